@@ -1,0 +1,41 @@
+# From an empty machine: Python 3.11 or newer and make are enough. `make conformance` runs the main job, `make test` the tests.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.installed
+
+.PHONY: help install conformance test check lint types format lock clean
+
+help:           ## say what can be made
+	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+install: $(READY)    ## make the environment in .venv, from the lock file
+
+$(READY): requirements.lock pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index -e .
+	@touch $@
+
+conformance: $(READY)    ## replay every vector against the reference and the real engines, with known deviations
+	$(BIN)/iceberg-conformance engines install --all
+	$(BIN)/iceberg-conformance run --all-engines --expect known-deviations --report json:results/conformance.json --report junit:results/conformance.xml
+
+test: $(READY) lint types    ## lint, check the types and pass every test, those with real engines among them
+	$(BIN)/iceberg-conformance engines install --all
+	$(BIN)/python -m pytest
+
+lint: $(READY)    ## ruff, and the linter of the vectors
+	$(BIN)/ruff check . && $(BIN)/ruff format --check .
+
+types: $(READY)    ## mypy, strict
+	$(BIN)/mypy
+
+format: $(READY)    ## let ruff rewrite what it can
+	$(BIN)/ruff check --fix . && $(BIN)/ruff format .
+
+lock:           ## write requirements.lock anew from pyproject.toml (needs uv)
+	uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate --output-file requirements.lock
+
+clean:          ## remove what was made here
+	rm -rf $(VENV) results .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,1 @@
+"""iceberg-conformance: replay golden vectors against any implementation, and check the tables it writes."""

@@ -1,0 +1,1 @@
+"""Adapters, each speaking the protocol for one implementation; also run as ``python -m conformance.adapters.NAME``."""

@@ -1,0 +1,110 @@
+"""What is wrong with an input, told to the person who has to mend it.
+
+A `Violation` is the record of one broken requirement. Readers raise it as a `SpecError` at the first thing that a
+reader must refuse; checks collect all of them. Both come from the same rules. A bug of ours is never a `SpecError`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import attrs
+
+from spec_ref.versions import FormatVersion
+
+MAX_SHOWN = 120
+"""Characters of a found value that a message shows; hostile files hold long ones."""
+
+
+def shown(value: Any) -> str:
+    """A value as a message shows it: its ``repr``, cut to `MAX_SHOWN` characters."""
+    if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 4 * MAX_SHOWN:
+        return f"an integer of {value.bit_length()} bits"
+    if isinstance(value, (str, bytes)) and len(value) > MAX_SHOWN:
+        return f"{value[:MAX_SHOWN]!r}... ({len(value)} in all)"
+    text = repr(value)
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}... ({len(text)} characters)"
+
+
+@attrs.frozen(kw_only=True)
+class Violation:
+    """One broken requirement, at one place."""
+
+    requirement: str
+    """The code in the register, for instance ``SVB002``."""
+
+    message: str
+    """What is wrong, in one sentence without the place."""
+
+    path: str = ""
+    """Where in the document: a JSON pointer (``/schemas/0/fields/2``), or an Avro or column path."""
+
+    found: str | None = None
+    """What stands there."""
+
+    expected: str | None = None
+    """What the spec asks for."""
+
+    file: str | None = None
+    """The file, where there is one."""
+
+    format_version: FormatVersion | None = None
+    """The format version whose rule this is, where the rule depends on it."""
+
+    def __str__(self) -> str:
+        place = ":".join(part for part in (self.file, self.path) if part)
+        text = f"{self.requirement}: {self.message}"
+        if self.found is not None:
+            text += f"; found {self.found}"
+        if self.expected is not None:
+            text += f"; expected {self.expected}"
+        if self.format_version is not None:
+            text += f" (format version {self.format_version})"
+        return f"{place}: {text}" if place else text
+
+
+class SpecError(ValueError):
+    """The input breaks a requirement that a reader or writer must not let pass."""
+
+    def __init__(self, violation: Violation) -> None:
+        super().__init__(violation)
+        self.violation = violation
+
+    def __str__(self) -> str:
+        return str(self.violation)
+
+
+NOT_GIVEN = object()
+
+
+def violation(
+    requirement: str,
+    message: str,
+    *,
+    found: Any = NOT_GIVEN,
+    expected: str | None = None,
+    path: str = "",
+    format_version: FormatVersion | None = None,
+) -> SpecError:
+    """Make the error for one broken requirement; ``found`` is any value, shown shortened."""
+    return SpecError(
+        Violation(
+            requirement=requirement,
+            message=message,
+            path=path,
+            found=None if found is NOT_GIVEN else shown(found),
+            expected=expected,
+            format_version=format_version,
+        )
+    )
+
+
+@contextmanager
+def at(path: str) -> Iterator[None]:
+    """Prefix the path of an error raised inside with ``path`` (a JSON pointer segment such as ``/fields/2``)."""
+    try:
+        yield
+    except SpecError as error:
+        raise SpecError(attrs.evolve(error.violation, path=path + error.violation.path)) from error.__cause__

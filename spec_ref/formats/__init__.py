@@ -1,0 +1,1 @@
+"""How values stand in files of each format (Appendix A; Puffin; variant; geospatial bounds)."""

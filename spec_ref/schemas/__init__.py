@@ -1,0 +1,1 @@
+"""Types, schemas and what belongs to them (Schemas and Data Types)."""

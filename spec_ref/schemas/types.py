@@ -1,0 +1,245 @@
+"""The types of a schema (Schemas and Data Types).
+
+Nested types are structs, lists and maps; variant is semi-structured; all others are primitive. Every type is an
+immutable value: two types are equal when they are the same type with the same parameters and field ids.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+import attrs
+
+from spec_ref.errors import violation
+from spec_ref.records import record, spec_field
+from spec_ref.versions import OMITTED, OPTIONAL, REQUIRED, V1, V3, FormatVersion
+
+MAX_DECIMAL_PRECISION = 38
+DEFAULT_CRS = "OGC:CRS84"
+
+
+@record
+class PrimitiveType:
+    """A primitive type without parameters (Primitive Types)."""
+
+    name: str
+    """The type's name, which is also its JSON string."""
+
+    since: FormatVersion = V1
+    """The first format version whose tables may use the type (VER004)."""
+
+    def __str__(self) -> str:
+        return self.name
+
+
+BOOLEAN = PrimitiveType("boolean")
+INT = PrimitiveType("int")
+LONG = PrimitiveType("long")
+FLOAT = PrimitiveType("float")
+DOUBLE = PrimitiveType("double")
+DATE = PrimitiveType("date")
+TIME = PrimitiveType("time")
+TIMESTAMP = PrimitiveType("timestamp")
+TIMESTAMPTZ = PrimitiveType("timestamptz")
+TIMESTAMP_NS = PrimitiveType("timestamp_ns", since=V3)
+TIMESTAMPTZ_NS = PrimitiveType("timestamptz_ns", since=V3)
+STRING = PrimitiveType("string")
+UUID = PrimitiveType("uuid")
+BINARY = PrimitiveType("binary")
+UNKNOWN = PrimitiveType("unknown", since=V3)
+
+PLAIN_PRIMITIVES: dict[str, PrimitiveType] = {
+    type_.name: type_
+    for type_ in (
+        UNKNOWN, BOOLEAN, INT, LONG, FLOAT, DOUBLE, DATE, TIME, TIMESTAMP, TIMESTAMPTZ, TIMESTAMP_NS, TIMESTAMPTZ_NS,
+        STRING, UUID, BINARY,
+    )
+}  # fmt: skip
+"""The primitive types without parameters, by name, in the order of Appendix C."""
+
+
+@record
+class FixedType:
+    """``fixed(L)``: a byte array of exactly ``length`` bytes."""
+
+    length: int
+
+    def __attrs_post_init__(self) -> None:
+        if self.length < 0:
+            raise violation("TYP023", "the length of a fixed is not negative", found=self.length)
+
+    @property
+    def since(self) -> FormatVersion:
+        return V1
+
+    def __str__(self) -> str:
+        return f"fixed[{self.length}]"
+
+
+@record
+class DecimalType:
+    """``decimal(P,S)``: a fixed-point number of at most ``precision`` digits, ``scale`` of them after the point."""
+
+    precision: int
+    scale: int
+
+    def __attrs_post_init__(self) -> None:
+        if not 1 <= self.precision <= MAX_DECIMAL_PRECISION:
+            raise violation("TYP013", "the precision of a decimal is 1 to 38", found=self.precision, expected="1 to 38")
+
+    @property
+    def since(self) -> FormatVersion:
+        return V1
+
+    def __str__(self) -> str:
+        # Appendix C shows both spellings; with the space is what Iceberg-Java writes (contradiction B12).
+        return f"decimal({self.precision}, {self.scale})"
+
+
+class EdgeAlgorithm(enum.Enum):
+    """How the edge between two points of a geography is interpolated (Edge-Interpolation Algorithm)."""
+
+    SPHERICAL = "spherical"
+    VINCENTY = "vincenty"
+    THOMAS = "thomas"
+    ANDOYER = "andoyer"
+    KARNEY = "karney"
+
+
+@record
+class GeometryType:
+    """``geometry(C)``: features with planar edges in the coordinate reference system ``crs``."""
+
+    crs: str = DEFAULT_CRS
+
+    @property
+    def since(self) -> FormatVersion:
+        return V3
+
+    def __str__(self) -> str:
+        return f"geometry({self.crs})"
+
+
+@record
+class GeographyType:
+    """``geography(C, A)``: features on the globe, whose edges follow ``algorithm``."""
+
+    crs: str = DEFAULT_CRS
+    algorithm: EdgeAlgorithm = EdgeAlgorithm.SPHERICAL
+
+    @property
+    def since(self) -> FormatVersion:
+        return V3
+
+    def __str__(self) -> str:
+        return f"geography({self.crs}, {self.algorithm.value})"
+
+
+@record
+class VariantType:
+    """``variant``: a semi-structured value; neither primitive nor nested (Semi-structured Types)."""
+
+    @property
+    def since(self) -> FormatVersion:
+        return V3
+
+    def __str__(self) -> str:
+        return "variant"
+
+
+VARIANT = VariantType()
+
+
+@record
+class NestedField:
+    """A field of a struct: a column, or a part of one (Nested Types; Appendix C, Schemas)."""
+
+    id: int = spec_field("id", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="TYP002")
+    name: str = spec_field("name", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="TYP002")
+    required: bool = spec_field("required", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="TYP002")
+    type: Type = spec_field("type", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="TYP002")
+    doc: str | None = spec_field("doc", v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="TYP002", missing=None)
+    initial_default: Any = spec_field(
+        "initial-default", v1=OMITTED, v2=OMITTED, v3=OPTIONAL, requirement="DEF001", missing=None
+    )
+    write_default: Any = spec_field(
+        "write-default", v1=OMITTED, v2=OMITTED, v3=OPTIONAL, requirement="DEF002", missing=None
+    )
+
+
+@record
+class StructType:
+    """``struct``: a tuple of typed, named fields with ids."""
+
+    fields: tuple[NestedField, ...] = attrs.field(converter=tuple)
+
+    @property
+    def since(self) -> FormatVersion:
+        return V1
+
+    def field(self, field_id: int) -> NestedField | None:
+        """The direct child with this id."""
+        return next((child for child in self.fields if child.id == field_id), None)
+
+    def __str__(self) -> str:
+        return f"struct<{', '.join(f'{field.id}: {field.name}' for field in self.fields)}>"
+
+
+@record
+class ListType:
+    """``list``: values of one element type; the element has an id."""
+
+    element_id: int
+    element: Type
+    element_required: bool = True
+
+    @property
+    def since(self) -> FormatVersion:
+        return V1
+
+    def __str__(self) -> str:
+        return f"list<{self.element}>"
+
+
+@record
+class MapType:
+    """``map``: key-value pairs; key and value have ids, keys are required."""
+
+    key_id: int
+    key: Type
+    value_id: int
+    value: Type
+    value_required: bool = True
+
+    @property
+    def since(self) -> FormatVersion:
+        return V1
+
+    def __str__(self) -> str:
+        return f"map<{self.key}, {self.value}>"
+
+
+Primitive: TypeAlias = PrimitiveType | FixedType | DecimalType | GeometryType | GeographyType
+Nested: TypeAlias = StructType | ListType | MapType
+Type: TypeAlias = Primitive | VariantType | Nested
+
+
+def is_primitive(type_: Type) -> bool:
+    """Whether the type is primitive; variant is not (TYP007)."""
+    return isinstance(type_, Primitive)
+
+
+def children(type_: Type) -> Iterator[tuple[int, Type]]:
+    """The ids and types directly inside a nested type."""
+    match type_:
+        case StructType(fields):
+            yield from ((field.id, field.type) for field in fields)
+        case ListType(element_id, element):
+            yield element_id, element
+        case MapType(key_id, key, value_id, value):
+            yield key_id, key
+            yield value_id, value
+        case _:
+            return
