@@ -310,7 +310,7 @@ def read_wkt(text: str) -> Geometry:
     """
     reader = _WktReader(text)
     geometry = reader.geometry(depth=0)
-    if reader.token:
+    if reader.next:
         reader.refuse("text follows the geometry")
     return geometry
 
