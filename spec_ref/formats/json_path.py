@@ -1,0 +1,65 @@
+"""Normalized JSON paths of the fields of a variant (Bounds for Variant; RFC 9535, section 2.7; BND005).
+
+The root is ``$``, and each step into an object is ``['name']``. A path leads through an array without a step of its own
+(``$['addresses']['zip']`` is the zip of every address), so the index selectors of RFC 9535 have no use here and are
+refused: they identify an element, not a field.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from spec_ref.errors import violation
+
+_ESCAPES = {"\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r", "'": "\\'", "\\": "\\\\"}
+_ESCAPED = {chr(code): _ESCAPES.get(chr(code), f"\\u{code:04x}") for code in [*range(0x20), *map(ord, "'\\")]}
+"""Each character that a normalized path writes escaped, and the one way to write it."""
+
+_UNESCAPED = {text: character for character, text in _ESCAPED.items()}
+_TRANSLATION = str.maketrans(_ESCAPED)
+
+_SEGMENT = re.compile(r"\['((?:[^'\\\x00-\x1F\uD800-\uDFFF]|\\(?:[btnfr'\\]|u00[01][0-9a-f]))*)'\]")
+_ESCAPE = re.compile(r"\\(?:u00[01][0-9a-f]|.)")
+
+
+def normalized_path(names: Iterable[str]) -> str:
+    """The normalized path to the field that is reached by ``names`` from the root.
+
+    Raises:
+        SpecError: BND005, if a name is no Unicode text (has a lone surrogate).
+    """
+    steps = [name.translate(_TRANSLATION) for name in names]
+    path = "".join(["$", *(f"['{step}']" for step in steps)])
+    parse_normalized_path(path)
+    return path
+
+
+def parse_normalized_path(path: str) -> tuple[str, ...]:
+    """The names of the fields that a normalized path steps through; ``()`` is the root.
+
+    Raises:
+        SpecError: BND005, if the text is not in normalized form, or selects by index.
+    """
+    if not path.startswith("$"):
+        raise violation("BND005", "a JSON path begins with $", found=path, expected="for example $['a']['b']")
+    names = []
+    position = 1
+    while position < len(path):
+        match = _SEGMENT.match(path, position)
+        if match is None:
+            message = f"this is not a step of a normalized JSON path (at character {position})"
+            raise violation("BND005", message, found=path, expected="['name'], with ', \\ and controls escaped")
+        names.append(_unescaped(match[1], path))
+        position = match.end()
+    return tuple(names)
+
+
+def _unescaped(text: str, path: str) -> str:
+    def character(match: re.Match[str]) -> str:
+        if match[0] not in _UNESCAPED:
+            message = "a character is not escaped as a normalized JSON path escapes it"
+            raise violation("BND005", message, found=path, expected="\\b, \\t, \\n, \\f and \\r for these controls")
+        return _UNESCAPED[match[0]]
+
+    return _ESCAPE.sub(character, text)

@@ -1,0 +1,424 @@
+"""Variant values in the Parquet variant encoding, version 1 (Semi-structured Types; TYP006).
+
+A variant is two byte arrays. The metadata is a dictionary of field names; the value refers to names by their position
+there. A value is a primitive, a short string, an object or an array, told by the two lowest bits of its first byte.
+
+Reading is strict: every byte belongs to exactly one part, and anything else is refused. Writing gives one encoding for
+one value: a sorted dictionary, the smallest sizes, object values in the order of their names.
+
+Decided here, because the encoding's text leaves it open:
+
+- Values of an object or array may stand in any order, but they do not overlap and leave no gaps: there are as many
+  encoded values as elements. So a small value cannot unfold into a huge one.
+- Header bits without a meaning in version 1 have to be 0.
+- A decimal may be stored wider than its digits need, but not narrower: decimal4 holds 9 digits, decimal8 18,
+  decimal16 38.
+"""
+
+from __future__ import annotations
+
+import decimal
+import enum
+import itertools
+import struct
+import uuid
+from typing import Any, TypeAlias
+
+from spec_ref.errors import SpecError, violation
+from spec_ref.records import record
+
+MAX_DEPTH = 256
+"""How deep objects and arrays may nest; a hostile value must not exhaust the stack."""
+
+MAX_SHORT_STRING = 63
+"""Bytes of the longest string whose length fits into its header."""
+
+MICROS_PER_DAY = 86_400_000_000
+
+_EXACT = decimal.Context(prec=60, traps=[decimal.Inexact, decimal.InvalidOperation])
+
+
+@record
+class Variant:
+    """A variant value as it is stored: the dictionary of names, and the value that refers to it."""
+
+    metadata: bytes
+    value: bytes
+
+
+class Physical(enum.IntEnum):
+    """A primitive type of the encoding; the value is its type id."""
+
+    NULL = 0
+    TRUE = 1
+    FALSE = 2
+    INT8 = 3
+    INT16 = 4
+    INT32 = 5
+    INT64 = 6
+    DOUBLE = 7
+    DECIMAL4 = 8
+    DECIMAL8 = 9
+    DECIMAL16 = 10
+    DATE = 11
+    TIMESTAMP = 12
+    TIMESTAMP_NTZ = 13
+    FLOAT = 14
+    BINARY = 15
+    STRING = 16
+    TIME_NTZ = 17
+    TIMESTAMP_NANOS = 18
+    TIMESTAMP_NTZ_NANOS = 19
+    UUID = 20
+
+
+_FORMATS: dict[Physical, str] = {
+    Physical.INT8: "<b",
+    Physical.INT16: "<h",
+    Physical.INT32: "<i",
+    Physical.INT64: "<q",
+    Physical.DOUBLE: "<d",
+    Physical.DATE: "<i",
+    Physical.TIMESTAMP: "<q",
+    Physical.TIMESTAMP_NTZ: "<q",
+    Physical.FLOAT: "<f",
+    Physical.TIME_NTZ: "<q",
+    Physical.TIMESTAMP_NANOS: "<q",
+    Physical.TIMESTAMP_NTZ_NANOS: "<q",
+}
+"""The primitives that are one little-endian number."""
+
+_CONSTANTS: dict[Physical, bool | None] = {Physical.NULL: None, Physical.TRUE: True, Physical.FALSE: False}
+"""The primitives without data."""
+
+DECIMAL_DIGITS: dict[Physical, int] = {Physical.DECIMAL4: 9, Physical.DECIMAL8: 18, Physical.DECIMAL16: 38}
+"""The most digits that each decimal type holds."""
+
+_DECIMAL_BYTES: dict[Physical, int] = {Physical.DECIMAL4: 4, Physical.DECIMAL8: 8, Physical.DECIMAL16: 16}
+
+MAX_SCALE = 38
+
+
+@record
+class Scalar:
+    """A primitive value with its type.
+
+    ``value`` is None, bool, int, float, `decimal.Decimal` (its exponent is minus the scale), bytes, str or
+    `uuid.UUID`; dates are days from 1970-01-01, times microseconds of the day, timestamps microseconds or nanoseconds
+    from 1970-01-01.
+    """
+
+    physical: Physical
+    value: Any
+
+
+Node: TypeAlias = "Scalar | tuple[Node, ...] | dict[str, Node]"
+"""A decoded variant: a primitive, an array, or an object by field name."""
+
+
+def decode_variant(variant: Variant) -> Node:
+    """The value of a variant.
+
+    Raises:
+        SpecError: TYP006, if either part is not version 1 of the encoding.
+    """
+    return _ValueReader(variant.value, decode_metadata(variant.metadata)).node(0, len(variant.value), 0)
+
+
+def decode_metadata(metadata: bytes) -> tuple[str, ...]:
+    """The names in the dictionary, by id.
+
+    Raises:
+        SpecError: TYP006, if the bytes are not metadata of version 1.
+    """
+    names, size = _read_metadata(metadata)
+    if size != len(metadata):
+        raise _error("metadata", "bytes follow the last name", size, metadata)
+    return names
+
+
+def split_variant(data: bytes) -> Variant:
+    """Take apart metadata and value that stand one after the other.
+
+    Raises:
+        SpecError: TYP006, if the bytes do not begin with metadata of version 1.
+    """
+    _, size = _read_metadata(data)
+    return Variant(data[:size], data[size:])
+
+
+def encode_variant(node: Node) -> Variant:
+    """The one encoding of a value that this module writes.
+
+    Raises:
+        SpecError: TYP006, if a primitive is not of its type, or a name is not encodable.
+    """
+    names: set[str] = set()
+    _collect_names(node, names, 0)
+    ordered = sorted(names)
+    ids = {name: id_ for id_, name in enumerate(ordered)}
+    return Variant(encode_metadata(ordered), _encode_node(node, ids))
+
+
+def encode_metadata(names: list[str]) -> bytes:
+    """The dictionary of ``names``, which are unique and in the order of their UTF-8 bytes."""
+    encoded = [_utf8(name) for name in names]
+    offsets = [0, *itertools.accumulate(map(len, encoded))]
+    size = _size_of(max(offsets[-1], len(names)))
+    return b"".join([bytes([1 | 1 << 4 | (size - 1) << 6]), _unsigned([len(names), *offsets], size), *encoded])
+
+
+def _error(what: str, message: str, position: int, data: bytes, expected: str | None = None) -> SpecError:
+    found = f"{len(data)} bytes: {data[:32].hex().upper()}"
+    return violation("TYP006", f"variant {what}: {message} (at byte {position})", found=found, expected=expected)
+
+
+def _numbers(data: bytes, start: int, size: int, count: int) -> list[int]:
+    """``count`` unsigned little-endian numbers of ``size`` bytes each."""
+    return [int.from_bytes(data[at : at + size], "little") for at in range(start, start + size * count, size)]
+
+
+def _read_metadata(data: bytes) -> tuple[tuple[str, ...], int]:
+    """The names in the dictionary at the beginning of ``data``, and how many bytes it takes."""
+    if not data:
+        raise _error("metadata", "the header is missing", 0, data)
+    header = data[0]
+    if header & 0b10_1111 != 1:
+        raise _error("metadata", f"header 0x{header:02X} is not of version 1", 0, data, "low bits 1, bit 5 clear")
+    size = (header >> 6) + 1
+    if len(data) < 1 + size:
+        raise _error("metadata", "the size of the dictionary is cut off", 1, data)
+    (count,) = _numbers(data, 1, size, 1)
+    names_at = 1 + size + (count + 1) * size
+    if names_at > len(data):
+        raise _error("metadata", f"the offsets of {count} names go beyond the end", 1, data)
+    offsets = _numbers(data, 1 + size, size, count + 1)
+    if offsets[0] != 0 or any(a > b for a, b in itertools.pairwise(offsets)):
+        raise _error("metadata", "the offsets of the names do not ascend from 0", 1 + size, data)
+    end = names_at + offsets[-1]
+    if end > len(data):
+        raise _error("metadata", "the names go beyond the end", names_at, data, f"{end} bytes")
+    try:
+        names = tuple(data[names_at + a : names_at + b].decode() for a, b in itertools.pairwise(offsets))
+    except UnicodeDecodeError as cause:
+        raise _error("metadata", "a name is not UTF-8", names_at, data) from cause
+    # Strings compare by code point, which is the order of their UTF-8 bytes.
+    if header & 0b1_0000 and any(a >= b for a, b in itertools.pairwise(names)):
+        raise _error("metadata", "names that are flagged as sorted and unique are not", names_at, data)
+    return names, end
+
+
+class _ValueReader:
+    """Reads a value whose names are known. Each part has to fill exactly the bytes that it is given."""
+
+    def __init__(self, data: bytes, names: tuple[str, ...]) -> None:
+        self.data = data
+        self.names = names
+
+    def error(self, message: str, position: int, expected: str | None = None) -> SpecError:
+        return _error("value", message, position, self.data, expected)
+
+    def node(self, start: int, end: int, depth: int) -> Node:
+        if start >= end:
+            raise self.error("a value is missing", start)
+        header = self.data[start] >> 2
+        match self.data[start] & 0b11:
+            case 0:
+                return self.primitive(header, start + 1, end)
+            case 1:
+                self.fill(start + 1, header, end, "a short string")
+                return Scalar(Physical.STRING, self.text(start + 1, end))
+            case 2:
+                return self.object(header, start, end, depth)
+        return tuple(self.array(header, start, end, depth))
+
+    def fill(self, start: int, size: int, end: int, what: str) -> None:
+        if start + size != end:
+            raise self.error(f"{what} takes {size} bytes, and {end - start} are there", start)
+
+    def text(self, start: int, end: int) -> str:
+        try:
+            return self.data[start:end].decode()
+        except UnicodeDecodeError as cause:
+            raise self.error("a string is not UTF-8", start) from cause
+
+    def primitive(self, type_id: int, start: int, end: int) -> Scalar:
+        if type_id > max(Physical):
+            raise self.error(f"primitive type {type_id} is unknown", start - 1, "a type id of 0 to 20")
+        physical = Physical(type_id)
+        what = f"a {physical.name.lower()}"
+        if physical in _CONSTANTS:
+            self.fill(start, 0, end, what)
+            return Scalar(physical, _CONSTANTS[physical])
+        if physical in _FORMATS:
+            self.fill(start, struct.calcsize(_FORMATS[physical]), end, what)
+            (number,) = struct.unpack(_FORMATS[physical], self.data[start:end])
+            if physical is Physical.TIME_NTZ and not 0 <= number < MICROS_PER_DAY:
+                raise self.error(f"time {number} is not within a day", start, "0 to 86399999999 microseconds")
+            return Scalar(physical, number)
+        if physical in DECIMAL_DIGITS:
+            return self.decimal(physical, start, end)
+        if physical is Physical.UUID:
+            self.fill(start, 16, end, what)
+            return Scalar(physical, uuid.UUID(bytes=self.data[start:end]))
+        if end - start < 4:
+            raise self.error(f"the size of {what} is cut off", start)
+        self.fill(start + 4, int.from_bytes(self.data[start : start + 4], "little"), end, what)
+        is_text = physical is Physical.STRING
+        return Scalar(physical, self.text(start + 4, end) if is_text else self.data[start + 4 : end])
+
+    def decimal(self, physical: Physical, start: int, end: int) -> Scalar:
+        self.fill(start, 1 + _DECIMAL_BYTES[physical], end, f"a {physical.name.lower()}")
+        scale = self.data[start]
+        if scale > MAX_SCALE:
+            raise self.error(f"the scale of a decimal is {scale}", start, "0 to 38")
+        unscaled = int.from_bytes(self.data[start + 1 : end], "little", signed=True)
+        if abs(unscaled) >= 10 ** DECIMAL_DIGITS[physical]:
+            expected = f"at most {DECIMAL_DIGITS[physical]} digits"
+            raise self.error(f"a {physical.name.lower()} has the digits {unscaled}", start, expected)
+        return Scalar(physical, decimal.Decimal(unscaled).scaleb(-scale, _EXACT))
+
+    def object(self, header: int, start: int, end: int, depth: int) -> dict[str, Node]:
+        id_size = (header >> 2 & 0b11) + 1
+        count, ids_at = self.count(header >> 4, start, end)
+        offsets_at = ids_at + count * id_size
+        values = self.values(count, header & 0b11, offsets_at, end, depth)
+        names = []
+        for id_ in _numbers(self.data, ids_at, id_size, count):
+            if id_ >= len(self.names):
+                raise self.error(f"field id {id_} is not in the dictionary", ids_at, f"below {len(self.names)}")
+            names.append(self.names[id_])
+        if any(a >= b for a, b in itertools.pairwise(names)):
+            raise self.error("field ids are not in the order of unique names", ids_at)
+        return dict(zip(names, values, strict=True))
+
+    def array(self, header: int, start: int, end: int, depth: int) -> list[Node]:
+        count, offsets_at = self.count(header >> 2, start, end)
+        return self.values(count, header & 0b11, offsets_at, end, depth)
+
+    def count(self, is_large: int, start: int, end: int) -> tuple[int, int]:
+        """The number of elements, and where it ends."""
+        if is_large > 1:
+            raise self.error(f"header 0x{self.data[start]:02X} has bits without a meaning", start, "0")
+        after = start + (5 if is_large else 2)
+        if after > end:
+            raise self.error("the number of elements is cut off", start + 1)
+        return int.from_bytes(self.data[start + 1 : after], "little"), after
+
+    def values(self, count: int, size_bits: int, offsets_at: int, end: int, depth: int) -> list[Node]:
+        """The elements of a container, whose offsets begin at ``offsets_at`` and whose values end at ``end``."""
+        if depth == MAX_DEPTH:
+            raise self.error(f"objects and arrays nest deeper than {MAX_DEPTH}", offsets_at)
+        values_at = offsets_at + (count + 1) * (size_bits + 1)
+        # A value takes a byte at least; this holds the count against the bytes before anything is built from it.
+        if values_at + count > end:
+            raise self.error(f"{count} elements go beyond the end", offsets_at)
+        offsets = _numbers(self.data, offsets_at, size_bits + 1, count + 1)
+        edges = sorted(offsets)
+        ends = dict(itertools.pairwise(edges))
+        if edges[0] != 0 or edges[-1] != offsets[-1] or offsets[-1] != end - values_at or len(ends) != count:
+            raise self.error("the offsets do not divide the values, one for each", offsets_at)
+        found: list[Node] = []
+        for offset in offsets[:-1]:
+            found.append(self.node(values_at + offset, values_at + ends[offset], depth + 1))  # noqa: PERF401 (a frame per level)
+        return found
+
+
+def _collect_names(node: Node, names: set[str], depth: int) -> None:
+    if isinstance(node, Scalar):
+        return
+    if depth == MAX_DEPTH:
+        raise violation("TYP006", f"objects and arrays nest deeper than {MAX_DEPTH}")
+    if isinstance(node, dict):
+        names.update(node)
+    for child in node.values() if isinstance(node, dict) else node:
+        _collect_names(child, names, depth + 1)
+
+
+def _encode_node(node: Node, ids: dict[str, int]) -> bytes:
+    if isinstance(node, Scalar):
+        return _encode_scalar(node)
+    is_object = isinstance(node, dict)
+    keys = sorted(node) if isinstance(node, dict) else []
+    values: list[bytes] = []
+    for child in [node[key] for key in keys] if isinstance(node, dict) else node:
+        values.append(_encode_node(child, ids))  # noqa: PERF401 (a frame per level)
+    offsets = [0, *itertools.accumulate(map(len, values))]
+    offset_size = _size_of(offsets[-1])
+    is_large = len(values) > 0xFF
+    field_ids = [ids[key] for key in keys]
+    id_size = _size_of(max(field_ids, default=0))
+    header = offset_size - 1 | (is_large << 4 | id_size - 1 << 2 if is_object else is_large << 2)
+    return b"".join(
+        [
+            bytes([header << 2 | (2 if is_object else 3)]),
+            _unsigned([len(values)], 4 if is_large else 1),
+            _unsigned(field_ids, id_size),
+            _unsigned(offsets, offset_size),
+            *values,
+        ]
+    )
+
+
+def _encode_scalar(scalar: Scalar) -> bytes:
+    physical, value = scalar.physical, scalar.value
+    header = bytes([physical << 2])
+    if physical in _CONSTANTS and value is _CONSTANTS[physical]:
+        return header
+    if physical in (Physical.FLOAT, Physical.DOUBLE) and isinstance(value, float):
+        return header + _packed(scalar)
+    if physical in _FORMATS and isinstance(value, int) and not isinstance(value, bool):
+        if physical is Physical.TIME_NTZ and not 0 <= value < MICROS_PER_DAY:
+            raise _not_of_type(scalar)
+        return header + _packed(scalar)
+    if physical in DECIMAL_DIGITS and isinstance(value, decimal.Decimal) and value.is_finite():
+        return header + _encode_decimal(scalar)
+    if physical is Physical.STRING and isinstance(value, str):
+        text = _utf8(value)
+        if len(text) <= MAX_SHORT_STRING:
+            return bytes([len(text) << 2 | 1]) + text
+        return header + _unsigned([len(text)], 4) + text
+    if physical is Physical.BINARY and isinstance(value, bytes):
+        return header + _unsigned([len(value)], 4) + value
+    if physical is Physical.UUID and isinstance(value, uuid.UUID):
+        return header + value.bytes
+    raise _not_of_type(scalar)
+
+
+def _not_of_type(scalar: Scalar) -> SpecError:
+    return violation("TYP006", f"variant value: not a {scalar.physical.name.lower()}", found=scalar.value)
+
+
+def _packed(scalar: Scalar) -> bytes:
+    try:
+        return struct.pack(_FORMATS[scalar.physical], scalar.value)
+    except (struct.error, OverflowError) as cause:
+        raise _not_of_type(scalar) from cause
+
+
+def _encode_decimal(scalar: Scalar) -> bytes:
+    sign, digits, exponent = scalar.value.as_tuple()
+    fits = len(digits) <= DECIMAL_DIGITS[scalar.physical] and -MAX_SCALE <= exponent <= 0
+    if not fits:
+        raise _not_of_type(scalar)
+    unscaled = int("".join(map(str, digits))) * (-1 if sign else 1)
+    return bytes([-exponent]) + unscaled.to_bytes(_DECIMAL_BYTES[scalar.physical], "little", signed=True)
+
+
+def _utf8(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as cause:
+        raise violation("TYP006", "variant: a string has a lone surrogate", found=text) from cause
+
+
+def _size_of(number: int) -> int:
+    """The bytes that an unsigned number needs, at least 1."""
+    return (number.bit_length() + 7) // 8 or 1
+
+
+def _unsigned(numbers: list[int], size: int) -> bytes:
+    try:
+        return b"".join(number.to_bytes(size, "little") for number in numbers)
+    except OverflowError as cause:
+        raise violation("TYP006", "variant: sizes and counts have at most 4 bytes", found=max(numbers)) from cause
