@@ -8,7 +8,7 @@ reader takes when the field is missing. Readers, writers, JSON Schemas, Avro sch
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn, TypeVar, dataclass_transform
+from typing import Any, NoReturn, TypeVar, dataclass_transform, overload
 
 import attrs
 
@@ -43,11 +43,12 @@ def spec_field(
         requirement: the code of the row in the register.
         id: the Iceberg field id, for records that are stored in Avro.
         type: the type on the wire; its meaning belongs to the wire format (an Iceberg type, or a JSON codec).
-        missing: what a reader takes where the version it reads may leave the field out.
+        missing: what a reader takes where the version it reads may leave the field out; ``default`` where not given.
         default: the default of the Python attribute; ``missing`` where not given.
         converter: applied to the value at construction, as in ``attrs.field``.
     """
-    rule = FieldRule(name=name, v1=v1, v2=v2, v3=v3, requirement=requirement, id=id, type=type, missing=missing)
+    absent = default if missing is attrs.NOTHING else missing
+    rule = FieldRule(name=name, v1=v1, v2=v2, v3=v3, requirement=requirement, id=id, type=type, missing=absent)
     return attrs.field(
         default=missing if default is attrs.NOTHING else default,
         converter=converter,
@@ -60,12 +61,27 @@ def _refuse_subclass(cls: type, /, **_: object) -> NoReturn:
     raise TypeError(message)
 
 
+@overload
+def record(cls: type[T], /) -> type[T]: ...
+
+
+@overload
+def record(*, kw_only: bool = False) -> Callable[[type[T]], type[T]]: ...
+
+
 @dataclass_transform(frozen_default=True, kw_only_default=False, field_specifiers=(spec_field, attrs.field))
-def record(cls: type[T]) -> type[T]:
-    """Make a class an immutable, slotted, final record."""
-    made = attrs.frozen(slots=True)(cls)
-    made.__init_subclass__ = classmethod(_refuse_subclass)  # type: ignore[assignment]
-    return made
+def record(cls: type[T] | None = None, /, *, kw_only: bool = False) -> type[T] | Callable[[type[T]], type[T]]:
+    """Make a class an immutable, slotted, final record.
+
+    A record whose table puts optional rows before required ones is ``@record(kw_only=True)``: it keeps the spec's order.
+    """
+
+    def make(cls: type[T]) -> type[T]:
+        made = attrs.frozen(slots=True, kw_only=kw_only)(cls)
+        made.__init_subclass__ = classmethod(_refuse_subclass)  # type: ignore[assignment]
+        return made
+
+    return make if cls is None else make(cls)
 
 
 def field_rules(cls: type) -> dict[str, FieldRule]:
