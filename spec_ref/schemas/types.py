@@ -226,6 +226,23 @@ Nested: TypeAlias = StructType | ListType | MapType
 Type: TypeAlias = Primitive | VariantType | Nested
 
 
+_PARAMETERIZED: dict[type, str] = {
+    FixedType: "fixed",
+    DecimalType: "decimal",
+    GeometryType: "geometry",
+    GeographyType: "geography",
+    VariantType: "variant",
+    StructType: "struct",
+    ListType: "list",
+    MapType: "map",
+}
+
+
+def kind(type_: Type) -> str:
+    """The name of the type without its parameters: the key of its row in the spec's tables by type."""
+    return type_.name if isinstance(type_, PrimitiveType) else _PARAMETERIZED[type(type_)]
+
+
 def is_primitive(type_: Type) -> bool:
     """Whether the type is primitive; variant is not (TYP007)."""
     return isinstance(type_, Primitive)

@@ -1,0 +1,107 @@
+"""The exchange form: how values travel between the harness and an adapter.
+
+It is JSON single-value serialization (Appendix D) with what keeps every language exact:
+
+- a long is a decimal string, for many JSON parsers hold numbers as doubles; a JSON integer is read too;
+- bytes are upper-case hexadecimal; either case is read;
+- floats may be ``"NaN"``, ``"Infinity"`` and ``"-Infinity"``;
+- a variant is ``{"metadata": hexadecimal, "value": hexadecimal}``;
+- unknown is null.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+from spec_ref.errors import at, violation
+from spec_ref.formats.variant import Variant
+from spec_ref.schemas.types import Type
+from spec_ref.schemas.values import value_key
+from spec_ref.single_value.json_value import APPENDIX_D, Json, JsonForm, read_float, read_hex, read_integer
+
+_LONG = re.compile(r"0|-?[1-9][0-9]{0,18}")
+
+
+def _read_long(type_: Type, json: Json) -> int:
+    if not isinstance(json, str):
+        return read_integer(type_, json)
+    if not _LONG.fullmatch(json):
+        raise violation("SVJ001", "not a long", found=json, expected="a decimal integer in a string")
+    return int(json)
+
+
+_NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+
+
+def _write_float(_: Type, value: float) -> float | str:
+    if math.isfinite(value):
+        return value
+    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+
+
+def _read_float(type_: Type, json: Json) -> float:
+    if isinstance(json, str) and json in _NOT_FINITE:
+        return _NOT_FINITE[json]
+    return read_float(type_, json)
+
+
+def _write_hex(_: Type, value: bytes) -> str:
+    return value.hex().upper()
+
+
+def _write_variant(type_: Type, value: Variant) -> dict[str, str]:
+    return {"metadata": _write_hex(type_, value.metadata), "value": _write_hex(type_, value.value)}
+
+
+def _read_variant(type_: Type, json: Json) -> Variant:
+    if not isinstance(json, dict) or json.keys() != {"metadata", "value"}:
+        raise violation("TYP006", "not a variant", found=json, expected="an object of metadata and value")
+    parts = {}
+    for name, text in json.items():
+        with at(f"/{name}"):
+            parts[name] = read_hex(type_, text)
+    return Variant(**parts)
+
+
+_FLOAT = JsonForm(_write_float, _read_float)
+_BYTES = JsonForm(_write_hex, read_hex)
+
+EXCHANGE = APPENDIX_D.with_forms(
+    {
+        "long": JsonForm(lambda _, value: str(value), _read_long),
+        "float": _FLOAT,
+        "double": _FLOAT,
+        "fixed": _BYTES,
+        "binary": _BYTES,
+        "variant": JsonForm(_write_variant, _read_variant),
+    }
+)
+
+
+def to_exchange(type_: Type, value: Any) -> Json:
+    """The exchange form of a value; null for null.
+
+    Raises:
+        SpecError: a code of the type where ``value`` is not of it.
+    """
+    return EXCHANGE.to_json(type_, value)
+
+
+def from_exchange(type_: Type, json: Json) -> Any:
+    """The value in exchange form; null for null.
+
+    Raises:
+        SpecError: the JSON is not of the form, or holds what is no value of the type.
+    """
+    return EXCHANGE.from_json(type_, json)
+
+
+def values_equal(type_: Type, left: Any, right: Any) -> bool:
+    """Whether two values of the type are the same value.
+
+    NaN equals NaN, -0.0 and 0.0 differ, decimals are equal by value and scale, and the entries of a map may stand in
+    any order.
+    """
+    return value_key(type_, left) == value_key(type_, right)

@@ -1,0 +1,87 @@
+"""32-bit Hash Requirements (Appendix B).
+
+The hash is Murmur3, x86 variant, 32 bits, seeded with 0 (HSH001). What is hashed is the binary single value of a few
+types and an 8-byte little-endian integer for all others: the appendix writes ``hashInt`` for dates and booleans, but
+its own test values come out only when that integer is widened, so ``hashInt(v)`` is ``hashLong(v)`` (contradiction A2).
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable
+from typing import Any
+
+import mmh3
+
+from spec_ref.errors import violation
+from spec_ref.schemas.types import Type, kind
+from spec_ref.schemas.values import check_value
+from spec_ref.single_value.binary import to_binary
+
+CANONICAL_NAN = struct.pack("<Q", 0x7FF8_0000_0000_0000)
+"""Every NaN hashes as these bits (Appendix B, note 5)."""
+
+NANOS_PER_MICRO = 1_000
+
+
+def murmur3_x86_32(data: bytes) -> int:
+    """Murmur3, x86 variant, 32 bits, seed 0, as a signed integer (HSH001)."""
+    return mmh3.hash(data, 0, True)  # noqa: FBT003
+
+
+def _long_bytes(_: Type, value: int) -> bytes:
+    return struct.pack("<q", value)
+
+
+def _micros_bytes(_: Type, nanos: int) -> bytes:
+    # Floored, not cut toward zero: a timestamp and its nanosecond twin name the same microsecond before 1970 too.
+    return struct.pack("<q", nanos // NANOS_PER_MICRO)
+
+
+def _double_bytes(_: Type, value: float) -> bytes:
+    if math.isnan(value):
+        return CANONICAL_NAN
+    return struct.pack("<d", value + 0.0)  # -0.0 + 0.0 is 0.0
+
+
+_HASHED: dict[str, Callable[[Type, Any], bytes]] = {
+    "int": _long_bytes,
+    "long": _long_bytes,
+    "decimal": to_binary,
+    "date": _long_bytes,
+    "time": _long_bytes,
+    "timestamp": _long_bytes,
+    "timestamptz": _long_bytes,
+    "timestamp_ns": _micros_bytes,
+    "timestamptz_ns": _micros_bytes,
+    "string": to_binary,
+    "uuid": to_binary,
+    "fixed": to_binary,
+    "binary": to_binary,
+    # Not sources of a bucket transform; the hash is reserved for when they become so (HSH008).
+    "boolean": _long_bytes,
+    "float": _double_bytes,
+    "double": _double_bytes,
+}
+"""The bytes that are hashed, by type: the table of Appendix B."""
+
+
+def hash_value(type_: Type, value: Any) -> int | None:
+    """The 32-bit hash of a value, signed; null for null and for every value of ``unknown`` (HSH009).
+
+    Raises:
+        SpecError: HSH009 for a type that has no hash (variant, geometry, geography, nested types); a code of the type
+            where ``value`` is not of it.
+    """
+    name = kind(type_)
+    if name == "unknown":
+        check_value(type_, value)
+        return None
+    hashed = _HASHED.get(name)
+    if hashed is None:
+        raise violation("HSH009", "the type has no 32-bit hash", found=str(type_))
+    if value is None:
+        return None
+    check_value(type_, value)
+    return murmur3_x86_32(hashed(type_, value))

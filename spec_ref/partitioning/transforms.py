@@ -1,0 +1,301 @@
+"""Partition Transforms (Bucket Transform Details, Truncate Transform Details).
+
+Each transform is a record that states its row of the table of transforms: the source types, the result type and the
+function of a value. The text of a transform is that of Appendix C, Partition Specs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, ClassVar, TypeAlias
+
+from spec_ref.civil import EPOCH, civil_from_days
+from spec_ref.errors import SpecError, violation
+from spec_ref.hashing import hash_value
+from spec_ref.records import record
+from spec_ref.schemas.types import DATE, INT, PLAIN_PRIMITIVES, Type, kind
+from spec_ref.schemas.values import MICROS_PER_DAY, NANOS_PER_DAY, check_value, decimal_of, unscaled
+
+MAX_PARAMETER = 2**31 - 1
+"""The largest N of ``bucket[N]`` and W of ``truncate[W]``: the result of a bucket is an int, and so is its count."""
+
+MONTHS_PER_YEAR = 12
+HOURS_PER_DAY = 24
+
+UNITS_PER_DAY: dict[str, int] = {
+    "date": 1,
+    "timestamp": MICROS_PER_DAY,
+    "timestamptz": MICROS_PER_DAY,
+    "timestamp_ns": NANOS_PER_DAY,
+    "timestamptz_ns": NANOS_PER_DAY,
+}
+"""How many units of the values of a type make a day."""
+
+DATE_TYPES = frozenset(UNITS_PER_DAY)
+TIMESTAMP_TYPES = DATE_TYPES - {"date"}
+
+
+class _Transform:
+    """What the transforms share; the rows of the table are below."""
+
+    __slots__ = ()
+
+    requirement: ClassVar[str]
+    """The code of the row in the register."""
+
+    sources: ClassVar[frozenset[str] | None]
+    """The names of the source types; None for any type."""
+
+    result: ClassVar[Type | None]
+    """The result type; None for the source type."""
+
+    def result_type(self, source: Type) -> Type:
+        """The type of the transform's values for a source type.
+
+        Raises:
+            SpecError: the transform does not take the source type.
+        """
+        if self.sources is not None and kind(source) not in self.sources:
+            expected = ", ".join(sorted(self.sources))
+            raise violation(self.requirement, f"{self} does not take the type", found=str(source), expected=expected)
+        return source if self.result is None else self.result
+
+    def apply(self, source: Type, value: Any) -> Any:
+        """The transform of a value; null for null (TRN001).
+
+        Raises:
+            SpecError: the transform does not take the source type; the value is not of it; or the mathematical result
+                does not fit the result type, a case on which the spec is silent (``truncate[10]`` of the least int,
+                contradiction C6).
+        """
+        result_type = self.result_type(source)
+        if value is None:
+            return None
+        check_value(source, value)
+        try:
+            result = self._compute(source, value)
+            if result is not None:
+                check_value(result_type, result)
+        except SpecError as error:
+            message = f"the result of {self} does not fit {result_type}"
+            raise violation(self.requirement, message, found=value) from error
+        return result
+
+    def _compute(self, source: Type, value: Any) -> Any:
+        """The result for a value of the source type that is not null."""
+        raise NotImplementedError
+
+
+def _check_parameter(requirement: str, name: str, number: object) -> None:
+    if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= MAX_PARAMETER:
+        message = f"the parameter of {name} is a positive int"
+        raise violation(requirement, message, found=number, expected=f"1 to {MAX_PARAMETER}")
+
+
+@record
+class Identity(_Transform):
+    """The source value, unmodified."""
+
+    requirement = "TRN002"
+    sources = frozenset(PLAIN_PRIMITIVES) | {"decimal", "fixed"}
+    result = None
+
+    def _compute(self, source: Type, value: Any) -> Any:
+        return value
+
+    def __str__(self) -> str:
+        return "identity"
+
+
+@record
+class Bucket(_Transform):
+    """The hash of the value without its sign bit, modulo ``num_buckets`` (Bucket Transform Details)."""
+
+    requirement = "TRN003"
+    sources = DATE_TYPES | {"int", "long", "decimal", "time", "string", "uuid", "fixed", "binary"}
+    result = INT
+
+    num_buckets: int
+
+    def __attrs_post_init__(self) -> None:
+        _check_parameter(self.requirement, "bucket", self.num_buckets)
+
+    def _compute(self, source: Type, value: Any) -> int:
+        hashed = hash_value(source, value)
+        assert hashed is not None
+        return (hashed & 0x7FFF_FFFF) % self.num_buckets
+
+    def __str__(self) -> str:
+        return f"bucket[{self.num_buckets}]"
+
+
+@record
+class Truncate(_Transform):
+    """The value cut to ``width`` (Truncate Transform Details).
+
+    Numbers go down to a multiple of the width, decimals by their unscaled value; strings keep at most that many code
+    points, binary values at most that many bytes.
+    """
+
+    requirement = "TRN005"
+    sources = frozenset({"int", "long", "decimal", "string", "binary"})
+    result = None
+
+    width: int
+
+    def __attrs_post_init__(self) -> None:
+        _check_parameter(self.requirement, "truncate", self.width)
+
+    def _compute(self, source: Any, value: Any) -> Any:
+        match kind(source):
+            case "int" | "long":
+                return self._floor(value)
+            case "decimal":
+                return decimal_of(source, self._floor(unscaled(value)))
+            case _:
+                return value[: self.width]
+
+    def _floor(self, number: int) -> int:
+        # The remainder of Python has the sign of the width, never that of the number: it is positive or zero.
+        return number - number % self.width
+
+    def __str__(self) -> str:
+        return f"truncate[{self.width}]"
+
+
+def _months(source: Type, value: int) -> int:
+    year, month, _ = civil_from_days(value // UNITS_PER_DAY[kind(source)])
+    return (year - EPOCH.year) * MONTHS_PER_YEAR + month - 1
+
+
+@record
+class Year(_Transform):
+    """Years from 1970; negative before."""
+
+    requirement = "TRN010"
+    sources = DATE_TYPES
+    result = INT
+
+    def _compute(self, source: Type, value: Any) -> int:
+        return _months(source, value) // MONTHS_PER_YEAR
+
+    def __str__(self) -> str:
+        return "year"
+
+
+@record
+class Month(_Transform):
+    """Months from 1970-01; negative before."""
+
+    requirement = "TRN011"
+    sources = DATE_TYPES
+    result = INT
+
+    def _compute(self, source: Type, value: Any) -> int:
+        return _months(source, value)
+
+    def __str__(self) -> str:
+        return "month"
+
+
+@record
+class Day(_Transform):
+    """Days from 1970-01-01, as a date; of a timestamp the day it lies in, which before 1970 is the floor."""
+
+    requirement = "TRN012"
+    sources = DATE_TYPES
+    result = DATE
+
+    def _compute(self, source: Type, value: Any) -> int:
+        return int(value // UNITS_PER_DAY[kind(source)])
+
+    def __str__(self) -> str:
+        return "day"
+
+
+@record
+class Hour(_Transform):
+    """Hours from 1970-01-01 00:00; negative before."""
+
+    requirement = "TRN014"
+    sources = TIMESTAMP_TYPES
+    result = INT
+
+    def _compute(self, source: Type, value: Any) -> int:
+        return int(value // (UNITS_PER_DAY[kind(source)] // HOURS_PER_DAY))
+
+    def __str__(self) -> str:
+        return "hour"
+
+
+@record
+class Void(_Transform):
+    """Always null. It takes the place of the transform of a field that is dropped from a v1 spec (TRN016)."""
+
+    requirement = "TRN015"
+    sources = None
+    result = None  # or int, as the table allows; the source type keeps the partition type as it was
+
+    def _compute(self, source: Type, value: Any) -> None:
+        return None
+
+    def __str__(self) -> str:
+        return "void"
+
+
+@record
+class UnknownTransform(_Transform):
+    """A transform of a later spec or of an engine, kept as its text.
+
+    A table that has one is readable: its fields are ignored when files are filtered (PAR005, PAR006). What it computes
+    is not known, so it has no result type and is not applied, and nothing is written with it (PAR007).
+    """
+
+    requirement = "PAR007"
+    sources = frozenset()
+    result = None
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+Transform: TypeAlias = Identity | Bucket | Truncate | Year | Month | Day | Hour | Void | UnknownTransform
+
+_PLAIN: dict[str, Transform] = {
+    str(transform): transform for transform in (Identity(), Year(), Month(), Day(), Hour(), Void())
+}
+
+_PARAMETERIZED: dict[str, Callable[[int], Transform]] = {"bucket": Bucket, "truncate": Truncate}
+
+_PARAMETER = re.compile(r"\[([1-9][0-9]{0,9})\]")
+
+
+def parse_transform(text: str) -> Transform:
+    """The transform with a text (Appendix C, Partition Specs).
+
+    The texts of the spec are exact: lower case, no whitespace, no leading zeros. The name before ``[`` decides. Where
+    it is the name of a transform of the spec, the rest has to be right: ``bucket[0]``, ``bucket[ 16 ]``, ``bucket``
+    and ``day[1]`` are refused. Any other text, ``Bucket[16]`` too, is a transform that we do not know: a table can be
+    read without it, while taking it for a transform that it is not would lose rows.
+
+    Raises:
+        SpecError: PAR021, TRN003 or TRN005 for a malformed transform of the spec, and PAR021 for an empty text.
+    """
+    if not isinstance(text, str) or not text:
+        raise violation("PAR021", "a transform is a text", found=text, expected="a JSON string, not empty")
+    name, bracket, _ = text.partition("[")
+    if name in _PLAIN:
+        if bracket:
+            raise violation("PAR021", f"{name} has no parameter", found=text, expected=name)
+        return _PLAIN[name]
+    if name in _PARAMETERIZED:
+        parameter = _PARAMETER.fullmatch(text, len(name))
+        if parameter is None:
+            raise violation(
+                "PAR021", f"not a {name} transform", found=text, expected=f"{name}[N], N from 1 to {MAX_PARAMETER}"
+            )
+        return _PARAMETERIZED[name](int(parameter[1]))
+    return UnknownTransform(text)

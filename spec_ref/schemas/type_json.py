@@ -1,0 +1,290 @@
+"""Types in JSON (Appendix C, Schemas).
+
+A primitive type and variant are a string, a nested type an object. What is written is canonical; what is read may have
+whitespace around the parameters of a type and their separators (JSC005), may leave out the parameters of ``geometry``
+and ``geography`` that have a default, and may have members in objects that the spec does not list, which are ignored.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from spec_ref.errors import at, violation
+from spec_ref.schemas.types import (
+    PLAIN_PRIMITIVES,
+    STRING,
+    VARIANT,
+    DecimalType,
+    EdgeAlgorithm,
+    FixedType,
+    GeographyType,
+    GeometryType,
+    ListType,
+    MapType,
+    NestedField,
+    StructType,
+    Type,
+    kind,
+)
+from spec_ref.schemas.values import check_value
+from spec_ref.single_value.json_value import from_json, to_json
+
+Json: TypeAlias = Any
+"""What a JSON parser makes: None, bool, int, float, str, list and dict with str keys."""
+
+MAX_DEPTH = 100
+"""Levels of nesting that are read; every walk over a type is as deep as the type."""
+
+MAX_SCALE = 999
+"""The largest scale that is read, of either sign. The spec sets no limit, but a value takes that many digits."""
+
+MAX_INT = 2**31 - 1
+
+NULL_ONLY_DEFAULTS = frozenset({"unknown", "variant", "geometry", "geography"})
+"""The types whose columns default to null (DEF008)."""
+
+
+def type_to_json(type_: Type) -> str | dict[str, Any]:
+    """The canonical JSON of a type."""
+    match type_:
+        case StructType(fields):
+            return {"type": "struct", "fields": [_field_to_json(field) for field in fields]}
+        case ListType(element_id, element, required):
+            return {
+                "type": "list",
+                "element-id": element_id,
+                "element-required": required,
+                "element": type_to_json(element),
+            }
+        case MapType(key_id, key, value_id, value, required):
+            return {
+                "type": "map",
+                "key-id": key_id,
+                "key": type_to_json(key),
+                "value-id": value_id,
+                "value-required": required,
+                "value": type_to_json(value),
+            }
+        case _:
+            return str(type_)
+
+
+def _field_to_json(field: NestedField) -> dict[str, Any]:
+    json: dict[str, Any] = {
+        "id": field.id,
+        "name": field.name,
+        "required": field.required,
+        "type": type_to_json(field.type),
+    }
+    if field.doc is not None:
+        json["doc"] = field.doc
+    for name, default in (("initial-default", field.initial_default), ("write-default", field.write_default)):
+        if default is not None:
+            with at(f"/{name}"):
+                json[name] = _default_to_json(field.type, default)
+    return json
+
+
+def type_from_json(json: Json) -> Type:
+    """The type in its JSON.
+
+    Raises:
+        SpecError: JSC003 for a string that is no type; JSC006 and JSC007 for a malformed nested type; TYP013, TYP023 or
+            TYP035 for a parameter out of its range; a code of JSON single values or DEF008, DEF009 for a default.
+    """
+    return _type(json, MAX_DEPTH)
+
+
+def _type(json: Json, depth: int) -> Type:
+    if depth == 0:
+        raise violation("JSC006", "types are nested too deeply", expected=f"at most {MAX_DEPTH} levels")
+    if isinstance(json, str):
+        return _from_text(json)
+    if not isinstance(json, dict):
+        raise violation("JSC003", "a type is a string or an object", found=json)
+    name = json.get("type")
+    read = _NESTED.get(name) if isinstance(name, str) else None
+    if read is None:
+        raise violation("JSC003", "not a nested type", found=name, expected="struct, list or map", path="/type")
+    return read(json, depth - 1)
+
+
+# Strings
+
+
+_PARAMETERS = re.compile(r"(fixed)\[\s*(.*?)\s*\]|(decimal|geometry|geography)\(\s*(.*?)\s*\)", re.ASCII | re.DOTALL)
+_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,9}")
+_COMMA = re.compile(r"\s*,\s*", re.ASCII)
+
+
+def _from_text(text: str) -> Type:
+    plain = _UNPARAMETERIZED.get(text)
+    if plain is not None:
+        return plain
+    match = _PARAMETERS.fullmatch(text)
+    if match is None:
+        raise violation("JSC003", "not a type", found=text)
+    fixed_name, length, name, parameters = match.groups()
+    if fixed_name:
+        return FixedType(_number(text, length, 0, MAX_INT))
+    return _WITH_PARAMETERS[name](text, parameters)
+
+
+def _number(text: str, number: str, low: int, high: int) -> int:
+    if not _NUMBER.fullmatch(number) or not low <= int(number) <= high:
+        raise violation(
+            "JSC003", "a parameter of the type is not a number in its range", found=text, expected=f"{low} to {high}"
+        )
+    return int(number)
+
+
+def _decimal(text: str, parameters: str) -> DecimalType:
+    split = _COMMA.split(parameters)
+    if len(split) != 2:
+        raise violation("JSC003", "not a decimal", found=text, expected="decimal(P, S)")
+    # A scale above the precision, and a negative one, are types: the text limits only the precision.
+    return DecimalType(_number(text, split[0], 0, MAX_INT), _number(text, split[1], -MAX_SCALE, MAX_SCALE))
+
+
+def _crs(text: str, crs: str) -> str:
+    # Any string may identify a coordinate reference system; it is kept as it stands, never looked into (TYP032).
+    if not crs:
+        raise violation("TYP031", "the coordinate reference system is empty", found=text)
+    check_value(STRING, crs)
+    return crs
+
+
+def _geometry(text: str, parameters: str) -> GeometryType:
+    return GeometryType(_crs(text, parameters))
+
+
+def _geography(text: str, parameters: str) -> GeographyType:
+    # A name of a system may hold commas; the algorithm is what stands after the last one.
+    crs, comma, algorithm = parameters.rpartition(",")
+    if not comma:
+        return GeographyType(_crs(text, parameters))
+    try:
+        edges = EdgeAlgorithm(algorithm.strip())
+    except ValueError as error:
+        expected = ", ".join(known.value for known in EdgeAlgorithm)
+        raise violation(
+            "TYP035", "not an edge-interpolation algorithm", found=algorithm.strip(), expected=expected
+        ) from error
+    return GeographyType(_crs(text, crs.strip()), edges)
+
+
+_UNPARAMETERIZED: dict[str, Type] = {
+    **PLAIN_PRIMITIVES,
+    "variant": VARIANT,
+    "geometry": GeometryType(),
+    "geography": GeographyType(),
+}
+
+_WITH_PARAMETERS: dict[str, Callable[[str, str], Type]] = {
+    "decimal": _decimal,
+    "geometry": _geometry,
+    "geography": _geography,
+}
+
+
+# Objects
+
+
+_EXPECTED: dict[type, str] = {str: "a string", bool: "true or false", list: "a list", int: "a 32-bit integer"}
+
+
+def _member(json: dict[str, Json], name: str, type_: type, requirement: str) -> Any:
+    """A member that has to be there, of one JSON type."""
+    if name not in json:
+        raise violation(requirement, "a member is missing", expected=f"{name!r}")
+    value = json[name]
+    fits = isinstance(value, type_)
+    if type_ is int:
+        fits = fits and not isinstance(value, bool) and -MAX_INT - 1 <= value <= MAX_INT
+    if not fits:
+        raise violation(
+            requirement, "a member has the wrong type", found=value, expected=_EXPECTED[type_], path=f"/{name}"
+        )
+    if type_ is str:
+        with at(f"/{name}"):
+            check_value(STRING, value)
+    return value
+
+
+def _member_type(json: dict[str, Json], name: str, depth: int, requirement: str) -> Type:
+    if name not in json:
+        raise violation(requirement, "a member is missing", expected=f"{name!r}")
+    with at(f"/{name}"):
+        return _type(json[name], depth)
+
+
+def _struct(json: dict[str, Json], depth: int) -> StructType:
+    fields = []
+    for index, field in enumerate(_member(json, "fields", list, "JSC006")):
+        with at(f"/fields/{index}"):
+            fields.append(_field(field, depth))
+    return StructType(tuple(fields))
+
+
+def _field(json: Json, depth: int) -> NestedField:
+    if not isinstance(json, dict):
+        raise violation("JSC006", "a field is an object", found=json)
+    type_ = _member_type(json, "type", depth, "JSC006")
+    return NestedField(
+        id=_member(json, "id", int, "JSC006"),
+        name=_member(json, "name", str, "JSC006"),
+        required=_member(json, "required", bool, "JSC006"),
+        type=type_,
+        doc=_member(json, "doc", str, "JSC006") if "doc" in json else None,
+        initial_default=_default_from_json(json, "initial-default", type_),
+        write_default=_default_from_json(json, "write-default", type_),
+    )
+
+
+def _list(json: dict[str, Json], depth: int) -> ListType:
+    return ListType(
+        element_id=_member(json, "element-id", int, "JSC007"),
+        element=_member_type(json, "element", depth, "JSC007"),
+        element_required=_member(json, "element-required", bool, "JSC007"),
+    )
+
+
+def _map(json: dict[str, Json], depth: int) -> MapType:
+    return MapType(
+        key_id=_member(json, "key-id", int, "JSC007"),
+        key=_member_type(json, "key", depth, "JSC007"),
+        value_id=_member(json, "value-id", int, "JSC007"),
+        value=_member_type(json, "value", depth, "JSC007"),
+        value_required=_member(json, "value-required", bool, "JSC007"),
+    )
+
+
+_NESTED: dict[str, Callable[[dict[str, Json], int], Type]] = {"struct": _struct, "list": _list, "map": _map}
+
+
+# Default values
+
+
+def _check_default(type_: Type, empty: bool) -> None:
+    """Refuse a default that is not null, and ``empty`` or not, where the type of the column forbids it."""
+    if kind(type_) in NULL_ONLY_DEFAULTS:
+        raise violation("DEF008", f"a column of {kind(type_)} has a default", expected="null")
+    if isinstance(type_, StructType) and not empty:
+        raise violation("DEF009", "the default of a struct holds values for its fields", expected="null or {}")
+
+
+def _default_from_json(json: dict[str, Json], name: str, type_: Type) -> Any:
+    default = json.get(name)
+    if default is None:
+        return None
+    with at(f"/{name}"):
+        _check_default(type_, default == {})
+        # The values of the fields are their own defaults, so {} is whole even where a field is required.
+        return {} if isinstance(type_, StructType) else from_json(type_, default)
+
+
+def _default_to_json(type_: Type, default: Any) -> Json:
+    _check_default(type_, default == {})
+    return {} if isinstance(type_, StructType) else to_json(type_, default)

@@ -1,0 +1,234 @@
+"""Which Python values stand for the values of each type (Primitive Types, Nested Types, Semi-structured Types).
+
+=========================  ===========================================================================
+type                       value
+=========================  ===========================================================================
+boolean                    ``bool``
+int, long                  ``int``
+float, double              ``float``; the value of a float is one that 32 bits hold
+decimal(P, S)              ``decimal.Decimal`` with the exponent -S
+date                       ``int``, days from 1970-01-01
+time                       ``int``, microseconds from midnight
+timestamp, timestamptz     ``int``, microseconds from 1970-01-01 (UTC)
+timestamp(tz)_ns           ``int``, nanoseconds from 1970-01-01 (UTC)
+string                     ``str`` without lone surrogates, which UTF-8 cannot hold
+uuid                       ``uuid.UUID``
+fixed(L), binary           ``bytes``
+geometry, geography        ``bytes``, well-known binary
+unknown                    ``None``, its only value
+variant                    `spec_ref.formats.variant.Variant`
+struct                     ``dict`` from field id to value; an optional field may be left out or ``None``
+list                       ``tuple``
+map                        ``tuple`` of (key, value) pairs
+=========================  ===========================================================================
+
+Null is ``None`` for every type. Whether null may stand somewhere is the rule of the field, element or map value there.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+import uuid
+from collections.abc import Callable, Hashable
+from decimal import Decimal
+from typing import Any
+
+from spec_ref.errors import at, violation
+from spec_ref.records import record
+from spec_ref.schemas.types import DecimalType, ListType, MapType, StructType, Type, kind
+
+MICROS_PER_DAY = 86_400_000_000
+NANOS_PER_DAY = 86_400_000_000_000
+
+
+@record
+class _ValueRule:
+    """What a value of one type without children is."""
+
+    requirement: str
+    expected: str
+    holds: Callable[[Any, Any], bool]
+    """Of the type and a value."""
+
+
+def _is_int(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _integer(requirement: str, low: int, high: int, meaning: str) -> _ValueRule:
+    expected = f"an int from {low} to {high}: {meaning}"
+    return _ValueRule(requirement, expected, lambda _, value: _is_int(value) and low <= value <= high)
+
+
+def _signed(requirement: str, bits: int, meaning: str) -> _ValueRule:
+    return _integer(requirement, -(1 << bits - 1), (1 << bits - 1) - 1, meaning)
+
+
+def _is_decimal(type_: DecimalType, value: object) -> bool:
+    if not isinstance(value, Decimal):
+        return False
+    _, digits, exponent = value.as_tuple()
+    return exponent == -type_.scale and len(digits) <= type_.precision
+
+
+def _is_text(_: Type, value: object) -> bool:
+    if not isinstance(value, str):
+        return False
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _is_binary32(_: Type, value: object) -> bool:
+    return isinstance(value, float) and (math.isnan(value) or nearest_binary32(value) == value)
+
+
+def _is_variant(_: Type, value: object) -> bool:
+    from spec_ref.formats.variant import Variant
+
+    return isinstance(value, Variant)
+
+
+_BYTES = "bytes of well-known binary"
+
+_RULES: dict[str, _ValueRule] = {
+    "unknown": _ValueRule("TYP025", "null", lambda _, value: value is None),
+    "boolean": _ValueRule("TYP008", "a bool", lambda _, value: isinstance(value, bool)),
+    "int": _signed("TYP009", 32, "32 bits, signed"),
+    "long": _signed("TYP010", 64, "64 bits, signed"),
+    "float": _ValueRule("TYP011", "a float that 32 bits hold", _is_binary32),
+    "double": _ValueRule("TYP012", "a float", lambda _, value: isinstance(value, float)),
+    "decimal": _ValueRule("TYP013", "a Decimal of the type's scale and at most its precision", _is_decimal),
+    "date": _signed("TYP015", 32, "days from 1970-01-01"),
+    "time": _integer("TYP016", 0, MICROS_PER_DAY - 1, "microseconds from midnight"),
+    "timestamp": _signed("TYP017", 64, "microseconds from 1970-01-01"),
+    "timestamptz": _signed("TYP018", 64, "microseconds from 1970-01-01 UTC"),
+    "timestamp_ns": _signed("TYP019", 64, "nanoseconds from 1970-01-01"),
+    "timestamptz_ns": _signed("TYP020", 64, "nanoseconds from 1970-01-01 UTC"),
+    "string": _ValueRule("TYP021", "a str that UTF-8 can hold", _is_text),
+    "uuid": _ValueRule("TYP022", "a UUID", lambda _, value: isinstance(value, uuid.UUID)),
+    "fixed": _ValueRule(
+        "TYP023",
+        "bytes of the type's length",
+        lambda type_, value: isinstance(value, bytes) and len(value) == type_.length,
+    ),
+    "binary": _ValueRule("TYP024", "bytes", lambda _, value: isinstance(value, bytes)),
+    "geometry": _ValueRule("TYP027", _BYTES, lambda _, value: isinstance(value, bytes)),
+    "geography": _ValueRule("TYP028", _BYTES, lambda _, value: isinstance(value, bytes)),
+    "variant": _ValueRule("TYP006", "a Variant", _is_variant),
+}
+
+
+def check_value(type_: Type, value: Any) -> None:
+    """Raise a `SpecError` where ``value`` is not a value of the type; null is a value of ``unknown`` alone."""
+    match type_:
+        case StructType():
+            _check_struct(type_, value)
+        case ListType(_, element, required):
+            if not isinstance(value, tuple):
+                raise violation("TYP003", "not a value of a list", found=value, expected="a tuple of elements")
+            for index, item in enumerate(value):
+                with at(f"/{index}"):
+                    _check_child(element, item, required=required, requirement="TYP003")
+        case MapType():
+            _check_map(type_, value)
+        case _:
+            rule = _RULES[kind(type_)]
+            if not rule.holds(type_, value):
+                raise violation(rule.requirement, f"not a value of {type_}", found=value, expected=rule.expected)
+
+
+def check_required(type_: Type, value: Any, *, required: bool, requirement: str) -> None:
+    """Refuse null in a field, element or map value that is required."""
+    if value is None and required:
+        raise violation(requirement, "a required value is null", expected=f"a value of {kind(type_)}")
+
+
+def _check_child(type_: Type, value: Any, *, required: bool, requirement: str) -> None:
+    check_required(type_, value, required=required, requirement=requirement)
+    if value is not None:
+        check_value(type_, value)
+
+
+def _check_struct(type_: StructType, value: Any) -> None:
+    if not isinstance(value, dict):
+        raise violation("TYP002", "not a value of a struct", found=value, expected="a dict by field id")
+    for field in type_.fields:
+        with at(f"/{field.id}"):
+            _check_child(field.type, value.get(field.id), required=field.required, requirement="TYP002")
+    unknown = value.keys() - {field.id for field in type_.fields}
+    if unknown:
+        raise violation("TYP002", "a value for a field that the struct does not have", found=min(unknown, key=repr))
+
+
+def _check_map(type_: MapType, value: Any) -> None:
+    if not isinstance(value, tuple) or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in value):
+        raise violation("TYP004", "not a value of a map", found=value, expected="a tuple of (key, value) pairs")
+    for index, (key, item) in enumerate(value):
+        with at(f"/keys/{index}"):
+            _check_child(type_.key, key, required=True, requirement="TYP004")
+        with at(f"/values/{index}"):
+            _check_child(type_.value, item, required=type_.value_required, requirement="TYP004")
+    check_unique_keys(type_, tuple(key for key, _ in value))
+
+
+def check_unique_keys(type_: MapType, keys: tuple[Any, ...]) -> None:
+    """Raise a `SpecError` where a key of a map stands in it twice."""
+    seen: set[Hashable] = set()
+    for index, key in enumerate(keys):
+        identity = value_key(type_.key, key)
+        if identity in seen:
+            raise violation("TYP004", "a key stands twice in a map", found=key, path=f"/keys/{index}")
+        seen.add(identity)
+
+
+def value_key(type_: Type, value: Any) -> Hashable:
+    """A hashable key that two values of the type share exactly when they are the same value.
+
+    Every NaN is the same value; -0.0 and 0.0 are two values, for they are stored apart. The order of the entries of a
+    map does not matter. The values have to be of the type.
+    """
+    if value is None:
+        return None
+    match type_:
+        case StructType(fields):
+            return tuple(value_key(field.type, value.get(field.id)) for field in fields)
+        case ListType(_, element):
+            return tuple(value_key(element, item) for item in value)
+        case MapType():
+            return frozenset((value_key(type_.key, key), value_key(type_.value, item)) for key, item in value)
+        case _ if isinstance(value, float):
+            return "NaN" if math.isnan(value) else struct.pack(">d", value)
+        case _:
+            return value  # type: ignore[no-any-return]
+
+
+def nearest_binary32(value: float) -> float:
+    """The value of a 32-bit float nearest to ``value``; an infinity where it is beyond the largest one."""
+    try:
+        nearest: float = struct.unpack("<f", struct.pack("<f", value))[0]
+    except OverflowError:
+        return math.copysign(math.inf, value)
+    return nearest
+
+
+def unscaled(value: Decimal) -> int:
+    """The unscaled value of a decimal: 1420 of 14.20."""
+    negative, digits, _ = value.as_tuple()
+    # Not value.scaleb(), which rounds to the precision of the thread's context.
+    number = int("".join(map(str, digits)))
+    return -number if negative else number
+
+
+def decimal_of(type_: DecimalType, number: int) -> Decimal:
+    """The decimal with an unscaled value.
+
+    Raises:
+        SpecError: TYP013, where it has more digits than the type's precision.
+    """
+    if abs(number) >= 10**type_.precision:
+        raise violation("TYP013", f"not a value of {type_}", found=number, expected=f"{type_.precision} digits at most")
+    return Decimal((int(number < 0), tuple(map(int, str(abs(number)))), -type_.scale))

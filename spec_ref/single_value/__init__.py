@@ -1,0 +1,1 @@
+"""Appendix D: Single-value serialization."""

@@ -1,0 +1,135 @@
+"""Binary single-value serialization (Appendix D).
+
+A value alone in bytes, as bounds of columns and statistics hold it. Nested types, unknown and variant have no such
+form; bounds of geometry, geography and variant have another one, see `spec_ref.single_value.bounds`.
+"""
+
+from __future__ import annotations
+
+import struct
+import uuid
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from spec_ref.errors import violation
+from spec_ref.records import record
+from spec_ref.schemas.types import Type, kind
+from spec_ref.schemas.values import check_value, decimal_of, unscaled
+
+
+@record
+class _Form:
+    """The binary form of one type."""
+
+    requirement: str
+    encode: Callable[[Any], bytes]
+    decode: Callable[[Any, bytes], Any]
+    """From the type and bytes; the value is checked against the type afterwards."""
+
+
+def minimal_twos_complement(number: int) -> bytes:
+    """An integer in big-endian two's complement in the least bytes that hold it; zero takes one byte."""
+    # A non-negative number needs one bit more than its own for the sign; -n as many as n - 1, which is ~(-n).
+    bits = (number if number >= 0 else ~number).bit_length() + 1
+    return number.to_bytes((bits + 7) // 8, "big", signed=True)
+
+
+def _wrong_length(requirement: str, type_: Type, data: bytes, expected: str) -> NoReturn:
+    raise violation(requirement, f"the length does not fit {type_}", found=f"{len(data)} bytes", expected=expected)
+
+
+def _layout(requirement: str, format_: str) -> _Form:
+    layout = struct.Struct(format_)
+
+    def decode(type_: Type, data: bytes) -> Any:
+        if len(data) != layout.size:
+            _wrong_length(requirement, type_, data, f"{layout.size} bytes")
+        return layout.unpack(data)[0]
+
+    return _Form(requirement, layout.pack, decode)
+
+
+def _boolean(type_: Type, data: bytes) -> bool:
+    if len(data) != 1:
+        _wrong_length("SVB001", type_, data, "1 byte")
+    return data != b"\x00"
+
+
+def _string(type_: Type, data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise violation("SVB005", "a string is not UTF-8", found=data) from error
+
+
+def _uuid(type_: Type, data: bytes) -> uuid.UUID:
+    if len(data) != 16:
+        _wrong_length("SVB006", type_, data, "16 bytes")
+    return uuid.UUID(bytes=data)
+
+
+def _decimal(type_: Any, data: bytes) -> Any:
+    # The least number of bytes is the writer's duty; padding with the sign does not change the value.
+    if not data:
+        _wrong_length("SVB008", type_, data, "at least 1 byte")
+    return decimal_of(type_, int.from_bytes(data, "big", signed=True))
+
+
+_INT = _layout("SVB002", "<i")
+_LONG = _layout("SVB003", "<q")
+_RAW = _Form("SVB007", lambda value: value, lambda _, data: data)
+_WKB = _Form("SVB010", lambda value: value, lambda _, data: data)
+
+_FORMS: dict[str, _Form] = {
+    "boolean": _Form("SVB001", lambda value: b"\x01" if value else b"\x00", _boolean),
+    "int": _INT,
+    "long": _LONG,
+    "float": _layout("SVB004", "<f"),
+    "double": _layout("SVB004", "<d"),
+    "date": _INT,
+    "time": _LONG,
+    "timestamp": _LONG,
+    "timestamptz": _LONG,
+    "timestamp_ns": _LONG,
+    "timestamptz_ns": _LONG,
+    "string": _Form("SVB005", str.encode, _string),
+    "uuid": _Form("SVB006", lambda value: value.bytes, _uuid),
+    "fixed": _RAW,
+    "binary": _RAW,
+    "decimal": _Form("SVB008", lambda value: minimal_twos_complement(unscaled(value)), _decimal),
+    "geometry": _WKB,
+    "geography": _WKB,
+}
+
+
+def _form(type_: Type) -> _Form:
+    form = _FORMS.get(kind(type_))
+    if form is None:
+        raise violation("SVB009", f"{kind(type_)} has no binary single-value form", found=str(type_))
+    return form
+
+
+def to_binary(type_: Type, value: Any) -> bytes:
+    """The bytes of a value (Binary single-value serialization).
+
+    Raises:
+        SpecError: SVB009 for a type without a binary form; a code of the type where ``value`` is not of it.
+    """
+    form = _form(type_)
+    check_value(type_, value)
+    return form.encode(value)
+
+
+def from_binary(type_: Type, data: bytes) -> Any:
+    """The value in the bytes.
+
+    Raises:
+        SpecError: SVB009 for a type without a binary form; SVB001 to SVB010 where the bytes are not of the form; a
+            code of the type where they hold what is not a value of it (a time of 24 hours).
+    """
+    form = _form(type_)
+    if not isinstance(data, bytes):
+        raise violation(form.requirement, "a binary single value is bytes", found=data, expected="bytes")
+    value = form.decode(type_, data)
+    check_value(type_, value)
+    return value
