@@ -1,0 +1,14 @@
+"""The tables of cases, written by hand: inputs, rules and notes. Nothing here comes from an implementation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tools.derive.cases import hashing, transforms
+from tools.derive.vector import VectorFile
+
+
+def all_files() -> Iterator[VectorFile]:
+    """Every vector file that is derived."""
+    yield from hashing.files()
+    yield from transforms.files()

@@ -1,0 +1,89 @@
+"""A vector and a file of them, and the one way they are written to disk."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+_V3_WORDS = ("_ns", "unknown", "variant", "geometry", "geography")
+_V3_CODES = (
+    ("HSH006", "HSH009", "SVB010", "SVB011", "SVB012", "SVJ005", "SVJ008", "JSC008", "EVO004", "EVO005", "EVO006")
+    + ("TYP005", "TYP006", "TYP007", "TYP019", "TYP020")
+    + tuple(f"TYP{number:03}" for number in range(25, 36))
+    + tuple(f"BND{number:03}" for number in range(1, 11))
+    + tuple(f"DEF{number:03}" for number in range(1, 12))
+)
+INVALID = {"error": "invalid"}
+
+
+@dataclass(frozen=True)
+class Vector:
+    """One case."""
+
+    id: str
+    requirements: tuple[str, ...]
+    args: Mapping[str, Any]
+    expect: Mapping[str, Any]
+    origin: str
+    note: str = ""
+    contradiction: tuple[str, ...] = ()
+
+    def versions(self) -> list[int]:
+        """The format versions it holds for."""
+        text = json.dumps([self.args.get("type"), *(code for code in self.requirements if code in _V3_CODES)])
+        new = any(word in text for word in _V3_WORDS) or any(code in text for code in _V3_CODES)
+        return [3] if new else [1, 2, 3]
+
+    def to_json(self) -> dict[str, Any]:
+        """The members of the vector in the order of the files."""
+        row = {
+            "id": self.id,
+            "requirements": sorted(self.requirements),
+            "versions": self.versions(),
+            "args": self.args,
+            "expect": self.expect,
+            "origin": self.origin,
+            "note": self.note,
+            "contradiction": list(self.contradiction),
+        }
+        return {name: member for name, member in row.items() if member not in ("", [])}
+
+
+@dataclass(frozen=True)
+class VectorFile:
+    """The vectors of one topic: one operation, one section of the spec."""
+
+    path: str
+    operation: str
+    section: str
+    vectors: tuple[Vector, ...]
+
+    def to_text(self) -> str:
+        """A line for each vector, ASCII only, so that a diff shows cases and no editor changes a character."""
+        head = {"suite": self.path.split("/")[0], "operation": self.operation, "section": self.section}
+        lines = [f"  {json.dumps(name)}: {json.dumps(member)}," for name, member in head.items()]
+        rows = ",\n".join(f"    {json.dumps(vector.to_json())}" for vector in self.vectors)
+        return "\n".join(["{", *lines, '  "vectors": [', rows, "  ]", "}", ""])
+
+
+def ok(value: Any) -> dict[str, Any]:
+    """The one permitted answer."""
+    return {"ok": value}
+
+
+def any_of(*outcomes: Mapping[str, Any]) -> dict[str, Any]:
+    """Several permitted outcomes; equal ones are named once."""
+    unique: list[Mapping[str, Any]] = []
+    for outcome in outcomes:
+        if not any(json.dumps(outcome) == json.dumps(known) for known in unique):
+            unique.append(outcome)
+    return dict(unique[0]) if len(unique) == 1 else {"any_of": unique}
+
+
+def refusals(
+    prefix: str, codes: tuple[str, ...], rows: Iterable[tuple[str, Mapping[str, Any], str]], origin: str
+) -> list[Vector]:
+    """Vectors that expect a refusal, from rows of (name, args, broken rule)."""
+    return [Vector(f"{prefix}-{name}", codes, args, INVALID, origin, note) for name, args, note in rows]
