@@ -222,7 +222,8 @@ NO_HASH = [
     ("variant", {"type": "variant", "value": {"metadata": "010000", "value": "0C22"}},
      "equal variant values have several representations"),
     ("geometry", {"type": "geometry(OGC:CRS84)", "value": "POINT (30 10)"}, "geometry is in neither table"),
-    ("geography", {"type": "geography(OGC:CRS84, spherical)", "value": "POINT (30 10)"}, "geography is in neither table"),
+    ("geography", {"type": "geography(OGC:CRS84, spherical)", "value": "POINT (30 10)"},
+     "geography is in neither table"),
 ]  # fmt: skip
 
 NESTED_HASH = [
@@ -281,10 +282,10 @@ def _vectors(rows: list[Row]) -> tuple[Vector, ...]:
 
 def _codes(type_: str) -> tuple[str, ...]:
     by_type = {
-        "int": ("HSH001", "HSH002"), "long": ("HSH001", "HSH002"), "date": ("HSH001", "HSH004"), "time": ("HSH005",),
-        "timestamp": ("HSH005",), "timestamptz": ("HSH005", "TYP018"), "timestamp_ns": ("HSH006",),
-        "timestamptz_ns": ("HSH006",), "string": ("HSH001", "HSH007"), "uuid": ("HSH007",), "binary": ("HSH001", "HSH007"),
-        "boolean": ("HSH008",), "float": ("HSH008",), "double": ("HSH008",),
+        "int": ("HSH001", "HSH002"), "long": ("HSH001", "HSH002"), "date": ("HSH001", "HSH004"),
+        "time": ("HSH005",), "timestamp": ("HSH005",), "timestamptz": ("HSH005", "TYP018"), "timestamp_ns": ("HSH006",),
+        "timestamptz_ns": ("HSH006",), "string": ("HSH001", "HSH007"), "uuid": ("HSH007",),
+        "binary": ("HSH001", "HSH007"), "boolean": ("HSH008",), "float": ("HSH008",), "double": ("HSH008",),
     }  # fmt: skip
     return by_type.get(type_) or (("HSH003",) if type_.startswith("decimal") else ("HSH001", "HSH007"))
 
