@@ -375,7 +375,8 @@ def files() -> Iterator[VectorFile]:
         _vector(f"identity-{type_.split('(')[0].split('[')[0].replace('_', '-')}", "identity", type_, value, "")
         for type_, value in ALL_PRIMITIVES.items()
     ] + [_vector(*row) for row in IDENTITIES]
-ctor(f"void-{type_.split('(')[0].split('[')[0].replace('_', '-')}", "void", type_, value, "")
+    yield file("identity", GENERAL, identity)
+    void = [_vector(f"void-{type_.split('(')[0].split('[')[0].replace('_', '-')}", "void", type_, value, "")
             for type_, value in ALL_PRIMITIVES.items()]  # fmt: skip
     yield file("void", GENERAL, void)
     yield file("bucket", BUCKET, [_vector(*row) for row in BUCKETS])
