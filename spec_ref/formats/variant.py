@@ -17,25 +17,22 @@ Decided here, because the encoding's text leaves it open:
 
 from __future__ import annotations
 
-import decimal
 import enum
 import itertools
 import struct
 import uuid
+from decimal import Decimal
 from typing import Any, TypeAlias
 
 from spec_ref.errors import SpecError, violation
 from spec_ref.records import record
+from spec_ref.schemas.values import MICROS_PER_DAY, unscaled
 
-MAX_DEPTH = 256
+MAX_DEPTH = 128
 """How deep objects and arrays may nest; a hostile value must not exhaust the stack."""
 
 MAX_SHORT_STRING = 63
 """Bytes of the longest string whose length fits into its header."""
-
-MICROS_PER_DAY = 86_400_000_000
-
-_EXACT = decimal.Context(prec=60, traps=[decimal.Inexact, decimal.InvalidOperation])
 
 
 @record
@@ -243,7 +240,7 @@ class _ValueReader:
             raise self.error("a string is not UTF-8", start) from cause
 
     def primitive(self, type_id: int, start: int, end: int) -> Scalar:
-        if type_id > max(Physical):
+        if type_id > Physical.UUID:
             raise self.error(f"primitive type {type_id} is unknown", start - 1, "a type id of 0 to 20")
         physical = Physical(type_id)
         what = f"a {physical.name.lower()}"
@@ -272,11 +269,11 @@ class _ValueReader:
         scale = self.data[start]
         if scale > MAX_SCALE:
             raise self.error(f"the scale of a decimal is {scale}", start, "0 to 38")
-        unscaled = int.from_bytes(self.data[start + 1 : end], "little", signed=True)
-        if abs(unscaled) >= 10 ** DECIMAL_DIGITS[physical]:
+        number = int.from_bytes(self.data[start + 1 : end], "little", signed=True)
+        if abs(number) >= 10 ** DECIMAL_DIGITS[physical]:
             expected = f"at most {DECIMAL_DIGITS[physical]} digits"
-            raise self.error(f"a {physical.name.lower()} has the digits {unscaled}", start, expected)
-        return Scalar(physical, decimal.Decimal(unscaled).scaleb(-scale, _EXACT))
+            raise self.error(f"a {physical.name.lower()} has the digits {number}", start, expected)
+        return Scalar(physical, Decimal((int(number < 0), tuple(map(int, str(abs(number)))), -scale)))
 
     def object(self, header: int, start: int, end: int, depth: int) -> dict[str, Node]:
         id_size = (header >> 2 & 0b11) + 1
@@ -371,7 +368,7 @@ def _encode_scalar(scalar: Scalar) -> bytes:
         if physical is Physical.TIME_NTZ and not 0 <= value < MICROS_PER_DAY:
             raise _not_of_type(scalar)
         return header + _packed(scalar)
-    if physical in DECIMAL_DIGITS and isinstance(value, decimal.Decimal) and value.is_finite():
+    if physical in DECIMAL_DIGITS and isinstance(value, Decimal) and value.is_finite():
         return header + _encode_decimal(scalar)
     if physical is Physical.STRING and isinstance(value, str):
         text = _utf8(value)
@@ -397,12 +394,11 @@ def _packed(scalar: Scalar) -> bytes:
 
 
 def _encode_decimal(scalar: Scalar) -> bytes:
-    sign, digits, exponent = scalar.value.as_tuple()
-    fits = len(digits) <= DECIMAL_DIGITS[scalar.physical] and -MAX_SCALE <= exponent <= 0
-    if not fits:
+    _, digits, exponent = scalar.value.as_tuple()
+    if len(digits) > DECIMAL_DIGITS[scalar.physical] or not -MAX_SCALE <= exponent <= 0:
         raise _not_of_type(scalar)
-    unscaled = int("".join(map(str, digits))) * (-1 if sign else 1)
-    return bytes([-exponent]) + unscaled.to_bytes(_DECIMAL_BYTES[scalar.physical], "little", signed=True)
+    size = _DECIMAL_BYTES[scalar.physical]
+    return bytes([-exponent]) + unscaled(scalar.value).to_bytes(size, "little", signed=True)
 
 
 def _utf8(text: str) -> bytes:

@@ -1,0 +1,159 @@
+"""Bounding boxes of geometry and geography columns (Bounds for Geometry and Geography; Bound serialization).
+
+A bound is a corner point of a box that contains every object in a file. It is stored as its coordinates alone, not as
+WKB: x and y; then z, where the box has z or m; then m, where it has m. NaN in the place of z stands for no z.
+
+Decided here, because the text leaves it open:
+
+- A reader takes NaN for "not set" wherever z or m may stand, also where a writer would have left the coordinate out.
+- No box is computed for a geography with edges. An edge on the globe bulges towards the pole and may cross the
+  antimeridian, so the box of its ends need not contain it; a bound is optional, and a wrong one loses rows.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterable, Iterator
+
+from spec_ref.errors import violation
+from spec_ref.formats.geometry import Collection, Geometry, Point, coordinates
+from spec_ref.formats.wkb import read_wkb
+from spec_ref.records import record
+from spec_ref.schemas.types import GeographyType, GeometryType
+
+MAX_LONGITUDE = 180.0
+MAX_LATITUDE = 90.0
+
+
+@record
+class GeoPoint:
+    """A corner of a bounding box; ``z`` and ``m`` are None where the box does not bound that dimension."""
+
+    x: float
+    y: float
+    z: float | None = None
+    m: float | None = None
+
+    def __attrs_post_init__(self) -> None:
+        for name in ("x", "y", "z", "m"):
+            value = getattr(self, name)
+            is_missing = value is None and name in "zm"
+            if not is_missing and (not isinstance(value, float) or math.isnan(value)):
+                expected = "a float that is not NaN" + (", or None" if name in "zm" else "")
+                raise violation(
+                    "SVB011", f"{name} of a geospatial bound is not a number", found=value, expected=expected
+                )
+
+
+@record
+class GeoBox:
+    """A bounding box: the lower and the upper bound of a column."""
+
+    lower: GeoPoint
+    upper: GeoPoint
+
+
+def encode_point(point: GeoPoint) -> bytes:
+    """The bytes of a bound: x:y, x:y:z, x:y:NaN:m or x:y:z:m, each an 8-byte little-endian double (SVB011)."""
+    found = [point.x, point.y]
+    if point.m is not None:
+        found += [math.nan if point.z is None else point.z, point.m]
+    elif point.z is not None:
+        found.append(point.z)
+    return struct.pack(f"<{len(found)}d", *found)
+
+
+def decode_point(data: bytes) -> GeoPoint:
+    """The bound in the bytes.
+
+    Raises:
+        SpecError: SVB011, if there are not 16, 24 or 32 bytes, or x or y is NaN.
+    """
+    if len(data) not in (16, 24, 32):
+        message = "the length does not fit a geospatial bound"
+        raise violation("SVB011", message, found=f"{len(data)} bytes", expected="16, 24 or 32 bytes")
+    x, y, *others = struct.unpack(f"<{len(data) // 8}d", data)
+    z, m, *_ = *(None if math.isnan(other) else other for other in others), None, None
+    return GeoPoint(x, y, z, m)
+
+
+def check_point(type_: GeometryType | GeographyType, point: GeoPoint) -> None:
+    """Raise a `SpecError` where a bound of a geography lies off the globe (BND003)."""
+    if not isinstance(type_, GeographyType):
+        return
+    for name, value, limit in (("x", point.x, MAX_LONGITUDE), ("y", point.y, MAX_LATITUDE)):
+        if abs(value) > limit:
+            expected = f"-{limit:g} to {limit:g}"
+            raise violation("BND003", f"{name} of a geography bound is out of range", found=value, expected=expected)
+
+
+def bounding_box(type_: GeometryType | GeographyType, values: Iterable[bytes | None]) -> GeoBox | None:
+    """The smallest box around WKB values, with xmin <= xmax (BND001, BND004).
+
+    Nulls and NaN coordinates are skipped, each dimension for itself; a dimension without coordinates is left out. None
+    means that no box is produced: x or y has no coordinates, or a geography has edges.
+
+    Raises:
+        SpecError: NOT010 for a value that is not WKB; BND003 for a geography off the globe.
+    """
+    lower: dict[int, float] = {}
+    upper: dict[int, float] = {}
+    has_edges = False
+    for value in values:
+        if value is None:
+            continue
+        geometry = read_wkb(value)
+        has_edges = has_edges or any(not isinstance(part, Point) for part in _simple_parts(geometry))
+        for position in coordinates(geometry):
+            for index, ordinate in enumerate(position):
+                if not math.isnan(ordinate):
+                    lower[index] = min(lower.get(index, ordinate), ordinate, key=_total_order)
+                    upper[index] = max(upper.get(index, ordinate), ordinate, key=_total_order)
+    low, high = _corner(lower), _corner(upper)
+    if low is None or high is None or (has_edges and isinstance(type_, GeographyType)):
+        return None
+    check_point(type_, low)
+    check_point(type_, high)
+    return GeoBox(low, high)
+
+
+def covers(type_: GeometryType | GeographyType, box: GeoBox, value: bytes) -> bool:
+    """Whether every position of a WKB value lies in a box.
+
+    For a geometry this is whether the box contains it, as edges are straight. For a geography with edges it is
+    necessary, not sufficient. A dimension that one of the two corners leaves out is not bounded. For a geography,
+    xmin > xmax is a box across the antimeridian: x >= xmin or x <= xmax (BND002).
+
+    Raises:
+        SpecError: NOT010 for a value that is not WKB.
+    """
+    return all(_contains(type_, box, position) for position in coordinates(read_wkb(value)))
+
+
+def _contains(type_: GeometryType | GeographyType, box: GeoBox, position: tuple[float, float, float, float]) -> bool:
+    for index, (name, ordinate) in enumerate(zip("xyzm", position, strict=True)):
+        low, high = getattr(box.lower, name), getattr(box.upper, name)
+        if math.isnan(ordinate) or low is None or high is None:
+            continue
+        wraps = index == 0 and low > high and isinstance(type_, GeographyType)
+        if not (ordinate >= low or ordinate <= high if wraps else low <= ordinate <= high):
+            return False
+    return True
+
+
+def _simple_parts(geometry: Geometry) -> Iterator[Geometry]:
+    if isinstance(geometry, Collection):
+        for member in geometry.members:
+            yield from _simple_parts(member)
+    else:
+        yield geometry
+
+
+def _total_order(ordinate: float) -> tuple[float, float]:
+    """Orders -0.0 before 0.0, so that a box does not depend on the order of the values."""
+    return ordinate, math.copysign(1.0, ordinate)
+
+
+def _corner(found: dict[int, float]) -> GeoPoint | None:
+    return GeoPoint(found[0], found[1], found.get(2), found.get(3)) if {0, 1} <= found.keys() else None

@@ -1,0 +1,140 @@
+"""Geometries in the model of OGC Simple Feature Access 1.2.1 (Appendix G; NOT010).
+
+There are seven kinds of geometry, each in the dimensions XY, XYZ, XYM and XYZM. `spec_ref.formats.wkb` reads and
+writes them as well-known binary, `spec_ref.formats.wkt` as well-known text. Geographies have the same form; only the
+meaning of an edge differs. Nothing here judges shape: whether a ring is closed or a line has two points is the
+geometry's own affair.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from spec_ref.records import record
+
+MAX_DEPTH = 64
+"""How deep geometry collections may nest. Real ones are one or two deep; a hostile value must not exhaust the stack."""
+
+Coordinate: TypeAlias = tuple[float, ...]
+"""The ordinates of one position in the order X, Y, Z, M, with as many entries as its geometry has dimensions."""
+
+
+class Kind(enum.IntEnum):
+    """The kind of a geometry: its name in WKT, and its code in WKB."""
+
+    POINT = 1
+    LINESTRING = 2
+    POLYGON = 3
+    MULTIPOINT = 4
+    MULTILINESTRING = 5
+    MULTIPOLYGON = 6
+    GEOMETRYCOLLECTION = 7
+
+
+MEMBER_KINDS: dict[Kind, frozenset[Kind]] = {
+    Kind.MULTIPOINT: frozenset({Kind.POINT}),
+    Kind.MULTILINESTRING: frozenset({Kind.LINESTRING}),
+    Kind.MULTIPOLYGON: frozenset({Kind.POLYGON}),
+    Kind.GEOMETRYCOLLECTION: frozenset(Kind),
+}
+"""What a collection may hold."""
+
+
+class Dimensions(enum.IntEnum):
+    """Which ordinates a position has; the value is what WKB adds to the code of the kind."""
+
+    XY = 0
+    XYZ = 1000
+    XYM = 2000
+    XYZM = 3000
+
+    @property
+    def size(self) -> int:
+        """The number of ordinates, 2 to 4."""
+        return len(self.name)
+
+    @property
+    def tag(self) -> str:
+        """What WKT writes after the kind: ``""``, ``"Z"``, ``"M"`` or ``"ZM"``."""
+        return self.name[2:]
+
+
+@record
+class Point:
+    """One position, or none."""
+
+    dimensions: Dimensions
+    coordinate: Coordinate | None
+
+
+@record
+class LineString:
+    """A sequence of positions, joined by edges."""
+
+    dimensions: Dimensions
+    coordinates: tuple[Coordinate, ...]
+
+
+@record
+class Polygon:
+    """An outer ring and the rings of its holes."""
+
+    dimensions: Dimensions
+    rings: tuple[tuple[Coordinate, ...], ...]
+
+
+@record
+class Collection:
+    """A multipoint, multilinestring, multipolygon or geometry collection."""
+
+    kind: Kind
+    dimensions: Dimensions
+    members: tuple[Geometry, ...]
+
+
+Geometry: TypeAlias = Point | LineString | Polygon | Collection
+
+
+def kind_of(geometry: Geometry) -> Kind:
+    """The kind of a geometry."""
+    match geometry:
+        case Point():
+            return Kind.POINT
+        case LineString():
+            return Kind.LINESTRING
+        case Polygon():
+            return Kind.POLYGON
+        case Collection(kind):
+            return kind
+
+
+def is_empty(coordinate: Coordinate) -> bool:
+    """Whether this is the position of a point that has none: NaN in every dimension."""
+    return all(map(math.isnan, coordinate))
+
+
+def coordinates(geometry: Geometry) -> Iterator[tuple[float, float, float, float]]:
+    """Every position in a geometry as ``(x, y, z, m)``, in its order; NaN stands for a dimension it does not have."""
+    match geometry:
+        case Point(dimensions, coordinate):
+            positions: tuple[Coordinate, ...] = () if coordinate is None else (coordinate,)
+        case LineString(dimensions, positions):
+            pass
+        case Polygon(dimensions, rings):
+            positions = tuple(position for ring in rings for position in ring)
+        case Collection(members=members):
+            for member in members:
+                yield from coordinates(member)
+            return
+    z = dimensions.tag.find("Z") + 2
+    m = dimensions.tag.find("M") + 2
+    for position in positions:
+        yield (
+            position[0],
+            position[1],
+            position[z] if z >= 2 else math.nan,
+            position[m] if m >= 2 else math.nan,
+        )

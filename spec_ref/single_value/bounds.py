@@ -1,0 +1,157 @@
+"""Bounds of columns in manifests (Appendix D, Bound serialization; Schema Evolution; Bounds for Variant).
+
+A lower or upper bound is stored in the binary single-value form of the column's type, except that a geometry or
+geography has a corner of its bounding box, and a variant has an object of bounds by field path. A type promotion leaves
+the bounds of older files as they were written, so the type at write time is inferred from the length (EVO007).
+
+A bound need not be a value of the column: a writer may cut long strings and binaries (`truncate_lower`,
+`truncate_upper`).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from spec_ref.errors import violation
+from spec_ref.formats.geo_bounds import GeoPoint, check_point, decode_point, encode_point
+from spec_ref.records import record
+from spec_ref.schemas.types import (
+    BINARY,
+    DATE,
+    FLOAT,
+    INT,
+    STRING,
+    GeographyType,
+    GeometryType,
+    Type,
+    VariantType,
+    kind,
+)
+from spec_ref.schemas.values import MICROS_PER_DAY, NANOS_PER_DAY, check_value
+from spec_ref.single_value.binary import from_binary, to_binary
+from spec_ref.single_value.variant_bounds import decode_variant_bound, encode_variant_bound
+
+__all__ = ["decode_bound", "encode_bound", "truncate_lower", "truncate_upper"]
+
+
+@record
+class _Promotion:
+    """How a bound reads that was written when the column still had another type."""
+
+    written: Type
+    units: int
+    """Units of the promoted type in one of the written type."""
+
+
+_PROMOTED_LENGTH = 4
+_PROMOTIONS: dict[str, _Promotion] = {
+    "long": _Promotion(INT, 1),
+    "double": _Promotion(FLOAT, 1),
+    "timestamp": _Promotion(DATE, MICROS_PER_DAY),
+    "timestamp_ns": _Promotion(DATE, NANOS_PER_DAY),
+}
+"""The kinds of type whose 4-byte bounds were written as another one. A decimal has the same bytes at any precision."""
+
+
+def encode_bound(type_: Type, value: Any) -> bytes:
+    """The bytes of a lower or upper bound.
+
+    Args:
+        type_: the type of the column.
+        value: a value of the type; a `GeoPoint` for geometry and geography; for variant a dict from normalized JSON
+            path to (type, value), see `spec_ref.single_value.variant_bounds`.
+
+    Raises:
+        SpecError: SVB009 for a type without bounds, DFL027 for NaN, BND003 for a geography off the globe, SVB011 and
+            BND005 to BND010 for what is no bound of a geometry or a variant, else a code of the type.
+    """
+    match type_:
+        case GeometryType() | GeographyType():
+            if not isinstance(value, GeoPoint):
+                raise violation("SVB011", f"not a bound of {type_}", found=value, expected="a GeoPoint")
+            check_point(type_, value)
+            return encode_point(value)
+        case VariantType():
+            return encode_variant_bound(value)
+    if isinstance(value, float) and math.isnan(value):
+        raise violation("DFL027", "NaN is not a bound", found=value)
+    return to_binary(type_, value)
+
+
+def decode_bound(type_: Type, data: bytes) -> Any:
+    """The bound in the bytes, as a value of the current type of the column.
+
+    Four bytes under long, double, timestamp or timestamp_ns were written as int, float or date, and are promoted.
+    A NaN bound is read as NaN; old writers made some, and what to make of it is the caller's affair.
+
+    Raises:
+        SpecError: EVO006, if a promoted date is outside the range of the type; SVB001 to SVB012, if the bytes are
+            not a bound of the type.
+    """
+    match type_:
+        case GeometryType() | GeographyType():
+            return decode_point(data)
+        case VariantType():
+            return decode_variant_bound(data)
+    promotion = _PROMOTIONS.get(kind(type_))
+    if promotion is None or len(data) != _PROMOTED_LENGTH:
+        return from_binary(type_, data)
+    value = from_binary(promotion.written, data) * promotion.units
+    if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+        days = value // promotion.units
+        raise violation("EVO006", f"the date of a bound is outside the range of {type_}", found=f"{days} days")
+    return value
+
+
+def truncate_lower(type_: Type, value: Any, width: int) -> Any:
+    """The greatest value of at most ``width`` code points (string) or bytes (binary) that is not above ``value``.
+
+    Raises:
+        SpecError: DFL016, if the type has no shorter values or the width is not positive; a code of the type, if
+            ``value`` is not of it.
+    """
+    _check_truncation("DFL016", type_, value, width)
+    return value[:width]
+
+
+def truncate_upper(type_: Type, value: Any, width: int) -> Any:
+    """The least value of at most ``width`` code points or bytes that is above each one that begins as ``value`` does.
+
+    A value that is not longer than the width is its own bound. Otherwise the last code point or byte of the cut value
+    is replaced by the next one; where it has none (U+10FFFF, 0xFF), it is dropped and the one before it is replaced.
+    None means that no such value exists, and the column has no upper bound.
+
+    Raises:
+        SpecError: DFL017, if the type has no shorter values or the width is not positive; a code of the type, if
+            ``value`` is not of it.
+    """
+    _check_truncation("DFL017", type_, value, width)
+    if len(value) <= width:
+        return value
+    return _next_text(value[:width]) if type_ == STRING else _next_bytes(value[:width])
+
+
+def _check_truncation(requirement: str, type_: Type, value: Any, width: int) -> None:
+    if type_ not in (STRING, BINARY):
+        raise violation(
+            requirement, f"a bound of {kind(type_)} is not cut", found=str(type_), expected="string or binary"
+        )
+    if isinstance(width, bool) or not isinstance(width, int) or width < 1:
+        raise violation(requirement, "the width of a bound is positive", found=width, expected="an int of at least 1")
+    check_value(type_, value)
+
+
+def _next_text(prefix: str) -> str | None:
+    """The least string above every string with this prefix; UTF-8 orders strings by their code points."""
+    kept = prefix.rstrip("\U0010ffff")
+    if not kept:
+        return None
+    # The surrogates U+D800 to U+DFFF are no characters: what follows U+D7FF is U+E000.
+    last = "\ue000" if kept[-1] == "\ud7ff" else chr(ord(kept[-1]) + 1)
+    return kept[:-1] + last
+
+
+def _next_bytes(prefix: bytes) -> bytes | None:
+    kept = prefix.rstrip(b"\xff")
+    return kept[:-1] + bytes([kept[-1] + 1]) if kept else None

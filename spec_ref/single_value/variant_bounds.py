@@ -1,0 +1,174 @@
+"""Bounds of variant columns (Bounds for Variant; Bound serialization; SVB012, BND005 to BND010).
+
+The lower bound of a variant column is itself a variant: an object whose keys are the normalized JSON paths of fields
+and whose values are the lower bounds of these fields; the upper bound likewise. It is stored as the metadata followed
+by the value.
+
+In Python it is a dict from path to (Iceberg type, value). The types of the encoding are fewer and named otherwise:
+
+=================================  ==============================================
+Iceberg type                       variant type
+=================================  ==============================================
+boolean                            boolean
+int                                int32; int8 and int16 are read as int
+long                               int64
+float, double                      float, double
+decimal(P, S)                      decimal4 to P = 9, decimal8 to 18, decimal16 to 38; read as decimal(9 or 18 or 38, S)
+date, time                         date, time without time zone
+timestamp, timestamp_ns            timestamp without time zone, in micros or nanos
+timestamptz, timestamptz_ns        timestamp with time zone, in micros or nanos
+string, binary, uuid               string, binary, uuid
+=================================  ==============================================
+
+"The same Variant type" (BND006) is taken as the same equivalence class of the encoding, within which values compare: a
+writer may shrink 7 to an int8 and 700 to an int16, and they still bound one field of exact numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
+
+from spec_ref.errors import SpecError, at, violation
+from spec_ref.formats.json_path import parse_normalized_path
+from spec_ref.formats.variant import (
+    DECIMAL_DIGITS,
+    Node,
+    Physical,
+    Scalar,
+    decode_variant,
+    encode_variant,
+    split_variant,
+)
+from spec_ref.schemas.types import BOOLEAN, INT, PLAIN_PRIMITIVES, DecimalType, Type, kind
+from spec_ref.schemas.values import check_value
+
+VariantBound: TypeAlias = Mapping[str, tuple[Type, Any]]
+"""Bounds of fields: by normalized path, the type and the value."""
+
+ROOT = "$"
+
+_WRITTEN: dict[str, Physical] = {
+    "int": Physical.INT32,
+    "long": Physical.INT64,
+    "float": Physical.FLOAT,
+    "double": Physical.DOUBLE,
+    "date": Physical.DATE,
+    "time": Physical.TIME_NTZ,
+    "timestamp": Physical.TIMESTAMP_NTZ,
+    "timestamptz": Physical.TIMESTAMP,
+    "timestamp_ns": Physical.TIMESTAMP_NTZ_NANOS,
+    "timestamptz_ns": Physical.TIMESTAMP_NANOS,
+    "string": Physical.STRING,
+    "binary": Physical.BINARY,
+    "uuid": Physical.UUID,
+}
+"""What a bound of each kind of type is written as; boolean depends on the value too, and decimal on the precision."""
+
+_READ: dict[Physical, Type] = {
+    **{physical: PLAIN_PRIMITIVES[name] for name, physical in _WRITTEN.items()},
+    Physical.TRUE: BOOLEAN,
+    Physical.FALSE: BOOLEAN,
+    Physical.INT8: INT,
+    Physical.INT16: INT,
+}
+
+_CLASSES: dict[str, str] = {
+    "int": "exact numeric",
+    "long": "exact numeric",
+    "decimal": "exact numeric",
+    "timestamp_ns": "timestamp",
+    "timestamptz_ns": "timestamptz",
+}
+"""The equivalence class of a kind of type, where it is not the kind itself."""
+
+
+def encode_variant_bound(bound: VariantBound) -> bytes:
+    """The bytes of a variant bound; equal bounds have equal bytes, in whatever order the paths are given.
+
+    Raises:
+        SpecError: BND005 for a path that is not normalized or a type that is not a primitive of the encoding, BND010
+            for bounds of the root beside others, DFL027 for NaN, else a code of the type.
+    """
+    if not isinstance(bound, Mapping):
+        raise violation("SVB012", "not a bound of variant", found=bound, expected="a dict from path to (type, value)")
+    _check_paths(bound)
+    node: dict[str, Node] = {}
+    for path, (type_, value) in bound.items():
+        with at(f"/{_pointer(path)}"):
+            node[path] = _scalar(type_, value)
+    variant = encode_variant(node)
+    return variant.metadata + variant.value
+
+
+def decode_variant_bound(data: bytes) -> dict[str, tuple[Type, Any]]:
+    """The bounds in the bytes, in the order of their paths.
+
+    Raises:
+        SpecError: TYP006 for bytes that are not a variant, SVB012 for one that is not an object, BND005 for a path
+            that is not normalized or a bound that is not primitive or is null, BND010 for bounds of the root beside
+            others.
+    """
+    if not isinstance(data, bytes):
+        raise violation("SVB012", "a bound is bytes", found=data, expected="bytes")
+    node = decode_variant(split_variant(data))
+    if not isinstance(node, dict):
+        raise violation("SVB012", "a bound of variant is an object", found=node, expected="an object by path")
+    _check_paths(node)
+    bound = {}
+    for path, child in node.items():
+        with at(f"/{_pointer(path)}"):
+            bound[path] = _typed(child)
+    return bound
+
+
+def check_same_types(lower: VariantBound, upper: VariantBound) -> None:
+    """Raise a `SpecError` (BND006) where a path has a lower and an upper bound of different variant types."""
+    for path in lower.keys() & upper.keys():
+        found = [_CLASSES.get(kind(bound[path][0]), kind(bound[path][0])) for bound in (lower, upper)]
+        if found[0] != found[1]:
+            message = "lower and upper bound of a field have different types"
+            raise violation("BND006", message, found=" and ".join(found), path=f"/{_pointer(path)}")
+
+
+def _pointer(path: str) -> str:
+    return path.replace("~", "~0").replace("/", "~1")
+
+
+def _check_paths(paths: Iterable[str]) -> None:
+    found = list(paths)
+    for path in found:
+        parse_normalized_path(path)
+    if ROOT in found and len(found) > 1:
+        message = "bounds of the root say that all values are primitive, so no field has bounds"
+        raise violation("BND010", message, found=max(found), expected="the path $ alone")
+
+
+def _scalar(type_: Type, value: Any) -> Scalar:
+    check_value(type_, value)
+    if isinstance(value, float) and math.isnan(value):
+        raise violation("DFL027", "NaN is not a bound", found=value)
+    match type_:
+        case DecimalType(precision):
+            return Scalar(next(p for p, digits in DECIMAL_DIGITS.items() if precision <= digits), value)
+        case _ if type_ == BOOLEAN:
+            return Scalar(Physical.TRUE if value else Physical.FALSE, value)
+    if kind(type_) not in _WRITTEN:
+        raise _not_primitive(type_)
+    return Scalar(_WRITTEN[kind(type_)], value)
+
+
+def _typed(node: Node) -> tuple[Type, Any]:
+    match node:
+        case Scalar(physical, value) if physical in DECIMAL_DIGITS:
+            return DecimalType(DECIMAL_DIGITS[physical], -value.as_tuple().exponent), value
+        case Scalar(physical, value) if physical in _READ:
+            return _READ[physical], value
+    raise _not_primitive(node)
+
+
+def _not_primitive(found: Any) -> SpecError:
+    return violation(
+        "BND005", "a bound in a variant is a primitive value", found=found, expected="not null, not nested"
+    )
