@@ -24,7 +24,10 @@ def shown(value: Any) -> str:
         return f"an integer of {value.bit_length()} bits"
     if isinstance(value, (str, bytes)) and len(value) > MAX_SHOWN:
         return f"{value[:MAX_SHOWN]!r}... ({len(value)} in all)"
-    text = repr(value)
+    try:
+        text = repr(value)
+    except (RecursionError, ValueError):  # nested too deeply, or with an integer too long to be written in decimal
+        return f"a {type(value).__name__}"
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}... ({len(text)} characters)"
 
 

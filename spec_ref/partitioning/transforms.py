@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, NoReturn, TypeAlias
 
 from spec_ref.civil import EPOCH, civil_from_days
 from spec_ref.errors import SpecError, violation
@@ -257,6 +257,9 @@ class UnknownTransform(_Transform):
     result = None
 
     text: str
+
+    def result_type(self, source: Type) -> NoReturn:
+        raise violation(self.requirement, "the transform is not known", found=self.text)
 
     def __str__(self) -> str:
         return self.text

@@ -114,22 +114,19 @@ def _type(json: Json, depth: int) -> Type:
 # Strings
 
 
-_PARAMETERS = re.compile(r"(fixed)\[\s*(.*?)\s*\]|(decimal|geometry|geography)\(\s*(.*?)\s*\)", re.ASCII | re.DOTALL)
+WHITESPACE = " \t\r\n"
+
 _NUMBER = re.compile(r"0|-?[1-9][0-9]{0,9}")
-_COMMA = re.compile(r"\s*,\s*", re.ASCII)
 
 
 def _from_text(text: str) -> Type:
     plain = _UNPARAMETERIZED.get(text)
     if plain is not None:
         return plain
-    match = _PARAMETERS.fullmatch(text)
-    if match is None:
-        raise violation("JSC003", "not a type", found=text)
-    fixed_name, length, name, parameters = match.groups()
-    if fixed_name:
-        return FixedType(_number(text, length, 0, MAX_INT))
-    return _WITH_PARAMETERS[name](text, parameters)
+    for opening, closing, read in _PARAMETERIZED:
+        if text.startswith(opening) and text.endswith(closing):
+            return read(text, text[len(opening) : -len(closing)].strip(WHITESPACE))
+    raise violation("JSC003", "not a type", found=text)
 
 
 def _number(text: str, number: str, low: int, high: int) -> int:
@@ -140,12 +137,19 @@ def _number(text: str, number: str, low: int, high: int) -> int:
     return int(number)
 
 
+def _fixed(text: str, parameters: str) -> FixedType:
+    return FixedType(_number(text, parameters, 0, MAX_INT))
+
+
 def _decimal(text: str, parameters: str) -> DecimalType:
-    split = _COMMA.split(parameters)
-    if len(split) != 2:
+    precision, comma, scale = parameters.partition(",")
+    if not comma:
         raise violation("JSC003", "not a decimal", found=text, expected="decimal(P, S)")
     # A scale above the precision, and a negative one, are types: the text limits only the precision.
-    return DecimalType(_number(text, split[0], 0, MAX_INT), _number(text, split[1], -MAX_SCALE, MAX_SCALE))
+    return DecimalType(
+        _number(text, precision.strip(WHITESPACE), 0, MAX_INT),
+        _number(text, scale.strip(WHITESPACE), -MAX_SCALE, MAX_SCALE),
+    )
 
 
 def _crs(text: str, crs: str) -> str:
@@ -165,14 +169,13 @@ def _geography(text: str, parameters: str) -> GeographyType:
     crs, comma, algorithm = parameters.rpartition(",")
     if not comma:
         return GeographyType(_crs(text, parameters))
+    algorithm = algorithm.strip(WHITESPACE)
     try:
-        edges = EdgeAlgorithm(algorithm.strip())
+        edges = EdgeAlgorithm(algorithm)
     except ValueError as error:
         expected = ", ".join(known.value for known in EdgeAlgorithm)
-        raise violation(
-            "TYP035", "not an edge-interpolation algorithm", found=algorithm.strip(), expected=expected
-        ) from error
-    return GeographyType(_crs(text, crs.strip()), edges)
+        raise violation("TYP035", "not an edge-interpolation algorithm", found=algorithm, expected=expected) from error
+    return GeographyType(_crs(text, crs.strip(WHITESPACE)), edges)
 
 
 _UNPARAMETERIZED: dict[str, Type] = {
@@ -182,11 +185,13 @@ _UNPARAMETERIZED: dict[str, Type] = {
     "geography": GeographyType(),
 }
 
-_WITH_PARAMETERS: dict[str, Callable[[str, str], Type]] = {
-    "decimal": _decimal,
-    "geometry": _geometry,
-    "geography": _geography,
-}
+_PARAMETERIZED: tuple[tuple[str, str, Callable[[str, str], Type]], ...] = (
+    ("fixed[", "]", _fixed),
+    ("decimal(", ")", _decimal),
+    ("geometry(", ")", _geometry),
+    ("geography(", ")", _geography),
+)
+"""What stands around the parameters, and what reads them from the whole text and the part between."""
 
 
 # Objects

@@ -35,6 +35,7 @@ from decimal import Decimal
 from typing import Any
 
 from spec_ref.errors import at, violation
+from spec_ref.formats.wkb import read_wkb
 from spec_ref.records import record
 from spec_ref.schemas.types import DecimalType, ListType, MapType, StructType, Type, kind
 
@@ -92,7 +93,12 @@ def _is_variant(_: Type, value: object) -> bool:
     return isinstance(value, Variant)
 
 
-_BYTES = "bytes of well-known binary"
+def _is_wkb(_: Type, value: object) -> bool:
+    # Bytes that are not well-known binary raise the reader's own error, which says what is wrong with them.
+    return isinstance(value, bytes) and read_wkb(value) is not None
+
+
+_WKB = "bytes of well-known binary"
 
 _RULES: dict[str, _ValueRule] = {
     "unknown": _ValueRule("TYP025", "null", lambda _, value: value is None),
@@ -116,8 +122,8 @@ _RULES: dict[str, _ValueRule] = {
         lambda type_, value: isinstance(value, bytes) and len(value) == type_.length,
     ),
     "binary": _ValueRule("TYP024", "bytes", lambda _, value: isinstance(value, bytes)),
-    "geometry": _ValueRule("TYP027", _BYTES, lambda _, value: isinstance(value, bytes)),
-    "geography": _ValueRule("TYP028", _BYTES, lambda _, value: isinstance(value, bytes)),
+    "geometry": _ValueRule("TYP027", _WKB, _is_wkb),
+    "geography": _ValueRule("TYP028", _WKB, _is_wkb),
     "variant": _ValueRule("TYP006", "a Variant", _is_variant),
 }
 

@@ -263,7 +263,8 @@ def _read_clock(requirement: str, text: str, digits: int, clock: tuple[str, str,
         # No 24:00 and no leap second: neither has a value of its own in the type.
         raise violation(requirement, "not a time of day", found=text, expected="00:00:00 to 23:59:59 and its fractions")
     fraction = int((clock[3] or "").ljust(digits, "0"))
-    return (hour * 3600 + minute * 60 + second) * 10**digits + fraction
+    per_second: int = 10**digits
+    return (hour * 3600 + minute * 60 + second) * per_second + fraction
 
 
 def _date_form(requirement: str) -> JsonForm:
@@ -295,7 +296,7 @@ def _time_form(requirement: str, digits: int) -> JsonForm:
 
 def _timestamp_form(requirement: str, digits: int, offset: str) -> JsonForm:
     pattern = re.compile(_DATE + "T" + _time(digits) + re.escape(offset))
-    per_day = 86_400 * 10**digits
+    per_day: int = 86_400 * 10**digits
 
     def write(_: Type, value: int) -> str:
         days, clock = divmod(value, per_day)
