@@ -73,7 +73,7 @@ def record(*, kw_only: bool = False) -> Callable[[type[T]], type[T]]: ...
 def record(cls: type[T] | None = None, /, *, kw_only: bool = False) -> type[T] | Callable[[type[T]], type[T]]:
     """Make a class an immutable, slotted, final record.
 
-    A record whose table puts optional rows before required ones is ``@record(kw_only=True)``: it keeps the spec's order.
+    With ``kw_only`` the table may have optional rows before required ones, in the order of the spec.
     """
 
     def make(cls: type[T]) -> type[T]:
@@ -92,3 +92,9 @@ def field_rules(cls: type) -> dict[str, FieldRule]:
 def written_fields(cls: type, version: FormatVersion) -> dict[str, FieldRule]:
     """The fields that a writer of ``version`` may write."""
     return {name: rule for name, rule in field_rules(cls).items() if rule.write(version) is not Rule.OMITTED}
+
+
+def evolve(value: T, /, **changes: Any) -> T:
+    """The record with some attributes changed; type checkers do not know that a record is an ``attrs`` class."""
+    changed: T = attrs.evolve(value, **changes)  # type: ignore[misc]
+    return changed

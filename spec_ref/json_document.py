@@ -1,0 +1,81 @@
+"""Reading and writing JSON text the strict way (RFC 8259; Appendix C).
+
+Metadata comes from other people's engines, so the text is untrusted: what two parsers could read differently is
+refused (a name twice in one object, text that is not UTF-8), integers stay exact and apart from floats (``1.0`` is no
+integer), and depth and size are bounded.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import jiter
+
+from spec_ref.errors import violation
+
+MAX_DEPTH = 180
+"""Levels of arrays and objects. A schema level takes three of them; no engine writes schemas sixty levels deep."""
+
+MAX_BYTES = 1 << 30
+"""Size of a document after decompression."""
+
+DOCUMENT = "TMD029"
+"""The code of everything that makes a text no JSON document of the kinds that Appendix C lists."""
+
+
+def loads(text: bytes | str) -> Any:
+    """Parse one JSON document of UTF-8 text.
+
+    Raises:
+        SpecError: the text is not JSON, not UTF-8, repeats a name in an object, holds a lone surrogate, nests too deep,
+            has an integer of thousands of digits, or is too large.
+    """
+    if len(text) > MAX_BYTES:
+        raise violation(DOCUMENT, "the document is too large", found=len(text), expected=f"at most {MAX_BYTES} bytes")
+    try:
+        data = text.encode() if isinstance(text, str) else bytes(text)
+        return jiter.from_json(data, catch_duplicate_keys=True, allow_inf_nan=False, cache_mode="keys")
+    except UnicodeEncodeError as error:
+        raise violation(DOCUMENT, "the text holds a lone surrogate, which UTF-8 cannot write") from error
+    except ValueError as error:
+        raise violation(DOCUMENT, f"the text is not a JSON document: {error}") from error
+
+
+def check_document(value: Any) -> None:
+    """Refuse a Python value that no JSON text stands for: other types, names that are not strings, too much depth."""
+    pending: list[tuple[Any, int, str]] = [(value, 0, "")]
+    while pending:
+        item, depth, path = pending.pop()
+        if depth > MAX_DEPTH:
+            raise violation(DOCUMENT, "the document nests too deep", expected=f"at most {MAX_DEPTH} levels", path=path)
+        if type(item) is dict:
+            for name, child in item.items():
+                if type(name) is not str:
+                    raise violation(DOCUMENT, "the name of a member is a string", found=name, path=path)
+                pending.append((child, depth + 1, pointer(path, name)))
+        elif type(item) is list:
+            pending.extend((child, depth + 1, f"{path}/{place}") for place, child in enumerate(item))
+        elif type(item) is float and not math.isfinite(item):
+            raise violation(DOCUMENT, "a number is finite", found=item, path=path)
+        elif type(item) not in (str, int, float, bool, type(None)):
+            raise violation(DOCUMENT, "the value has no JSON form", found=type(item).__name__, path=path)
+
+
+def dumps(value: Any) -> str:
+    """The value as compact JSON text, members in the order they stand in."""
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), check_circular=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise violation(DOCUMENT, f"the value has no JSON form: {error}") from error
+
+
+def pointer(path: str, name: str) -> str:
+    """The JSON pointer of a member (RFC 6901)."""
+    return f"{path}/{escaped(name)}"
+
+
+def escaped(name: str) -> str:
+    """A member's name as a segment of a JSON pointer."""
+    return name.replace("~", "~0").replace("/", "~1")

@@ -1,0 +1,152 @@
+"""The kinds of JSON value that the field tables name (Appendix C): what a property holds on the wire.
+
+A kind is data. `spec_ref.json_records` makes readers and writers of kinds for each format version,
+`spec_ref.json_schemas` makes JSON Schemas of them.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+import attrs
+
+from spec_ref.errors import violation
+from spec_ref.versions import FormatVersion
+
+INT_MIN, INT_MAX = -(1 << 31), (1 << 31) - 1
+LONG_MIN, LONG_MAX = -(1 << 63), (1 << 63) - 1
+
+
+def holds_strings(value: dict[str, Any]) -> bool:
+    """Whether every value of the object is a string."""
+    try:
+        "".join(value.values())  # the one loop over the values that runs in C and stops at the first other type
+    except TypeError:
+        return False
+    return True
+
+
+@attrs.frozen(eq=False)
+class Scalar:
+    """A value that is the same in JSON and in a record."""
+
+    name: str
+    """What a message calls it."""
+
+    test: str
+    """A Python condition over ``{v}`` that holds for values of the kind; it is compiled into readers and writers."""
+
+    json_schema: Mapping[str, Any]
+    accepts: Callable[[Any], bool] = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        condition = eval(f"lambda v: {self.test.format(v='v')}", {"holds_strings": holds_strings})  # noqa: S307
+        object.__setattr__(self, "accepts", condition)
+
+
+INT = Scalar(
+    "an integer of 32 bits",
+    f"type({{v}}) is int and {INT_MIN} <= {{v}} <= {INT_MAX}",
+    {"type": "integer", "minimum": INT_MIN, "maximum": INT_MAX},
+)
+LONG = Scalar(
+    "an integer of 64 bits",
+    f"type({{v}}) is int and {LONG_MIN} <= {{v}} <= {LONG_MAX}",
+    {"type": "integer", "minimum": LONG_MIN, "maximum": LONG_MAX},
+)
+STRING = Scalar("a string", "type({v}) is str", {"type": "string"})
+BOOLEAN = Scalar("a boolean", "type({v}) is bool", {"type": "boolean"})
+STRING_MAP = Scalar(
+    "an object of strings",
+    "type({v}) is dict and holds_strings({v})",
+    {"type": "object", "additionalProperties": {"type": "string"}},
+)
+ANY = Scalar("a JSON value", "{v} is not None", {})
+
+
+@attrs.frozen(eq=False)
+class ListOf:
+    """A JSON list; a tuple in the record."""
+
+    item: Kind
+
+
+@attrs.frozen(eq=False)
+class MapOf:
+    """A JSON object whose names are data; a ``dict`` in the record."""
+
+    value: Kind
+
+
+@attrs.frozen(eq=False)
+class Via:
+    """A value that stands in the record in another form than on the wire.
+
+    ``read`` gets what ``kind`` has read and ``write`` gives what ``kind`` writes; both get the format version, for the
+    forms that differ by it, and raise a `SpecError` for a value that has no counterpart.
+    """
+
+    kind: Kind
+    read: Callable[[Any, FormatVersion], Any]
+    write: Callable[[Any, FormatVersion], Any]
+    json_schema: Mapping[str, Any] = attrs.field(factory=dict)
+    """What the JSON Schema says beyond ``kind``."""
+
+
+@attrs.frozen(eq=False)
+class Kept:
+    """A field that a reader keeps even where its version leaves the field out.
+
+    Metadata of an upgraded table, and of engines that write a field before its version, holds such fields, and dropping
+    them would lose data (contradiction C17; Appendix E, Version 2). A writer of a version that leaves the field out
+    writes it only where a reader would otherwise take another value.
+    """
+
+    kind: Kind
+
+
+@attrs.frozen(eq=False)
+class RecordOf:
+    """A JSON object that a record stands for, by the rules of the record's fields."""
+
+    cls: type
+    title: str
+    """What a message calls the object."""
+
+    carried: bool = False
+    """Whether such objects are carried from metadata of older versions into newer, so that a reader takes a field for
+    optional when any older version did. The others are always written anew, and their required fields are required of
+    what is read (Writer requirements, VER008)."""
+
+    constants: Mapping[str, str] = attrs.field(factory=dict)
+    """Properties that every such object has, with the one value they hold, and their requirement."""
+
+    requirement: str = "TMD029"
+    """The code for an object that is none, or whose constants differ."""
+
+    kinds: Mapping[str, Kind] = attrs.field(factory=dict)
+    """The kinds of attributes whose rule has no type of its own."""
+
+    finish: Callable[[Any, FormatVersion], Any] | None = None
+    """Makes of the record of what was read the record that is meant, where fields say more together than alone."""
+
+
+Kind: TypeAlias = Scalar | ListOf | MapOf | Via | Kept | RecordOf
+
+
+def enum_of(choices: type[enum.Enum], requirement: str) -> Via:
+    """The strings of an enumeration."""
+    expected = ", ".join(str(choice.value) for choice in choices)
+
+    def read(value: str, _: FormatVersion) -> enum.Enum:
+        try:
+            return choices(value)
+        except ValueError:
+            raise violation(requirement, "the value is not one of the known", found=value, expected=expected) from None
+
+    def write(value: enum.Enum, _: FormatVersion) -> Any:
+        return value.value
+
+    return Via(STRING, read, write, {"enum": [choice.value for choice in choices]})

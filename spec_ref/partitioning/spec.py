@@ -1,0 +1,182 @@
+"""Partition specs (Partitioning; Appendix C, Partition Specs)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from spec_ref.errors import violation
+from spec_ref.json_kinds import INT, STRING, Kept, ListOf, RecordOf, Via
+from spec_ref.partitioning.transforms import Transform, UnknownTransform, Void, parse_transform
+from spec_ref.records import evolve, field_rules, record, spec_field
+from spec_ref.schemas.schema import Schema
+from spec_ref.schemas.types import UNKNOWN, ListType, MapType, NestedField, StructType, Type, is_primitive
+from spec_ref.versions import OMITTED, OPTIONAL, REQUIRED, FormatVersion
+
+FIRST_FIELD_ID = 1000
+"""The id of a partition spec's first field where ids are not stored (PAR014)."""
+
+TRANSFORM = Via(STRING, lambda text, _: parse_transform(text), lambda transform, _: str(transform))
+"""A transform as its text. One that is unknown is kept as it stands (PAR024)."""
+
+
+def check_sources(requirement: str, source_id: int | None, source_ids: tuple[int, ...] | None) -> None:
+    """Refuse a field whose sources are not said exactly once.
+
+    The table has ``source-id`` and ``source-ids`` as optional in v3, and its note asks for exactly one of them
+    (contradiction B21). Files of 2024 that write ``source-id`` -1 beside ``source-ids`` are refused, as both are there.
+    """
+    if (source_id is None) == (source_ids is None):
+        found = {"source-id": source_id, "source-ids": source_ids}
+        raise violation(requirement, "a field has either source-id or source-ids", found=found, expected="one of them")
+    if source_ids is not None and not source_ids:
+        raise violation(requirement, "the list of source ids is empty", found=source_ids, path="/source-ids")
+
+
+def one_or_more(ids: tuple[int, ...]) -> dict[str, Any]:
+    """The attributes that say the sources: one is written as ``source-id``, several as ``source-ids`` (PAR022)."""
+    return {"source_id": ids[0]} if len(ids) == 1 else {"source_ids": tuple(ids)}
+
+
+@record(kw_only=True)
+class PartitionField:
+    """One field of a partition spec: a transform of source columns, with an id and a name."""
+
+    source_id: int | None = spec_field(
+        "source-id", v1=REQUIRED, v2=REQUIRED, v3=OPTIONAL, requirement="PAR017", type=INT, default=None
+    )
+    """The id of the one source column; None where there are several."""
+
+    source_ids: tuple[int, ...] | None = spec_field(
+        "source-ids", v1=OMITTED, v2=OMITTED, v3=OPTIONAL, requirement="PAR018", type=ListOf(INT), default=None
+    )
+    """The ids of several source columns, for a transform of more than one argument; None where there is one."""
+
+    field_id: int = spec_field(
+        "field-id", v1=OMITTED, v2=REQUIRED, v3=REQUIRED, requirement="PAR019", type=Kept(INT), missing=None
+    )
+    """The id of the partition value in the tuples of manifests."""
+
+    name: str = spec_field("name", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="PAR020", type=STRING)
+
+    transform: Transform = spec_field(
+        "transform", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="PAR021", type=TRANSFORM
+    )
+
+    extra: Mapping[str, Any] = attrs.field(factory=dict)
+    """Properties that no format version knows."""
+
+    def __attrs_post_init__(self) -> None:
+        check_sources("PAR022", self.source_id, self.source_ids)
+
+    @property
+    def sources(self) -> tuple[int, ...]:
+        """The ids of the source columns, one or more."""
+        return (self.source_id,) if self.source_ids is None else self.source_ids  # type: ignore[return-value]
+
+    def equivalent(self, other: PartitionField) -> bool:
+        """Whether both fields have the same sources, transform and name; ids do not count (PAR008; B20)."""
+        return (self.sources, self.transform, self.name) == (other.sources, other.transform, other.name)
+
+
+FIELD = RecordOf(PartitionField, "a partition field", requirement="PAR016")
+_FIELD_ID = field_rules(PartitionField)["field_id"]
+
+
+def _number(fields: tuple[PartitionField, ...], _: FormatVersion) -> tuple[PartitionField, ...]:
+    """Give the fields without an id the one that the reference implementation counts: 1000 and up by position."""
+    return tuple(
+        evolve(field, field_id=FIRST_FIELD_ID + place) if field.field_id is None else field
+        for place, field in enumerate(fields)
+    )
+
+
+def _counted(fields: tuple[PartitionField, ...], version: FormatVersion) -> tuple[PartitionField, ...]:
+    """Leave out the ids that a version does not store, unless its readers would count others."""
+    counts = all(field.field_id == FIRST_FIELD_ID + place for place, field in enumerate(fields))
+    if _FIELD_ID.write(version) is OMITTED and counts:
+        return tuple(evolve(field, field_id=None) for field in fields)
+    return fields
+
+
+FIELDS = Via(ListOf(FIELD), _number, _counted)
+"""The fields of a spec, which the deprecated ``partition-spec`` and the manifests store alone (PAR023)."""
+
+
+@record
+class PartitionSpec:
+    """How a tuple of partition values derives from a row."""
+
+    spec_id: int = spec_field("spec-id", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="PAR016", type=INT)
+
+    fields: tuple[PartitionField, ...] = spec_field(
+        "fields", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="PAR016", type=FIELDS, default=(), missing=None,
+        converter=tuple,
+    )  # fmt: skip
+
+    extra: Mapping[str, Any] = attrs.field(factory=dict)
+    """Properties that no format version knows."""
+
+    @property
+    def unpartitioned(self) -> bool:
+        """Whether the spec makes no partitions: it has no fields, or only void ones (contradiction C14)."""
+        return all(isinstance(field.transform, Void) for field in self.fields)
+
+    @property
+    def writable(self) -> bool:
+        """Whether data may be committed with the spec: it has no unknown transform (PAR007)."""
+        return not any(isinstance(field.transform, UnknownTransform) for field in self.fields)
+
+    def equivalent(self, other: PartitionSpec) -> bool:
+        """Whether both specs have pairwise equivalent fields (PAR008)."""
+        return len(self.fields) == len(other.fields) and all(
+            mine.equivalent(theirs) for mine, theirs in zip(self.fields, other.fields, strict=True)
+        )
+
+    def partition_type(self, schema: Schema) -> StructType:
+        """The type of the spec's partition tuples: a struct of optional fields with the partition field ids.
+
+        A field whose source the schema does not have, or whose transform is unknown, has the type ``unknown``, because
+        its values cannot be interpreted.
+        """
+        return StructType(
+            tuple(
+                NestedField(field.field_id, field.name, False, result_type(field, schema), None, None, None)  # noqa: FBT003
+                for field in self.fields
+            )
+        )
+
+
+SPEC = RecordOf(PartitionSpec, "a partition spec", requirement="PAR016")
+
+UNPARTITIONED = PartitionSpec(0)
+
+
+def source_type(source_id: int, schema: Schema) -> Type:
+    """The type of a source column (PAR004).
+
+    Raises:
+        SpecError: the schema has no such column, it is not primitive, or it stands inside a list or map.
+    """
+    column = schema.find(source_id)
+    if column is None:
+        raise violation("PAR004", "the schema has no column with the source id", found=source_id)
+    if not is_primitive(column.type):
+        raise violation("PAR004", "a source column is primitive", found=str(column.type))
+    if any(isinstance(parent.type, (ListType, MapType)) for parent in column.parents):
+        raise violation("PAR004", "a source column does not stand inside a list or map", found=column.name)
+    return column.type
+
+
+def result_type(field: PartitionField, schema: Schema) -> Type:
+    """The type of a partition field's values; ``unknown`` where they cannot be interpreted.
+
+    Raises:
+        SpecError: the transform does not take the type of its source.
+    """
+    columns = [schema.find(source) for source in field.sources]
+    if len(columns) != 1 or columns[0] is None or isinstance(field.transform, UnknownTransform):
+        return UNKNOWN
+    return field.transform.result_type(columns[0].type)

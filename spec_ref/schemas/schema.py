@@ -1,0 +1,210 @@
+"""Schemas (Schemas and Data Types; Appendix C, Schemas).
+
+A schema is the struct of a table's columns, with an id and, optionally, the ids of the fields that identify a row.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from spec_ref.errors import SpecError
+from spec_ref.json_kinds import ANY, BOOLEAN, INT, STRING, ListOf, RecordOf, Via
+from spec_ref.records import evolve, record, spec_field
+from spec_ref.schemas.defaults import DEFAULTS_SINCE, without_defaults
+from spec_ref.schemas.type_json import type_from_json, type_to_json
+from spec_ref.schemas.types import ListType, MapType, NestedField, StructType, Type, children
+from spec_ref.versions import OPTIONAL, REQUIRED, FormatVersion
+
+LONGEST_REMEMBERED = 64
+"""Characters of a type string that is worth remembering."""
+
+
+@functools.lru_cache(maxsize=1024)
+def _remembered(text: str) -> Type:
+    return type_from_json(text)
+
+
+def _read_type(json: Any, version: FormatVersion) -> Type:
+    if type(json) is str:
+        return _remembered(json) if len(json) <= LONGEST_REMEMBERED else type_from_json(json)
+    type_ = type_from_json(json)
+    return type_ if version >= DEFAULTS_SINCE else without_defaults(type_)
+
+
+def _write_type(type_: Type, version: FormatVersion) -> Any:
+    return type_to_json(type_ if version >= DEFAULTS_SINCE else without_defaults(type_))
+
+
+def _alone(json: dict[str, Any]) -> NestedField:
+    """A field read by itself, for what the value of its default depends on: its type."""
+    try:
+        struct = type_from_json({"type": "struct", "fields": [json]})
+    except SpecError as error:
+        place = error.violation.path.removeprefix("/fields/0")
+        raise SpecError(attrs.evolve(error.violation, path=place)) from None
+    assert isinstance(struct, StructType)
+    return struct.fields[0]
+
+
+def _read_defaults(field: NestedField, _: FormatVersion) -> NestedField:
+    """Make the defaults values of the field's type; until now they are JSON (JSC008)."""
+    given = {"initial-default": field.initial_default, "write-default": field.write_default}
+    if given == _NO_DEFAULTS:
+        return field
+    bare = {"id": field.id, "name": field.name, "required": field.required, "type": type_to_json(field.type)}
+    read = _alone({**bare, **given})
+    return evolve(field, initial_default=read.initial_default, write_default=read.write_default)
+
+
+_NO_DEFAULTS = {"initial-default": None, "write-default": None}
+
+TYPE = Via(ANY, _read_type, _write_type)
+"""A type as it stands in a field."""
+
+FIELD = RecordOf(
+    NestedField,
+    "a field",
+    requirement="JSC006",
+    kinds={
+        "id": INT,
+        "name": STRING,
+        "required": BOOLEAN,
+        "type": TYPE,
+        "doc": STRING,
+        "initial_default": ANY,
+        "write_default": ANY,
+    },
+    finish=_read_defaults,
+)
+
+
+def _write_fields(fields: tuple[NestedField, ...], _: FormatVersion) -> tuple[NestedField, ...]:
+    """Make the defaults JSON again."""
+    return tuple(map(_default_json, fields))
+
+
+def _default_json(field: NestedField) -> NestedField:
+    if field.initial_default is None and field.write_default is None:
+        return field
+    struct = type_to_json(StructType((field,)))
+    assert isinstance(struct, dict)
+    json = struct["fields"][0]
+    return evolve(field, initial_default=json.get("initial-default"), write_default=json.get("write-default"))
+
+
+FIELDS = Via(ListOf(FIELD), lambda fields, _: fields, _write_fields)
+
+
+@attrs.frozen
+class Column:
+    """A field of a schema, at any depth, and where it stands."""
+
+    id: int
+    path: tuple[str, ...]
+    """The names from the root; ``element``, ``key`` and ``value`` inside lists and maps."""
+
+    type: Type
+    required: bool
+    field: NestedField | None
+    """The field of a struct; None for an element, key or value."""
+
+    parents: tuple[Column, ...]
+    """The columns around it, outermost first."""
+
+    @property
+    def name(self) -> str:
+        """The full name, with dots between the parts."""
+        return ".".join(self.path)
+
+
+@record
+class Schema:
+    """The columns of a table, at one point of its history."""
+
+    fields: tuple[NestedField, ...] = spec_field(
+        "fields", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="JSC006", type=FIELDS, converter=tuple
+    )
+    """The top-level columns."""
+
+    schema_id: int = spec_field(
+        "schema-id", v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, requirement="JSC001", type=INT, default=0
+    )
+    """The id in the table's list of schemas."""
+
+    identifier_field_ids: tuple[int, ...] = spec_field(
+        "identifier-field-ids",
+        v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL,
+        requirement="JSC002", type=ListOf(INT), default=(), converter=tuple,
+    )  # fmt: skip
+    """The ids of the fields that identify a row (Identifier Field IDs)."""
+
+    extra: Mapping[str, Any] = attrs.field(factory=dict)
+    """Properties that no format version knows, kept for the writers that do."""
+
+    def as_struct(self) -> StructType:
+        """The schema as a struct type."""
+        return StructType(self.fields)
+
+    def columns(self) -> Iterator[Column]:
+        """Every field at any depth, parents before their children, in the order of the schema."""
+        yield from _struct_columns(self.fields, ())
+
+    def find(self, field_id: int) -> Column | None:
+        """The column with this id, at any depth."""
+        return next((column for column in self.columns() if column.id == field_id), None)
+
+    def find_name(self, name: str) -> Column | None:
+        """The column with this full name, parts separated by dots."""
+        return next((column for column in self.columns() if column.name == name), None)
+
+    def highest_field_id(self) -> int:
+        """The highest id in use; 0 in a schema without columns."""
+        return max((column.id for column in self.columns()), default=0)
+
+
+SCHEMA = RecordOf(Schema, "a schema", requirement="JSC006", constants={"type": "struct"})
+
+
+def _columns(
+    field_id: int,
+    path: tuple[str, ...],
+    type_: Type,
+    required: bool,
+    field: NestedField | None,
+    parents: tuple[Column, ...],
+) -> Iterator[Column]:
+    column = Column(field_id, path, type_, required, field, parents)
+    yield column
+    around = (*parents, column)
+    match type_:
+        case StructType(fields):
+            yield from _struct_columns(fields, around)
+        case ListType(element_id, element, element_required):
+            yield from _columns(element_id, (*path, "element"), element, element_required, None, around)
+        case MapType(key_id, key, value_id, value, value_required):
+            yield from _columns(key_id, (*path, "key"), key, True, None, around)  # noqa: FBT003 - keys are required
+            yield from _columns(value_id, (*path, "value"), value, value_required, None, around)
+
+
+def _struct_columns(fields: tuple[NestedField, ...], parents: tuple[Column, ...]) -> Iterator[Column]:
+    path = parents[-1].path if parents else ()
+    for field in fields:
+        yield from _columns(field.id, (*path, field.name), field.type, field.required, field, parents)
+
+
+def field_ids(fields: Iterable[NestedField]) -> Iterator[int]:
+    """The id of every field, element, key and value, repeated where the schema repeats it."""
+    for field in fields:
+        yield field.id
+        if isinstance(field.type, (StructType, ListType, MapType)):
+            yield from _nested_ids(field.type)
+
+
+def _nested_ids(type_: Type) -> Iterator[int]:
+    for child_id, child in children(type_):
+        yield child_id
+        yield from _nested_ids(child)
