@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from spec_ref.errors import at, violation
+from spec_ref.schemas.defaults import NULL_ONLY, check_default
 from spec_ref.schemas.types import (
     PLAIN_PRIMITIVES,
     STRING,
@@ -41,9 +42,6 @@ MAX_SCALE = 999
 """The largest scale that is read, of either sign. The spec sets no limit, but a value takes that many digits."""
 
 MAX_INT = 2**31 - 1
-
-NULL_ONLY_DEFAULTS = frozenset({"unknown", "variant", "geometry", "geography"})
-"""The types whose columns default to null (DEF008)."""
 
 
 def type_to_json(type_: Type) -> str | dict[str, Any]:
@@ -272,24 +270,17 @@ _NESTED: dict[str, Callable[[dict[str, Json], int], Type]] = {"struct": _struct,
 # Default values
 
 
-def _check_default(type_: Type, empty: bool) -> None:
-    """Refuse a default that is not null, and ``empty`` or not, where the type of the column forbids it."""
-    if kind(type_) in NULL_ONLY_DEFAULTS:
-        raise violation("DEF008", f"a column of {kind(type_)} has a default", expected="null")
-    if isinstance(type_, StructType) and not empty:
-        raise violation("DEF009", "the default of a struct holds values for its fields", expected="null or {}")
-
-
 def _default_from_json(json: dict[str, Json], name: str, type_: Type) -> Any:
     default = json.get(name)
     if default is None:
         return None
     with at(f"/{name}"):
-        _check_default(type_, default == {})
-        # The values of the fields are their own defaults, so {} is whole even where a field is required.
-        return {} if isinstance(type_, StructType) else from_json(type_, default)
+        # A struct's default is {} even where its fields are required, and other types allow no default at all.
+        value = default if isinstance(type_, StructType) or kind(type_) in NULL_ONLY else from_json(type_, default)
+        check_default(type_, value)
+        return value
 
 
 def _default_to_json(type_: Type, default: Any) -> Json:
-    _check_default(type_, default == {})
-    return {} if isinstance(type_, StructType) else to_json(type_, default)
+    check_default(type_, default)
+    return default if isinstance(type_, StructType) else to_json(type_, default)

@@ -160,12 +160,12 @@ class NestedField:
     name: str = spec_field("name", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="TYP002")
     required: bool = spec_field("required", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="TYP002")
     type: Type = spec_field("type", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="TYP002")
-    doc: str | None = spec_field("doc", v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="TYP002", missing=None)
+    doc: str | None = spec_field("doc", v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="TYP002", default=None)
     initial_default: Any = spec_field(
-        "initial-default", v1=OMITTED, v2=OMITTED, v3=OPTIONAL, requirement="DEF001", missing=None
+        "initial-default", v1=OMITTED, v2=OMITTED, v3=OPTIONAL, requirement="DEF001", default=None
     )
     write_default: Any = spec_field(
-        "write-default", v1=OMITTED, v2=OMITTED, v3=OPTIONAL, requirement="DEF002", missing=None
+        "write-default", v1=OMITTED, v2=OMITTED, v3=OPTIONAL, requirement="DEF002", default=None
     )
 
 
