@@ -1,6 +1,7 @@
-"""The register: every requirement of the spec, with a stable code.
+"""The register: every requirement of the spec, with a stable code, and what is contradictory or open in the texts.
 
-The register is data, a TOML file for each area. A code is never renumbered and never reused.
+The register is data, a TOML file for each area; a code is never renumbered and never reused. Beside the areas stand
+``contradictions.toml`` and ``sources.toml``, which names the texts that the register was read from.
 """
 
 from __future__ import annotations
@@ -9,10 +10,13 @@ import enum
 import tomllib
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, overload
 
 from spec_ref.records import record
 from spec_ref.versions import FormatVersion, Rule
+
+CONTRADICTIONS = "contradictions.toml"
+SOURCES = "sources.toml"
 
 
 class Level(enum.Enum):
@@ -46,10 +50,12 @@ class Requirement:
     """The document of the Iceberg project: ``spec``, ``puffin-spec``, ``expressions-spec``, ..."""
 
     section: str
-    """The heading it stands under."""
+    """The heading it stands under, as the document spells it."""
 
     level: Level
     versions: tuple[FormatVersion, ...]
+    """The adopted format versions it holds in; none for a requirement of the draft of version 4."""
+
     binds: tuple[str, ...]
     """Who has to follow it: ``reader``, ``writer``, ``table`` (a state that must hold) or ``committer``."""
 
@@ -60,10 +66,140 @@ class Requirement:
     text: str
     """The rule in our own words."""
 
+    field: str | None = None
+    """For a row of a field table: the field's name on the wire."""
+
     rules: dict[FormatVersion, Rule] | None = None
     """For a row of a field table: what a writer of each version does."""
 
     status: Status = Status.ADOPTED
+
+    why: str | None = None
+    """What breaks in practice when it is not followed."""
+
+    right: str | None = None
+    """Short examples that follow it."""
+
+    wrong: str | None = None
+    """Short examples that do not."""
+
+    seen: tuple[str, ...] = ()
+    """Where it was broken: an engine and a link for each. Most of these are mended by now."""
+
+
+class Decision(enum.Enum):
+    """Whether this project takes one reading of a contradictory text."""
+
+    DECIDED = "decided"
+    OPEN = "open"
+    """The text permits several outcomes, and vectors accept all of them."""
+
+
+@record
+class Contradiction:
+    """One place where texts disagree with each other or themselves, are silent, or where implementations depart."""
+
+    id: str
+    """A letter and a number. A: older texts against the current one; B: inside the current texts; C: the current text
+    against Iceberg-Java; D: found in other engines."""
+
+    title: str
+    texts: str
+    """What the texts say."""
+
+    implementations: str
+    """What implementations do, as far as it was read or measured."""
+
+    decision: str
+    """What this project does."""
+
+    status: Decision
+    requirements: tuple[str, ...]
+    """The codes concerned."""
+
+    links: tuple[str, ...] = ()
+    """Evidence."""
+
+
+@record
+class Source:
+    """One document that the register was read from."""
+
+    document: str
+    path: str
+    """Its path in the repository."""
+
+    sections: dict[str, str]
+    """The SHA-256 of each section's words by heading, as ``tools/check_register.py`` takes it."""
+
+    fields: dict[str, tuple[tuple[str, str], ...]]
+    """The field tables by heading: each row's name and its rules for v1, v2 and v3, as in ``"-rr"``."""
+
+
+@record
+class Sources:
+    """The state of the texts that the register was read from."""
+
+    repository: str
+    commit: str
+    date: str
+    documents: dict[str, Source]
+
+
+@cache
+def register() -> dict[str, Requirement]:
+    """All requirements by code, in the order of the areas' files."""
+    requirements: dict[str, Requirement] = {}
+    for file in sorted(files(__package__).iterdir(), key=lambda entry: entry.name):
+        if not file.name.endswith(".toml") or file.name in (CONTRADICTIONS, SOURCES):
+            continue
+        for row in tomllib.loads(file.read_text(encoding="utf-8"))["requirement"]:
+            requirement = _requirement(row)
+            if requirement.code in requirements:
+                raise AssertionError(f"the register names {requirement.code} twice")
+            requirements[requirement.code] = requirement
+    return requirements
+
+
+@cache
+def contradictions() -> dict[str, Contradiction]:
+    """All contradictions by id, in the order of the file."""
+    return {row["id"]: _contradiction(row) for row in _read(CONTRADICTIONS)["contradiction"]}
+
+
+@cache
+def sources() -> Sources:
+    """The texts that the register was read from."""
+    data = _read(SOURCES)
+    documents = {
+        row["document"]: Source(
+            document=row["document"],
+            path=row["path"],
+            sections=row["sections"],
+            fields={heading: tuple((name, rules) for name, rules in rows) for heading, rows in row["fields"].items()},
+        )
+        for row in data["source"]
+    }
+    return Sources(repository=data["repository"], commit=data["commit"], date=data["date"], documents=documents)
+
+
+def _read(name: str) -> dict[str, Any]:
+    return tomllib.loads(files(__package__).joinpath(name).read_text(encoding="utf-8"))
+
+
+@overload
+def _prose(text: str) -> str: ...
+@overload
+def _prose(text: None) -> None: ...
+def _prose(text: str | None) -> str | None:
+    """Undo the line breaks of the file."""
+    return text and " ".join(text.split())
+
+
+_VERSIONS = {int(version): version for version in FormatVersion}
+_RULE_KEYS = tuple((version, f"v{int(version)}") for version in FormatVersion)
+_RULES = {rule.value: rule for rule in Rule}
+_LEVELS = {level.value: level for level in Level}
 
 
 def _requirement(row: dict[str, Any]) -> Requirement:
@@ -73,26 +209,29 @@ def _requirement(row: dict[str, Any]) -> Requirement:
         slug=row["slug"],
         document=row["document"],
         section=row["section"],
-        level=Level(row["level"]),
-        versions=tuple(FormatVersion(number) for number in row["versions"]),
+        level=_LEVELS[row["level"]],
+        versions=tuple(_VERSIONS[number] for number in row["versions"]),
         binds=tuple(row["binds"]),
         observable=tuple(row["observable"]),
-        text=row["text"],
-        rules=rules and {version: Rule(rules[f"v{version}"]) for version in FormatVersion},
+        text=_prose(row["text"]),
+        field=row.get("field"),
+        rules=rules and {version: _RULES[rules[key]] for version, key in _RULE_KEYS},
         status=Status(row.get("status", "adopted")),
+        why=_prose(row.get("why")),
+        right=_prose(row.get("right")),
+        wrong=_prose(row.get("wrong")),
+        seen=tuple(row.get("seen", ())),
     )
 
 
-@cache
-def register() -> dict[str, Requirement]:
-    """All requirements by code, in the order of the areas' files."""
-    requirements: dict[str, Requirement] = {}
-    for file in sorted(files(__package__).iterdir(), key=lambda entry: entry.name):
-        if not file.name.endswith(".toml"):
-            continue
-        for row in tomllib.loads(file.read_text(encoding="utf-8"))["requirement"]:
-            requirement = _requirement(row)
-            if requirement.code in requirements:
-                raise AssertionError(f"the register names {requirement.code} twice")
-            requirements[requirement.code] = requirement
-    return requirements
+def _contradiction(row: dict[str, Any]) -> Contradiction:
+    return Contradiction(
+        id=row["id"],
+        title=row["title"],
+        texts=_prose(row["texts"]),
+        implementations=_prose(row["implementations"]),
+        decision=_prose(row["decision"]),
+        status=Decision(row["status"]),
+        requirements=tuple(row["requirements"]),
+        links=tuple(row.get("links", ())),
+    )
