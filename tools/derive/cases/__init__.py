@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tools.derive.cases import hashing, transforms
+from tools.derive.cases import binary, hashing, json_values, transforms
 from tools.derive.vector import VectorFile
 
 
@@ -12,3 +12,5 @@ def all_files() -> Iterator[VectorFile]:
     """Every vector file that is derived."""
     yield from hashing.files()
     yield from transforms.files()
+    yield from binary.files()
+    yield from json_values.files()
