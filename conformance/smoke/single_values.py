@@ -1,0 +1,321 @@
+"""Faults of binary single values (Appendix D)."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+from conformance.exchange import from_exchange, to_exchange
+from conformance.smoke import Arguments, Fault, Operation
+from conformance.smoke.hashing import unscaled
+from spec_ref.schemas.type_json import type_from_json
+from spec_ref.schemas.types import DecimalType, Type
+
+Wrong = Callable[[Arguments, Operation], Any]
+
+NUMBERS = ("int", "long", "date", "time", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns")
+
+
+def kind(type_: Type) -> str:
+    """The name of a type without its parameters."""
+    return str(type_).partition("(")[0].partition("[")[0]
+
+
+def encoded(*types: str) -> Callable[[Callable[[bytes, Any, Type], bytes]], Wrong]:
+    """Make a fault that changes the bytes written for values of ``types``."""
+
+    def decorate(change: Callable[[bytes, Any, Type], bytes]) -> Wrong:
+        def wrong(arguments: Arguments, right: Operation) -> Any:
+            answer = right(arguments)
+            type_ = type_from_json(arguments["type"])
+            if kind(type_) not in types:
+                return answer
+            return change(bytes.fromhex(answer), from_exchange(type_, arguments["value"]), type_).hex().upper()
+
+        return wrong
+
+    return decorate
+
+
+def decoded(*types: str) -> Callable[[Callable[[bytes, Type], Any]], Wrong]:
+    """Make a fault that reads the bytes of values of ``types``: the function gives the value, for valid bytes."""
+
+    def decorate(read: Callable[[bytes, Type], Any]) -> Wrong:
+        def wrong(arguments: Arguments, right: Operation) -> Any:
+            answer = right(arguments)
+            type_ = type_from_json(arguments["type"])
+            if kind(type_) not in types:
+                return answer
+            return to_exchange(type_, read(bytes.fromhex(arguments["bytes"]), type_))
+
+        return wrong
+
+    return decorate
+
+
+def given(*types: str) -> Callable[[Callable[[bytes, Type], bytes]], Wrong]:
+    """Make a fault that mends the bytes of ``types`` before it reads them, and so accepts what it must refuse."""
+
+    def decorate(mend: Callable[[bytes, Type], bytes]) -> Wrong:
+        def wrong(arguments: Arguments, right: Operation) -> Any:
+            type_ = type_from_json(arguments["type"])
+            if kind(type_) not in types:
+                return right(arguments)
+            return right({**arguments, "bytes": mend(bytes.fromhex(arguments["bytes"]), type_).hex().upper()})
+
+        return wrong
+
+    return decorate
+
+
+def width(type_: Type) -> int:
+    """The bytes that a number of the type takes."""
+    return 4 if kind(type_) in ("int", "date", "float") else 8
+
+
+def decimal_of(number: int, type_: Type) -> Decimal:
+    """The decimal of an unscaled value at the scale of the type."""
+    assert isinstance(type_, DecimalType)
+    return Decimal((number < 0, tuple(map(int, str(abs(number)))), -type_.scale))
+
+
+@encoded(*NUMBERS)
+def _big_endian(data: bytes, _value: Any, _: Type) -> bytes:
+    return data[::-1]
+
+
+@encoded("int", "date")
+def _eight_bytes(_data: bytes, value: int, _: Type) -> bytes:
+    return value.to_bytes(8, "little", signed=True)
+
+
+@encoded("date")
+def _date_as_text(_data: bytes, value: int, _: Type) -> bytes:
+    return str(value).encode()
+
+
+@encoded("timestamp", "timestamptz")
+def _milliseconds(_data: bytes, value: int, _: Type) -> bytes:
+    return (value // 1000).to_bytes(8, "little", signed=True)
+
+
+@encoded("timestamp_ns", "timestamptz_ns")
+def _microseconds(_data: bytes, value: int, _: Type) -> bytes:
+    return (value // 1000).to_bytes(8, "little", signed=True)
+
+
+@encoded("time")
+def _time_in_nanoseconds(_data: bytes, value: int, _: Type) -> bytes:
+    return (value * 1000).to_bytes(8, "little", signed=True)
+
+
+@encoded("float", "double")
+def _floats_big_endian(data: bytes, _value: float, _: Type) -> bytes:
+    return data[::-1]
+
+
+@encoded("float")
+def _float_as_double(_data: bytes, value: float, _: Type) -> bytes:
+    return struct.pack("<d", value)
+
+
+@encoded("float", "double")
+def _negative_zero_lost(data: bytes, value: float, _: Type) -> bytes:
+    return data if value else bytes(len(data))
+
+
+@encoded("decimal")
+def _decimal_extra_byte(_data: bytes, value: Decimal, _: Type) -> bytes:
+    number = unscaled(value)
+    return number.to_bytes(number.bit_length() // 8 + 1, "big", signed=True)
+
+
+@encoded("decimal")
+def _decimal_magnitude(data: bytes, value: Decimal, _: Type) -> bytes:
+    number = unscaled(value)
+    return data if number <= 0 else number.to_bytes((number.bit_length() + 7) // 8, "big")
+
+
+@encoded("decimal")
+def _decimal_little_endian(data: bytes, _value: Decimal, _: Type) -> bytes:
+    return data[::-1]
+
+
+@encoded("decimal")
+def _decimal_stored_width(_data: bytes, value: Decimal, type_: Type) -> bytes:
+    assert isinstance(type_, DecimalType)
+    size = (10**type_.precision - 1).bit_length() // 8 + 1
+    return unscaled(value).to_bytes(size, "big", signed=True)
+
+
+@encoded("uuid")
+def _uuid_little_endian(_data: bytes, value: Any, _: Type) -> bytes:
+    return bytes(value.bytes_le)
+
+
+@encoded("uuid")
+def _uuid_text(_data: bytes, value: Any, _: Type) -> bytes:
+    return str(value).encode()
+
+
+@encoded("string", "binary")
+def _length_prefixed(data: bytes, _value: Any, _: Type) -> bytes:
+    return len(data).to_bytes(4, "little") + data
+
+
+@encoded("string")
+def _string_utf16(_data: bytes, value: str, _: Type) -> bytes:
+    return value.encode("utf-16-le")
+
+
+@encoded("string")
+def _string_terminated(data: bytes, _value: str, _: Type) -> bytes:
+    return data + b"\0"
+
+
+@encoded("boolean")
+def _boolean_four_bytes(data: bytes, _value: bool, _: Type) -> bytes:
+    return data + b"\0\0\0"
+
+
+@encoded("boolean")
+def _boolean_text(_data: bytes, value: bool, _: Type) -> bytes:
+    return b"true" if value else b"false"
+
+
+@decoded("decimal")
+def _decimal_unsigned(data: bytes, type_: Type) -> Decimal:
+    return decimal_of(int.from_bytes(data, "big"), type_)
+
+
+@decoded("decimal")
+def _decimal_reversed(data: bytes, type_: Type) -> Decimal:
+    return decimal_of(int.from_bytes(data, "little", signed=True), type_)
+
+
+@decoded("int", "long", "date", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns")
+def _unsigned(data: bytes, type_: Type) -> int:
+    return int.from_bytes(data, "little") % 2 ** (8 * width(type_) - 1)
+
+
+@decoded("uuid")
+def _uuid_read_little_endian(data: bytes, _: Type) -> Any:
+    from uuid import UUID
+
+    return UUID(bytes_le=data)
+
+
+@given("boolean")
+def _only_one_is_true(data: bytes, _: Type) -> bytes:
+    return data if data == b"\1" or len(data) != 1 else b"\0"
+
+
+@given(*NUMBERS, "float", "double")
+def _short_padded(data: bytes, type_: Type) -> bytes:
+    return data.ljust(width(type_), b"\0")
+
+
+@given(*NUMBERS, "float", "double", "boolean", "uuid")
+def _trailing_ignored(data: bytes, type_: Type) -> bytes:
+    return data[: {"boolean": 1, "uuid": 16}.get(kind(type_)) or width(type_)]
+
+
+@given("string")
+def _invalid_utf8_replaced(data: bytes, _: Type) -> bytes:
+    return data.decode("utf-8", "replace").encode()
+
+
+@given("string")
+def _surrogates_accepted(data: bytes, _: Type) -> bytes:
+    """Reads a surrogate half, which UTF-8 does not have, as a question mark."""
+    return re.sub(rb"\xed[\xa0-\xbf][\x80-\xbf]", b"?", data)
+
+
+@given("fixed")
+def _fixed_padded(data: bytes, type_: Type) -> bytes:
+    length = int(str(type_)[len("fixed[") : -1])
+    return data[:length].ljust(length, b"\0")
+
+
+@given("decimal")
+def _empty_decimal_is_zero(data: bytes, _: Type) -> bytes:
+    return data or b"\0"
+
+
+@given("boolean")
+def _empty_boolean_is_false(data: bytes, _: Type) -> bytes:
+    return data or b"\0"
+
+
+def _precision_unchecked(arguments: Arguments, right: Operation) -> Any:
+    type_ = type_from_json(arguments["type"])
+    if not isinstance(type_, DecimalType):
+        return right(arguments)
+    return right({**arguments, "type": str(DecimalType(38, type_.scale))})
+
+
+def _time_unchecked(arguments: Arguments, right: Operation) -> Any:
+    if arguments["type"] != "time":
+        return right(arguments)
+    data = bytes.fromhex(arguments["bytes"])
+    if len(data) != 8:
+        return right(arguments)
+    inside = int.from_bytes(data, "little", signed=True) % 86_400_000_000
+    return right({**arguments, "bytes": inside.to_bytes(8, "little", signed=True).hex()})
+
+
+def _unsupported_accepted(arguments: Arguments, right: Operation) -> Any:
+    """Writes a variant, a nested or an unknown value as the JSON text of it."""
+    type_ = type_from_json(arguments["type"])
+    if kind(type_).partition("<")[0] in ("unknown", "variant", "struct", "list", "map"):
+        return repr(arguments.get("value")).encode().hex().upper()
+    return right(arguments)
+
+
+FAULTS = tuple(
+    Fault(f"encode-{name}", "single-value.encode", wrong)
+    for name, wrong in {
+        "numbers-big-endian": _big_endian,
+        "int-in-eight-bytes": _eight_bytes,
+        "date-as-text": _date_as_text,
+        "timestamp-in-milliseconds": _milliseconds,
+        "nanoseconds-as-microseconds": _microseconds,
+        "time-in-nanoseconds": _time_in_nanoseconds,
+        "floats-big-endian": _floats_big_endian,
+        "float-as-double": _float_as_double,
+        "negative-zero-lost": _negative_zero_lost,
+        "decimal-extra-byte": _decimal_extra_byte,
+        "decimal-magnitude": _decimal_magnitude,
+        "decimal-little-endian": _decimal_little_endian,
+        "decimal-in-stored-width": _decimal_stored_width,
+        "uuid-little-endian": _uuid_little_endian,
+        "uuid-as-text": _uuid_text,
+        "length-prefixed": _length_prefixed,
+        "string-as-utf16": _string_utf16,
+        "string-terminated": _string_terminated,
+        "boolean-in-four-bytes": _boolean_four_bytes,
+        "boolean-as-text": _boolean_text,
+        "types-without-form-accepted": _unsupported_accepted,
+    }.items()
+) + tuple(
+    Fault(f"decode-{name}", "single-value.decode", wrong)
+    for name, wrong in {
+        "decimal-unsigned": _decimal_unsigned,
+        "decimal-little-endian": _decimal_reversed,
+        "numbers-unsigned": _unsigned,
+        "uuid-little-endian": _uuid_read_little_endian,
+        "boolean-only-one-is-true": _only_one_is_true,
+        "short-numbers-padded": _short_padded,
+        "trailing-bytes-ignored": _trailing_ignored,
+        "invalid-utf8-replaced": _invalid_utf8_replaced,
+        "surrogates-accepted": _surrogates_accepted,
+        "fixed-padded": _fixed_padded,
+        "empty-decimal-as-zero": _empty_decimal_is_zero,
+        "empty-boolean-as-false": _empty_boolean_is_false,
+        "decimal-precision-unchecked": _precision_unchecked,
+        "time-range-unchecked": _time_unchecked,
+    }.items()
+)
