@@ -85,6 +85,8 @@ _FORMATS: dict[Physical, str] = {
 }
 """The primitives that are one little-endian number."""
 
+_FLOATS = frozenset({Physical.FLOAT, Physical.DOUBLE})
+
 _CONSTANTS: dict[Physical, bool | None] = {Physical.NULL: None, Physical.TRUE: True, Physical.FALSE: False}
 """The primitives without data."""
 
@@ -362,9 +364,7 @@ def _encode_scalar(scalar: Scalar) -> bytes:
     header = bytes([physical << 2])
     if physical in _CONSTANTS and value is _CONSTANTS[physical]:
         return header
-    if physical in (Physical.FLOAT, Physical.DOUBLE) and isinstance(value, float):
-        return header + _packed(scalar)
-    if physical in _FORMATS and isinstance(value, int) and not isinstance(value, bool):
+    if physical in _FORMATS and type(value) is (float if physical in _FLOATS else int):
         if physical is Physical.TIME_NTZ and not 0 <= value < MICROS_PER_DAY:
             raise _not_of_type(scalar)
         return header + _packed(scalar)

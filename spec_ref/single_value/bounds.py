@@ -95,7 +95,7 @@ def decode_bound(type_: Type, data: bytes) -> Any:
         case VariantType():
             return decode_variant_bound(data)
     promotion = _PROMOTIONS.get(kind(type_))
-    if promotion is None or len(data) != _PROMOTED_LENGTH:
+    if promotion is None or not isinstance(data, bytes) or len(data) != _PROMOTED_LENGTH:
         return from_binary(type_, data)
     value = from_binary(promotion.written, data) * promotion.units
     if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
