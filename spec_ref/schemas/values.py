@@ -194,7 +194,8 @@ def check_unique_keys(type_: MapType, keys: tuple[Any, ...]) -> None:
 def value_key(type_: Type, value: Any) -> Hashable:
     """A hashable key that two values of the type share exactly when they are the same value.
 
-    Every NaN is the same value; -0.0 and 0.0 are two values, for they are stored apart. The order of the entries of a
+    Every NaN is the same value; -0.0 and 0.0 are two values, for they are stored apart; decimals of two
+    scales are two values. The order of the entries of a
     map does not matter. The values have to be of the type.
     """
     if value is None:
@@ -208,6 +209,8 @@ def value_key(type_: Type, value: Any) -> Hashable:
             return frozenset((value_key(type_.key, key), value_key(type_.value, item)) for key, item in value)
         case _ if isinstance(value, float):
             return "NaN" if math.isnan(value) else struct.pack(">d", value)
+        case _ if isinstance(value, Decimal):
+            return value.as_tuple().exponent, value
         case _:
             return value  # type: ignore[no-any-return]
 
