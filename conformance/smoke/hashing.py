@@ -159,7 +159,7 @@ def _uuid_little_endian(value: Any, _: Type) -> bytes:
 
 @hashed("uuid")
 def _uuid_sign_flipped(value: Any, _: Type) -> bytes:
-    return bytes([value.bytes[0] ^ 0x80]) + value.bytes[1:]
+    return bytes([value.bytes[0] ^ 0x80, *value.bytes[1:]])
 
 
 @hashed("uuid")

@@ -198,7 +198,7 @@ def _decimal_reversed(data: bytes, type_: Type) -> Decimal:
 
 @decoded("int", "long", "date", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns")
 def _unsigned(data: bytes, type_: Type) -> int:
-    return int.from_bytes(data, "little") % 2 ** (8 * width(type_) - 1)
+    return int.from_bytes(data, "little") & (1 << 8 * width(type_) - 1) - 1
 
 
 @decoded("uuid")
