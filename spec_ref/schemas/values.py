@@ -194,9 +194,8 @@ def check_unique_keys(type_: MapType, keys: tuple[Any, ...]) -> None:
 def value_key(type_: Type, value: Any) -> Hashable:
     """A hashable key that two values of the type share exactly when they are the same value.
 
-    Every NaN is the same value; -0.0 and 0.0 are two values, for they are stored apart; decimals of two
-    scales are two values. The order of the entries of a
-    map does not matter. The values have to be of the type.
+    Every NaN is the same value; -0.0 and 0.0 are two values, for they are stored apart; so are decimals of two scales.
+    The order of the entries of a map does not matter. The values have to be of the type.
     """
     if value is None:
         return None
