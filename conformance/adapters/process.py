@@ -1,0 +1,414 @@
+"""An adapter in a process of its own, in any language: started, asked, watched, restarted.
+
+Requests are pipelined: up to `Limits.window` of them are under way, answers come in their order. When the process dies,
+hangs or breaks the protocol, the oldest request without an answer is to blame; it alone is counted as crashed, the
+process is started anew, and the others are asked again. All reading and writing is done without blocking in one
+place (`_Line`), so that an adapter that reads nothing, or floods either of its outputs, cannot stall the run.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
+from types import TracebackType
+from typing import Self
+
+from attrs import frozen
+
+from conformance.adapters.asking import Request, Trace
+from conformance.failures import NotExamined
+from conformance.protocol import (
+    MAX_LINE,
+    Answer,
+    Breach,
+    Crashed,
+    Started,
+    read_answer,
+    read_started,
+    request_line,
+    shorten,
+    start_line,
+    stop_line,
+)
+
+CHUNK = 256 * 1024
+STDERR_KEPT = 8 * 1024
+"""Bytes of the end of standard error that are kept as evidence."""
+
+GRACE = 5.0
+"""Seconds that a process has to end after it was told to, or after it closed its output."""
+
+
+@frozen(kw_only=True)
+class Limits:
+    """How long an adapter may take, and how often it may die."""
+
+    start: float = 120.0
+    """Seconds from the start of the process to its answer to ``start``; a JVM takes its time."""
+
+    request: float = 30.0
+    """Seconds for one answer, from when the request is the oldest without one."""
+
+    window: int = 64
+    """Requests under way at once."""
+
+    crashes_in_a_row: int = 10
+    """After so many crashes without an answer between them, the rest is not asked."""
+
+    starts: int = 3
+    """Attempts to start the process anew after a crash."""
+
+
+class Process:
+    """An implementation behind the protocol; see the module."""
+
+    def __init__(
+        self,
+        name: str,
+        command: Sequence[str],
+        *,
+        env: Mapping[str, str] | None = None,
+        limits: Limits | None = None,
+        trace: Trace | None = None,
+    ) -> None:
+        self.name = name
+        self._command = list(command)
+        self._env = env
+        self._limits = limits or Limits()
+        self._trace = trace
+        self._line: _Line | None = None
+        self._seq = 0
+
+    @property
+    def stderr(self) -> str:
+        """The end of what the present process has written on standard error."""
+        return self._line.stderr_tail() if self._line else ""
+
+    def start(self) -> Started:
+        try:
+            self._line = _Line(self._command, self._env, self._trace)
+        except OSError as error:
+            raise NotExamined(f"{self._command[0]}: cannot be run: {error.strerror}") from None
+        except ValueError as error:  # a NUL byte in the command
+            raise NotExamined(f"{self._command[0]!r}: cannot be run: {error}") from None
+        try:
+            self._line.send([start_line()])
+            line = self._line.receive(time.monotonic() + self._limits.start)
+            if line is None:
+                raise Breach(f"no answer to start within {self._limits.start:g} s")
+            seq, answer = read_answer(line)
+            if seq != 0:
+                raise Breach(f"the answer to start has seq {seq}, not 0")
+            started = read_started(answer)
+        except Breach as breach:
+            stderr = self._end()
+            raise NotExamined(_with_last_words(str(breach), stderr)) from None
+        self._seq = 0
+        return started
+
+    def ask(self, requests: Iterable[Request]) -> Iterator[Answer]:
+        """The answers, in order; one `Crashed` for each request that took the process down.
+
+        Raises:
+            NotExamined: `start` was not called or failed.
+        """
+        if self._line is None:
+            raise NotExamined(f"{self.name} is not started")
+        to_ask = _Rewindable(requests)
+        under_way: deque[tuple[int, Request]] = deque()
+        crashes = 0
+        limit = time.monotonic() + self._limits.request
+        while True:
+            if not self._line.has_line:
+                self._fill(under_way, to_ask)
+                if not under_way:
+                    return
+            try:
+                answer = self._next_answer(under_way[0][0], limit)
+                crashes = 0
+            except Breach as breach:
+                answer = Crashed(shorten(str(breach)), self._end())
+                crashes += 1
+            under_way.popleft()
+            yield answer
+            if isinstance(answer, Crashed):
+                to_ask.put_back(request for _, request in under_way)
+                under_way.clear()
+                given_up = self._restart(crashes, answer)
+                if given_up is not None:
+                    yield from (given_up for _ in to_ask)
+                    return
+            limit = time.monotonic() + self._limits.request
+
+    def _fill(self, under_way: deque[tuple[int, Request]], to_ask: _Rewindable) -> None:
+        lines = []
+        for request in to_ask.take(self._limits.window - len(under_way)):
+            self._seq += 1
+            under_way.append((self._seq, request))
+            lines.append(request_line(self._seq, request.op, request.args))
+        assert self._line is not None
+        self._line.send(lines)
+
+    def _next_answer(self, expected: int, limit: float) -> Answer:
+        assert self._line is not None
+        line = self._line.receive(limit)
+        if line is None:
+            raise Breach(f"no answer within {self._limits.request:g} s")
+        seq, answer = read_answer(line)
+        if seq != expected:
+            again = " again" if seq < expected else ""
+            raise Breach(f"it answered request {seq}{again} where the answer to request {expected} was due")
+        return answer
+
+    def _restart(self, crashes: int, last: Crashed) -> Crashed | None:
+        """Start anew after a crash; the answer to all that is left when that is given up."""
+        if crashes >= self._limits.crashes_in_a_row:
+            return Crashed(f"not asked: {crashes} crashes in a row, the last: {last.reason}", last.stderr)
+        for attempt in range(1, self._limits.starts + 1):
+            try:
+                self.start()
+            except NotExamined as error:
+                if attempt == self._limits.starts:
+                    return Crashed(f"not asked: after a crash it does not start again: {error}", last.stderr)
+            else:
+                return None
+        return None
+
+    def stop(self) -> str | None:
+        """Tell the process to end, and end it; what it said after its last answer is a breach of the protocol."""
+        line = self._line
+        if line is None:
+            return None
+        breach = None
+        try:
+            line.send([stop_line(self._seq + 1)])
+            if line.receive(time.monotonic() + GRACE) is not None:
+                breach = "it wrote a line after its last answer"
+            else:
+                breach = f"it did not end within {GRACE:g} s of stop"
+        except _Ended as end:
+            breach = None if end.partial == 0 and end.status == 0 else f"at stop it {end}"
+        except Breach as other:
+            breach = str(other)
+        self._end()
+        return breach
+
+    def _end(self) -> str:
+        """Kill what is left of the process and its children; the end of its standard error."""
+        if self._line is None:
+            return ""
+        line, self._line = self._line, None
+        line.close()
+        return line.stderr_tail()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._end()
+
+
+def _with_last_words(reason: str, stderr: str) -> str:
+    """A reason, and the last line of standard error, which most often says why."""
+    lines = [line for line in stderr.splitlines() if line.strip()]
+    return f"{shorten(reason)}; it wrote: {shorten(lines[-1])}" if lines else shorten(reason)
+
+
+class _Rewindable:
+    """An iterator to whose front items can be put back."""
+
+    def __init__(self, requests: Iterable[Request]) -> None:
+        self._source = iter(requests)
+        self._front: deque[Request] = deque()
+
+    def __iter__(self) -> Iterator[Request]:
+        return self
+
+    def __next__(self) -> Request:
+        return self._front.popleft() if self._front else next(self._source)
+
+    def take(self, count: int) -> Iterator[Request]:
+        return islice(self, count)
+
+    def put_back(self, requests: Iterable[Request]) -> None:
+        self._front.extendleft(reversed(list(requests)))
+
+
+class _Ended(Breach):
+    """The process closed its output; the message says how it ended."""
+
+    def __init__(self, status: int | None, partial: int) -> None:
+        self.status = status
+        self.partial = partial
+        unfinished = f" in the middle of a line, after {partial} bytes of it" if partial else ""
+        super().__init__(f"{_how_it_ended(status)}{unfinished}")
+
+
+def _how_it_ended(status: int | None) -> str:
+    if status is None:
+        return "closed its output and did not end"
+    if status >= 0:
+        return f"exited with status {status}"
+    try:
+        return f"was killed by {signal.Signals(-status).name}"
+    except ValueError:
+        return f"was killed by signal {-status}"
+
+
+class _Line:
+    """One process and its three pipes, read and written without blocking."""
+
+    def __init__(self, command: list[str], env: Mapping[str, str] | None, trace: Trace | None) -> None:
+        self._process = subprocess.Popen(
+            command,
+            env=env,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            # A group of its own: all of it can be killed, and Ctrl-C at the terminal reaches this tool alone.
+            start_new_session=True,
+        )
+        assert self._process.stdin and self._process.stdout and self._process.stderr
+        self._in, self._out, self._err = (
+            pipe.fileno() for pipe in (self._process.stdin, self._process.stdout, self._process.stderr)
+        )
+        self._poll = select.poll()
+        for pipe in (self._in, self._out, self._err):
+            os.set_blocking(pipe, False)
+        self._poll.register(self._out, select.POLLIN)
+        self._poll.register(self._err, select.POLLIN)
+        self._trace = trace
+        self._unsent = memoryview(b"")
+        self._lines: deque[bytes] = deque()
+        self._tail: list[bytes] = []
+        self._tail_length = 0
+        self._stderr = bytearray()
+        self._stderr_open = True
+
+    @property
+    def has_line(self) -> bool:
+        """Whether a line has been read that nobody received yet."""
+        return bool(self._lines)
+
+    def send(self, lines: list[bytes]) -> None:
+        """Put lines on their way; what the pipe does not take now goes out while answers are awaited."""
+        if self._trace is not None:
+            for line in lines:
+                self._trace("->", line)
+        if lines:
+            self._unsent = memoryview(bytes(self._unsent) + b"".join(lines))
+            self._write()
+
+    def _write(self) -> None:
+        try:
+            while self._unsent:
+                self._unsent = self._unsent[os.write(self._in, self._unsent) :]
+        except BlockingIOError:
+            self._poll.register(self._in, select.POLLOUT)
+            return
+        except BrokenPipeError:
+            self._unsent = memoryview(b"")  # why the process ended is told where its output ends
+        self._stop_watching(self._in)
+
+    def receive(self, limit: float) -> bytes | None:
+        """The next line without its end, or None when the time limit (of the monotonic clock) passes.
+
+        Raises:
+            Breach: the process ended its output, or the line is too long.
+        """
+        while not self._lines:
+            remaining = limit - time.monotonic()
+            ready = self._poll.poll(max(0.0, remaining) * 1000)
+            if not ready and remaining <= 0:
+                return None
+            for pipe, _ in ready:
+                if pipe == self._in:
+                    self._write()
+                elif pipe == self._err:
+                    self._read_stderr()
+                else:
+                    self._read_output()
+        line = self._lines.popleft()
+        if self._trace is not None:
+            self._trace("<-", line + b"\n")
+        return line
+
+    def _read_output(self) -> None:
+        try:
+            chunk = os.read(self._out, CHUNK)
+        except BlockingIOError:
+            return
+        if not chunk:
+            raise _Ended(self._wait(), self._tail_length)
+        *complete, tail = chunk.split(b"\n")
+        if complete:
+            complete[0] = b"".join((*self._tail, complete[0]))
+            self._lines.extend(complete)
+            self._tail, self._tail_length = [], 0
+        self._tail.append(tail)
+        self._tail_length += len(tail)
+        if self._tail_length >= MAX_LINE or (complete and len(complete[0]) >= MAX_LINE):
+            raise Breach(f"a line of more than {MAX_LINE} bytes")
+
+    def _read_stderr(self) -> int:
+        """Read what there is of standard error; how many bytes it was."""
+        try:
+            chunk = os.read(self._err, CHUNK)
+        except BlockingIOError:
+            return 0
+        if not chunk:
+            self._stderr_open = False
+            self._stop_watching(self._err)
+        self._stderr += chunk
+        del self._stderr[:-STDERR_KEPT]
+        return len(chunk)
+
+    def _stop_watching(self, pipe: int) -> None:
+        with suppress(KeyError):
+            self._poll.unregister(pipe)
+
+    def _wait(self) -> int | None:
+        """The exit status of a process that closed its output; None when it does not end."""
+        self._close_input()
+        limit = time.monotonic() + GRACE
+        # Its standard error is read on: a process that writes there while it ends must not be blocked.
+        while self._process.poll() is None and time.monotonic() < limit:
+            if self._stderr_open:
+                watch = select.poll()
+                watch.register(self._err, select.POLLIN)
+                if watch.poll(20):
+                    self._read_stderr()
+            else:
+                time.sleep(0.005)
+        return self._process.poll()
+
+    def _close_input(self) -> None:
+        self._stop_watching(self._in)
+        assert self._process.stdin
+        if not self._process.stdin.closed:
+            self._process.stdin.close()
+
+    def close(self) -> None:
+        """Kill the process and its children, and read the last of its standard error."""
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        while self._stderr_open and self._read_stderr():
+            pass
+        self._close_input()
+        assert self._process.stdout and self._process.stderr
+        self._process.stdout.close()
+        self._process.stderr.close()
+
+    def stderr_tail(self) -> str:
+        return self._stderr.decode(errors="replace")

@@ -1,0 +1,116 @@
+"""The adapter of the reference implementation, `spec_ref`.
+
+An operation raises `SpecError` for input that the spec refuses: pass `REFUSALS` to `serve` with the operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from conformance.adapters.serve import serve
+from conformance.exchange import from_exchange, to_exchange
+from conformance.version import tool_version
+from spec_ref.errors import SpecError
+from spec_ref.hashing import hash_value
+from spec_ref.partitioning.transforms import parse_transform
+from spec_ref.schemas.type_json import type_from_json, type_to_json
+from spec_ref.single_value.binary import from_binary, to_binary
+from spec_ref.single_value.bounds import decode_bound, encode_bound, truncate_lower, truncate_upper
+from spec_ref.single_value.json_value import from_json, to_json
+
+Arguments = dict[str, Any]
+
+REFUSALS = (SpecError,)
+"""What the operations raise where the spec refuses the input."""
+
+
+def implementation() -> dict[str, Any]:
+    """Who answers."""
+    return {"implementation": "reference", "version": tool_version(), "format_versions": [1, 2, 3]}
+
+
+def _hash(args: Arguments) -> int | None:
+    type_ = type_from_json(args["type"])
+    return hash_value(type_, from_exchange(type_, args["value"]))
+
+
+def _transform(args: Arguments) -> object:
+    source = type_from_json(args["type"])
+    transform = parse_transform(args["transform"])
+    result = transform.result_type(source)
+    return to_exchange(result, transform.apply(source, from_exchange(source, args["value"])))
+
+
+def _single_value_encode(args: Arguments) -> str:
+    type_ = type_from_json(args["type"])
+    return to_binary(type_, from_exchange(type_, args["value"])).hex().upper()
+
+
+def _single_value_decode(args: Arguments) -> object:
+    type_ = type_from_json(args["type"])
+    return to_exchange(type_, from_binary(type_, bytes.fromhex(args["bytes"])))
+
+
+def _json_value_encode(args: Arguments) -> object:
+    type_ = type_from_json(args["type"])
+    return to_json(type_, from_binary(type_, bytes.fromhex(args["bytes"])))
+
+
+def _json_value_decode(args: Arguments) -> str:
+    type_ = type_from_json(args["type"])
+    return to_binary(type_, from_json(type_, args["json"])).hex().upper()
+
+
+def _json_value_round_trip(args: Arguments) -> object:
+    type_ = type_from_json(args["type"])
+    return to_json(type_, from_json(type_, args["json"]))
+
+
+def _bound_encode(args: Arguments) -> str:
+    type_ = type_from_json(args["type"])
+    return encode_bound(type_, from_exchange(type_, args["value"])).hex().upper()
+
+
+def _bound_decode(args: Arguments) -> object:
+    type_ = type_from_json(args["type"])
+    return to_exchange(type_, decode_bound(type_, bytes.fromhex(args["bytes"])))
+
+
+TRUNCATE = {"lower": truncate_lower, "upper": truncate_upper}
+
+
+def _bound_truncate(args: Arguments) -> object:
+    type_ = type_from_json(args["type"])
+    shortened = TRUNCATE[args["side"]](type_, from_exchange(type_, args["value"]), args["width"])
+    return to_exchange(type_, shortened)
+
+
+def _type_parse(args: Arguments) -> object:
+    return type_to_json(type_from_json(args["type"]))
+
+
+def operations() -> dict[str, Callable[[Arguments], object]]:
+    """What can be asked of the reference, by name."""
+    return {
+        "hash": _hash,
+        "transform": _transform,
+        "single-value.encode": _single_value_encode,
+        "single-value.decode": _single_value_decode,
+        "json-value.encode": _json_value_encode,
+        "json-value.decode": _json_value_decode,
+        "json-value.round-trip": _json_value_round_trip,
+        "bound.encode": _bound_encode,
+        "bound.decode": _bound_decode,
+        "bound.truncate": _bound_truncate,
+        "type.parse": _type_parse,
+    }
+
+
+def main() -> None:
+    """Serve the reference on standard input and output."""
+    serve(implementation(), operations(), REFUSALS)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+"""The command line: ``iceberg-conformance``, and the same as ``python -m conformance``.
+
+A command is a plain function in a module of its own, imported when it is called. It returns its exit status
+(`conformance.failures.ExitStatus`) or raises a `ToolError`, which is told in one line.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from cyclopts import App, CycloptsError, Parameter
+
+from conformance.failures import ExitStatus, ToolError
+
+COMMANDS = {
+    "run": ("run:run", "Replay vectors against implementations."),
+    "replay": ("replay:replay", "Ask one case again and show all evidence."),
+    "report": ("report:report", "Render results files for people and for other tools."),
+    "explain": ("explain:explain", "Tell what a requirement asks for, and which vectors prove it."),
+    "list": ("listing:app", "List vectors, adapters, engines or requirements."),
+    "check": ("check:app", "Check files: the linter of the vectors."),
+    "engines": ("engines:app", "List and install the engines that come with an adapter."),
+    "doctor": ("doctor:doctor", "Check this installation, and tell what to do."),
+}
+"""The commands: where each is, and its one line of help, which is shown without importing it."""
+
+EXIT_STATUSES = """\
+Exit status: 0 conformant, 1 at least one failure, 2 wrong usage or configuration, 3 an implementation could not be
+examined, 4 a bug of this tool, 5 nothing selected, 130 interrupted."""
+
+
+def _version() -> str:
+    from conformance.version import tool_version
+
+    return tool_version()
+
+
+def _worth_showing(default: object) -> str:
+    """A default as the help shows it; nothing for "none" and "no"."""
+    return "" if default in ((), False, None) else f"{default:g}" if isinstance(default, float) else str(default)
+
+
+def make_app() -> App:
+    """The command line with all its commands."""
+    app = App(
+        name="iceberg-conformance",
+        help="Check implementations of the Apache Iceberg table spec against golden vectors.",
+        help_epilogue=EXIT_STATUSES,
+        help_format="plaintext",
+        version=_version,
+        default_parameter=Parameter(negative=(), show_default=_worth_showing),
+    )
+    for name, (place, help_) in COMMANDS.items():
+        app.command(f"conformance.cli.{place}", name=name, help=help_)
+    return app
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit status."""
+    try:
+        status = make_app()(
+            list(sys.argv[1:] if arguments is None else arguments),
+            exit_on_error=False,
+            print_error=False,
+            result_action="return_value",
+        )
+        sys.stdout.flush()
+    except CycloptsError as error:
+        return _complain(str(error), ExitStatus.USAGE)
+    except ToolError as error:
+        return _complain(str(error), error.status)
+    except KeyboardInterrupt:
+        return _complain("interrupted", ExitStatus.INTERRUPTED)
+    except BrokenPipeError:
+        # Whoever read the output has seen enough; the interpreter must not fail again when it flushes at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitStatus.CONFORMANT
+    except Exception as error:
+        return _complain(f"a bug of this tool: {_traced(error)}", ExitStatus.OUR_BUG)
+    return status if isinstance(status, int) else ExitStatus.CONFORMANT
+
+
+def _complain(message: str, status: ExitStatus) -> int:
+    print(f"iceberg-conformance: {' '.join(message.split())}", file=sys.stderr)
+    return status
+
+
+def _traced(error: Exception) -> str:
+    """What happened, and the file that the trace of it was written to."""
+    import tempfile
+    import traceback
+
+    with tempfile.NamedTemporaryFile(
+        "w", prefix="iceberg-conformance-", suffix=".trace", delete=False, encoding="utf-8", errors="replace"
+    ) as file:
+        traceback.print_exception(error, file=file)
+    return f"{type(error).__name__}: {error}; its trace is in {file.name}"

@@ -1,0 +1,123 @@
+"""``iceberg-conformance doctor``."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Literal
+
+from attrs import frozen
+
+from conformance.failures import ExitStatus, ToolError
+
+LIBRARIES = (
+    "attrs",
+    "cattrs",
+    "cyclopts",
+    "fastavro",
+    "jiter",
+    "jsonschema-rs",
+    "mmh3",
+    "numpy",
+    "pyarrow",
+    "pyroaring",
+)
+
+
+@frozen
+class Finding:
+    """One thing that was looked at."""
+
+    what: str
+    fine: bool
+    found: str
+    do: str = ""
+    """What to do about it, where it is not fine."""
+
+    needed: bool = True
+    """Whether the tool is broken without it; engines are not needed."""
+
+
+def doctor(*, format: Literal["text", "json"] = "text") -> int:
+    """Check this installation: versions, vectors, Java, engines, and what to do about what is not fine.
+
+    Exit status: 3 if something is broken that the tool needs; engines that are not installed are told only.
+
+    Args:
+        format: Text for people, or JSON.
+    """
+    findings = [_python(), *map(_library, LIBRARIES), _vectors(), _reference(), *_engines()]
+    if format == "json":
+        sys.stdout.write(json.dumps([_json(finding) for finding in findings], indent=2) + "\n")
+    else:
+        width = max(len(finding.what) for finding in findings)
+        for finding in findings:
+            mark = "ok  " if finding.fine else "FAIL" if finding.needed else "-   "
+            print(f"{mark}  {finding.what.ljust(width)}  {finding.found}{f'; {finding.do}' if finding.do else ''}")
+    broken = any(finding.needed and not finding.fine for finding in findings)
+    return ExitStatus.NOT_EXAMINED if broken else ExitStatus.CONFORMANT
+
+
+def _json(finding: Finding) -> dict[str, Any]:
+    return {
+        "what": finding.what,
+        "fine": finding.fine,
+        "needed": finding.needed,
+        "found": finding.found,
+        **({"do": finding.do} if finding.do else {}),
+    }
+
+
+def _python() -> Finding:
+    fine = sys.version_info >= (3, 11)
+    return Finding("python", fine, f"{platform.python_version()} on {platform.system()} {platform.machine()}")
+
+
+def _library(name: str) -> Finding:
+    try:
+        return Finding(name, fine=True, found=version(name))
+    except PackageNotFoundError:
+        return Finding(name, fine=False, found="missing", do="install iceberg-conformance anew")
+
+
+def _vectors() -> Finding:
+    from conformance import vectors
+
+    folder = vectors.shipped()
+    try:
+        return Finding("vectors", fine=True, found=f"{len(vectors.load(folder))} in {folder}")
+    except ToolError as error:
+        return Finding("vectors", fine=False, found=str(error), do="install iceberg-conformance anew")
+
+
+def _reference() -> Finding:
+    from conformance.adapters import reference
+    from conformance.adapters.serve import perform
+
+    answer = perform(reference.operations(), "hash", {"type": "int", "value": 34})
+    fine = answer == {"ok": 2017239379}  # the first example of Appendix B
+    return Finding("reference", fine=fine, found="hashes 34 as the spec does" if fine else f"answers {answer}")
+
+
+def _engines() -> list[Finding]:
+    from conformance.engines import list_engines
+    from conformance.engines.java import packaged_java, system_java
+
+    java = system_java() or packaged_java()
+    found = [
+        Finding(
+            "java",
+            java is not None,
+            str(java) if java else f"no runtime that engines run on (JAVA_HOME is {os.environ.get('JAVA_HOME')!r})",
+            "" if java else "an engine that needs it brings one when it is installed",
+            needed=False,
+        )
+    ]
+    for engine in list_engines():
+        fine = engine.installed
+        text = f"{engine.version} in {engine.path}" if fine else str(engine.reason)
+        found.append(Finding(engine.label, fine, text, needed=False))
+    return found

@@ -1,0 +1,138 @@
+"""``iceberg-conformance list``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import App, Parameter
+
+from conformance.failures import ExitStatus
+
+app = App(name="list", help="List vectors, adapters, engines or requirements.", help_format="plaintext")
+
+Format = Literal["text", "json"]
+
+
+@app.command(name="vectors")
+def list_vectors(
+    *,
+    suite: tuple[str, ...] = (),
+    section: tuple[str, ...] = (),
+    requirement: tuple[str, ...] = (),
+    format_version: int | None = None,
+    names: Annotated[str | None, Parameter(name="-k")] = None,
+    vectors_: Annotated[Path | None, Parameter(name="--vectors")] = None,
+    format: Format = "text",
+) -> int:
+    """List vectors, chosen as run chooses them.
+
+    Args:
+        suite: Vectors of this suite. May be repeated.
+        section: Vectors of sections whose heading contains this. May be repeated.
+        requirement: Vectors that prove this requirement, or those whose codes begin so. May be repeated.
+        format_version: Vectors that hold for this format version.
+        names: Vectors whose id, suite, operation or requirements contain a word; words joined by and, or, not, ().
+        vectors_: A folder of vectors other than the one that comes with the tool.
+        format: Text for people, or JSON.
+    """
+    from conformance import vectors
+    from conformance.failures import NothingSelected
+    from conformance.results import Case, sparse
+
+    every = vectors.load(vectors_ or vectors.shipped())
+    chosen = vectors.Selection(suite, section, requirement, format_version, names).choose(every)
+    if not chosen:
+        raise NothingSelected(f"nothing is selected, of {len(every)} vectors")
+    rows = [(one.id, one.suite, one.operation.name, " ".join(one.requirements)) for one in chosen]
+    return _show(rows, [sparse(Case.of(one)) for one in chosen], format)
+
+
+@app.command(name="adapters")
+def list_adapters(*, format: Format = "text") -> int:
+    """List what --adapter can name: the reference and the engines; any command that speaks the protocol will do, too.
+
+    Args:
+        format: Text for people, or JSON.
+    """
+    from conformance.engines import list_engines
+    from conformance.version import tool_version
+
+    found: list[dict[str, Any]] = [{"name": "reference", "version": tool_version(), "ready": True}]
+    found += [
+        {"name": engine.label, "version": engine.version, "ready": engine.installed, **_reason(engine.reason)}
+        for engine in list_engines()
+    ]
+    rows = [(one["name"], one["version"], "ready" if one["ready"] else one["reason"]) for one in found]
+    return _show(rows, found, format)
+
+
+@app.command(name="engines")
+def list_engines_(*, format: Format = "text") -> int:
+    """List the engines that come with an adapter, and whether each is ready.
+
+    Args:
+        format: Text for people, or JSON.
+    """
+    return show_engines(format)
+
+
+@app.command(name="requirements")
+def list_requirements(*, section: tuple[str, ...] = (), format: Format = "text") -> int:
+    """List the requirements of the spec; explain tells more about one.
+
+    Args:
+        section: Those of sections whose heading contains this. May be repeated.
+        format: Text for people, or JSON.
+    """
+    from conformance.cli.explain import requirement_json
+    from conformance.failures import NothingSelected
+    from spec_ref.requirements import register
+
+    rules = [
+        rule
+        for rule in register().values()
+        if not section or any(part.lower() in rule.section.lower() for part in section)
+    ]
+    if not rules:
+        raise NothingSelected("no section with requirements has that in its heading")
+    rows = [(rule.code, rule.level.value, rule.section, rule.text) for rule in rules]
+    return _show(rows, [requirement_json(rule) for rule in rules], format)
+
+
+def show_engines(format: Format) -> int:
+    """Print the engines."""
+    from conformance.engines import list_engines
+
+    found = list_engines()
+    content = [
+        {
+            "label": engine.label,
+            "name": engine.name,
+            "version": engine.version,
+            "language": engine.language,
+            "installed": engine.installed,
+            "path": str(engine.path),
+            **_reason(engine.reason),
+        }
+        for engine in found
+    ]
+    rows = [(one.label, one.version, one.language, "ready" if one.installed else one.reason or "") for one in found]
+    return _show(rows, content, format)
+
+
+def _reason(reason: str | None) -> dict[str, str]:
+    return {} if reason is None else {"reason": reason}
+
+
+def _show(rows: Sequence[tuple[str, ...]], content: Sequence[dict[str, Any]], format: Format) -> int:
+    if format == "json":
+        sys.stdout.write(json.dumps(content, indent=2) + "\n")
+        return ExitStatus.CONFORMANT
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    return ExitStatus.CONFORMANT

@@ -1,0 +1,144 @@
+"""``iceberg-conformance run``."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Annotated
+
+from cyclopts import Parameter
+
+from conformance import expectations, vectors
+from conformance.adapters.process import Limits
+from conformance.cli.targets import REFERENCE, all_engines, named
+from conformance.expectations import Expectations
+from conformance.failures import HarnessFault, NothingSelected, UsageError
+from conformance.reports import outputs, write_reports
+from conformance.results import RESULTS, Writer
+from conformance.runner import Plan, Progress, execute, no_progress
+from conformance.vectors import Selection
+from conformance.version import tool_version
+
+DEFAULTS = Limits()
+
+
+def run(
+    *,
+    adapter: Annotated[tuple[str, ...], Parameter(name=["--adapter", "-a"])] = (),
+    all_engines_: Annotated[bool, Parameter(name="--all-engines")] = False,
+    suite: tuple[str, ...] = (),
+    section: tuple[str, ...] = (),
+    requirement: tuple[str, ...] = (),
+    format_version: int | None = None,
+    names: Annotated[str | None, Parameter(name="-k")] = None,
+    expect: str | None = None,
+    report: tuple[str, ...] = (),
+    results: Path | None = None,
+    start_timeout: float = DEFAULTS.start,
+    timeout: float = DEFAULTS.request,
+    pipeline: int = DEFAULTS.window,
+    vectors_: Annotated[Path | None, Parameter(name="--vectors")] = None,
+    fail_fast: Annotated[bool, Parameter(name="-x")] = False,
+) -> int:
+    """Replay vectors against implementations.
+
+    Exit status: 1 if any case failed, crashed or was not as expected; otherwise 3 if an adapter could not be started.
+
+    Args:
+        adapter: reference, the name of an engine, or a command that speaks the protocol (with a space or slash in it,
+            or prefixed cmd:). May be repeated. The reference when nothing is named.
+        all_engines_: The reference and every engine that the tool can install; one that is not installed is told, and
+            the others run.
+        suite: Vectors of this suite. May be repeated.
+        section: Vectors of sections whose heading contains this. May be repeated.
+        requirement: Vectors that prove this requirement, or those whose codes begin so. May be repeated.
+        format_version: Vectors that hold for this format version.
+        names: Vectors whose id, suite, operation or requirements contain a word; words joined by and, or, not, ().
+        expect: A file of expected deviations, or known-deviations for the one that comes with the tool.
+        report: terminal, json or junit, with :PATH for a file. May be repeated.
+        results: Write the results here as JSON lines.
+        start_timeout: Seconds that an adapter may take to start.
+        timeout: Seconds that an adapter may take for one answer.
+        pipeline: Requests under way at once.
+        vectors_: A folder of vectors other than the one that comes with the tool.
+        fail_fast: Stop at the first failure.
+    """
+    limits = _limits(start_timeout, timeout, pipeline)
+    written = outputs(report)
+    folder = vectors_ or vectors.shipped()
+    every = vectors.load(folder)
+    on_disk = vectors.count_on_disk(folder)
+    if on_disk != len(every):
+        raise HarnessFault(f"{folder}: {on_disk} cases on disk, {len(every)} loaded")
+    selection = Selection(suite, section, requirement, format_version, names)
+    chosen = selection.choose(every)
+    expected = Expectations() if expect is None else expectations.load(expect, {vector.id for vector in every})
+    names_given = list(adapter) or [REFERENCE]
+    targets = named(names_given, limits)
+    if all_engines_:
+        targets = named(list(dict.fromkeys([REFERENCE, *adapter])), limits)
+        targets += [one for one in all_engines(limits) if one.name not in adapter]
+    if not chosen:
+        raise NothingSelected(f"nothing is selected, of {len(every)} vectors in {folder}")
+    header = {
+        "results": RESULTS,
+        "tool": tool_version(),
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "command": sys.argv[1:],
+        "vectors": {"folder": str(folder), "on_disk": on_disk, "selected": len(chosen)},
+        **({"expectations": expected.file} if expect is not None else {}),
+    }
+    plan = Plan(tuple(targets), chosen, expected, fail_fast)
+    with _opened(results) as file, _progress() as progress:
+        found = execute(plan, header, Writer(file), progress)
+    write_reports(found, written, vectors_)
+    assert found.exit_status is not None
+    return found.exit_status
+
+
+def _limits(start: float, request: float, window: int) -> Limits:
+    for option, number in (("--start-timeout", start), ("--timeout", request), ("--pipeline", window)):
+        if not 0 < number < 1_000_000:
+            raise UsageError(f"{option} {number}: it has to be more than 0 and less than a million")
+    return Limits(start=start, request=request, window=window)
+
+
+@contextlib.contextmanager
+def _opened(path: Path | None) -> Iterator[IO[str] | None]:
+    if path is None:
+        yield None
+        return
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("w", encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--results {path}: cannot be written: {error.strerror}") from None
+    with file:
+        yield file
+
+
+@contextlib.contextmanager
+def _progress() -> Iterator[Progress]:
+    """Tells how far it is, on standard error while that is a terminal."""
+    if not sys.stderr.isatty():
+        yield no_progress
+        return
+    told = 0.0
+
+    def tell(adapter: str, done: int, total: int) -> None:
+        nonlocal told
+        now = time.monotonic()
+        if now - told > 0.1 or done == total:
+            told = now
+            sys.stderr.write(f"\r\033[K{adapter}: {done} of {total}")
+            sys.stderr.flush()
+
+    try:
+        yield tell
+    finally:
+        sys.stderr.write("\r\033[K")
+        sys.stderr.flush()

@@ -1,0 +1,82 @@
+"""From what the caller names to adapters: the reference, engines by name, or any command."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from functools import partial
+
+from conformance.adapters.asking import Adapter, InProcess, Trace
+from conformance.adapters.process import Limits, Process
+from conformance.failures import NotExamined, UsageError
+from conformance.runner import Target
+
+REFERENCE = "reference"
+COMMAND = "cmd:"
+
+
+def target(name: str, limits: Limits, trace: Trace | None = None) -> Target:
+    """The target that a name or command of the command line means.
+
+    Raises:
+        UsageError: no adapter has the name.
+    """
+    if name == REFERENCE:
+        return Target(name, partial(_reference, trace))
+    if name.startswith(COMMAND) or " " in name or "/" in name:
+        command = _split(name.removeprefix(COMMAND))
+        return Target(name, partial(Process, name, command, limits=limits, trace=trace), shlex.quote(name))
+    if name not in engine_labels():
+        known = ", ".join([REFERENCE, *engine_labels()])
+        raise UsageError(f"unknown adapter {name!r}; there are {known}; a command of one word is written cmd:{name}")
+    return Target(name, partial(_engine, name, limits, trace))
+
+
+def all_engines(limits: Limits) -> list[Target]:
+    """All engines that the tool knows how to install."""
+    return [target(name, limits) for name in engine_labels()]
+
+
+def engine_labels() -> list[str]:
+    """The names of the engines, as the command line has them."""
+    from conformance.engines import list_engines
+
+    return [engine.label for engine in list_engines()]
+
+
+def named(names: Sequence[str], limits: Limits) -> list[Target]:
+    """The targets of several names.
+
+    Raises:
+        UsageError: a name is unknown, or given twice.
+    """
+    twice = next((name for index, name in enumerate(names) if name in names[:index]), None)
+    if twice is not None:
+        raise UsageError(f"the adapter {twice!r} is given twice")
+    return [target(name, limits) for name in names]
+
+
+def _split(command: str) -> list[str]:
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise UsageError(f"--adapter {command!r}: not a command: {error}") from None
+    if not words:
+        raise UsageError("--adapter: the command is empty")
+    return words
+
+
+def _reference(trace: Trace | None) -> Adapter:
+    from conformance.adapters import reference
+
+    return InProcess(REFERENCE, reference.implementation(), reference.operations(), reference.REFUSALS, trace)
+
+
+def _engine(name: str, limits: Limits, trace: Trace | None) -> Adapter:
+    from conformance.engines import EngineError, launch
+
+    try:
+        launched = launch(name)
+    except EngineError as error:
+        raise NotExamined(str(error)) from None
+    return Process(name, launched.command, env=launched.env, limits=limits, trace=trace)

@@ -1,0 +1,193 @@
+"""Expected deviations: failures of an implementation that are known, with the evidence for each.
+
+A TOML file (`schemas/expectations.json` is its form)::
+
+    [[deviation]]
+    engine = "iceberg-java"            # an adapter's name (without @version), or what it answers as its implementation
+    versions = ["1.10.2"]              # the versions it was seen in, as the adapter answers them; without: any
+    vectors = ["hash-uuid-nil"]        # ids; each has to exist
+    does = "hashes the bytes reversed" # what it does instead, for people
+    answer = { ok = 5 }                # optional: its exact answer; any other wrong answer is then a difference.
+                                       # { ok = VALUE }, { error = "invalid" }, { crash = true }, or the same as JSON
+                                       # text where TOML cannot say it: '{"ok": null}'
+    reason = "why it is wrong, and what breaks"
+    evidence = "where it can be seen: an issue, a line of its source"
+
+With expectations a run is conformant when the failures are exactly these: one that is not listed fails the run, and so
+does a listed one that no longer happens while its engine, version and vector are among what ran.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Collection, Iterable
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+from attrs import field, frozen
+
+from conformance.compare import BrokenExpectation, Undecodable, same_json
+from conformance.failures import UsageError
+from conformance.judge import Outcome, Verdict
+from conformance.protocol import Started, dump_json, parse_json, place, shorten
+from conformance.vectors import Vector
+
+SHIPPED = "known-deviations"
+"""The name, on the command line, of the file that comes with the tool."""
+
+
+@frozen
+class Deviation:
+    """One known deviation of one engine."""
+
+    engine: str
+    vectors: tuple[str, ...]
+    reason: str
+    versions: tuple[str, ...] = ()
+    does: str = ""
+    answer: dict[str, Any] | None = field(default=None, hash=False)
+    evidence: str = ""
+
+    def is_of(self, adapter: str, started: Started) -> bool:
+        """Whether an adapter that ran is the engine, at one of the versions."""
+        names = (adapter, adapter.partition("@")[0], started.implementation)
+        return self.engine in names and (not self.versions or started.version in self.versions)
+
+    def happened(self, vector: Vector, verdict: Verdict) -> bool:
+        """Whether a failure is this one."""
+        match self.answer:
+            case None:
+                return True
+            case {"crash": _}:
+                return "crash" in verdict.got
+            case {"error": kind}:
+                return bool(verdict.got.get("error") == kind)
+            case {"ok": value}:
+                return "ok" in verdict.got and _same_answer(vector, value, verdict.got["ok"])
+        return False
+
+
+def _same_answer(vector: Vector, stated: Any, got: Any) -> bool:
+    if vector.operation.answer_complaint(stated) or vector.operation.answer_complaint(got):
+        return same_json(stated, got)
+    try:
+        return not vector.operation.compare(vector.args, stated, got)
+    except (BrokenExpectation, Undecodable):  # a wrong answer need not be a value at all
+        return same_json(stated, got)
+
+
+@frozen
+class Expectations:
+    """The deviations of a file."""
+
+    deviations: tuple[Deviation, ...] = ()
+    file: str = ""
+
+    def of(self, adapter: str, started: Started) -> Expected:
+        """What is expected of one adapter.
+
+        Raises:
+            UsageError: two deviations speak of one vector of this engine and version.
+        """
+        by_id: dict[str, Deviation] = {}
+        for deviation in self.deviations:
+            if deviation.is_of(adapter, started):
+                for id_ in deviation.vectors:
+                    if by_id.setdefault(id_, deviation) is not deviation:
+                        raise UsageError(f"{self.file}: two deviations of {started} speak of the vector {id_}")
+        return Expected(by_id)
+
+
+@frozen
+class Expected:
+    """The expected deviations of one adapter, by vector id."""
+
+    by_id: dict[str, Deviation]
+
+    def status(self, vector: Vector, verdict: Verdict) -> tuple[str, str, str | None]:
+        """The status of a result, the reason of the deviation it is, and what expectation it does not meet, if any."""
+        deviation = self.by_id.get(vector.id)
+        outcome = verdict.outcome
+        if deviation is None:
+            return outcome.value, "", None
+        match outcome:
+            case Outcome.PASSED:
+                return "unexpected-pass", deviation.reason, f"{vector.id}: it passes now; the deviation is over"
+            case Outcome.UNSUPPORTED:
+                return outcome.value, "", f"{vector.id}: it is unsupported now; the deviation is over"
+            case _ if deviation.happened(vector, verdict):
+                return "known", deviation.reason, None
+            case _:
+                stated = dump_json(deviation.answer)
+                return outcome.value, "", f"{vector.id}: it fails otherwise than expected, which is {stated}"
+
+
+def shipped() -> Path:
+    """The file of known deviations that comes with the tool."""
+    return Path(str(files("conformance"))) / "known_deviations.toml"
+
+
+@cache
+def _schema() -> jsonschema_rs.Validator:
+    text = (files("conformance") / "schemas" / "expectations.json").read_text(encoding="utf-8")
+    return jsonschema_rs.validator_for(json.loads(text))
+
+
+def load(name: str | Path, ids: Collection[str]) -> Expectations:
+    """The expectations of a file, or of the one that comes with the tool.
+
+    Args:
+        name: a path, or `SHIPPED`.
+        ids: all vectors there are, whether or not they are selected.
+
+    Raises:
+        UsageError: the file cannot be read, is not of the form, or names a vector that does not exist.
+    """
+    path = shipped() if str(name) == SHIPPED else Path(name)
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"{path}: expectations cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise UsageError(f"{path}: broken expectations: {error}") from None
+    wrong = next(iter(_schema().iter_errors(content)), None)
+    if wrong is not None:
+        raise UsageError(f"{path}: broken expectations: {place(wrong.instance_path)}{shorten(wrong.message)}")
+    deviations = tuple(_deviation(path, index, row) for index, row in enumerate(content.get("deviation", ())))
+    _check_ids(path, deviations, ids)
+    return Expectations(deviations, str(path))
+
+
+def _check_ids(path: Path, deviations: Iterable[Deviation], ids: Collection[str]) -> None:
+    for index, deviation in enumerate(deviations):
+        for id_ in deviation.vectors:
+            if id_ not in ids:
+                raise UsageError(f"{path}: broken expectations: /deviation/{index}/vectors: no vector {id_!r}")
+
+
+def _deviation(path: Path, index: int, row: dict[str, Any]) -> Deviation:
+    answer = row.get("answer")
+    if isinstance(answer, str):
+        try:
+            answer = parse_json(answer.encode())
+        except ValueError as error:
+            raise UsageError(f"{path}: broken expectations: /deviation/{index}/answer: {error}") from None
+    if answer is not None and (not isinstance(answer, dict) or len(answer) != 1 or not answer.keys() & _ANSWERS):
+        allowed = "one of ok, error and crash"
+        raise UsageError(f"{path}: broken expectations: /deviation/{index}/answer: it has to be {allowed}")
+    return Deviation(
+        engine=row["engine"],
+        vectors=tuple(row["vectors"]),
+        reason=row["reason"],
+        versions=tuple(row.get("versions", ())),
+        does=row.get("does", ""),
+        answer=answer,
+        evidence=row.get("evidence", ""),
+    )
+
+
+_ANSWERS = {"ok", "error", "crash"}

@@ -1,0 +1,61 @@
+"""The operations that can be asked of an implementation, and how the answers of each are compared.
+
+The form of the arguments and of the answer is in the published schema of the protocol, under ``NAME.args`` and
+``NAME.answer``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attrs import frozen
+
+from conformance.compare import Comparator, exact, hexadecimal, json_form, transform_result, type_argument, typed, types
+from conformance.protocol import complaint, protocol_schema
+
+
+@frozen
+class Operation:
+    """Something that the spec defines and an implementation does."""
+
+    name: str
+    compare: Comparator
+
+    @property
+    def args_schema(self) -> dict[str, Any]:
+        """The JSON Schema of the arguments; its references are into the protocol's schema."""
+        schema: dict[str, Any] = protocol_schema()["$defs"][f"{self.name}.args"]
+        return schema
+
+    @property
+    def answer_schema(self) -> dict[str, Any]:
+        """The JSON Schema of the answer; its references are into the protocol's schema."""
+        schema: dict[str, Any] = protocol_schema()["$defs"][f"{self.name}.answer"]
+        return schema
+
+    def args_complaint(self, args: Any) -> str | None:
+        """What is wrong with the form of arguments; None when nothing is."""
+        return complaint(f"{self.name}.args", args)
+
+    def answer_complaint(self, value: Any) -> str | None:
+        """What is wrong with the form of an answer; None when nothing is."""
+        return complaint(f"{self.name}.answer", value)
+
+
+OPERATIONS: dict[str, Operation] = {
+    operation.name: operation
+    for operation in (
+        Operation("hash", exact),
+        Operation("transform", typed(transform_result)),
+        Operation("single-value.encode", hexadecimal),
+        Operation("single-value.decode", typed(type_argument)),
+        Operation("json-value.encode", json_form),
+        Operation("json-value.decode", hexadecimal),
+        Operation("json-value.round-trip", json_form),
+        Operation("bound.encode", hexadecimal),
+        Operation("bound.decode", typed(type_argument)),
+        Operation("bound.truncate", typed(type_argument)),
+        Operation("type.parse", types),
+    )
+}
+"""All operations by name."""

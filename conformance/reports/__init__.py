@@ -1,0 +1,92 @@
+"""Reports of a run: for people at a terminal, and as documents that other tools read."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import TextIO, TypeAlias
+
+from attrs import frozen
+
+from conformance.failures import UsageError
+from conformance.results import Run
+
+KINDS = {
+    "terminal": "conformance.reports.terminal",
+    "json": "conformance.reports.json_report",
+    "junit": "conformance.reports.junit",
+}
+"""The kinds of report, and the module of each, which has ``render(run, vectors)``."""
+
+Render: TypeAlias = Callable[[Run, Path | None], str]
+
+
+@frozen
+class Output:
+    """One report that was asked for."""
+
+    kind: str
+    path: Path | None
+    """The file; None for standard output."""
+
+
+def outputs(asked: Sequence[str]) -> tuple[Output, ...]:
+    """The reports that ``KIND`` and ``KIND:PATH`` ask for.
+
+    Raises:
+        UsageError: a kind is unknown, or two reports go to standard output.
+    """
+    made = []
+    for text in asked:
+        kind, colon, path = text.partition(":")
+        if kind not in KINDS:
+            raise UsageError(f"unknown report {kind!r}; the kinds are {', '.join(KINDS)}")
+        if colon and not path:
+            raise UsageError(f"--report {text}: the path is missing")
+        made.append(Output(kind, Path(path) if path else None))
+    if sum(output.path is None for output in made) > 1:
+        raise UsageError("only one report can go to standard output; give the others a path (KIND:PATH)")
+    return tuple(made)
+
+
+def write_reports(run: Run, asked: Sequence[Output], vectors: Path | None = None) -> None:
+    """Write the reports that were asked for, and one for people.
+
+    People's text goes to standard output, or to standard error where another report has standard output.
+
+    Args:
+        run: what was found.
+        asked: the reports.
+        vectors: the folder of vectors that was named on the command line, for the commands that reproduce a case.
+    """
+    for output in asked:
+        if output.path is not None:
+            _write_file(output.path, renderer(output.kind)(run, vectors))
+    to_stdout = next((output for output in asked if output.path is None), None)
+    if to_stdout is None or to_stdout.kind == "terminal":
+        _terminal(run, vectors, sys.stdout)
+    else:
+        sys.stdout.write(renderer(to_stdout.kind)(run, vectors))
+        _terminal(run, vectors, sys.stderr)
+
+
+def renderer(kind: str) -> Render:
+    """The function that renders a kind of report."""
+    render: Render = import_module(KINDS[kind]).render
+    return render
+
+
+def _terminal(run: Run, vectors: Path | None, stream: TextIO) -> None:
+    from conformance.reports import terminal
+
+    terminal.show(run, vectors, stream)
+
+
+def _write_file(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--report: {path} cannot be written: {error.strerror}") from None

@@ -1,0 +1,55 @@
+"""What there is to tell about one result, line by line; every report for people uses the same."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+from conformance.protocol import dump_json
+from conformance.results import AdapterRun, Case, Result
+from spec_ref.requirements import register
+
+
+def evidence(case: Case, result: Result, adapter: AdapterRun, vectors: Path | None = None) -> list[str]:
+    """The lines: what was asked, by which requirement, what was expected, what came, and how to reproduce it."""
+    lines = [f"asked        {case.operation} {dump_json(case.args)}"]
+    lines += [f"requirement  {requirement_line(code)}" for code in case.requirements]
+    lines.append(f"expected     {expected_text(case.expect)}")
+    if result.got is not None:
+        lines.append(f"got          {dump_json(result.got)}")
+    if result.reason:
+        lines.append(f"reason       {result.reason}")
+    lines += [f"difference   {difference_text(difference)}" for difference in result.differences]
+    if result.deviation:
+        lines.append(f"known        {result.deviation}")
+    if case.note:
+        lines.append(f"note         {case.note}")
+    if case.origin:
+        lines.append(f"origin       {case.origin}")
+    lines += [f"stderr       {line}" for line in result.stderr.splitlines()[-5:]]
+    lines.append(f"reproduce    {reproduce(case.id, adapter, vectors)}")
+    return lines
+
+
+def requirement_line(code: str) -> str:
+    """A requirement in one line."""
+    rule = register().get(code)
+    return code if rule is None else f"{code} {rule.text} ({rule.section})"
+
+
+def expected_text(expect: dict[str, Any]) -> str:
+    """What is expected, as a person reads it."""
+    return " or ".join(dump_json(one) for one in expect.get("any_of", [expect]))
+
+
+def difference_text(difference: dict[str, Any]) -> str:
+    """One difference with its path."""
+    sides = (dump_json(difference[side]) if side in difference else "nothing" for side in ("expected", "got"))
+    return "{}: expected {}, got {}".format(difference["path"] or "(the answer)", *sides)
+
+
+def reproduce(id_: str, adapter: AdapterRun, vectors: Path | None = None) -> str:
+    """The command that asks one case again."""
+    folder = f" --vectors {shlex.quote(str(vectors))}" if vectors is not None else ""
+    return f"iceberg-conformance replay {id_} --adapter {adapter.reproduce}{folder}"

@@ -1,0 +1,84 @@
+"""The JUnit report: a test suite for each adapter and suite, a test case for each vector."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+from conformance.protocol import dump_json
+from conformance.reports.evidence import evidence
+from conformance.results import AdapterRun, Case, Result, Run
+
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def render(run: Run, vectors: Path | None = None) -> str:
+    """The document. Unsupported and known cases are skipped ones; a crash is an error; the rest are failures."""
+    root = ElementTree.Element("testsuites", name="iceberg-conformance")
+    for adapter in run.adapters:
+        root.append(_suite(run, adapter, vectors))
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _suite(run: Run, adapter: AdapterRun, vectors: Path | None) -> ElementTree.Element:
+    results = run.results_of(adapter.name)
+    counts = run.counts(adapter.name)
+    wrongs = _wrongs(adapter)
+    suite = ElementTree.Element(
+        "testsuite",
+        name=_text(adapter.name),
+        timestamp=str(run.header["started"]),
+        time=f"{adapter.seconds:.3f}",
+        tests=str(len(results) + len(wrongs)),
+        failures=str(counts["failed"] + counts["unexpected-pass"]),
+        errors=str(counts["crashed"] + len(wrongs)),
+        skipped=str(counts["unsupported"] + counts["known"]),
+    )
+    properties = {"implementation": adapter.implementation, "version": adapter.version, "language": adapter.language}
+    _properties(suite, [(name, value) for name, value in properties.items() if value])
+    for name, text in wrongs:
+        case = ElementTree.SubElement(suite, "testcase", classname=_text(adapter.name), name=name)
+        ElementTree.SubElement(case, "error", message=_text(text))
+    for result in results:
+        suite.append(_testcase(run.cases[result.id], result, adapter, vectors))
+    return suite
+
+
+def _wrongs(adapter: AdapterRun) -> list[tuple[str, str]]:
+    """What is wrong with an adapter itself, each as the name and text of a test case."""
+    named = [("(start)", adapter.not_examined), ("(stop)", adapter.breach), *(("(expected)", u) for u in adapter.unmet)]
+    return [(name, text) for name, text in named if text]
+
+
+def _testcase(case: Case, result: Result, adapter: AdapterRun, vectors: Path | None) -> ElementTree.Element:
+    classname = f"{adapter.name}.{case.suite}"
+    element = ElementTree.Element("testcase", classname=_text(classname), name=case.id)
+    properties = [("requirement", code) for code in case.requirements]
+    if result.chosen is not None:
+        properties.append(("chosen", dump_json(result.chosen)))
+    _properties(element, properties)
+    match result.status:
+        case "failed" | "unexpected-pass" | "crashed":
+            tag = "error" if result.status == "crashed" else "failure"
+            reason = result.reason or "an expected deviation no longer happens"
+            wrong = ElementTree.SubElement(element, tag, message=_text(reason), type=result.status)
+            wrong.text = _text("\n".join(evidence(case, result, adapter, vectors)))
+        case "unsupported":
+            ElementTree.SubElement(element, "skipped", message=_text(f"unsupported: {result.reason}"))
+        case "known":
+            ElementTree.SubElement(element, "skipped", message=_text(f"known deviation: {result.deviation}"))
+    return element
+
+
+def _properties(element: ElementTree.Element, properties: list[tuple[str, str]]) -> None:
+    if properties:
+        group = ElementTree.SubElement(element, "properties")
+        for name, value in properties:
+            ElementTree.SubElement(group, "property", name=name, value=_text(value))
+
+
+def _text(text: str) -> str:
+    """Text without the characters that XML has no way to write."""
+    return _NOT_XML.sub("�", text)

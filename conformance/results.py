@@ -1,0 +1,259 @@
+"""What a run found, and its file: JSON lines with a header first and a footer last (`schemas/results.json`).
+
+The file is the source of every report. It is written as the run goes; a file whose footer is missing or says
+``complete: false`` is not the whole run.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import IO, Any
+
+import jsonschema_rs
+from attrs import asdict, define, evolve, field, frozen
+
+from conformance.failures import UsageError
+from conformance.judge import Outcome
+from conformance.protocol import dump_json, parse_json, place, shorten
+from conformance.vectors import Vector
+
+RESULTS = 1
+"""The version of the form of a results file."""
+
+STATUSES = ("passed", "failed", "unsupported", "crashed", "known", "unexpected-pass")
+"""What a result counts as. Without expectations it is the outcome; with them, ``known`` is a deviation that was
+expected and happened, and ``unexpected-pass`` one that no longer happens."""
+
+
+@frozen
+class Case:
+    """A vector as a report needs it."""
+
+    id: str
+    suite: str
+    operation: str
+    section: str
+    requirements: tuple[str, ...]
+    versions: tuple[int, ...]
+    args: dict[str, Any]
+    expect: dict[str, Any]
+    origin: str = ""
+    note: str = ""
+
+    @classmethod
+    def of(cls, vector: Vector) -> Case:
+        return cls(
+            id=vector.id,
+            suite=vector.suite,
+            operation=vector.operation.name,
+            section=vector.section,
+            requirements=vector.requirements,
+            versions=vector.versions,
+            args=vector.args,
+            expect=vector.expect,
+            origin=vector.origin,
+            note=vector.note,
+        )
+
+
+@frozen
+class Result:
+    """What became of one case with one adapter."""
+
+    adapter: str
+    id: str
+    outcome: Outcome
+    status: str
+    """One of `STATUSES`."""
+
+    reason: str = ""
+    got: dict[str, Any] | None = None
+    """The answer; None for a pass, whose answer is the expected one."""
+
+    differences: tuple[dict[str, Any], ...] = ()
+    """``path`` and, where the side has a value there, ``expected`` and ``got``."""
+
+    chosen: dict[str, Any] | None = None
+    deviation: str = ""
+    """Why the result was expected, from the file of expectations."""
+
+    stderr: str = ""
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether the run fails by it."""
+        return self.status in ("failed", "crashed", "unexpected-pass")
+
+
+@frozen
+class AdapterRun:
+    """One adapter in one run."""
+
+    name: str
+    reproduce: str = ""
+    """What names the adapter on a command line."""
+
+    implementation: str = ""
+    version: str = ""
+    language: str = ""
+    not_examined: str = ""
+    """Why it could not be asked; empty when it was."""
+
+    breach: str = ""
+    """What it did against the protocol after its last answer."""
+
+    unmet: tuple[str, ...] = ()
+    """Expected deviations of it that did not happen as stated, in words."""
+
+    seconds: float = 0.0
+
+    def __str__(self) -> str:
+        who = " ".join(part for part in (self.implementation, self.version) if part)
+        return self.name if not who or who == self.name else f"{self.name} ({who})"
+
+
+@define
+class Run:
+    """All that one run found."""
+
+    header: dict[str, Any]
+    cases: dict[str, Case] = field(factory=dict)
+    adapters: list[AdapterRun] = field(factory=list)
+    results: list[Result] = field(factory=list)
+    complete: bool = False
+    exit_status: int | None = None
+
+    def counts(self, adapter: str) -> dict[str, int]:
+        """How many results of an adapter have each status; all statuses are named."""
+        found = Counter(result.status for result in self.results if result.adapter == adapter)
+        return {status: found[status] for status in STATUSES}
+
+    def outcomes(self, adapter: str) -> dict[str, int]:
+        """How many results of an adapter have each outcome; they add up to the cases."""
+        found = Counter(result.outcome for result in self.results if result.adapter == adapter)
+        return {outcome.value: found[outcome] for outcome in Outcome}
+
+    def results_of(self, adapter: str) -> list[Result]:
+        return [result for result in self.results if result.adapter == adapter]
+
+    @property
+    def failures(self) -> list[Result]:
+        return [result for result in self.results if result.is_failure]
+
+
+class Writer:
+    """Writes a results file as the run goes."""
+
+    def __init__(self, file: IO[str] | None) -> None:
+        self._file = file
+
+    def _write(self, kind: str, content: dict[str, Any]) -> None:
+        if self._file is not None:
+            self._file.write(dump_json({"kind": kind, **content}) + "\n")
+
+    def header(self, header: dict[str, Any], cases: Iterable[Case]) -> None:
+        self._write("header", header)
+        for case in cases:
+            self._write("case", sparse(case))
+
+    def result(self, result: Result) -> None:
+        if self._file is not None:
+            self._write("result", sparse(result))
+
+    def adapter(self, adapter: AdapterRun) -> None:
+        self._write("adapter", sparse(adapter))
+        if self._file is not None:
+            self._file.flush()
+
+    def footer(self, run: Run) -> None:
+        counts = {adapter.name: run.counts(adapter.name) for adapter in run.adapters}
+        self._write("footer", {"complete": run.complete, "exit_status": run.exit_status, "counts": counts})
+        if self._file is not None:
+            self._file.flush()
+
+
+def sparse(record: Case | Result | AdapterRun) -> dict[str, Any]:
+    """A record as JSON, without what is empty; zero and false are kept."""
+    content = asdict(record, recurse=False)
+    if isinstance(record, Result):
+        content["outcome"] = record.outcome.value
+    return {key: value for key, value in content.items() if value is not None and value not in ("", (), [])}
+
+
+@cache
+def _schema() -> jsonschema_rs.Validator:
+    text = (files("conformance") / "schemas" / "results.json").read_text(encoding="utf-8")
+    return jsonschema_rs.validator_for(json.loads(text))
+
+
+def read(path: Path) -> Run:
+    """The run that a results file holds.
+
+    Raises:
+        UsageError: the file cannot be read, or is not a results file; says where.
+    """
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
+    run: Run | None = None
+    for number, line in enumerate(lines, 1):
+        try:
+            message = parse_json(line)
+        except ValueError as error:
+            if number == len(lines) and run is not None:
+                break  # the run was cut off while it wrote; without a footer it is not complete
+            raise UsageError(f"{path}:{number}: not a line of a results file: {error}") from None
+        error_found = next(iter(_schema().iter_errors(message)), None)
+        if error_found is not None:
+            where = place(error_found.instance_path)
+            raise UsageError(f"{path}:{number}: not a line of a results file: {where}{shorten(error_found.message)}")
+        if (run is None) != (message["kind"] == "header"):
+            raise UsageError(f"{path}:{number}: a results file begins with its header, and has one")
+        run = Run(message) if run is None else _take(run, message)
+    if run is None:
+        raise UsageError(f"{path}: an empty file, not results")
+    run.header.pop("kind", None)
+    return run
+
+
+def _take(run: Run, message: dict[str, Any]) -> Run:
+    match message.pop("kind"):
+        case "case":
+            case = Case(**message)
+            case = evolve(case, requirements=tuple(case.requirements), versions=tuple(case.versions))
+            run.cases[case.id] = case
+        case "adapter":
+            run.adapters.append(AdapterRun(**{**message, "unmet": tuple(message.get("unmet", ()))}))
+        case "result":
+            outcome, differences = Outcome(message.pop("outcome")), tuple(message.pop("differences", ()))
+            run.results.append(Result(**message, outcome=outcome, differences=differences))
+        case _:
+            run.complete, run.exit_status = message["complete"], message["exit_status"]
+    return run
+
+
+def combined(runs: Sequence[Run], names: Sequence[str]) -> Run:
+    """Several runs as one, for one report.
+
+    Raises:
+        UsageError: two runs have the same adapter, or different cases under one id.
+    """
+    whole = Run(dict(runs[0].header), complete=all(run.complete for run in runs))
+    seen: dict[str, str] = {}
+    for run, file in zip(runs, names, strict=True):
+        for adapter in run.adapters:
+            if adapter.name in seen:
+                raise UsageError(f"{file}: has results of {adapter.name}, and so has {seen[adapter.name]}")
+            seen[adapter.name] = file
+        for id_, case in run.cases.items():
+            if whole.cases.setdefault(id_, case) != case:
+                raise UsageError(f"{file}: the vector {id_} is not the same as in the other files")
+        whole.adapters += run.adapters
+        whole.results += run.results
+    return whole

@@ -1,0 +1,198 @@
+"""Replaying vectors against adapters, and keeping count.
+
+Every selected case of every adapter that started ends as exactly one of passed, failed, unsupported and crashed; a run
+that loses or gains a case is an error of this tool, not a result.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+
+from attrs import evolve, frozen
+
+from conformance.adapters.asking import Adapter, Request
+from conformance.compare import ABSENT, Difference
+from conformance.expectations import Expectations
+from conformance.failures import ExitStatus, HarnessFault, NotExamined, ToolError
+from conformance.judge import Outcome, Verdict, judge
+from conformance.protocol import Answer, Started, Unsupported
+from conformance.results import AdapterRun, Case, Result, Run, Writer
+from conformance.vectors import Vector
+
+
+@frozen
+class Target:
+    """An adapter that the caller asked for, not yet started."""
+
+    name: str
+    open: Callable[[], Adapter]
+    """Makes the adapter; raises `NotExamined` where there is none, for instance because it is not installed."""
+
+    reproduce: str = ""
+    """What names it on a command line."""
+
+
+NO_EXPECTATIONS = Expectations()
+
+
+@frozen
+class Plan:
+    """What to run, and how."""
+
+    targets: tuple[Target, ...]
+    vectors: tuple[Vector, ...]
+    expectations: Expectations = NO_EXPECTATIONS
+    fail_fast: bool = False
+
+
+Progress = Callable[[str, int, int], None]
+"""Is told the adapter, the cases done and the cases in all."""
+
+
+def no_progress(_adapter: str, _done: int, _total: int) -> None:
+    """Tells nobody."""
+
+
+class _Stop(Exception):
+    """The first failure of a run that is to stop there."""
+
+
+def execute(plan: Plan, header: dict[str, object], writer: Writer, progress: Progress = no_progress) -> Run:
+    """Run a plan.
+
+    Raises:
+        KeyboardInterrupt: it was interrupted; the results say that they are not complete.
+        ToolError: a vector is broken, or this tool lost count; likewise.
+    """
+    run = Run(header, cases={vector.id: Case.of(vector) for vector in plan.vectors})
+    writer.header(header, run.cases.values())
+    try:
+        for target in plan.targets:
+            found = _run_target(target, plan, run, writer, progress)
+            run.adapters.append(found)
+            writer.adapter(found)
+        run.complete = True
+        run.exit_status = exit_status(run)
+    except _Stop:
+        run.exit_status = ExitStatus.FAILURES
+    except KeyboardInterrupt:
+        run.exit_status = ExitStatus.INTERRUPTED
+        raise
+    except ToolError as error:
+        run.exit_status = error.status
+        raise
+    finally:
+        writer.footer(run)
+    return run
+
+
+def exit_status(run: Run) -> ExitStatus:
+    """What a run comes to: failures first, then adapters that could not be examined."""
+    if run.failures or any(adapter.breach or adapter.unmet for adapter in run.adapters):
+        return ExitStatus.FAILURES
+    if any(adapter.not_examined for adapter in run.adapters):
+        return ExitStatus.NOT_EXAMINED
+    return ExitStatus.CONFORMANT
+
+
+def _run_target(target: Target, plan: Plan, run: Run, writer: Writer, progress: Progress) -> AdapterRun:
+    found = AdapterRun(target.name, target.reproduce or target.name)
+    began = time.monotonic()
+    before = len(run.results)
+    try:
+        with target.open() as adapter:
+            started = adapter.start()
+            found = evolve(
+                found,
+                implementation=started.implementation,
+                version=started.version,
+                language=started.language,
+            )
+            expected = plan.expectations.of(target.name, started)
+            unmet: list[str] = []
+            for done, (vector, answer) in enumerate(_answers(adapter, started, plan.vectors), 1):
+                verdict = judge(vector, answer)
+                status, deviation, complaint = expected.status(vector, verdict)
+                result = _result(target.name, vector, verdict, status, deviation)
+                run.results.append(result)
+                writer.result(result)
+                if complaint is not None:
+                    unmet.append(complaint)
+                if plan.fail_fast and (result.is_failure or complaint is not None):
+                    run.adapters.append(evolve(found, unmet=tuple(unmet), seconds=_since(began)))
+                    writer.adapter(run.adapters[-1])
+                    raise _Stop
+                progress(target.name, done, len(plan.vectors))
+            breach = adapter.stop() or ""
+    except NotExamined as error:
+        return evolve(found, not_examined=str(error), seconds=_since(began))
+    account(plan.vectors, run.results[before:])
+    return evolve(found, breach=breach, unmet=tuple(unmet), seconds=_since(began))
+
+
+def _since(began: float) -> float:
+    return round(time.monotonic() - began, 3)
+
+
+def _answers(adapter: Adapter, started: Started, vectors: Sequence[Vector]) -> Iterator[tuple[Vector, Answer]]:
+    """Each vector with its answer, in order. What the adapter says it does not have is not asked."""
+    told = [undeclared(started, vector) for vector in vectors]
+    asked = (
+        Request(vector.operation.name, vector.args)
+        for vector, unsupported in zip(vectors, told, strict=True)
+        if unsupported is None
+    )
+    answers = adapter.ask(asked)
+    for vector, unsupported in zip(vectors, told, strict=True):
+        answer = unsupported or next(answers, None)
+        if answer is None:
+            raise HarnessFault(f"no answer came of {adapter.name} for {vector.id}: this tool lost it")
+        yield vector, answer
+    if next(answers, None) is not None:
+        raise HarnessFault(f"more answers of {adapter.name} than requests: this tool lost count")
+
+
+def undeclared(started: Started, vector: Vector) -> Unsupported | None:
+    """Why an adapter need not be asked: its answer to ``start`` leaves out what the vector is about."""
+    if vector.operation.name not in started.operations:
+        return Unsupported(f"the operation {vector.operation.name} (not declared)")
+    if started.format_versions and not set(vector.versions) & set(started.format_versions):
+        versions = " and ".join(map(str, vector.versions))
+        return Unsupported(f"format version {versions} (not declared)")
+    return None
+
+
+def _result(adapter: str, vector: Vector, verdict: Verdict, status: str, deviation: str) -> Result:
+    passed = verdict.outcome is Outcome.PASSED
+    return Result(
+        adapter=adapter,
+        id=vector.id,
+        outcome=verdict.outcome,
+        status=status,
+        reason=verdict.reason,
+        got=None if passed else verdict.got,
+        differences=tuple(map(difference_json, verdict.differences)),
+        chosen=verdict.chosen,
+        deviation=deviation,
+        stderr=verdict.stderr,
+    )
+
+
+def difference_json(difference: Difference) -> dict[str, object]:
+    """A difference as JSON; a side without a value there has no key."""
+    sides = {"expected": difference.expected, "got": difference.got}
+    return {"path": difference.path, **{side: value for side, value in sides.items() if value is not ABSENT}}
+
+
+def account(vectors: Sequence[Vector], results: Sequence[Result]) -> None:
+    """Make sure that each case has exactly one outcome.
+
+    Raises:
+        HarnessFault: it has not; says which.
+    """
+    times = Counter(result.id for result in results)
+    wrong = [vector.id for vector in vectors if times.pop(vector.id, 0) != 1] + list(times)
+    if wrong:
+        raise HarnessFault(f"{len(wrong)} cases do not have exactly one outcome, the first is {wrong[0]}")
