@@ -1,0 +1,32 @@
+"""What the texts leave open is told once, with the requirements concerned and a decision."""
+
+import re
+from collections import Counter
+
+from spec_ref.requirements import Decision, contradictions, register
+
+ALL = tuple(contradictions().values())
+
+
+def test_each_series_counts_up_without_gaps() -> None:
+    assert Counter(one.id[0] for one in ALL) == {"A": 32, "B": 37, "C": 27, "D": 9}
+    assert [one.id for one in ALL] == sorted((one.id for one in ALL), key=lambda id_: (id_[0], int(id_[1:])))
+
+
+def test_they_name_requirements_of_the_register() -> None:
+    assert [(one.id, code) for one in ALL for code in one.requirements if code not in register()] == []
+    assert [one.id for one in ALL if not one.requirements] == []
+
+
+def test_every_part_is_told_in_sentences() -> None:
+    assert [one.id for one in ALL for part in (one.texts, one.implementations, one.decision) if part[-1] != "."] == []
+
+
+def test_some_are_open_and_most_are_decided() -> None:
+    states = Counter(one.status for one in ALL)
+    assert 0 < states[Decision.OPEN] < states[Decision.DECIDED]
+
+
+def test_links_are_threads_of_public_repositories() -> None:
+    form = re.compile(r"https://github\.com/[\w.-]+/[\w.-]+/(issues|pull)/\d+")
+    assert [(one.id, link) for one in ALL for link in one.links if not form.fullmatch(link)] == []
