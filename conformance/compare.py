@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 from attrs import frozen
 
 from conformance.exchange import from_exchange, to_exchange, values_equal
+from conformance.exchange_bounds import bound_from_exchange, bound_to_exchange, bounds_equal
 from conformance.protocol import dump_json, parse_json
 from spec_ref.errors import SpecError
 from spec_ref.partitioning.transforms import parse_transform
@@ -115,24 +116,37 @@ def hexadecimal(_args: dict[str, Any], expected: Any, got: Any) -> Differences:
     return _kept(json_differences(expected.upper(), got.upper()))
 
 
-def typed(type_of: Callable[[dict[str, Any]], Type]) -> Comparator:
-    """Values of the type that ``type_of`` finds in the arguments; null is no value."""
+@frozen
+class Form:
+    """How values of a type travel and compare."""
+
+    read: Callable[[Type, Any], Any]
+    write: Callable[[Type, Any], Any]
+    equal: Callable[[Type, Any, Any], bool]
+
+
+VALUE = Form(from_exchange, to_exchange, values_equal)
+BOUND = Form(bound_from_exchange, bound_to_exchange, bounds_equal)
+
+
+def typed(type_of: Callable[[dict[str, Any]], Type], form: Form = VALUE) -> Comparator:
+    """Values, or bounds, of the type that ``type_of`` finds in the arguments; null is no value."""
 
     def compare(args: dict[str, Any], expected: Any, got: Any) -> Differences:
         if expected is None or got is None or same_json(expected, got):
             return _kept(json_differences(expected, got))
         try:
             type_ = type_of(args)
-            wanted = from_exchange(type_, expected)
+            wanted = form.read(type_, expected)
         except SpecError as error:
             raise BrokenExpectation(str(error)) from None
         try:
-            value = from_exchange(type_, got)
+            value = form.read(type_, got)
         except SpecError as error:
             raise Undecodable(f"the answer is no {type_}: {error}") from None
-        if values_equal(type_, wanted, value):
+        if form.equal(type_, wanted, value):
             return ()
-        canonical = json_differences(to_exchange(type_, wanted), to_exchange(type_, value))
+        canonical = json_differences(form.write(type_, wanted), form.write(type_, value))
         return _kept(canonical) or (Difference("", expected, got),)
 
     return compare

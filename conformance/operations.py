@@ -10,7 +10,17 @@ from typing import Any
 
 from attrs import frozen
 
-from conformance.compare import Comparator, exact, hexadecimal, json_form, transform_result, type_argument, typed, types
+from conformance.compare import (
+    BOUND,
+    Comparator,
+    exact,
+    hexadecimal,
+    json_form,
+    transform_result,
+    type_argument,
+    typed,
+    types,
+)
 from conformance.protocol import complaint, protocol_schema
 
 
@@ -53,7 +63,7 @@ OPERATIONS: dict[str, Operation] = {
         Operation("json-value.decode", hexadecimal),
         Operation("json-value.round-trip", json_form),
         Operation("bound.encode", hexadecimal),
-        Operation("bound.decode", typed(type_argument)),
+        Operation("bound.decode", typed(type_argument, BOUND)),
         Operation("bound.truncate", typed(type_argument)),
         Operation("type.parse", types),
     )

@@ -278,10 +278,8 @@ class _Line:
             # A group of its own: all of it can be killed, and Ctrl-C at the terminal reaches this tool alone.
             start_new_session=True,
         )
-        assert self._process.stdin and self._process.stdout and self._process.stderr
-        self._in, self._out, self._err = (
-            pipe.fileno() for pipe in (self._process.stdin, self._process.stdout, self._process.stderr)
-        )
+        self._pipes = [pipe for pipe in (self._process.stdin, self._process.stdout, self._process.stderr) if pipe]
+        self._in, self._out, self._err = (pipe.fileno() for pipe in self._pipes)
         self._poll = select.poll()
         for pipe in (self._in, self._out, self._err):
             os.set_blocking(pipe, False)
@@ -394,9 +392,7 @@ class _Line:
 
     def _close_input(self) -> None:
         self._stop_watching(self._in)
-        assert self._process.stdin
-        if not self._process.stdin.closed:
-            self._process.stdin.close()
+        self._pipes[0].close()
 
     def close(self) -> None:
         """Kill the process and its children, and read the last of its standard error."""
@@ -405,10 +401,8 @@ class _Line:
         self._process.wait()
         while self._stderr_open and self._read_stderr():
             pass
-        self._close_input()
-        assert self._process.stdout and self._process.stderr
-        self._process.stdout.close()
-        self._process.stderr.close()
+        for pipe in self._pipes:
+            pipe.close()
 
     def stderr_tail(self) -> str:
         return self._stderr.decode(errors="replace")

@@ -10,6 +10,7 @@ from typing import Any
 
 from conformance.adapters.serve import serve
 from conformance.exchange import from_exchange, to_exchange
+from conformance.exchange_bounds import bound_from_exchange, bound_to_exchange
 from conformance.version import tool_version
 from spec_ref.errors import SpecError
 from spec_ref.hashing import hash_value
@@ -69,12 +70,12 @@ def _json_value_round_trip(args: Arguments) -> object:
 
 def _bound_encode(args: Arguments) -> str:
     type_ = type_from_json(args["type"])
-    return encode_bound(type_, from_exchange(type_, args["value"])).hex().upper()
+    return encode_bound(type_, bound_from_exchange(type_, args["value"])).hex().upper()
 
 
 def _bound_decode(args: Arguments) -> object:
     type_ = type_from_json(args["type"])
-    return to_exchange(type_, decode_bound(type_, bytes.fromhex(args["bytes"])))
+    return bound_to_exchange(type_, decode_bound(type_, bytes.fromhex(args["bytes"])))
 
 
 TRUNCATE = {"lower": truncate_lower, "upper": truncate_upper}
