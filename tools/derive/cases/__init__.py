@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tools.derive.cases import binary, hashing, json_values, transforms
+from tools.derive.cases import binary, bounds, hashing, json_values, transforms, types
 from tools.derive.vector import VectorFile
 
 
@@ -14,3 +14,5 @@ def all_files() -> Iterator[VectorFile]:
     yield from transforms.files()
     yield from binary.files()
     yield from json_values.files()
+    yield from bounds.files()
+    yield from types.files()

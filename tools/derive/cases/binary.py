@@ -17,8 +17,8 @@ _CODES = {
     "boolean": "SVB001", "int": "SVB002", "date": "SVB002", "long": "SVB003", "time": "SVB003", "timestamp": "SVB003",
     "timestamptz": "SVB003", "timestamp_ns": "SVB003", "timestamptz_ns": "SVB003", "float": "SVB004",
     "double": "SVB004", "string": "SVB005", "uuid": "SVB006", "fixed": "SVB007", "binary": "SVB007",
-    "decimal": "SVB008", "geometry": "SVB010", "geography": "SVB010", "struct": "SVB009", "list": "SVB009", "map": "SVB009",
-    "variant": "SVB009", "unknown": "SVB009",
+    "decimal": "SVB008", "geometry": "SVB010", "geography": "SVB010", "struct": "SVB009", "list": "SVB009",
+    "map": "SVB009", "variant": "SVB009", "unknown": "SVB009",
 }  # fmt: skip
 
 

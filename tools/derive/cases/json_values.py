@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from tools.derive.cases.binary import CRS84, SHAPES, SPHERE, hexadecimal
+from tools.derive.cases.binary import CRS84, LENGTHS, RANGES, SHAPES, SPHERE, TEXTS, hexadecimal
 from tools.derive.cases.values import TOPICS, Value
 from tools.derive.encoding import describe
 from tools.derive.json_value import json_forms
-from tools.derive.vector import INVALID, Vector, VectorFile, any_of, ok, refusals
+from tools.derive.vector import INVALID, Vector, VectorFile, any_of, ok
 
 SECTION = "JSON single-value serialization"
 TABLE = "spec: Appendix D, JSON single-value serialization"
@@ -431,6 +431,26 @@ BAD_SHAPES = [
 ]
 
 
+def _bad_bytes() -> list[Vector]:
+    """Bytes that stand for no value, or for one that JSON cannot write."""
+    not_finite = [
+        ("nan", "float", "0000C07F"), ("infinity", "float", "0000807F"), ("minus-infinity", "float", "000080FF"),
+        ("nan", "double", "000000000000F87F"), ("infinity", "double", "000000000000F07F"),
+        ("minus-infinity", "double", "000000000000F0FF"),
+    ]  # fmt: skip
+    why = "JSON has no such number, and null would mean no value"
+    rows = [(f"{type_}-{name}", type_, data, why, TABLE) for name, type_, data in not_finite]
+    binary = "spec: Appendix D, binary single-value serialization"
+    rows += [(f"length-{name.replace('[4]', '')}", type_, data, note, binary) for name, type_, data, note in LENGTHS]
+    rows += [(f"text-{name}", "string", data, note, "spec: Primitive Types, strings are UTF-8")
+             for name, data, note in TEXTS]  # fmt: skip
+    rows += [(f"range-{name}", type_, data, note, "spec: Primitive Types") for name, type_, data, _, note in RANGES]
+    return [
+        Vector(f"json-refuse-encode-{name}", (code(type_),), {"type": type_, "bytes": data}, INVALID, origin, note)
+        for name, type_, data, note, origin in rows
+    ]
+
+
 def files() -> Iterator[VectorFile]:
     """The suite, a topic a file."""
 
@@ -451,15 +471,7 @@ def files() -> Iterator[VectorFile]:
     encode_geo, decode_geo = _geo()
     yield file("encode-geo", "json-value.encode", encode_geo)
     yield file("decode-geo", "json-value.decode", decode_geo)
-    yield file("encode-refusals", "json-value.encode", refusals(
-        "json-refuse-encode", ("SVJ001",),
-        [(f"{type_}-{name}", {"type": type_, "bytes": data}, "JSON has no such number, and null would mean no value")
-         for name, type_, data in [
-             ("nan", "float", "0000C07F"), ("infinity", "float", "0000807F"), ("minus-infinity", "float", "000080FF"),
-             ("nan", "double", "000000000000F87F"), ("infinity", "double", "000000000000F07F"),
-             ("minus-infinity", "double", "000000000000F0FF")]],
-        TABLE,
-    ))  # fmt: skip
+    yield file("encode-refusals", "json-value.encode", _bad_bytes())
     refused = _refused("", NUMBERS) + _refused(
         "decimal-", [(name, "decimal(9, 2)", *rest) for name, *rest in DECIMAL_TEXTS]
     )
