@@ -1,0 +1,150 @@
+"""Miniature adapters: each keeps to the protocol but for one thing. Run as ``python miniature.py NAME``.
+
+They answer `type.parse` with what they were given, which is right. What they do otherwise, they do when asked for
+``fixed[7]``, or at the start.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+TRIGGER = "fixed[7]"
+MARKER = os.environ.get("MINIATURE_MARKER", "")
+INFO = {"implementation": "miniature", "version": "1.2.3", "protocol": 1, "operations": ["type.parse"]}
+
+
+def say(answer: object) -> None:
+    sys.stdout.write(json.dumps(answer) + "\n")
+    sys.stdout.flush()
+
+
+def raw(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def first_time() -> bool:
+    if os.path.exists(MARKER):
+        return False
+    open(MARKER, "w").close()
+    return True
+
+
+def starts(name: str) -> object:
+    match name:
+        case "refuses-start":
+            return {"unsupported": "no licence"}
+        case "wrong-protocol":
+            return {"ok": {**INFO, "protocol": 2}}
+        case "malformed-start":
+            return {"ok": {"implementation": "miniature", "protocol": 1, "operations": ["type.parse"]}}
+        case "silent-start":
+            time.sleep(60)
+        case "slow-start":
+            time.sleep(0.5)
+        case "dies-at-start":
+            sys.stderr.write("Traceback: something\nno module named engine\n")
+            sys.exit(1)
+        case "starts-once":
+            if not first_time():
+                sys.exit("cannot start twice")
+        case "declares-nothing":
+            return {"ok": {**INFO, "operations": []}}
+        case "declares-v1":
+            return {"ok": {**INFO, "format_versions": [1]}}
+    return {"ok": INFO}
+
+
+def misbehave(name: str, seq: int, asked: object) -> None:
+    match name:
+        case "dies" | "starts-once" | "always-dies":
+            sys.stderr.write("last words\n")
+            sys.stderr.flush()
+            os._exit(3)
+        case "killed":
+            os.kill(os.getpid(), signal.SIGSEGV)
+        case "hangs":
+            time.sleep(60)
+        case "garbage":
+            raw("INFO starting up\n")
+        case "dies-in-a-line":
+            raw('{"seq": ')
+            os._exit(0)
+        case "huge-line":
+            raw("x" * (17 * 1024 * 1024))
+            time.sleep(60)
+        case "duplicate-key":
+            raw('{"seq": %d, "ok": "int", "ok": "fixed[7]"}\n' % seq)
+        case "not-a-number":
+            raw('{"seq": %d, "ok": NaN}\n' % seq)
+        case "surrogate":
+            raw('{"seq": %d, "ok": "\\ud800"}\n' % seq)
+        case "infinite":
+            raw('{"seq": %d, "ok": {"type": 1e400}}\n' % seq)
+        case "no-answer-key":
+            say({"seq": seq, "result": asked})
+        case "twice":
+            say({"seq": seq, "ok": asked})
+            say({"seq": seq, "ok": asked})
+        case "wrong":
+            say({"seq": seq, "ok": "fixed[8]"})
+        case "wrong-form":
+            say({"seq": seq, "ok": 7})
+        case "no-type":
+            say({"seq": seq, "ok": "fixed[seven]"})
+        case "internal":
+            say({"seq": seq, "error": {"kind": "internal", "message": "NullPointerException"}})
+        case "invalid":
+            say({"seq": seq, "error": {"kind": "invalid"}})
+        case "unsupported":
+            say({"seq": seq, "unsupported": "fixed"})
+        case "orphan":
+            child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+            with open(MARKER, "w") as file:
+                file.write(str(child.pid))
+            os._exit(0)
+
+
+def main(name: str) -> None:
+    log = open(MARKER, "a") if name == "liar" else None
+    for line in sys.stdin:
+        if log is not None:
+            log.write(line)
+            log.flush()
+        request = json.loads(line)
+        seq, op = request["seq"], request["op"]
+        if op == "start":
+            say({"seq": seq, **starts(name)})
+            if name == "reads-nothing":
+                time.sleep(60)
+        elif op == "stop":
+            if name == "talks-at-stop":
+                say({"seq": seq, "ok": "bye"})
+            if name == "stays":
+                time.sleep(60)
+            if name == "fails-at-stop":
+                sys.exit(9)
+            return
+        else:
+            asked = request["args"]["type"]
+            if name == "floods":
+                sys.stderr.write("noise " * 50_000)
+            if name == "liar":
+                say({"seq": seq, "ok": "string"})
+            elif name == "wrong-seq":
+                say({"seq": seq + 1, "ok": asked})
+            elif asked == TRIGGER or name == "always-dies":
+                misbehave(name, seq, asked)
+                if name in ("good", "slow-start", "floods", "talks-at-stop", "fails-at-stop", "stays", "declares-v1"):
+                    say({"seq": seq, "ok": asked})
+            else:
+                say({"seq": seq, "ok": asked})
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
