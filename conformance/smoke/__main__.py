@@ -18,7 +18,7 @@ def main(arguments: list[str]) -> int:
         return 2
     fault = faults[arguments[0]]
     implementation = {**reference.implementation(), "implementation": f"smoke:{fault.name}"}
-    serve(implementation, smoke.with_fault(reference.operations(), fault))
+    serve(implementation, smoke.with_fault(reference.operations(), fault), reference.REFUSALS)
     return 0
 
 
