@@ -12,6 +12,7 @@ from attrs import frozen
 
 from conformance.compare import (
     BOUND,
+    RESULT,
     Comparator,
     exact,
     hexadecimal,
@@ -19,7 +20,6 @@ from conformance.compare import (
     transform_result,
     type_argument,
     typed,
-    types,
 )
 from conformance.protocol import complaint, protocol_schema
 
@@ -56,7 +56,7 @@ OPERATIONS: dict[str, Operation] = {
     operation.name: operation
     for operation in (
         Operation("hash", exact),
-        Operation("transform", typed(transform_result)),
+        Operation("transform", typed(transform_result, RESULT)),
         Operation("single-value.encode", hexadecimal),
         Operation("single-value.decode", typed(type_argument)),
         Operation("json-value.encode", json_form),
@@ -65,7 +65,7 @@ OPERATIONS: dict[str, Operation] = {
         Operation("bound.encode", hexadecimal),
         Operation("bound.decode", typed(type_argument, BOUND)),
         Operation("bound.truncate", typed(type_argument)),
-        Operation("type.parse", types),
+        Operation("type.parse", exact),
     )
 }
 """All operations by name."""

@@ -25,7 +25,14 @@ def _upper_always_given(arguments: Arguments, right: Operation) -> Any:
 
 def _upper_incremented_when_whole(arguments: Arguments, right: Operation) -> Any:
     """Increments a value that was not cut."""
-    if arguments["side"] == "upper" and _short(arguments) and arguments["type"] == "string" and arguments["value"]:
+    value = arguments["value"]
+    if (
+        arguments["side"] == "upper"
+        and _short(arguments)
+        and arguments["type"] == "string"
+        and value[-1:].isascii()
+        and value
+    ):
         return arguments["value"][:-1] + chr(ord(arguments["value"][-1]) + 1)
     return right(arguments)
 
@@ -99,7 +106,7 @@ def _any_length(arguments: Arguments, right: Operation) -> Any:
 
 def _date_promoted_to_zoned(arguments: Arguments, right: Operation) -> Any:
     names = {"timestamptz": "timestamp", "timestamptz_ns": "timestamp_ns"}
-    name = arguments["type"]
+    name = str(type_from_json(arguments["type"]))
     if name not in names or len(arguments["bytes"]) != 8:
         return right(arguments)
     return right({**arguments, "type": names[name]}) + "+00:00"
