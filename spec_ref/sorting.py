@@ -39,27 +39,27 @@ class SortField:
     """One field of a sort order."""
 
     transform: Transform = spec_field(
-        "transform", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="SRT006", type=TRANSFORM
+        "transform", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="SRT010", type=TRANSFORM
     )
     """What of the source is sorted on. One that is unknown is kept (SRT009)."""
 
     source_id: int | None = spec_field(
-        "source-id", v1=REQUIRED, v2=REQUIRED, v3=OPTIONAL, requirement="SRT006", type=INT, default=None
+        "source-id", v1=REQUIRED, v2=REQUIRED, v3=OPTIONAL, requirement="SRT011", type=INT, default=None
     )
     """The id of the one source column; None where there are several."""
 
     source_ids: tuple[int, ...] | None = spec_field(
-        "source-ids", v1=OMITTED, v2=OMITTED, v3=OPTIONAL, requirement="SRT006", type=ListOf(INT), default=None
+        "source-ids", v1=OMITTED, v2=OMITTED, v3=OPTIONAL, requirement="SRT012", type=ListOf(INT), default=None
     )
     """The ids of several source columns; None where there is one."""
 
     direction: SortDirection = spec_field(
-        "direction", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="SRT007",
+        "direction", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="SRT013",
         type=enum_of(SortDirection, "SRT007"), default=SortDirection.ASC,
     )  # fmt: skip
 
     null_order: NullOrder = spec_field(
-        "null-order", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="SRT007",
+        "null-order", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="SRT014",
         type=enum_of(NullOrder, "SRT007"), default=NullOrder.NULLS_FIRST,
     )  # fmt: skip
 
