@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import attrs
@@ -314,9 +314,10 @@ def record_writer(kind: RecordOf, version: FormatVersion) -> Writer:
         test = row.kind.test.format(v="v") if isinstance(row.kind, Scalar) else "False"
         lines.append(f" v = r.{row.attribute}")
         indent = " "
-        if row.write is not Rule.REQUIRED:
+        if row.write is not Rule.REQUIRED or row.read is not Rule.REQUIRED:
+            # A required field may be unknown where the object was carried from a version that did not have it.
             indent = "  "
-            differs = "" if row.absent() is None else f" and v != absent{index}"
+            differs = "" if row.write is Rule.REQUIRED or row.absent() is None else f" and v != absent{index}"
             lines.append(f" if v is not None{differs}:")
         lines.append(f"{indent}o[{row.rule.name!r}] = v if {test} else row{index}(v)")
     if _keeps_unknown(kind):
@@ -391,3 +392,37 @@ def _noted(read: Callable[[], Any], path: str, found: list[Violation]) -> Any:
     except SpecError as error:
         found.append(attrs.evolve(error.violation, path=path + error.violation.path))
         return BROKEN
+
+
+# A writer's duties
+
+
+def duties(kind: Kind, value: Any, version: FormatVersion, path: str = "") -> Iterator[Violation]:
+    """What a reader bears but a writer of the version should have done otherwise (VER005).
+
+    Told are fields that the version leaves out, and fields that it requires and that are missing only because the object
+    may be carried from an older version.
+    """
+    match kind:
+        case Kept(inner) | Via(inner):
+            yield from duties(inner, value, version, path)
+        case ListOf(item) if type(value) is list:
+            for place, one in enumerate(value):
+                yield from duties(item, one, version, f"{path}/{place}")
+        case MapOf(item) if type(value) is dict:
+            for name, one in value.items():
+                yield from duties(item, one, version, f"{path}/{escaped(name)}")
+        case RecordOf() if type(value) is dict:
+            for row in rows(kind, version):
+                place = f"{path}/{escaped(row.rule.name)}"
+                found = value.get(row.rule.name)
+                if found is None and row.write is Rule.REQUIRED and row.read is not Rule.REQUIRED:
+                    yield _duty(row.rule.requirement, f"{row.rule.name} is missing", place, version)
+                elif found is not None and row.write is Rule.OMITTED:
+                    yield _duty("VER005", f"the version has no {row.rule.name} in {kind.title}", place, version)
+                elif found is not None:
+                    yield from duties(row.kind, found, version, place)
+
+
+def _duty(requirement: str, message: str, path: str, version: FormatVersion) -> Violation:
+    return Violation(requirement=requirement, message=message, path=path, format_version=version)

@@ -1,0 +1,160 @@
+"""Partition evolution (Partition Evolution; Partitioning)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeAlias
+
+from spec_ref.errors import violation
+from spec_ref.partitioning.spec import FIRST_FIELD_ID, PartitionField, PartitionSpec, one_or_more, source_type
+from spec_ref.partitioning.transforms import Transform, UnknownTransform, Void
+from spec_ref.records import evolve, field_rules, record
+from spec_ref.schemas.schema import Schema
+from spec_ref.versions import OMITTED, FormatVersion
+
+_FIELD_ID = field_rules(PartitionField)["field_id"]
+
+
+@record
+class AddPartitionField:
+    """Add a field at the end of the spec."""
+
+    sources: tuple[int, ...]
+    transform: Transform
+    name: str
+
+
+@record
+class RemovePartitionField:
+    """Take a field out of the spec; in v1, where ids are counted by position, make it void instead (PAR015)."""
+
+    name: str
+
+
+@record
+class RenamePartitionField:
+    """Give a field another name; it keeps its id."""
+
+    name: str
+    new_name: str
+
+
+@record
+class MovePartitionField:
+    """Give a field another place; in v1 it would get another id, and is refused (PAR015)."""
+
+    name: str
+    place: int
+
+
+PartitionChange: TypeAlias = AddPartitionField | RemovePartitionField | RenamePartitionField | MovePartitionField
+
+
+@record
+class SpecHistory:
+    """What a change needs to know of the table."""
+
+    version: FormatVersion
+    schema: Schema
+    specs: tuple[PartitionSpec, ...]
+    """Every spec of the table."""
+
+    last_partition_id: int
+    """The highest id that was ever given."""
+
+    @property
+    def counted(self) -> bool:
+        """Whether ids of partition fields are not stored but counted by position, as in v1 (PAR014)."""
+        return _FIELD_ID.write(self.version) is OMITTED
+
+
+def evolve_spec(
+    spec: PartitionSpec, changes: Iterable[PartitionChange], table: SpecHistory
+) -> tuple[PartitionSpec, int]:
+    """The spec after some changes, and the highest partition field id after them.
+
+    It is an equivalent spec of the table where there is one (PAR008), and a new one with a new id otherwise.
+
+    Raises:
+        SpecError: a change is not allowed.
+    """
+    fields = spec.fields
+    last = table.last_partition_id
+    for change in changes:
+        fields = _CHANGES[type(change)](fields, change, evolve(table, last_partition_id=last))
+        last = max([last, *(field.field_id for field in fields)])
+    made = PartitionSpec(1 + max(known.spec_id for known in (spec, *table.specs)), fields)
+    same = next((known for known in table.specs if known.equivalent(made)), None)
+    return (made, last) if same is None else (same, table.last_partition_id)
+
+
+def _find(fields: Sequence[PartitionField], name: str) -> int:
+    for place, field in enumerate(fields):
+        if field.name == name:
+            return place
+    raise violation("PAR002", "the spec has no field with the name", found=name)
+
+
+def _check_name(fields: Sequence[PartitionField], name: str) -> None:
+    if not name or any(field.name == name for field in fields):
+        raise violation("PAR002", "the name of a partition field is its own", found=name)
+
+
+def new_field_id(field: PartitionField, place: int, table: SpecHistory) -> int:
+    """The id of an added field: that of an equivalent field of any spec (PAR009), or one above all (PAR013)."""
+    if table.counted:
+        return FIRST_FIELD_ID + place
+    known = (old.field_id for spec in table.specs for old in spec.fields if old.equivalent(field))
+    return next(known, table.last_partition_id + 1)
+
+
+def _add(
+    fields: tuple[PartitionField, ...], change: AddPartitionField, table: SpecHistory
+) -> tuple[PartitionField, ...]:
+    _check_name(fields, change.name)
+    if isinstance(change.transform, UnknownTransform):
+        raise violation("PAR007", "no data is committed under an unknown transform", found=str(change.transform))
+    for source in change.sources:
+        type_ = source_type(source, table.schema)
+        if len(change.sources) == 1:
+            change.transform.result_type(type_)
+    field = PartitionField(**one_or_more(change.sources), field_id=0, name=change.name, transform=change.transform)
+    return (*fields, evolve(field, field_id=new_field_id(field, len(fields), table)))
+
+
+def _remove(
+    fields: tuple[PartitionField, ...], change: RemovePartitionField, table: SpecHistory
+) -> tuple[PartitionField, ...]:
+    place = _find(fields, change.name)
+    kept = (evolve(fields[place], transform=Void()),) if table.counted else ()
+    return (*fields[:place], *kept, *fields[place + 1 :])
+
+
+def _rename(
+    fields: tuple[PartitionField, ...], change: RenamePartitionField, _: SpecHistory
+) -> tuple[PartitionField, ...]:
+    place = _find(fields, change.name)
+    _check_name((*fields[:place], *fields[place + 1 :]), change.new_name)
+    return (*fields[:place], evolve(fields[place], name=change.new_name), *fields[place + 1 :])
+
+
+def _move(
+    fields: tuple[PartitionField, ...], change: MovePartitionField, table: SpecHistory
+) -> tuple[PartitionField, ...]:
+    place = _find(fields, change.name)
+    if table.counted:
+        raise violation(
+            "PAR015", "partition fields of v1 are not reordered: their ids are their places", found=change.name
+        )
+    others = (*fields[:place], *fields[place + 1 :])
+    if not 0 <= change.place <= len(others):
+        raise violation("PAR010", "the spec has no such place", found=change.place, expected=f"0 to {len(others)}")
+    return (*others[: change.place], fields[place], *others[change.place :])
+
+
+_CHANGES: dict[type, Callable[[tuple[PartitionField, ...], Any, SpecHistory], tuple[PartitionField, ...]]] = {
+    AddPartitionField: _add,
+    RemovePartitionField: _remove,
+    RenamePartitionField: _rename,
+    MovePartitionField: _move,
+}

@@ -1,0 +1,416 @@
+"""Schema evolution (Schema Evolution).
+
+A schema becomes another by adding, dropping, renaming and reordering fields of structs and by promoting types. Ids stay
+with their fields, so that files which were written before are still read right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+from spec_ref.errors import SpecError, violation
+from spec_ref.partitioning.spec import PartitionField
+from spec_ref.partitioning.transforms import Day, Month, Transform, Void, Year
+from spec_ref.records import evolve, record
+from spec_ref.schemas.defaults import DEFAULTS_SINCE, check_default
+from spec_ref.schemas.identifier_fields import identifier_problems
+from spec_ref.schemas.schema import Column, Schema
+from spec_ref.schemas.types import (
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    LONG,
+    TIMESTAMP,
+    TIMESTAMP_NS,
+    UNKNOWN,
+    DecimalType,
+    ListType,
+    MapType,
+    NestedField,
+    StructType,
+    Type,
+    is_primitive,
+    kind,
+)
+from spec_ref.versions import V1, V3, FormatVersion
+
+# Type promotion
+
+
+@record
+class Promotion:
+    """A row of the table of valid promotions."""
+
+    requirement: str
+    since: FormatVersion
+    promotes: Callable[[Type, Type], bool]
+
+
+def _widens(old: Type, new: Type) -> bool:
+    decimals = isinstance(old, DecimalType) and isinstance(new, DecimalType)
+    return decimals and new.precision > old.precision and new.scale == old.scale  # type: ignore[union-attr]
+
+
+PROMOTIONS: tuple[Promotion, ...] = (
+    # "Any type" stands in a table of primitive types; whether it means struct, list, map and variant is open (B36).
+    Promotion("EVO004", V3, lambda old, new: old == UNKNOWN and new != UNKNOWN and is_primitive(new)),
+    Promotion("EVO003", V1, lambda old, new: (old, new) == (INT, LONG)),
+    Promotion("EVO005", V3, lambda old, new: old == DATE and new in (TIMESTAMP, TIMESTAMP_NS)),
+    Promotion("EVO003", V1, lambda old, new: (old, new) == (FLOAT, DOUBLE)),
+    Promotion("EVO003", V1, _widens),
+)
+"""The valid promotions, in the order of the spec."""
+
+
+def promotable(old: Type, new: Type, version: FormatVersion) -> bool:
+    """Whether a field of type ``old`` may become one of type ``new`` in a table of ``version``."""
+    return any(promotion.promotes(old, new) for promotion in PROMOTIONS if version >= promotion.since)
+
+
+def keeps_partition_values(transform: Transform, old: Type, new: Type) -> bool:
+    """Whether a transform gives the same values before and after a promotion (EVO008).
+
+    Widening a number changes neither its value nor, by Appendix B, its hash. A date is counted in days and a timestamp
+    in micro- or nanoseconds: its years, months and days stay, the value itself and its hash do not.
+    """
+    return old != DATE or new == DATE or isinstance(transform, (Year, Month, Day, Void))
+
+
+# Changes
+
+
+@record
+class AddColumn:
+    """Add a field at the end of a struct; it and what is inside it get new ids (EVO009)."""
+
+    name: str
+    type: Type
+    """The ids inside are replaced."""
+
+    parent: str | None = None
+    """The full name of the struct; None for the schema itself."""
+
+    required: bool = False
+    doc: str | None = None
+    default: Any = None
+    """Becomes both the initial and the write default (EVO014)."""
+
+
+@record
+class DropColumn:
+    """Take a field out of the schema (EVO011)."""
+
+    name: str
+
+
+@record
+class RenameColumn:
+    """Give a field another name; it keeps its id (EVO010)."""
+
+    name: str
+    new_name: str
+    """Not the full name: fields do not change their struct (EVO012)."""
+
+
+@record
+class MoveColumn:
+    """Give a field another place in its struct."""
+
+    name: str
+    place: int
+    """The index among the fields of the struct, counted without the field itself."""
+
+
+@record
+class PromoteColumn:
+    """Widen the type of a field, element, key or value."""
+
+    name: str
+    type: Type
+
+
+@record
+class SetWriteDefault:
+    """Change what is written for a field when the writer is given no value; the initial default stays (DEF003)."""
+
+    name: str
+    default: Any
+
+
+Change: TypeAlias = AddColumn | DropColumn | RenameColumn | MoveColumn | PromoteColumn | SetWriteDefault
+
+
+@record
+class Evolution:
+    """What a change needs to know of the table."""
+
+    version: FormatVersion
+    last_column_id: int
+    """The highest id that was ever given."""
+
+    partition_fields: tuple[PartitionField, ...] = ()
+    """The fields of the specs that write new data."""
+
+
+def evolve_schema(schema: Schema, changes: Iterable[Change], table: Evolution, *, schema_id: int) -> tuple[Schema, int]:
+    """The schema after some changes, with its new id, and the highest column id after them.
+
+    Raises:
+        SpecError: a change is not allowed, in its format version or at all.
+    """
+    last = table.last_column_id
+    for change in changes:
+        schema, last = _CHANGES[type(change)](schema, change, evolve(table, last_column_id=last))
+    for problem in identifier_problems(schema):
+        raise SpecError(problem)
+    return evolve(schema, schema_id=schema_id), last
+
+
+def _column(schema: Schema, name: str) -> Column:
+    column = schema.find_name(name)
+    if column is None:
+        raise violation("EVO001", "the schema has no field with the name", found=name)
+    return column
+
+
+def _struct_field(schema: Schema, name: str) -> tuple[Column, NestedField]:
+    column = _column(schema, name)
+    if column.field is None:
+        raise violation("EVO001", "only fields of structs are dropped, renamed, moved or have defaults", found=name)
+    return column, column.field
+
+
+def _edit(type_: Type, target: int, edit: Callable[[Type], Type], own: int | None = None) -> Type:
+    """The type with the type of the target id edited; ``own`` is the id that the type itself has."""
+    if own == target:
+        return edit(type_)
+    match type_:
+        case StructType(fields):
+            return StructType(tuple(evolve(field, type=_edit(field.type, target, edit, field.id)) for field in fields))
+        case ListType(element_id, element):
+            return evolve(type_, element=_edit(element, target, edit, element_id))
+        case MapType(key_id, key, value_id, value):
+            return evolve(type_, key=_edit(key, target, edit, key_id), value=_edit(value, target, edit, value_id))
+        case _:
+            return type_
+
+
+ROOT = 0
+"""Stands for the schema itself where the id of a struct is asked for; no field has it as reading starts from 1."""
+
+
+def _edit_fields(
+    schema: Schema, struct_id: int, edit: Callable[[tuple[NestedField, ...]], tuple[NestedField, ...]]
+) -> Schema:
+    def edit_struct(type_: Type) -> Type:
+        if not isinstance(type_, StructType):
+            raise violation("EVO001", "only a struct has fields", found=str(type_))
+        return StructType(edit(type_.fields))
+
+    made = _edit(schema.as_struct(), struct_id, edit_struct, ROOT)
+    assert isinstance(made, StructType)
+    return evolve(schema, fields=made.fields)
+
+
+def _parent(column: Column) -> int:
+    return column.parents[-1].id if column.parents else ROOT
+
+
+def _check_name(fields: Sequence[NestedField], name: str) -> None:
+    if not name:
+        raise violation("TYP002", "a field has a name", found=name)
+    if any(field.name == name for field in fields):
+        raise violation("TYP002", "the struct has a field with the name", found=name)
+
+
+def with_new_ids(type_: Type, last: int) -> tuple[Type, int]:
+    """The type with new ids for everything inside it, above ``last``, and the highest one given."""
+
+    def take() -> int:
+        nonlocal last
+        last += 1
+        return last
+
+    def renew(type_: Type) -> Type:
+        match type_:
+            case StructType(fields):
+                numbered = [evolve(field, id=take()) for field in fields]
+                return StructType(tuple(evolve(field, type=renew(field.type)) for field in numbered))
+            case ListType(_, element):
+                return evolve(type_, element_id=take(), element=renew(element))
+            case MapType(_, key, _, value):
+                key_id, value_id = take(), take()
+                return evolve(type_, key_id=key_id, value_id=value_id, key=renew(key), value=renew(value))
+            case _:
+                return type_
+
+    made = renew(type_)
+    return made, last
+
+
+def _check_version(type_: Type, default: Any, version: FormatVersion) -> None:
+    if type_.since > version:
+        raise violation("VER004", "the type is newer than the table", found=str(type_), format_version=version)
+    if default is not None and version < DEFAULTS_SINCE:
+        raise violation("VER004", "the table has no default values", found=default, format_version=version)
+
+
+def _add(schema: Schema, change: AddColumn, table: Evolution) -> tuple[Schema, int]:
+    field_id = table.last_column_id + 1
+    type_, last = with_new_ids(change.type, field_id)
+    column = NestedField(field_id, change.name, change.required, type_, change.doc, change.default, change.default)
+    for part in Schema((column,)).columns():
+        default = part.field.initial_default if part.field else None
+        _check_version(part.type, default, table.version)
+        check_default(part.type, default)
+        if part.type == UNKNOWN and part.required:
+            raise violation("TYP025", "a field of type unknown is optional", found=part.name)
+    if change.required and change.default is None:
+        raise violation("EVO015", "a required field is added with a default that is not null", found=change.name)
+
+    def append(fields: tuple[NestedField, ...]) -> tuple[NestedField, ...]:
+        _check_name(fields, change.name)
+        return (*fields, column)
+
+    parent = ROOT if change.parent is None else _column(schema, change.parent).id
+    return _edit_fields(schema, parent, append), last
+
+
+def _drop(schema: Schema, change: DropColumn, table: Evolution) -> tuple[Schema, int]:
+    column, field = _struct_field(schema, change.name)
+    gone = {found.id for found in Schema((field,)).columns()}
+    for partition_field in table.partition_fields:
+        if gone.intersection(partition_field.sources) and not isinstance(partition_field.transform, Void):
+            message = "the field is a source of the partition spec"
+            raise violation("PAR004", message, found=f"{change.name}, for {partition_field.name}")
+    without = _edit_fields(schema, _parent(column), lambda fields: tuple(one for one in fields if one.id != field.id))
+    return without, table.last_column_id
+
+
+def _rename(schema: Schema, change: RenameColumn, table: Evolution) -> tuple[Schema, int]:
+    column, field = _struct_field(schema, change.name)
+
+    def rename(fields: tuple[NestedField, ...]) -> tuple[NestedField, ...]:
+        _check_name([one for one in fields if one.id != field.id], change.new_name)
+        return tuple(evolve(one, name=change.new_name) if one.id == field.id else one for one in fields)
+
+    return _edit_fields(schema, _parent(column), rename), table.last_column_id
+
+
+def _move(schema: Schema, change: MoveColumn, table: Evolution) -> tuple[Schema, int]:
+    column, field = _struct_field(schema, change.name)
+
+    def move(fields: tuple[NestedField, ...]) -> tuple[NestedField, ...]:
+        others = [one for one in fields if one.id != field.id]
+        if not 0 <= change.place <= len(others):
+            raise violation(
+                "EVO001", "the struct has no such place", found=change.place, expected=f"0 to {len(others)}"
+            )
+        return (*others[: change.place], field, *others[change.place :])
+
+    return _edit_fields(schema, _parent(column), move), table.last_column_id
+
+
+def _promote(schema: Schema, change: PromoteColumn, table: Evolution) -> tuple[Schema, int]:
+    column = _column(schema, change.name)
+    old, new = column.type, change.type
+    if not promotable(old, new, table.version):
+        message = "the type may not become the other"
+        raise violation("EVO003", message, found=f"{old} to {new}", format_version=table.version)
+    for field in table.partition_fields:
+        if column.id in field.sources and not keeps_partition_values(field.transform, old, new):
+            message = "the promotion changes the values of a partition field"
+            raise violation("EVO008", message, found=f"{old} to {new}, for {field.transform} {field.name}")
+    if column.field is None:
+        return _edit_root(schema, column.id, lambda _: new), table.last_column_id
+    promoted = evolve(
+        column.field,
+        type=new,
+        initial_default=promoted_value(old, new, column.field.initial_default),
+        write_default=promoted_value(old, new, column.field.write_default),
+    )
+
+    def replace(fields: tuple[NestedField, ...]) -> tuple[NestedField, ...]:
+        return tuple(promoted if one.id == column.id else one for one in fields)
+
+    return _edit_fields(schema, _parent(column), replace), table.last_column_id
+
+
+def _edit_root(schema: Schema, target: int, edit: Callable[[Type], Type]) -> Schema:
+    made = _edit(schema.as_struct(), target, edit, ROOT)
+    assert isinstance(made, StructType)
+    return evolve(schema, fields=made.fields)
+
+
+UNITS_PER_DAY = {TIMESTAMP: 86_400_000_000, TIMESTAMP_NS: 86_400_000_000_000}
+
+
+def promoted_value(old: Type, new: Type, value: Any) -> Any:
+    """A value of the old type as one of the type that it is promoted to.
+
+    Raises:
+        SpecError: a date is outside the range of the timestamp (EVO006).
+    """
+    if value is None or old != DATE or new == DATE:
+        return value
+    promoted = value * UNITS_PER_DAY[new]  # type: ignore[index]
+    if not -(1 << 63) <= promoted < 1 << 63:
+        raise violation("EVO006", f"the date is outside the range of {new}", found=value)
+    return promoted
+
+
+def _set_default(schema: Schema, change: SetWriteDefault, table: Evolution) -> tuple[Schema, int]:
+    column, field = _struct_field(schema, change.name)
+    _check_version(field.type, change.default, table.version)
+    check_default(field.type, change.default)
+    if field.required and field.initial_default is not None and change.default is None:
+        raise violation("EVO015", "a required field that was added keeps a write default", found=change.name)
+
+    def replace(fields: tuple[NestedField, ...]) -> tuple[NestedField, ...]:
+        return tuple(evolve(one, write_default=change.default) if one.id == field.id else one for one in fields)
+
+    return _edit_fields(schema, _parent(column), replace), table.last_column_id
+
+
+_CHANGES: dict[type, Callable[[Schema, Any, Evolution], tuple[Schema, int]]] = {
+    AddColumn: _add,
+    DropColumn: _drop,
+    RenameColumn: _rename,
+    MoveColumn: _move,
+    PromoteColumn: _promote,
+    SetWriteDefault: _set_default,
+}
+
+
+# Histories
+
+
+def history_problems(schemas: Sequence[Schema], version: FormatVersion) -> Iterator[tuple[int, SpecError]]:
+    """Where the fields of one id changed from schema to schema as no evolution may, with the place of the later schema.
+
+    A table may go back to an older schema, so a promotion is borne in either direction.
+    """
+    before: dict[int, Column] = {}
+    for place, schema in enumerate(schemas):
+        for column in schema.columns():
+            old = before.get(column.id)
+            problem = None if old is None else _change_problem(old, column, version)
+            if problem is not None:
+                yield place, problem
+            before[column.id] = column
+
+
+def _change_problem(old: Column, new: Column, version: FormatVersion) -> SpecError | None:
+    told = f"{new.name}: {old.type} became {new.type}"
+    if is_primitive(old.type) != is_primitive(new.type):
+        return violation("EVO013", "a primitive became a nested field, or the reverse", found=told)
+    same = old.type == new.type if is_primitive(old.type) else kind(old.type) == kind(new.type)
+    if not same and not promotable(old.type, new.type, version) and not promotable(new.type, old.type, version):
+        return violation("EVO003", "the type of a field changed to one that it may not become", found=told)
+    if [parent.id for parent in old.parents] != [parent.id for parent in new.parents]:
+        return violation("EVO012", "a field moved to another struct", found=f"{old.name} became {new.name}")
+    if old.field and new.field and same and old.field.initial_default != new.field.initial_default:
+        return violation("DEF003", "the initial default of a field changed", found=new.name)
+    return None

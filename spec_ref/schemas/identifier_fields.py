@@ -1,0 +1,62 @@
+"""The fields that identify a row (Identifier Field IDs).
+
+That no two rows have the same identifier is for engines to see to; the format does not enforce it (IDF004).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from spec_ref.errors import SpecError, Violation, violation
+from spec_ref.schemas.schema import Column, Schema
+from spec_ref.schemas.types import DOUBLE, FLOAT, ListType, MapType, is_primitive
+
+NEVER_IDENTIFY = (FLOAT, DOUBLE)
+"""The types whose values are not fit to compare by (IDF003)."""
+
+
+def _problem(field_id: int, column: Column | None) -> SpecError | None:
+    if column is None:
+        return violation("IDF001", "the schema has no field with the identifier field id", found=field_id)
+    if not is_primitive(column.type):
+        return violation("IDF001", "an identifier field is primitive", found=f"{column.name}: {column.type}")
+    if any(isinstance(parent.type, (ListType, MapType)) for parent in column.parents):
+        return violation("IDF002", "an identifier field does not stand inside a list or map", found=column.name)
+    if column.type in NEVER_IDENTIFY:
+        return violation("IDF003", "an identifier field is no float or double", found=f"{column.name}: {column.type}")
+    if not all(around.required for around in (*column.parents, column)):
+        return violation("IDF003", "an identifier field and the structs around it are required", found=column.name)
+    return None
+
+
+def identifier_problems(schema: Schema) -> Iterator[Violation]:
+    """What is wrong with the identifier fields of a schema, with the JSON pointer from the schema."""
+    columns = {column.id: column for column in schema.columns()} if schema.identifier_field_ids else {}
+    for place, field_id in enumerate(schema.identifier_field_ids):
+        problem = _problem(field_id, columns.get(field_id))
+        if problem is not None:
+            found = problem.violation
+            yield Violation(
+                requirement=found.requirement,
+                message=found.message,
+                found=found.found,
+                path=f"/identifier-field-ids/{place}",
+            )
+
+
+def with_identifier_fields(schema: Schema, names: tuple[str, ...]) -> Schema:
+    """The schema with other identifier fields, given by full name.
+
+    Raises:
+        SpecError: a field does not exist, or cannot identify rows.
+    """
+    ids = []
+    for name in names:
+        column = schema.find_name(name)
+        if column is None:
+            raise violation("IDF001", "the schema has no field with the name", found=name)
+        problem = _problem(column.id, column)
+        if problem is not None:
+            raise problem
+        ids.append(column.id)
+    return Schema(schema.fields, schema.schema_id, tuple(ids), schema.extra)

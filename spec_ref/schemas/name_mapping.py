@@ -1,0 +1,140 @@
+"""Name mappings (Column Projection; Appendix C, Name Mapping Serialization).
+
+A name mapping gives field ids to the columns of files that have none. Names are matched one level at a time, so a dot in
+a name is part of the name (NAM005).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from spec_ref import json_document
+from spec_ref.errors import SpecError, at, violation
+from spec_ref.json_document import check_document, loads
+from spec_ref.json_kinds import INT, STRING, ListOf, RecordOf
+from spec_ref.json_records import reader, writer
+from spec_ref.records import evolve, record, spec_field
+from spec_ref.schemas.schema import Schema
+from spec_ref.schemas.types import ListType, MapType, StructType, Type
+from spec_ref.versions import OPTIONAL, REQUIRED, V3
+
+NAME_MAPPING_PROPERTY = "schema.name-mapping.default"
+"""The table property that holds the mapping, as JSON text."""
+
+MAX_DEPTH = 100
+
+
+@record(kw_only=True)
+class MappedField:
+    """The names that one field has in files, and the id that it gets."""
+
+    names: tuple[str, ...] = spec_field(
+        "names", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="NAM002", type=ListOf(STRING)
+    )
+    """Empty for a field that no such file has."""
+
+    field_id: int | None = spec_field(
+        "field-id", v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="NAM003", type=INT, default=None
+    )
+    """None for a column of files that the table does not have."""
+
+    fields: tuple[MappedField, ...] = attrs.field(default=())
+    """The children of a struct; ``element`` of a list; ``key`` and ``value`` of a map (NAM004, NAM008)."""
+
+    extra: Mapping[str, Any] = attrs.field(factory=dict)
+    """Properties that the spec does not know."""
+
+
+MAPPED_FIELD = RecordOf(MappedField, "a field mapping", requirement="NAM009")
+_read = reader(MAPPED_FIELD, V3)
+_write = writer(MAPPED_FIELD, V3)
+
+
+def read_name_mapping(source: str | list[Any]) -> tuple[MappedField, ...]:
+    """Read a name mapping: the text of the table property, or parsed JSON.
+
+    The key of the id is ``field-id``; the ``field_id`` of an older table of the spec is not taken for it (A16).
+
+    Raises:
+        SpecError: it is no list of field mappings, or two mappings of one level have a name in common.
+    """
+    if isinstance(source, str):
+        try:
+            source = loads(source)
+        except SpecError as error:
+            raise violation("NAM009", error.violation.message) from error
+    else:
+        check_document(source)
+    return _read_fields(source, MAX_DEPTH)
+
+
+def _read_fields(source: Any, depth: int) -> tuple[MappedField, ...]:
+    if type(source) is not list:
+        raise violation("NAM009", "a name mapping is a list", found=source)
+    if depth == 0:
+        raise violation("NAM009", "the name mapping nests too deep", expected=f"at most {MAX_DEPTH} levels")
+    fields = []
+    seen: dict[str, int] = {}
+    for place, item in enumerate(source):
+        with at(f"/{place}"):
+            field = _read(item)
+            children = field.extra.get("fields")
+            if children is not None:
+                with at("/fields"):
+                    children = _read_fields(children, depth - 1)
+            rest = {name: value for name, value in field.extra.items() if name != "fields"}
+            fields.append(evolve(field, fields=children or (), extra=rest))
+            for name in field.names:
+                if seen.setdefault(name, place) != place:
+                    raise violation("NAM007", "two mappings have the name", found=name, path="/names")
+    return tuple(fields)
+
+
+def write_name_mapping(fields: Sequence[MappedField]) -> list[dict[str, Any]]:
+    """The mapping as JSON; `to_property` gives the text of the table property."""
+    written = []
+    for field in fields:
+        document = _write(field)
+        if field.fields:
+            document["fields"] = write_name_mapping(field.fields)
+        written.append(document)
+    return written
+
+
+def to_property(fields: Sequence[MappedField]) -> str:
+    """The text of the table property."""
+    return json_document.dumps(write_name_mapping(fields))
+
+
+def mapping_of(schema: Schema) -> tuple[MappedField, ...]:
+    """The mapping that gives every column of a schema its id by its present name."""
+    return _mapping_of(schema.as_struct())
+
+
+def _mapping_of(type_: Type) -> tuple[MappedField, ...]:
+    def mapped(name: str, field_id: int, child: Type) -> MappedField:
+        return MappedField(names=(name,), field_id=field_id, fields=_mapping_of(child))
+
+    match type_:
+        case StructType(fields):
+            return tuple(mapped(field.name, field.id, field.type) for field in fields)
+        case ListType(element_id, element):
+            return (mapped("element", element_id, element),)
+        case MapType(key_id, key, value_id, value):
+            return (mapped("key", key_id, key), mapped("value", value_id, value))
+        case _:
+            return ()
+
+
+def find(fields: Sequence[MappedField], path: Sequence[str]) -> MappedField | None:
+    """The mapping of a column of a file, given by the names of the column and of what is around it."""
+    found: MappedField | None = None
+    for name in path:
+        found = next((field for field in fields if name in field.names), None)
+        if found is None:
+            return None
+        fields = found.fields
+    return found

@@ -1,0 +1,146 @@
+"""Which snapshots and references are kept (Snapshot Retention Policy)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from spec_ref.errors import violation
+from spec_ref.json_kinds import INT_MAX, LONG_MAX
+from spec_ref.records import evolve, record
+from spec_ref.snapshots.references import MAIN, RefType, SnapshotRef
+from spec_ref.snapshots.snapshot import Snapshot
+from spec_ref.table_metadata.logs import without_expired
+from spec_ref.table_metadata.metadata import TableMetadata
+
+
+@record
+class RetentionPolicy:
+    """The table's policy, for references that have none of their own.
+
+    The spec names the properties but no defaults; these are Iceberg-Java's (contradiction B24).
+    """
+
+    min_snapshots_to_keep: int = 1
+    max_snapshot_age_ms: int = 432_000_000
+    """5 days."""
+
+    max_ref_age_ms: int = LONG_MAX
+
+
+PROPERTIES = {
+    "min_snapshots_to_keep": ("REF003", "history.expire.min-snapshots-to-keep", INT_MAX),
+    "max_snapshot_age_ms": ("REF004", "history.expire.max-snapshot-age-ms", LONG_MAX),
+    "max_ref_age_ms": ("REF005", "history.expire.max-ref-age-ms", LONG_MAX),
+}
+"""The table property of each part of the policy, with the requirement that names it and its largest value."""
+
+
+def policy_of(properties: Mapping[str, str]) -> RetentionPolicy:
+    """The policy that the table's properties tell.
+
+    Raises:
+        SpecError: a property is not a positive number.
+    """
+    given = {}
+    for attribute, (requirement, name, most) in PROPERTIES.items():
+        text = properties.get(name)
+        if text is not None:
+            number = int(text) if text.isascii() and text.isdigit() and len(text) <= len(str(LONG_MAX)) else 0
+            if not 0 < number <= most:
+                path = f"/properties/{name}"
+                raise violation(requirement, "the property is a positive number", found=text, path=path)
+            given[attribute] = number
+    return RetentionPolicy(**given)
+
+
+@record
+class Retained:
+    """What stays when snapshots expire."""
+
+    snapshot_ids: frozenset[int]
+    refs: Mapping[str, SnapshotRef]
+    """The references that stay, main among them where the table has a current snapshot."""
+
+
+def ancestors(snapshots: Mapping[int, Snapshot], snapshot_id: int) -> Iterator[Snapshot]:
+    """A snapshot and its ancestors, as far as the table still has them; a circle is walked once."""
+    seen: set[int] = set()
+    at: int | None = snapshot_id
+    while at is not None and at in snapshots and at not in seen:
+        seen.add(at)
+        yield snapshots[at]
+        at = snapshots[at].parent_snapshot_id
+
+
+def _older(snapshot: Snapshot, age_ms: int, now_ms: int) -> bool:
+    """Whether a snapshot is older than an age; one of just that age is not (C13)."""
+    return now_ms - snapshot.timestamp_ms > age_ms
+
+
+def _or(value: int | None, default: int) -> int:
+    return default if value is None else value
+
+
+def retained(metadata: TableMetadata, now_ms: int, policy: RetentionPolicy | None = None) -> Retained:
+    """The snapshots and references that stay when snapshots expire at a time.
+
+    Every snapshot outside the result expires, by the letter of step 5; Iceberg-Java lets those stay that no reference
+    leads to until they are old enough (contradiction C13). A reference whose snapshot the table does not have holds
+    nothing, and goes.
+
+    Args:
+        metadata: the table.
+        now_ms: the time, in milliseconds from the Unix epoch.
+        policy: the policy for references without one; that of the table's properties where not given.
+    """
+    policy = policy or policy_of(metadata.properties)
+    snapshots = {snapshot.snapshot_id: snapshot for snapshot in metadata.snapshots}
+    refs = {
+        name: ref
+        for name, ref in metadata.references.items()
+        if ref.snapshot_id in snapshots
+        and (
+            name == MAIN
+            or not _older(snapshots[ref.snapshot_id], _or(ref.max_ref_age_ms, policy.max_ref_age_ms), now_ms)
+        )
+    }
+    kept: set[int] = set()
+    for ref in refs.values():
+        kept.add(ref.snapshot_id)
+        if ref.type is RefType.BRANCH:
+            kept.update(_kept_in_branch(snapshots, ref, now_ms, policy))
+    return Retained(frozenset(kept), refs)
+
+
+def _kept_in_branch(
+    snapshots: Mapping[int, Snapshot], ref: SnapshotRef, now_ms: int, policy: RetentionPolicy
+) -> Iterator[int]:
+    """The snapshots of a branch, from its head to the first that is both too old and not among the first few."""
+    keep = _or(ref.min_snapshots_to_keep, policy.min_snapshots_to_keep)
+    age = _or(ref.max_snapshot_age_ms, policy.max_snapshot_age_ms)
+    for place, snapshot in enumerate(ancestors(snapshots, ref.snapshot_id)):
+        if place >= keep and _older(snapshot, age, now_ms):
+            return
+        yield snapshot.snapshot_id
+
+
+def expire(metadata: TableMetadata, now_ms: int, policy: RetentionPolicy | None = None) -> TableMetadata:
+    """The table without the snapshots and references that expire at a time.
+
+    What tells of an expired snapshot goes with it: entries of the snapshot log before it (TMD017) and statistics.
+    """
+    stays = retained(metadata, now_ms, policy)
+    refs = {name: ref for name, ref in metadata.refs.items() if name in stays.refs}
+    ids = stays.snapshot_ids
+    return evolve(
+        metadata,
+        snapshots=_of(metadata.snapshots, ids),
+        refs=refs,
+        snapshot_log=without_expired(metadata.snapshot_log, ids),
+        statistics=_of(metadata.statistics, ids),
+        partition_statistics=_of(metadata.partition_statistics, ids),
+    )
+
+
+def _of(items: Iterable[Snapshot], ids: frozenset[int]) -> tuple[Snapshot, ...]:
+    return tuple(item for item in items if item.snapshot_id in ids)

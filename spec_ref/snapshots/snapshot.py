@@ -1,0 +1,112 @@
+"""Snapshots (Snapshots; Appendix F, Optional Snapshot Summary Fields)."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from spec_ref.json_kinds import INT, LONG, STRING, STRING_MAP, Kept, ListOf, RecordOf
+from spec_ref.records import record, spec_field
+from spec_ref.versions import OMITTED, OPTIONAL, REQUIRED
+
+OPERATION = "operation"
+"""The summary's required entry."""
+
+
+class Operation(enum.Enum):
+    """What a snapshot did to the table."""
+
+    APPEND = "append"
+    """Only data files were added, and none removed (SNP013)."""
+
+    REPLACE = "replace"
+    """Files were added and removed without changing the table's data (SNP014)."""
+
+    OVERWRITE = "overwrite"
+    """Files were added and removed in a logical overwrite (SNP015)."""
+
+    DELETE = "delete"
+    """Data files were removed, or delete files added, to delete rows (SNP016)."""
+
+
+@record(kw_only=True)
+class Snapshot:
+    """The state of the table at one time, and how it came to be."""
+
+    snapshot_id: int = spec_field("snapshot-id", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="SNP001", type=LONG)
+
+    parent_snapshot_id: int | None = spec_field(
+        "parent-snapshot-id", v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="SNP002", type=LONG, default=None
+    )
+    """None for a snapshot without a parent. The parent may have expired."""
+
+    sequence_number: int = spec_field(
+        "sequence-number", v1=OMITTED, v2=REQUIRED, v3=REQUIRED, requirement="SNP003", type=LONG, default=0
+    )
+    """Its place in the order of changes. Read as 0 where it is missing: v1 does not have it, and Iceberg-Java leaves 0
+    out in upgraded tables (contradiction C2)."""
+
+    timestamp_ms: int = spec_field(
+        "timestamp-ms", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="SNP004", type=LONG
+    )
+    """When it was created, in milliseconds from the Unix epoch."""
+
+    manifest_list: str | None = spec_field(
+        "manifest-list", v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, requirement="SNP005", type=STRING, default=None
+    )
+    """The location of the manifest list; None in old snapshots of v1, which have `manifests`."""
+
+    manifests: tuple[str, ...] | None = spec_field(
+        "manifests", v1=OPTIONAL, v2=OMITTED, v3=OMITTED, requirement="SNP006", type=Kept(ListOf(STRING)), default=None
+    )
+    """The locations of the manifests, where there is no manifest list. Kept in upgraded tables: a snapshot that loses
+    its manifests loses its data (UPG005)."""
+
+    summary: Mapping[str, str] | None = spec_field(
+        "summary", v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, requirement="SNP007", type=STRING_MAP, default=None
+    )
+    """What the snapshot changed: `operation` and metrics, all of them strings."""
+
+    schema_id: int | None = spec_field(
+        "schema-id", v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="SNP009", type=INT, default=None
+    )
+    """The current schema when the snapshot was created."""
+
+    first_row_id: int | None = spec_field(
+        "first-row-id", v1=OMITTED, v2=OMITTED, v3=REQUIRED, requirement="SNP010", type=LONG, default=None
+    )
+    """The first row id that the snapshot's files were given. None for a snapshot of before the upgrade to v3, whose rows
+    have no ids (LIN014)."""
+
+    added_rows: int | None = spec_field(
+        "added-rows", v1=OMITTED, v2=OMITTED, v3=REQUIRED, requirement="SNP011", type=LONG, default=None
+    )
+    """An upper bound of the rows that were given ids. Tables of 2025 lack it (contradiction B5)."""
+
+    key_id: str | None = spec_field(
+        "key-id", v1=OMITTED, v2=OMITTED, v3=OPTIONAL, requirement="SNP012", type=STRING, default=None
+    )
+    """The encryption key of the manifest list's key metadata."""
+
+    extra: Mapping[str, Any] = attrs.field(factory=dict)
+    """Properties that no format version knows."""
+
+    @property
+    def operation(self) -> Operation | None:
+        """What the snapshot did; None where the summary does not say it or says what the spec does not know.
+
+        A writer has to say it; readers bear its absence, as Iceberg-Java does (contradiction C3).
+        """
+        name = (self.summary or {}).get(OPERATION)
+        return next((operation for operation in Operation if operation.value == name), None)
+
+
+SNAPSHOT = RecordOf(Snapshot, "a snapshot", requirement="TMD016", carried=True)
+
+SUMMARY_METRICS = frozenset(
+    ["added-data-files", "deleted-data-files", "total-data-files", "added-delete-files", "added-equality-delete-files", "removed-equality-delete-files", "added-position-delete-files", "removed-position-delete-files", "added-dvs", "removed-dvs", "removed-delete-files", "total-delete-files", "added-records", "deleted-records", "total-records", "added-files-size", "removed-files-size", "total-files-size", "added-position-deletes", "removed-position-deletes", "total-position-deletes", "added-equality-deletes", "removed-equality-deletes", "total-equality-deletes", "deleted-duplicate-files", "changed-partition-count", "manifests-created", "manifests-kept", "manifests-replaced", "entries-processed"]
+)
+"""The summary entries that count something; their values are whole numbers (NOT005)."""

@@ -1,0 +1,103 @@
+"""The complete check of a metadata file.
+
+`read_metadata` raises at the first thing that a reader must refuse; `check_metadata` tells everything: what is wrong with
+single fields, what the rules over several fields find, and what a writer of the version should have left out or written.
+The rules are the same ones.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import attrs
+
+from spec_ref.errors import SpecError, Violation
+from spec_ref.json_records import BROKEN, collect_rows, duties, finished
+from spec_ref.records import field_rules, record
+from spec_ref.table_metadata import rules_history, rules_structure
+from spec_ref.table_metadata.metadata import DEPRECATED, FILLED_IN, METADATA, NO_SNAPSHOT, TableMetadata
+from spec_ref.table_metadata.rules import Rule, Severity
+from spec_ref.table_metadata.source import Source, document_of, version_of
+from spec_ref.versions import V3
+
+RULES: tuple[Rule, ...] = (*rules_structure.RULES, *rules_history.RULES)
+"""Every rule over several fields."""
+
+REFUSALS: tuple[Rule, ...] = tuple(rule for rule in RULES if rule.refused)
+"""The rules that a reader runs."""
+
+NULL_SINCE = V3
+"""The first version whose writers say "no current snapshot" by leaving the id out (NOT008)."""
+
+_NO_SNAPSHOT = Violation(
+    requirement="NOT008",
+    message="no current snapshot is written as null",
+    path="/current-snapshot-id",
+    found=str(NO_SNAPSHOT),
+    expected="null",
+    format_version=NULL_SINCE,
+)
+
+MAX_PER_RULE = 1000
+"""How many places of one broken rule are told; a table with more has one cause."""
+
+
+@record
+class Finding:
+    """One thing that is wrong with a metadata file."""
+
+    violation: Violation
+    severity: Severity
+
+    @property
+    def requirement(self) -> str:
+        """The code of the broken requirement."""
+        return self.violation.requirement
+
+    @property
+    def path(self) -> str:
+        """The JSON pointer of the place."""
+        return self.violation.path
+
+    def __str__(self) -> str:
+        return f"{self.severity.value}: {self.violation}"
+
+
+def check_metadata(data: Source, *, file: str | None = None) -> list[Finding]:
+    """Everything that is wrong with table metadata; empty for metadata that is as the spec asks.
+
+    Args:
+        data: as for `read_metadata`.
+        file: the name to tell in findings.
+    """
+    found: list[Finding] = []
+    try:
+        document = document_of(data)
+        version = version_of(document)
+    except SpecError as error:
+        return [Finding(attrs.evolve(error.violation, file=file), Severity.ERROR)]
+    problems: list[Violation] = []
+    values = collect_rows(METADATA, document, version, "", problems)
+    found += (Finding(problem, Severity.ERROR) for problem in problems)
+    found += (Finding(problem, Severity.WARNING) for problem in duties(METADATA, document, version))
+    if version >= NULL_SINCE and document.get("current-snapshot-id") == NO_SNAPSHOT:
+        found.append(Finding(_NO_SNAPSHOT, Severity.WARNING))
+    broken = {name for name, value in values.items() if value is BROKEN or _has_problem(name, problems)}
+    if broken & {attribute for attribute, _ in DEPRECATED}:
+        broken |= {attribute for attribute, _ in FILLED_IN if values[attribute] is None}
+    sound = {name: None if value is BROKEN else value for name, value in values.items()}
+    metadata = finished(METADATA, TableMetadata(**sound), version)
+    for rule in RULES:
+        if broken.isdisjoint(rule.reads):
+            told = itertools.islice(rule.violations(metadata), MAX_PER_RULE)
+            found += (Finding(problem, rule.severity) for problem in told)
+    return [Finding(attrs.evolve(one.violation, file=file), one.severity) for one in found]
+
+
+def _has_problem(attribute: str, problems: list[Violation]) -> bool:
+    """Whether something under an attribute could not be read, so that rules over it would find what is not so."""
+    name = NAMES.get(attribute)
+    return any(problem.path == f"/{name}" or problem.path.startswith(f"/{name}/") for problem in problems)
+
+
+NAMES: dict[str, str] = {attribute: rule.name for attribute, rule in field_rules(TableMetadata).items()}

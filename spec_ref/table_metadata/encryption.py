@@ -1,0 +1,43 @@
+"""Keys of an encrypted table (Encryption Keys)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from spec_ref.json_kinds import STRING, STRING_MAP, RecordOf
+from spec_ref.records import record, spec_field
+from spec_ref.versions import OMITTED, OPTIONAL, REQUIRED
+
+
+@record(kw_only=True)
+class EncryptionKey:
+    """A key, encrypted by another key of the table or of its key management.
+
+    The example of Appendix C has ``key-metadata`` where the table of fields has ``encrypted-key-metadata``. The table is
+    followed, as by the known implementations, and the example is no valid key (contradiction B10).
+    """
+
+    key_id: str = spec_field("key-id", v1=OMITTED, v2=OMITTED, v3=REQUIRED, requirement="ENC001", type=STRING)
+
+    encrypted_key_metadata: str = spec_field(
+        "encrypted-key-metadata", v1=OMITTED, v2=OMITTED, v3=REQUIRED, requirement="ENC002", type=STRING
+    )
+    """Base64 of the encrypted key and its metadata, whose form the table's encryption scheme determines."""
+
+    encrypted_by_id: str | None = spec_field(
+        "encrypted-by-id", v1=OMITTED, v2=OMITTED, v3=OPTIONAL, requirement="ENC003", type=STRING, default=None
+    )
+    """The id of the key that this one is encrypted with."""
+
+    properties: Mapping[str, str] | None = spec_field(
+        "properties", v1=OMITTED, v2=OMITTED, v3=OPTIONAL, requirement="ENC004", type=STRING_MAP, default=None
+    )
+
+    extra: Mapping[str, Any] = attrs.field(factory=dict)
+    """Properties that no format version knows."""
+
+
+ENCRYPTION_KEY = RecordOf(EncryptionKey, "an encryption key", requirement="TMD025")

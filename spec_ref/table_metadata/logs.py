@@ -1,0 +1,90 @@
+"""The logs of current snapshots and of metadata files (Table Metadata Fields; Appendix F, Point in Time Reads)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from spec_ref.errors import violation
+from spec_ref.json_kinds import LONG, STRING, RecordOf
+from spec_ref.records import record, spec_field
+from spec_ref.versions import REQUIRED
+
+
+@record(kw_only=True)
+class SnapshotLogEntry:
+    """When a snapshot became the current one."""
+
+    timestamp_ms: int = spec_field(
+        "timestamp-ms", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="TMD017", type=LONG
+    )
+
+    snapshot_id: int = spec_field("snapshot-id", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="TMD017", type=LONG)
+
+    extra: Mapping[str, Any] = attrs.field(factory=dict)
+    """Properties that no format version knows."""
+
+
+SNAPSHOT_LOG_ENTRY = RecordOf(SnapshotLogEntry, "an entry of the snapshot log", requirement="TMD017")
+
+
+@record(kw_only=True)
+class MetadataLogEntry:
+    """A metadata file that was the table's, and when it was written."""
+
+    timestamp_ms: int = spec_field(
+        "timestamp-ms", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="TMD018", type=LONG
+    )
+
+    metadata_file: str = spec_field(
+        "metadata-file", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="TMD018", type=STRING
+    )
+
+    extra: Mapping[str, Any] = attrs.field(factory=dict)
+    """Properties that no format version knows."""
+
+
+METADATA_LOG_ENTRY = RecordOf(MetadataLogEntry, "an entry of the metadata log", requirement="TMD018")
+
+
+def snapshot_at(log: Sequence[SnapshotLogEntry], timestamp_ms: int) -> int:
+    """The id of the snapshot that was the current one at a time (NOT003).
+
+    "Just prior to" the time is taken as at or before it, as Iceberg-Java does, and of several entries of one time the
+    last is taken (contradiction B25).
+
+    Raises:
+        SpecError: the log is empty, or starts later (NOT004).
+    """
+    entries = [entry for entry in log if entry.timestamp_ms <= timestamp_ms]
+    if not entries:
+        known = (
+            f"the log starts at {min(entry.timestamp_ms for entry in log)}" if log else "the table has no snapshot log"
+        )
+        raise violation("NOT004", f"no snapshot is known for the time: {known}", found=timestamp_ms)
+    last = max(entry.timestamp_ms for entry in entries)
+    return [entry for entry in entries if entry.timestamp_ms == last][-1].snapshot_id
+
+
+def without_expired(log: Sequence[SnapshotLogEntry], remaining: Collection[int]) -> tuple[SnapshotLogEntry, ...]:
+    """The log after snapshots have expired: every entry before one of an expired snapshot goes, and that one too.
+
+    A log with a hole would tell of wrong states for the times in it (TMD017).
+    """
+    kept: list[SnapshotLogEntry] = []
+    for entry in log:
+        if entry.snapshot_id in remaining:
+            kept.append(entry)
+        else:
+            kept.clear()
+    return tuple(kept)
+
+
+def logged(
+    log: Sequence[MetadataLogEntry], previous: MetadataLogEntry, keep: int | None = None
+) -> tuple[MetadataLogEntry, ...]:
+    """The metadata log with the previous metadata file added, cut to the ``keep`` most recent entries (TMD018)."""
+    entries = (*log, previous)
+    return entries if keep is None else entries[max(len(entries) - keep, 0) :]

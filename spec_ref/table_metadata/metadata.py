@@ -1,0 +1,300 @@
+"""Table metadata (Table Metadata Fields; Appendix C, Table Metadata and Snapshots; Appendix E)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+
+from spec_ref.errors import violation
+from spec_ref.json_kinds import INT, LONG, STRING, STRING_MAP, Kept, ListOf, MapOf, RecordOf, Via
+from spec_ref.partitioning.spec import FIELDS, FIRST_FIELD_ID, SPEC, PartitionField, PartitionSpec
+from spec_ref.records import evolve, record, spec_field
+from spec_ref.schemas.schema import SCHEMA, Schema
+from spec_ref.snapshots.references import REF, SnapshotRef, with_main
+from spec_ref.snapshots.snapshot import SNAPSHOT, Snapshot
+from spec_ref.sorting import ORDER, UNSORTED, UNSORTED_ID, SortOrder
+from spec_ref.table_metadata.encryption import ENCRYPTION_KEY, EncryptionKey
+from spec_ref.table_metadata.logs import (
+    METADATA_LOG_ENTRY,
+    SNAPSHOT_LOG_ENTRY,
+    MetadataLogEntry,
+    SnapshotLogEntry,
+)
+from spec_ref.table_metadata.statistics import (
+    PARTITION_STATISTICS_FILE,
+    STATISTICS_FILE,
+    PartitionStatisticsFile,
+    StatisticsFile,
+)
+from spec_ref.versions import OMITTED, OPTIONAL, REQUIRED, FormatVersion
+
+NO_SNAPSHOT = -1
+"""What Iceberg-Java writes in v1 and v2 tables for "no current snapshot"; read as null (NOT008)."""
+
+FORMAT_VERSION = Via(INT, lambda number, _: FormatVersion(number), lambda version, _: int(version))
+CURRENT_SNAPSHOT = Via(LONG, lambda found, _: None if found == NO_SNAPSHOT else found, lambda current, _: current)
+
+
+@record(kw_only=True)
+class TableMetadata:
+    """Everything about a table but its manifests and files.
+
+    What v1 may leave out is filled in when it is read, so that a table of any version has schemas, specs and sort orders.
+    """
+
+    format_version: FormatVersion = spec_field(
+        "format-version", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="TMD001", type=FORMAT_VERSION
+    )
+
+    table_uuid: str | None = spec_field(
+        "table-uuid", v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, requirement="TMD002", type=STRING, default=None
+    )
+    """Identifies the table from its creation on. Kept as the text that was read; its case carries no meaning."""
+
+    location: str = spec_field("location", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="TMD003", type=STRING)
+    """The base location, where writers put files by default."""
+
+    last_sequence_number: int = spec_field(
+        "last-sequence-number", v1=OMITTED, v2=REQUIRED, v3=REQUIRED, requirement="TMD004", type=LONG, default=0
+    )
+    """The highest sequence number that a commit was given; 0 in v1."""
+
+    last_updated_ms: int = spec_field(
+        "last-updated-ms", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="TMD005", type=LONG
+    )
+    """When this metadata was made, in milliseconds from the Unix epoch."""
+
+    last_column_id: int = spec_field(
+        "last-column-id", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="TMD006", type=INT
+    )
+    """The highest column id that was ever given; new columns get higher ones."""
+
+    schema: Schema | None = spec_field(
+        "schema", v1=REQUIRED, v2=OMITTED, v3=OMITTED, requirement="TMD007", type=SCHEMA, default=None
+    )
+    """The deprecated copy of the current schema, as it was read from v1. A writer of v1 makes it anew."""
+
+    schemas: tuple[Schema, ...] = spec_field(
+        "schemas", v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, requirement="TMD008", type=ListOf(SCHEMA), missing=None
+    )
+
+    current_schema_id: int = spec_field(
+        "current-schema-id", v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, requirement="TMD009", type=INT, missing=None
+    )
+
+    partition_spec: tuple[PartitionField, ...] | None = spec_field(
+        "partition-spec", v1=REQUIRED, v2=OMITTED, v3=OMITTED, requirement="TMD010", type=FIELDS, default=None
+    )
+    """The deprecated copy of the default spec's fields, as it was read from v1. A writer of v1 makes it anew."""
+
+    partition_specs: tuple[PartitionSpec, ...] = spec_field(
+        "partition-specs", v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, requirement="TMD011", type=ListOf(SPEC), missing=None
+    )
+
+    default_spec_id: int = spec_field(
+        "default-spec-id", v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, requirement="TMD012", type=INT, missing=None
+    )
+    """The spec that writers use unless told otherwise."""
+
+    last_partition_id: int = spec_field(
+        "last-partition-id", v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, requirement="TMD013", type=INT, missing=None
+    )
+    """The highest partition field id that was ever given; 999 where none was."""
+
+    properties: Mapping[str, str] = spec_field(
+        "properties",
+        v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL,
+        requirement="TMD014", type=STRING_MAP, default=attrs.Factory(dict),
+    )  # fmt: skip
+    """Settings that affect reading and writing."""
+
+    current_snapshot_id: int | None = spec_field(
+        "current-snapshot-id",
+        v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL,
+        requirement="TMD015", type=CURRENT_SNAPSHOT, default=None,
+    )  # fmt: skip
+    """The head of the main branch; None for a table without data."""
+
+    snapshots: tuple[Snapshot, ...] = spec_field(
+        "snapshots", v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="TMD016", type=ListOf(SNAPSHOT), default=()
+    )
+
+    snapshot_log: tuple[SnapshotLogEntry, ...] = spec_field(
+        "snapshot-log",
+        v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL,
+        requirement="TMD017", type=ListOf(SNAPSHOT_LOG_ENTRY), default=(),
+    )  # fmt: skip
+    """Which snapshot was the current one, and since when."""
+
+    metadata_log: tuple[MetadataLogEntry, ...] = spec_field(
+        "metadata-log",
+        v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL,
+        requirement="TMD018", type=ListOf(METADATA_LOG_ENTRY), default=(),
+    )  # fmt: skip
+    """The metadata files before this one."""
+
+    sort_orders: tuple[SortOrder, ...] = spec_field(
+        "sort-orders", v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, requirement="TMD019", type=ListOf(ORDER), missing=None
+    )
+
+    default_sort_order_id: int = spec_field(
+        "default-sort-order-id", v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, requirement="TMD020", type=INT, missing=None
+    )
+    """The order that writers use unless told otherwise."""
+
+    refs: Mapping[str, SnapshotRef] = spec_field(
+        "refs",
+        v1=OMITTED, v2=OPTIONAL, v3=OPTIONAL,
+        requirement="TMD021", type=Kept(MapOf(REF)), default=attrs.Factory(dict),
+    )  # fmt: skip
+    """Branches and tags as listed; `references` adds the main branch where it is only implied. Engines write them to v1
+    tables too, where expiring snapshots without them would delete what they hold (contradiction C17)."""
+
+    statistics: tuple[StatisticsFile, ...] = spec_field(
+        "statistics",
+        v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL,
+        requirement="TMD022", type=ListOf(STATISTICS_FILE), default=(),
+    )  # fmt: skip
+
+    partition_statistics: tuple[PartitionStatisticsFile, ...] = spec_field(
+        "partition-statistics",
+        v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL,
+        requirement="TMD023", type=ListOf(PARTITION_STATISTICS_FILE), default=(),
+    )  # fmt: skip
+
+    next_row_id: int | None = spec_field(
+        "next-row-id", v1=OMITTED, v2=OMITTED, v3=REQUIRED, requirement="TMD024", type=LONG, default=None
+    )
+    """Higher than every row id that was given; None before v3."""
+
+    encryption_keys: tuple[EncryptionKey, ...] = spec_field(
+        "encryption-keys",
+        v1=OMITTED, v2=OMITTED, v3=OPTIONAL,
+        requirement="TMD025", type=ListOf(ENCRYPTION_KEY), default=(),
+    )  # fmt: skip
+
+    extra: Mapping[str, Any] = attrs.field(factory=dict)
+    """Properties that no format version knows, kept for the writers that do."""
+
+    def schema_by_id(self, schema_id: int) -> Schema:
+        """The schema with an id.
+
+        Raises:
+            SpecError: the table has none.
+        """
+        for schema in self.schemas:
+            if schema.schema_id == schema_id:
+                return schema
+        raise violation("TMD009", "the table has no schema with the id", found=schema_id)
+
+    def spec_by_id(self, spec_id: int) -> PartitionSpec:
+        """The partition spec with an id.
+
+        Raises:
+            SpecError: the table has none.
+        """
+        for spec in self.partition_specs:
+            if spec.spec_id == spec_id:
+                return spec
+        raise violation("TMD012", "the table has no partition spec with the id", found=spec_id)
+
+    def sort_order_by_id(self, order_id: int) -> SortOrder:
+        """The sort order with an id.
+
+        Raises:
+            SpecError: the table has none.
+        """
+        for order in self.sort_orders:
+            if order.order_id == order_id:
+                return order
+        raise violation("TMD020", "the table has no sort order with the id", found=order_id)
+
+    def snapshot_by_id(self, snapshot_id: int) -> Snapshot:
+        """The snapshot with an id.
+
+        Raises:
+            SpecError: the table has none.
+        """
+        for snapshot in self.snapshots:
+            if snapshot.snapshot_id == snapshot_id:
+                return snapshot
+        raise violation("TMD015", "the table has no snapshot with the id", found=snapshot_id)
+
+    @property
+    def current_schema(self) -> Schema:
+        """The schema that new data is written with."""
+        return self.schema_by_id(self.current_schema_id)
+
+    @property
+    def default_spec(self) -> PartitionSpec:
+        """The spec that new data is partitioned by."""
+        return self.spec_by_id(self.default_spec_id)
+
+    @property
+    def default_sort_order(self) -> SortOrder:
+        """The order that new data should be sorted by."""
+        return self.sort_order_by_id(self.default_sort_order_id)
+
+    @property
+    def current_snapshot(self) -> Snapshot | None:
+        """The state that readers see; None for a table without data."""
+        return None if self.current_snapshot_id is None else self.snapshot_by_id(self.current_snapshot_id)
+
+    @property
+    def references(self) -> dict[str, SnapshotRef]:
+        """Every branch and tag, the main branch among them where the table has a current snapshot."""
+        return with_main(self.refs, self.current_snapshot_id)
+
+
+def _schemas(metadata: TableMetadata) -> tuple[Schema, ...]:
+    return () if metadata.schema is None else (metadata.schema,)
+
+
+def _current_schema_id(metadata: TableMetadata) -> int:
+    return 0 if metadata.schema is None else metadata.schema.schema_id
+
+
+def _partition_specs(metadata: TableMetadata) -> tuple[PartitionSpec, ...]:
+    return (PartitionSpec(0, metadata.partition_spec or ()),)
+
+
+def _default_spec_id(metadata: TableMetadata) -> int:
+    same = (spec.spec_id for spec in metadata.partition_specs if spec.fields == metadata.partition_spec)
+    return next(same, metadata.partition_specs[-1].spec_id if metadata.partition_specs else 0)
+
+
+def last_partition_id(specs: tuple[PartitionSpec, ...]) -> int:
+    """The highest partition field id of the specs; 999 where there is none."""
+    return max((field.field_id for spec in specs for field in spec.fields), default=FIRST_FIELD_ID - 1)
+
+
+FILLED_IN: tuple[tuple[str, Callable[[TableMetadata], Any]], ...] = (
+    ("schemas", _schemas),
+    ("current_schema_id", _current_schema_id),
+    ("partition_specs", _partition_specs),
+    ("default_spec_id", _default_spec_id),
+    ("last_partition_id", lambda metadata: last_partition_id(metadata.partition_specs)),
+    ("sort_orders", lambda _: (UNSORTED,)),
+    ("default_sort_order_id", lambda _: UNSORTED_ID),
+)
+"""What is made of the older fields where a newer field is missing, in the order in which one needs the other. The lists
+win over the deprecated single schema and spec wherever both are there (contradiction C17)."""
+
+
+def fill_in(metadata: TableMetadata, _: FormatVersion) -> TableMetadata:
+    """The metadata with everything that v1 may leave out."""
+    for attribute, value in FILLED_IN:
+        if getattr(metadata, attribute) is None:
+            metadata = evolve(metadata, **{attribute: value(metadata)})
+    return metadata
+
+
+DEPRECATED: tuple[tuple[str, Callable[[TableMetadata], Any]], ...] = (
+    ("schema", lambda metadata: metadata.current_schema),
+    ("partition_spec", lambda metadata: metadata.default_spec.fields),
+)
+"""The copies that a v1 writer keeps for readers that are older than the lists."""
+
+METADATA = RecordOf(TableMetadata, "table metadata", finish=fill_in)

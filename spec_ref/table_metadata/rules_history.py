@@ -1,0 +1,322 @@
+"""Rules over snapshots, references, logs, statistics and keys (Snapshots; Snapshot References; Table Metadata Fields)."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable, Iterator
+
+from spec_ref.json_document import escaped
+from spec_ref.records import field_rules
+from spec_ref.snapshots.references import MAIN, RefType
+from spec_ref.snapshots.snapshot import OPERATION, SUMMARY_METRICS, Operation, Snapshot
+from spec_ref.table_metadata.metadata import TableMetadata
+from spec_ref.table_metadata.rules import Found, Place, Rule, Severity, repeated
+from spec_ref.versions import REQUIRED, V3
+
+SNAPSHOT_RULES = field_rules(Snapshot)
+OPERATIONS = frozenset(operation.value for operation in Operation)
+
+
+def _repeated_snapshots(metadata: TableMetadata) -> Found:
+    ids = [snapshot.snapshot_id for snapshot in metadata.snapshots]
+    for second, first in repeated(ids):
+        yield Place(f"/snapshots/{second}/snapshot-id", ids[second], f"an id that /snapshots/{first} does not have")
+
+
+def _known(metadata: TableMetadata) -> dict[int, Snapshot]:
+    return {snapshot.snapshot_id: snapshot for snapshot in metadata.snapshots}
+
+
+def _current_snapshot(metadata: TableMetadata) -> Found:
+    current = metadata.current_snapshot_id
+    if current is not None and all(snapshot.snapshot_id != current for snapshot in metadata.snapshots):
+        yield Place("/current-snapshot-id", current, "the id of a snapshot")
+
+
+def _main(metadata: TableMetadata) -> Found:
+    main = metadata.refs.get(MAIN)
+    if main is not None and main.snapshot_id != metadata.current_snapshot_id:
+        yield Place("/refs/main/snapshot-id", main.snapshot_id, f"current-snapshot-id {metadata.current_snapshot_id}")
+
+
+def _main_is_branch(metadata: TableMetadata) -> Found:
+    main = metadata.refs.get(MAIN)
+    if main is not None and main.type is not RefType.BRANCH:
+        yield Place("/refs/main/type", main.type.value, "branch")
+
+
+def _no_manifests(metadata: TableMetadata) -> Found:
+    """A v1 snapshot may lack both, by the letter of two optional fields; it then has no data."""
+    if SNAPSHOT_RULES["manifest_list"].write(metadata.format_version) is not REQUIRED:
+        return
+    for place, snapshot in enumerate(metadata.snapshots):
+        if snapshot.manifest_list is None and snapshot.manifests is None:
+            yield Place(f"/snapshots/{place}/manifest-list", expected="the location of a manifest list")
+
+
+def _both_manifests(metadata: TableMetadata) -> Found:
+    for place, snapshot in enumerate(metadata.snapshots):
+        if snapshot.manifest_list is not None and snapshot.manifests is not None:
+            yield Place(f"/snapshots/{place}/manifests", expected="no manifests where there is a manifest list")
+
+
+def _last_sequence_number(metadata: TableMetadata) -> Found:
+    for place, snapshot in enumerate(metadata.snapshots):
+        if snapshot.sequence_number > metadata.last_sequence_number:
+            expected = f"at most last-sequence-number {metadata.last_sequence_number}"
+            yield Place(f"/snapshots/{place}/sequence-number", snapshot.sequence_number, expected)
+
+
+def _sequence_order(metadata: TableMetadata) -> Found:
+    known = _known(metadata)
+    for place, snapshot in enumerate(metadata.snapshots):
+        parent = known.get(snapshot.parent_snapshot_id) if snapshot.parent_snapshot_id is not None else None
+        # Both are 0 where the snapshots were made in v1.
+        if parent and snapshot.sequence_number <= parent.sequence_number and (parent.sequence_number or 0) > 0:
+            expected = f"more than the parent's {parent.sequence_number}"
+            yield Place(f"/snapshots/{place}/sequence-number", snapshot.sequence_number, expected)
+
+
+def _cycles(metadata: TableMetadata) -> Found:
+    parents = {snapshot.snapshot_id: snapshot.parent_snapshot_id for snapshot in metadata.snapshots}
+    sound: set[int] = set()
+    for place, snapshot in enumerate(metadata.snapshots):
+        chain: dict[int, None] = {}
+        at: int | None = snapshot.snapshot_id
+        while at is not None and at in parents and at not in sound:
+            if at in chain:
+                yield Place(f"/snapshots/{place}/parent-snapshot-id", at, "ancestors that end")
+                break
+            chain[at] = None
+            at = parents[at]
+        sound.update(chain)
+
+
+def _operations(metadata: TableMetadata) -> Found:
+    required = SNAPSHOT_RULES["summary"].write(metadata.format_version) is REQUIRED
+    for place, snapshot in enumerate(metadata.snapshots):
+        if snapshot.summary is not None or required:
+            found = (snapshot.summary or {}).get(OPERATION)
+            if found not in OPERATIONS:
+                yield Place(f"/snapshots/{place}/summary/operation", found, ", ".join(sorted(OPERATIONS)))
+
+
+def _metrics(metadata: TableMetadata) -> Found:
+    for place, snapshot in enumerate(metadata.snapshots):
+        for name, value in (snapshot.summary or {}).items():
+            if name in SUMMARY_METRICS and not (value.isascii() and value.isdigit()):
+                yield Place(f"/snapshots/{place}/summary/{name}", value, "digits")
+
+
+def _snapshot_schemas(metadata: TableMetadata) -> Found:
+    known = {schema.schema_id for schema in metadata.schemas}
+    for place, snapshot in enumerate(metadata.snapshots):
+        if snapshot.schema_id is not None and snapshot.schema_id not in known:
+            yield Place(f"/snapshots/{place}/schema-id", snapshot.schema_id, "the id of a schema")
+
+
+def _snapshot_keys(metadata: TableMetadata) -> Found:
+    known = {key.key_id for key in metadata.encryption_keys}
+    for place, snapshot in enumerate(metadata.snapshots):
+        if snapshot.key_id is not None and snapshot.key_id not in known:
+            yield Place(f"/snapshots/{place}/key-id", snapshot.key_id, "the id of an encryption key")
+
+
+def _first_row_ids(metadata: TableMetadata) -> Found:
+    """Snapshots of before the upgrade have none, and so have their ancestors."""
+    known = _known(metadata)
+    for place, snapshot in enumerate(metadata.snapshots):
+        parent = known.get(snapshot.parent_snapshot_id) if snapshot.parent_snapshot_id is not None else None
+        if parent and snapshot.first_row_id is None and parent.first_row_id is not None:
+            yield Place(f"/snapshots/{place}/first-row-id", expected="a first row id, as the parent has one")
+
+
+def _added_rows(metadata: TableMetadata) -> Found:
+    for place, snapshot in enumerate(metadata.snapshots):
+        if (snapshot.first_row_id is None) != (snapshot.added_rows is None):
+            yield Place(f"/snapshots/{place}", expected="both first-row-id and added-rows, or neither")
+
+
+def _row_ranges(metadata: TableMetadata) -> Iterator[tuple[int, int, int]]:
+    """The ranges of row ids that snapshots were given: first, end, and place of the snapshot."""
+    for place, snapshot in enumerate(metadata.snapshots):
+        if snapshot.first_row_id is not None:
+            yield snapshot.first_row_id, snapshot.first_row_id + max(snapshot.added_rows or 0, 0), place
+
+
+def _negative_rows(metadata: TableMetadata) -> Found:
+    for place, snapshot in enumerate(metadata.snapshots):
+        for name, found in (("first-row-id", snapshot.first_row_id), ("added-rows", snapshot.added_rows)):
+            if found is not None and found < 0:
+                yield Place(f"/snapshots/{place}/{name}", found, "0 or more")
+
+
+def _next_row_id(metadata: TableMetadata) -> Found:
+    highest = max((end for _, end, _ in _row_ranges(metadata)), default=0)
+    if metadata.next_row_id is not None and metadata.next_row_id < highest:
+        yield Place("/next-row-id", metadata.next_row_id, f"at least {highest}, the end of the snapshots' row ids")
+
+
+def _overlapping_rows(metadata: TableMetadata) -> Found:
+    ranges = sorted(_row_ranges(metadata))
+    for (first, end, place), (next_first, next_end, next_place) in zip(ranges, ranges[1:], strict=False):
+        if next_first < end and next_first < next_end:
+            expected = f"none of {first} to {end - 1}, which /snapshots/{place} was given"
+            yield Place(f"/snapshots/{next_place}/first-row-id", next_first, expected)
+
+
+# References
+
+
+def _dangling(metadata: TableMetadata) -> Found:
+    known = _known(metadata)
+    for name, ref in metadata.refs.items():
+        if ref.snapshot_id not in known:
+            yield Place(f"/refs/{escaped(name)}/snapshot-id", ref.snapshot_id, "the id of a snapshot")
+
+
+REF_LIMITS = (
+    ("REF003", "min-snapshots-to-keep", "min_snapshots_to_keep"),
+    ("REF004", "max-snapshot-age-ms", "max_snapshot_age_ms"),
+    ("REF005", "max-ref-age-ms", "max_ref_age_ms"),
+)
+
+
+def _ref_limit(name: str, attribute: str) -> Callable[[TableMetadata], Found]:
+    def find(metadata: TableMetadata) -> Found:
+        for ref_name, ref in metadata.refs.items():
+            found = getattr(ref, attribute)
+            if found is not None and found <= 0:
+                yield Place(f"/refs/{escaped(ref_name)}/{name}", found, "a positive number")
+
+    return find
+
+
+def _tag_limits(metadata: TableMetadata) -> Found:
+    for name, ref in metadata.refs.items():
+        for _, limit, attribute in REF_LIMITS[:2]:
+            found = getattr(ref, attribute)
+            if ref.type is RefType.TAG and found is not None:
+                yield Place(f"/refs/{escaped(name)}/{limit}", found, "no retention of snapshots for a tag")
+
+
+# Logs
+
+
+def _snapshot_log_order(metadata: TableMetadata) -> Found:
+    times = [entry.timestamp_ms for entry in metadata.snapshot_log]
+    for place, (before, after) in enumerate(zip(times, times[1:], strict=False), start=1):
+        if after < before:
+            yield Place(f"/snapshot-log/{place}/timestamp-ms", after, f"not before {before}")
+
+
+def _snapshot_log_end(metadata: TableMetadata) -> Found:
+    log = metadata.snapshot_log
+    if log and log[-1].snapshot_id != metadata.current_snapshot_id:
+        path = f"/snapshot-log/{len(log) - 1}/snapshot-id"
+        yield Place(path, log[-1].snapshot_id, f"the current snapshot {metadata.current_snapshot_id}")
+
+
+def _snapshot_log_known(metadata: TableMetadata) -> Found:
+    known = _known(metadata)
+    for place, entry in enumerate(metadata.snapshot_log):
+        if entry.snapshot_id not in known:
+            yield Place(f"/snapshot-log/{place}/snapshot-id", entry.snapshot_id, "a snapshot that has not expired")
+
+
+def _metadata_log_order(metadata: TableMetadata) -> Found:
+    times = [entry.timestamp_ms for entry in metadata.metadata_log]
+    for place, (before, after) in enumerate(zip(times, times[1:], strict=False), start=1):
+        if after < before:
+            yield Place(f"/metadata-log/{place}/timestamp-ms", after, f"not before {before}")
+
+
+# Statistics and keys
+
+
+def _statistics_snapshots(metadata: TableMetadata) -> Found:
+    known = _known(metadata)
+    for path, files in (("/statistics", metadata.statistics), ("/partition-statistics", metadata.partition_statistics)):
+        for place, file in enumerate(files):
+            if file.snapshot_id not in known:
+                yield Place(f"{path}/{place}/snapshot-id", file.snapshot_id, "the id of a snapshot")
+
+
+def _partition_statistics(metadata: TableMetadata) -> Found:
+    ids = [file.snapshot_id for file in metadata.partition_statistics]
+    for second, _ in repeated(ids):
+        yield Place(f"/partition-statistics/{second}/snapshot-id", ids[second], "one file per snapshot")
+
+
+def _is_base64(text: str) -> bool:
+    try:
+        base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        return False
+    return True
+
+
+def _statistics_keys(metadata: TableMetadata) -> Found:
+    for place, file in enumerate(metadata.statistics):
+        if file.key_metadata is not None and not _is_base64(file.key_metadata):
+            yield Place(f"/statistics/{place}/key-metadata", file.key_metadata, "base64")
+
+
+def _key_metadata(metadata: TableMetadata) -> Found:
+    for place, key in enumerate(metadata.encryption_keys):
+        if not _is_base64(key.encrypted_key_metadata):
+            yield Place(f"/encryption-keys/{place}/encrypted-key-metadata", key.encrypted_key_metadata, "base64")
+
+
+def _repeated_keys(metadata: TableMetadata) -> Found:
+    ids = [key.key_id for key in metadata.encryption_keys]
+    for second, first in repeated(ids):
+        yield Place(f"/encryption-keys/{second}/key-id", ids[second], f"an id that key {first} does not have")
+
+
+WARNING = Severity.WARNING
+SNAPSHOTS = ("snapshots",)
+
+RULES: tuple[Rule, ...] = (
+    Rule("SNP001", "two snapshots have one id", SNAPSHOTS, _repeated_snapshots, refused=True),
+    Rule("TMD015", "the current snapshot is not among the snapshots", ("current_snapshot_id", "snapshots"),
+         _current_snapshot, refused=True),
+    Rule("TMD015", "the main branch is not at the current snapshot", ("current_snapshot_id", "refs"), _main, refused=True),
+    Rule("REF002", "main is no branch", ("refs",), _main_is_branch),
+    Rule("SNP005", "a snapshot has no manifests", ("snapshots", "format_version"), _no_manifests, refused=True),
+    Rule("SNP006", "a snapshot has manifests twice", SNAPSHOTS, _both_manifests),
+    Rule("TMD004", "a snapshot is newer than the last sequence number", ("snapshots", "last_sequence_number"),
+         _last_sequence_number),
+    Rule("SNP003", "a snapshot is no newer than its parent", SNAPSHOTS, _sequence_order),
+    Rule("SNP002", "a snapshot is its own ancestor", SNAPSHOTS, _cycles),
+    Rule("SNP008", "a summary does not tell a known operation", ("snapshots", "format_version"), _operations),
+    Rule("NOT005", "a metric of a summary is not a number", SNAPSHOTS, _metrics, WARNING),
+    Rule("SNP009", "the schema of a snapshot is not among the schemas", ("snapshots", "schemas"), _snapshot_schemas,
+         WARNING),
+    Rule("SNP012", "the key of a snapshot is not among the keys", ("snapshots", "encryption_keys"), _snapshot_keys),
+    Rule("SNP010", "a snapshot has no first row id", SNAPSHOTS, _first_row_ids, since=V3),
+    Rule("SNP011", "a snapshot has half of its row ids", SNAPSHOTS, _added_rows, WARNING),
+    Rule("SNP010", "row ids are negative", SNAPSHOTS, _negative_rows),
+    Rule("TMD024", "the next row id was given already", ("snapshots", "next_row_id"), _next_row_id),
+    Rule("LIN023", "two snapshots were given the same row ids", SNAPSHOTS, _overlapping_rows),
+    Rule("TMD021", "the snapshot of a reference is not among the snapshots", ("refs", "snapshots"), _dangling),
+    *(
+        Rule(code, f"{name} is not positive", ("refs",), _ref_limit(name, attribute))
+        for code, name, attribute in REF_LIMITS
+    ),
+    Rule("REF003", "a tag has the retention of a branch", ("refs",), _tag_limits),
+    Rule("TMD017", "the snapshot log is not in the order of time", ("snapshot_log",), _snapshot_log_order, WARNING),
+    Rule("TMD017", "the snapshot log does not end with the current snapshot", ("snapshot_log", "current_snapshot_id"),
+         _snapshot_log_end, WARNING),
+    Rule("TMD017", "the snapshot log tells of an expired snapshot", ("snapshot_log", "snapshots"), _snapshot_log_known,
+         WARNING),
+    Rule("TMD018", "the metadata log is not in the order of time", ("metadata_log",), _metadata_log_order, WARNING),
+    Rule("STA001", "statistics tell of a snapshot that is not there", ("statistics", "partition_statistics", "snapshots"),
+         _statistics_snapshots, WARNING),
+    Rule("STA016", "a snapshot has several partition statistics files", ("partition_statistics",), _partition_statistics),
+    Rule("STA005", "key metadata is no base64", ("statistics",), _statistics_keys),
+    Rule("ENC002", "encrypted key metadata is no base64", ("encryption_keys",), _key_metadata),
+    Rule("ENC001", "two keys have one id", ("encryption_keys",), _repeated_keys),
+)  # fmt: skip
+"""The rules over the table's history."""

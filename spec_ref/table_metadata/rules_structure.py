@@ -1,0 +1,279 @@
+"""Rules over schemas, partition specs and sort orders (Schemas; Partitioning; Sorting; Table Metadata Fields)."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+
+from spec_ref.errors import SpecError, Violation
+from spec_ref.partitioning.spec import PartitionField, source_type
+from spec_ref.partitioning.transforms import UnknownTransform, Void
+from spec_ref.schemas.evolution import history_problems
+from spec_ref.schemas.identifier_fields import identifier_problems
+from spec_ref.schemas.name_mapping import NAME_MAPPING_PROPERTY, read_name_mapping
+from spec_ref.schemas.reserved_ids import MAX_TABLE_FIELD_ID
+from spec_ref.schemas.schema import field_ids
+from spec_ref.schemas.types import UNKNOWN, StructType
+from spec_ref.sorting import UNSORTED_ID, SortField
+from spec_ref.table_metadata.metadata import TableMetadata, last_partition_id
+from spec_ref.table_metadata.rules import Found, Place, Rule, Severity, repeated, under
+from spec_ref.versions import V2
+
+
+def _uuid(metadata: TableMetadata) -> Found:
+    try:
+        uuid.UUID(metadata.table_uuid or str(uuid.UUID(int=0)))
+    except ValueError:
+        yield Place("/table-uuid", metadata.table_uuid, "a UUID")
+
+
+def _location(metadata: TableMetadata) -> Found:
+    if "://" not in metadata.location and not metadata.location.startswith("file:"):
+        yield Place("/location", metadata.location, "a location with a URI scheme")
+
+
+# Schemas
+
+
+def _ambiguous(path: str, attribute: str, id_attribute: str) -> Callable[[TableMetadata], Found]:
+    """Two different things with one id; the same thing twice is harmless."""
+
+    def find(metadata: TableMetadata) -> Found:
+        items = getattr(metadata, attribute)
+        for place, first in repeated([getattr(item, id_attribute) for item in items]):
+            if items[place] != items[first]:
+                found = getattr(items[place], id_attribute)
+                yield Place(f"{path}/{place}", found, f"an id that {path}/{first} does not have")
+
+    return find
+
+
+def _unresolved(path: str, attribute: str, items: str, id_attribute: str) -> Callable[[TableMetadata], Found]:
+    """An id of the table that none of its things has."""
+
+    def find(metadata: TableMetadata) -> Found:
+        found = getattr(metadata, attribute)
+        if all(getattr(item, id_attribute) != found for item in getattr(metadata, items)):
+            yield Place(path, found, f"an id in /{items.replace('_', '-')}")
+
+    return find
+
+
+def _repeated_field_ids(metadata: TableMetadata) -> Found:
+    for place, schema in enumerate(metadata.schemas):
+        ids = list(field_ids(schema.fields))
+        for _, first in repeated(ids):
+            yield Place(f"/schemas/{place}", ids[first], "every id once")
+
+
+def _repeated_names(metadata: TableMetadata) -> Found:
+    for place, schema in enumerate(metadata.schemas):
+        structs = [
+            ("", schema.as_struct()),
+            *((c.name, c.type) for c in schema.columns() if isinstance(c.type, StructType)),
+        ]
+        for name, struct in structs:
+            names = [field.name for field in struct.fields]
+            for _, first in repeated(names):
+                yield Place(f"/schemas/{place}", ".".join(filter(None, (name, names[first]))), "every name once")
+
+
+def _reserved_ids(metadata: TableMetadata) -> Found:
+    for place, schema in enumerate(metadata.schemas):
+        for found in field_ids(schema.fields):
+            if found > MAX_TABLE_FIELD_ID:
+                yield Place(f"/schemas/{place}", found, f"at most {MAX_TABLE_FIELD_ID}")
+
+
+def _last_column_id(metadata: TableMetadata) -> Found:
+    highest = max((found for schema in metadata.schemas for found in field_ids(schema.fields)), default=0)
+    if metadata.last_column_id < highest:
+        yield Place("/last-column-id", metadata.last_column_id, f"at least {highest}")
+
+
+def _identifiers(metadata: TableMetadata) -> Found:
+    for place, schema in enumerate(metadata.schemas):
+        for problem in identifier_problems(schema):
+            yield under(f"/schemas/{place}", problem)
+
+
+def _new_types(metadata: TableMetadata) -> Found:
+    for place, schema in enumerate(metadata.schemas):
+        for column in schema.columns():
+            if column.type.since > metadata.format_version:
+                expected = f"a table of version {column.type.since} or newer"
+                yield Place(f"/schemas/{place}", f"{column.name}: {column.type}", expected)
+
+
+def _unknown_required(metadata: TableMetadata) -> Found:
+    for place, schema in enumerate(metadata.schemas):
+        for column in schema.columns():
+            if column.type == UNKNOWN and column.required:
+                yield Place(f"/schemas/{place}", column.name, "an optional field")
+
+
+def _history(metadata: TableMetadata) -> Found:
+    for place, problem in history_problems(metadata.schemas, metadata.format_version):
+        yield under(f"/schemas/{place}", problem)
+
+
+def _deprecated_schema(metadata: TableMetadata) -> Found:
+    for schema in metadata.schemas if metadata.schema else ():
+        if schema.schema_id == metadata.current_schema_id and schema.fields != metadata.schema.fields:  # type: ignore[union-attr]
+            yield Place("/schema", expected=f"the fields of schema {schema.schema_id}")
+
+
+def _name_mapping(metadata: TableMetadata) -> Found:
+    text = metadata.properties.get(NAME_MAPPING_PROPERTY)
+    if text is not None:
+        try:
+            read_name_mapping(text)
+        except SpecError as problem:
+            # The pointer of the mapping leads into the text of the property, not into the metadata.
+            told = problem.violation
+            yield Violation(
+                requirement=told.requirement,
+                message=f"in the mapping{' at ' + told.path if told.path else ''}: {told.message}",
+                path=f"/properties/{NAME_MAPPING_PROPERTY}",
+                found=told.found,
+                expected=told.expected,
+            )
+
+
+# Partition specs
+
+
+def _repeated_partition_ids(metadata: TableMetadata) -> Found:
+    for place, spec in enumerate(metadata.partition_specs):
+        for second, first in repeated([field.field_id for field in spec.fields]):
+            path = f"/partition-specs/{place}/fields/{second}/field-id"
+            yield Place(path, spec.fields[second].field_id, f"an id that field {first} does not have")
+
+
+def _shared_partition_ids(metadata: TableMetadata) -> Found:
+    first: dict[int, PartitionField] = {}
+    for place, spec in enumerate(metadata.partition_specs):
+        for number, field in enumerate(spec.fields):
+            other = first.setdefault(field.field_id, field)
+            # A field may be renamed, and its transform become void, without becoming another.
+            same = other.sources == field.sources and (
+                other.transform == field.transform
+                or isinstance(other.transform, Void)
+                or isinstance(field.transform, Void)
+            )
+            if not same:
+                path = f"/partition-specs/{place}/fields/{number}/field-id"
+                yield Place(path, field.field_id, f"the id of {other.name} for no other field")
+
+
+def _last_partition_id(metadata: TableMetadata) -> Found:
+    highest = last_partition_id(metadata.partition_specs)
+    if metadata.last_partition_id < highest:
+        yield Place("/last-partition-id", metadata.last_partition_id, f"at least {highest}")
+
+
+def _equivalent_specs(metadata: TableMetadata) -> Found:
+    specs = metadata.partition_specs
+    keys = [tuple((field.sources, str(field.transform), field.name) for field in spec.fields) for spec in specs]
+    for second, first in repeated(keys):
+        yield Place(f"/partition-specs/{second}", specs[second].spec_id, f"no equal of spec {specs[first].spec_id}")
+
+
+def _sources(path: str, fields: Sequence[PartitionField | SortField], metadata: TableMetadata) -> Iterator[Violation]:
+    schema = next((one for one in metadata.schemas if one.schema_id == metadata.current_schema_id), None)
+    for place, field in enumerate(fields if schema else ()):
+        if isinstance(field.transform, Void):
+            continue  # a dropped field of a v1 spec, whose column may be gone
+        for source in field.sources:
+            try:
+                type_ = source_type(source, schema)  # type: ignore[arg-type]
+                if len(field.sources) == 1 and not isinstance(field.transform, UnknownTransform):
+                    field.transform.result_type(type_)
+            except SpecError as problem:
+                yield under(f"{path}/fields/{place}", problem)
+
+
+def _spec_sources(metadata: TableMetadata) -> Found:
+    for place, spec in enumerate(metadata.partition_specs):
+        if spec.spec_id == metadata.default_spec_id:
+            yield from _sources(f"/partition-specs/{place}", spec.fields, metadata)
+
+
+def _order_sources(metadata: TableMetadata) -> Found:
+    for place, order in enumerate(metadata.sort_orders):
+        if order.order_id == metadata.default_sort_order_id:
+            yield from _sources(f"/sort-orders/{place}", order.fields, metadata)
+
+
+def _old_sources(metadata: TableMetadata) -> Found:
+    known = {found for schema in metadata.schemas for found in field_ids(schema.fields)}
+    for path, items in (("/partition-specs", metadata.partition_specs), ("/sort-orders", metadata.sort_orders)):
+        for place, item in enumerate(items):
+            for number, field in enumerate(item.fields):
+                for source in field.sources:
+                    if source not in known and not isinstance(field.transform, Void):
+                        yield Place(f"{path}/{place}/fields/{number}", source, "the id of a field of some schema")
+
+
+def _unknown_transforms(metadata: TableMetadata) -> Found:
+    for place, spec in enumerate(metadata.partition_specs):
+        if spec.spec_id == metadata.default_spec_id and not spec.writable:
+            yield Place(f"/partition-specs/{place}", spec.spec_id, "transforms that writers know")
+
+
+def _unsorted(metadata: TableMetadata) -> Found:
+    for place, order in enumerate(metadata.sort_orders):
+        if order.order_id == UNSORTED_ID and order.fields:
+            yield Place(f"/sort-orders/{place}/fields", f"{len(order.fields)} fields", "no fields")
+
+
+WARNING = Severity.WARNING
+
+RULES: tuple[Rule, ...] = (
+    Rule("TMD002", "the table's id is no UUID", ("table_uuid",), _uuid),
+    Rule("LOC001", "the location has no URI scheme", ("location",), _location, WARNING),
+    Rule("TMD008", "two schemas have one id", ("schemas",), _ambiguous("/schemas", "schemas", "schema_id"), refused=True),
+    Rule(
+        "TMD009", "the current schema is not among the schemas", ("schemas", "current_schema_id"),
+        _unresolved("/current-schema-id", "current_schema_id", "schemas", "schema_id"), refused=True,
+    ),
+    Rule("TYP002", "two fields of a schema have one id", ("schemas",), _repeated_field_ids, refused=True),
+    Rule("TYP002", "two fields of a struct have one name", ("schemas",), _repeated_names, WARNING),
+    Rule("RES001", "a field id is reserved for metadata columns", ("schemas",), _reserved_ids),
+    Rule("TMD006", "a field has a higher id than the last", ("schemas", "last_column_id"), _last_column_id),
+    Rule("IDF001", "a field cannot identify rows", ("schemas",), _identifiers),
+    Rule("VER004", "a type is newer than the table", ("schemas", "format_version"), _new_types),
+    Rule("TYP025", "a field of type unknown is required", ("schemas",), _unknown_required),
+    Rule("EVO001", "a field changed as no evolution may", ("schemas", "format_version"), _history),
+    Rule("TMD007", "the deprecated schema is not the current one", ("schema", "schemas", "current_schema_id"),
+         _deprecated_schema, WARNING),
+    Rule("NAM009", "the name mapping cannot be read", ("properties",), _name_mapping),
+    Rule(
+        "TMD011", "two partition specs have one id", ("partition_specs",),
+        _ambiguous("/partition-specs", "partition_specs", "spec_id"), refused=True,
+    ),
+    Rule("PAR002", "two fields of a spec have one id", ("partition_specs",), _repeated_partition_ids, refused=True),
+    Rule("PAR003", "two partition fields have one id", ("partition_specs",), _shared_partition_ids,
+         since=V2),
+    Rule("PAR008", "two partition specs are equivalent", ("partition_specs",), _equivalent_specs, WARNING),
+    Rule(
+        "TMD012", "the default spec is not among the specs", ("partition_specs", "default_spec_id"),
+        _unresolved("/default-spec-id", "default_spec_id", "partition_specs", "spec_id"),
+    ),
+    Rule("TMD013", "a partition field has a higher id than the last", ("partition_specs", "last_partition_id"),
+         _last_partition_id),
+    Rule("PAR004", "a source is not fit", ("partition_specs", "default_spec_id", "schemas", "current_schema_id"),
+         _spec_sources),
+    Rule("PAR004", "no schema has the source", ("partition_specs", "sort_orders", "schemas"), _old_sources, WARNING),
+    Rule("PAR007", "the default spec has unknown transforms", ("partition_specs", "default_spec_id"),
+         _unknown_transforms, WARNING),
+    Rule("TMD019", "two sort orders have one id", ("sort_orders",), _ambiguous("/sort-orders", "sort_orders", "order_id")),
+    Rule(
+        "TMD020", "the default sort order is not among the orders", ("sort_orders", "default_sort_order_id"),
+        _unresolved("/default-sort-order-id", "default_sort_order_id", "sort_orders", "order_id"),
+    ),
+    Rule("SRT002", "the unsorted order sorts", ("sort_orders",), _unsorted),
+    Rule("SRT001", "a source is not fit", ("sort_orders", "default_sort_order_id", "schemas", "current_schema_id"),
+         _order_sources),
+)  # fmt: skip
+"""The rules over the table's structure."""

@@ -1,0 +1,103 @@
+"""Table statistics and partition statistics (Table Statistics; Partition Statistics).
+
+Both are information: a reader may ignore them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from spec_ref.json_kinds import INT, LONG, STRING, STRING_MAP, ListOf, RecordOf
+from spec_ref.records import record, spec_field
+from spec_ref.versions import OPTIONAL, REQUIRED
+
+
+@record(kw_only=True)
+class BlobMetadata:
+    """What table metadata tells of one blob of a statistics file."""
+
+    type: str = spec_field("type", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="STA008", type=STRING)
+    """The blob type of the Puffin file."""
+
+    snapshot_id: int = spec_field("snapshot-id", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="STA009", type=LONG)
+    """The snapshot that the blob was computed from."""
+
+    sequence_number: int = spec_field(
+        "sequence-number", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="STA010", type=LONG
+    )
+    """The sequence number of that snapshot."""
+
+    fields: tuple[int, ...] = spec_field(
+        "fields", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="STA011", type=ListOf(INT)
+    )
+    """The ids of the fields, in order, that the statistic was calculated on."""
+
+    properties: Mapping[str, str] | None = spec_field(
+        "properties", v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="STA012", type=STRING_MAP, default=None
+    )
+
+    extra: Mapping[str, Any] = attrs.field(factory=dict)
+    """Properties that no format version knows."""
+
+
+BLOB = RecordOf(BlobMetadata, "the metadata of a blob", requirement="STA006")
+
+
+@record(kw_only=True)
+class StatisticsFile:
+    """A Puffin file with statistics of one snapshot."""
+
+    snapshot_id: int = spec_field("snapshot-id", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="STA001", type=LONG)
+    """The snapshot. A long, although older editions of the spec had it as a string (contradiction A15)."""
+
+    statistics_path: str = spec_field(
+        "statistics-path", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="STA002", type=STRING
+    )
+
+    file_size_in_bytes: int = spec_field(
+        "file-size-in-bytes", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="STA003", type=LONG
+    )
+
+    file_footer_size_in_bytes: int = spec_field(
+        "file-footer-size-in-bytes", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="STA004", type=LONG
+    )
+    """The size of the whole footer, not of its payload alone."""
+
+    key_metadata: str | None = spec_field(
+        "key-metadata", v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="STA005", type=STRING, default=None
+    )
+    """Base64 of key metadata whose form is the implementation's own."""
+
+    blob_metadata: tuple[BlobMetadata, ...] = spec_field(
+        "blob-metadata", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="STA006", type=ListOf(BLOB)
+    )
+
+    extra: Mapping[str, Any] = attrs.field(factory=dict)
+    """Properties that no format version knows."""
+
+
+STATISTICS_FILE = RecordOf(StatisticsFile, "a statistics file", requirement="TMD022")
+
+
+@record(kw_only=True)
+class PartitionStatisticsFile:
+    """A file with statistics of the partitions of one snapshot; at most one per snapshot (STA016)."""
+
+    snapshot_id: int = spec_field("snapshot-id", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="STA013", type=LONG)
+
+    statistics_path: str = spec_field(
+        "statistics-path", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="STA014", type=STRING
+    )
+
+    file_size_in_bytes: int = spec_field(
+        "file-size-in-bytes", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="STA015", type=LONG
+    )
+
+    extra: Mapping[str, Any] = attrs.field(factory=dict)
+    """Properties that no format version knows."""
+
+
+PARTITION_STATISTICS_FILE = RecordOf(PartitionStatisticsFile, "a partition statistics file", requirement="TMD023")

@@ -1,0 +1,51 @@
+"""Upgrading a table to a newer format version (Format Versioning; Appendix E; Row Lineage for Upgraded Tables)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from spec_ref.errors import violation
+from spec_ref.records import evolve
+from spec_ref.table_metadata.metadata import TableMetadata
+from spec_ref.versions import V1, V2, V3, FormatVersion
+
+
+def _to_v2(metadata: TableMetadata) -> TableMetadata:
+    """Everything that v2 requires is already filled in by reading, with sequence numbers of 0 (UPG003)."""
+    if metadata.table_uuid is None:
+        raise violation("TMD002", "a v2 table has a table-uuid; give the table one to upgrade it", expected="a UUID")
+    return evolve(metadata, format_version=V2, schema=None, partition_spec=None)
+
+
+def _to_v3(metadata: TableMetadata) -> TableMetadata:
+    """Row ids start at 0, and the snapshots of before stay without (LIN013)."""
+    return evolve(metadata, format_version=V3, next_row_id=0)
+
+
+STEPS: dict[FormatVersion, Callable[[TableMetadata], TableMetadata]] = {V1: _to_v2, V2: _to_v3}
+"""What each version needs to become the next."""
+
+
+def upgrade(metadata: TableMetadata, version: FormatVersion | int, *, table_uuid: str | None = None) -> TableMetadata:
+    """The table in a newer format version; nothing of its data and manifests is rewritten (VER003).
+
+    The time of the update and the metadata log are the commit's to set.
+
+    Args:
+        metadata: the table.
+        version: 1, 2 or 3, and not below the table's own.
+        table_uuid: the UUID for a v1 table without one.
+
+    Raises:
+        SpecError: the version is unknown or lower, or a UUID is missing.
+    """
+    if version not in FormatVersion._value2member_map_:
+        raise violation("VER001", "the format version is not supported", found=version, expected="1, 2 or 3")
+    if version < metadata.format_version:
+        found = f"version {metadata.format_version} to {version}"
+        raise violation("VER003", "a table is not downgraded: older versions cannot hold what it has", found=found)
+    if metadata.table_uuid is None and table_uuid is not None:
+        metadata = evolve(metadata, table_uuid=table_uuid)
+    while metadata.format_version < version:
+        metadata = STEPS[metadata.format_version](metadata)
+    return metadata
