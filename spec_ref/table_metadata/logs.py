@@ -18,16 +18,16 @@ class SnapshotLogEntry:
     """When a snapshot became the current one."""
 
     timestamp_ms: int = spec_field(
-        "timestamp-ms", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="TMD017", type=LONG
+        "timestamp-ms", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="TMD031", type=LONG
     )
 
-    snapshot_id: int = spec_field("snapshot-id", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="TMD017", type=LONG)
+    snapshot_id: int = spec_field("snapshot-id", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="TMD031", type=LONG)
 
     extra: Mapping[str, Any] = attrs.field(factory=dict)
     """Properties that no format version knows."""
 
 
-SNAPSHOT_LOG_ENTRY = RecordOf(SnapshotLogEntry, "an entry of the snapshot log", requirement="TMD017")
+SNAPSHOT_LOG_ENTRY = RecordOf(SnapshotLogEntry, "an entry of the snapshot log", requirement="TMD031")
 
 
 @record(kw_only=True)
@@ -35,18 +35,18 @@ class MetadataLogEntry:
     """A metadata file that was the table's, and when it was written."""
 
     timestamp_ms: int = spec_field(
-        "timestamp-ms", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="TMD018", type=LONG
+        "timestamp-ms", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="TMD032", type=LONG
     )
 
     metadata_file: str = spec_field(
-        "metadata-file", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="TMD018", type=STRING
+        "metadata-file", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="TMD032", type=STRING
     )
 
     extra: Mapping[str, Any] = attrs.field(factory=dict)
     """Properties that no format version knows."""
 
 
-METADATA_LOG_ENTRY = RecordOf(MetadataLogEntry, "an entry of the metadata log", requirement="TMD018")
+METADATA_LOG_ENTRY = RecordOf(MetadataLogEntry, "an entry of the metadata log", requirement="TMD032")
 
 
 def snapshot_at(log: Sequence[SnapshotLogEntry], timestamp_ms: int) -> int:
