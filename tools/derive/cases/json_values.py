@@ -6,7 +6,21 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from tools.derive.cases.binary import CRS84, LENGTHS, RANGES, SHAPES, SPHERE, TEXTS, hexadecimal
+from tools.derive.cases.binary import LENGTHS, RANGES, SHAPES, TEXTS, hexadecimal
+from tools.derive.cases.json_refusals import (
+    BAD_SHAPES,
+    DATE_TEXTS,
+    DECIMAL_TEXTS,
+    HEX_TEXTS,
+    KINDS,
+    NANOSECOND_TEXTS,
+    NEGATIVE_SCALE_TEXTS,
+    NUMBERS,
+    TIME_TEXTS,
+    TIMESTAMP_TEXTS,
+    TIMESTAMPTZ_TEXTS,
+    UUID_TEXTS,
+)
 from tools.derive.cases.values import TOPICS, Value
 from tools.derive.encoding import describe
 from tools.derive.json_value import json_forms
@@ -97,184 +111,6 @@ OPEN: list[tuple[str, str, Any, Any, str, tuple[str, ...]]] = [
     ("timestamp-10000", "timestamp", "+10000-01-01T00:00:00.000000", "+10000-01-01T00:00:00.000000",
      "ISO 8601 takes more than four digits of a year by agreement", ()),
 ]  # fmt: skip
-
-DATE_TEXTS = [
-    ("one-digit-month", "2017-1-16", "a month has two digits"),
-    ("one-digit-day", "2017-11-6", "a day has two digits"),
-    ("month-0", "2017-00-16", "no such month"),
-    ("month-13", "2017-13-16", "no such month"),
-    ("day-0", "2017-11-00", "no such day"),
-    ("day-31-in-november", "2017-11-31", "no such day"),
-    ("2017-02-29", "2017-02-29", "2017 is no leap year"),
-    ("1900-02-29", "1900-02-29", "1900 is no leap year"),
-    ("with-time", "2017-11-16T00:00:00", "a date has no time"),
-    ("slashes", "2017/11/16", "ISO 8601 has hyphens"),
-    ("day-first", "16-11-2017", "the year comes first"),
-    ("two-digit-year", "17-11-16", "a year has four digits"),
-    ("leading-space", " 2017-11-16", "nothing around it"),
-    ("trailing-newline", "2017-11-16\n", "nothing around it"),
-    ("empty", "", "no date"),
-    ("words", "today", "no date"),
-    ("arabic-digits", "\u0662\u0660\u0661\u0667-11-16", "digits are 0 to 9"),
-]
-TIME_TEXTS = [
-    ("hour-24", "24:00:00.000000", "a time of day ends before 24:00"),
-    ("hour-25", "25:00:00.000000", "no such hour"),
-    ("minute-60", "22:60:00.000000", "no such minute"),
-    ("second-60", "23:59:60.000000", "there are no leap seconds"),
-    ("7-digits", "22:31:08.1234567", "a time has microseconds"),
-    ("9-digits", "22:31:08.123456789", "a time has microseconds"),
-    ("point-only", "22:31:08.", "a point without digits"),
-    ("one-digit-hour", "2:31:08.123456", "an hour has two digits"),
-    ("zone-z", "22:31:08.123456Z", "a time has no zone"),
-    ("zone-offset", "22:31:08.123456+00:00", "a time has no zone"),
-    ("with-date", "2017-11-16T22:31:08.123456", "a time has no date"),
-    ("am-pm", "10:31:08 PM", "not ISO 8601"),
-    ("negative", "-01:00:00.000000", "no such hour"),
-    ("leading-space", " 22:31:08.123456", "nothing around it"),
-    ("empty", "", "no time"),
-    ("arabic-digits", "22:31:0\u0668.123456", "digits are 0 to 9"),
-]
-TIMESTAMP_TEXTS = [
-    ("zone-z", "2017-11-16T22:31:08.123456Z", "it has no zone"),
-    ("zone-offset", "2017-11-16T22:31:08.123456+00:00", "it has no zone"),
-    ("date-only", "2017-11-16", "no time"),
-    ("space", "2017-11-16 22:31:08.123456", "ISO 8601 has a T"),
-    ("february-30", "2017-02-30T22:31:08.123456", "no such day"),
-    ("hour-24", "2017-11-16T24:00:01.000000", "no such hour"),
-    ("second-60", "2016-12-31T23:59:60.000000", "there are no leap seconds"),
-    ("7-digits", "2017-11-16T22:31:08.1234567", "it has microseconds"),
-    ("9-digits", "2017-11-16T22:31:08.123456789", "it has microseconds"),
-    ("point-only", "2017-11-16T22:31:08.", "a point without digits"),
-    ("trailing-space", "2017-11-16T22:31:08.123456 ", "nothing around it"),
-    ("empty", "", "no timestamp"),
-    ("beyond-long", "+294247-01-10T04:00:54.775808", "2^63 us"),
-]
-TIMESTAMPTZ_TEXTS = [
-    ("no-zone", "2017-11-16T22:31:08.123456", "the offset is missing", ()),
-    ("zone-z", "2017-11-16T22:31:08.123456Z", "the offset is +00:00, written so", ("B35",)),
-    ("zone-minus-00-00", "2017-11-16T22:31:08.123456-00:00", "the offset is +00:00, written so", ("B35",)),
-    ("zone-plus-1", "2017-11-16T23:31:08.123456+01:00", "the offset is +00:00", ()),
-    ("zone-minus-8", "2017-11-16T14:31:08.123456-08:00", "the offset is +00:00", ()),
-    ("zone-no-colon", "2017-11-16T22:31:08.123456+0000", "the offset is +00:00, written so", ("B35",)),
-    ("zone-hours-only", "2017-11-16T22:31:08.123456+00", "the offset is +00:00, written so", ("B35",)),
-    ("zone-name", "2017-11-16T22:31:08.123456+00:00[UTC]", "the offset is +00:00, and no name", ()),
-    ("zone-utc", "2017-11-16T22:31:08.123456 UTC", "the offset is +00:00", ()),
-    ("zone-twice", "2017-11-16T22:31:08.123456+00:00+00:00", "one offset", ()),
-    ("zone-with-seconds", "2017-11-16T22:31:08.123456+00:00:00", "the offset is +00:00, written so", ("B35",)),
-    ("7-digits", "2017-11-16T22:31:08.1234567+00:00", "it has microseconds", ()),
-    ("february-30", "2017-02-30T22:31:08.123456+00:00", "no such day", ()),
-    ("date-only", "2017-11-16+00:00", "no time", ()),
-]
-NANOSECOND_TEXTS = [
-    ("timestamp-ns-10-digits", "timestamp_ns", "2017-11-16T22:31:08.1234567890", "it has nanoseconds"),
-    ("timestamp-ns-zone-z", "timestamp_ns", "2017-11-16T22:31:08.123456789Z", "it has no zone"),
-    ("timestamp-ns-zone-offset", "timestamp_ns", "2017-11-16T22:31:08.123456789+00:00", "it has no zone"),
-    ("timestamp-ns-space", "timestamp_ns", "2017-11-16 22:31:08.123456789", "ISO 8601 has a T"),
-    ("timestamp-ns-2-63", "timestamp_ns", "2262-04-11T23:47:16.854775808", "2^63 ns"),
-    ("timestamp-ns-below", "timestamp_ns", "1677-09-21T00:12:43.145224191", "-2^63 - 1 ns"),
-    ("timestamp-ns-9999", "timestamp_ns", "9999-12-31T23:59:59.999999999", "beyond 64 bits of nanoseconds"),
-    ("timestamp-ns-0001", "timestamp_ns", "0001-01-01T00:00:00.000000000", "beyond 64 bits of nanoseconds"),
-    ("timestamp-ns-february-30", "timestamp_ns", "2017-02-30T22:31:08.123456789", "no such day"),
-    ("timestamptz-ns-no-zone", "timestamptz_ns", "2017-11-16T22:31:08.123456789", "the offset is missing"),
-    ("timestamptz-ns-zone-plus-1", "timestamptz_ns", "2017-11-16T23:31:08.123456789+01:00", "the offset is +00:00"),
-    ("timestamptz-ns-10-digits", "timestamptz_ns", "2017-11-16T22:31:08.1234567890+00:00", "it has nanoseconds"),
-    ("timestamptz-ns-2-63", "timestamptz_ns", "2262-04-11T23:47:16.854775808+00:00", "2^63 ns"),
-    ("timestamptz-ns-below", "timestamptz_ns", "1677-09-21T00:12:43.145224191+00:00", "-2^63 - 1 ns"),
-]
-NUMBERS = [
-    ("boolean-string", "boolean", "true", "a JSON boolean, not a string"),
-    ("boolean-0", "boolean", 0, "a JSON boolean, not a number"),
-    ("boolean-1", "boolean", 1, "a JSON boolean, not a number"),
-    ("boolean-empty", "boolean", "", "a JSON boolean"),
-    ("int-2-31", "int", 2147483648, "more than 32 bits"),
-    ("int-minus-2-31-minus-1", "int", -2147483649, "more than 32 bits"),
-    ("int-2-32", "int", 4294967296, "more than 32 bits, and not 0"),
-    ("int-fraction", "int", 1.5, "not an integer"),
-    ("int-string", "int", "34", "a JSON int, not a string"),
-    ("int-true", "int", True, "a JSON int, not a boolean"),
-    ("int-list", "int", [34], "a JSON int, not a list"),
-    ("int-object", "int", {"1": 34}, "a JSON int, not an object"),
-    ("long-2-63", "long", 9223372036854775808, "more than 64 bits"),
-    ("long-minus-2-63-minus-1", "long", -9223372036854775809, "more than 64 bits"),
-    ("long-2-64-minus-1", "long", 18446744073709551615, "more than 64 bits, and not -1"),
-    ("long-fraction", "long", 0.5, "not an integer"),
-    ("long-string", "long", "34", "a JSON number, not a string"),
-    ("long-false", "long", False, "a JSON number, not a boolean"),
-    ("float-string", "float", "1.0", "a JSON number, not a string"),
-    ("float-nan", "float", "NaN", "JSON has no NaN, and a string is no number"),
-    ("float-infinity", "float", "Infinity", "JSON has no infinity"),
-    ("float-true", "float", True, "a JSON number, not a boolean"),
-    ("float-too-large", "float", 1e39, "beyond the largest float"),
-    ("double-string", "double", "1.0", "a JSON number, not a string"),
-    ("double-nan", "double", "NaN", "JSON has no NaN, and a string is no number"),
-    ("double-infinity", "double", "Infinity", "JSON has no infinity"),
-    ("double-minus-infinity", "double", "-Infinity", "JSON has no infinity"),
-    ("double-list", "double", [1.0], "a JSON number, not a list"),
-]
-DECIMAL_TEXTS = [
-    ("number", 14.2, "a JSON string, not a number"),
-    ("integer", 14, "a JSON string, not a number"),
-    ("scale-1", "14.2", "one digit after the point of a scale of two"),
-    ("scale-3", "14.200", "three digits after the point of a scale of two"),
-    ("scale-0", "14", "no digit after the point of a scale of two"),
-    ("point-only", "14.", "no digit after the point of a scale of two"),
-    ("exponent", "1.420E+1", "an exponent is for a negative scale"),
-    ("eight-integer-digits", "12345678.90", "ten digits in a precision of nine"),
-    ("comma", "14,20", "a point, not a comma"),
-    ("underscore", "1_4.20", "digits only"),
-    ("space-inside", "1 4.20", "digits only"),
-    ("space-around", " 14.20 ", "nothing around it"),
-    ("empty", "", "no number"),
-    ("nan", "NaN", "a decimal has no NaN"),
-    ("infinity", "Infinity", "a decimal has no infinity"),
-    ("hexadecimal", "0x0E.33", "decimal digits"),
-    ("two-points", "14.2.0", "one point"),
-    ("two-signs", "--14.20", "one sign"),
-    ("words", "fourteen", "no number"),
-    ("fullwidth-digits", "\uff11\uff14.\uff12\uff10", "digits are 0 to 9"),
-    ("true", True, "a JSON string, not a boolean"),
-]
-UUID_TEXTS = [
-    ("no-hyphens", "f79c3e09677c4bbda4793f349cb785e7", "a uuid has hyphens"),
-    ("braces", "{f79c3e09-677c-4bbd-a479-3f349cb785e7}", "a uuid has no braces"),
-    ("urn", "urn:uuid:f79c3e09-677c-4bbd-a479-3f349cb785e7", "a uuid has no prefix"),
-    ("short", "f79c3e09-677c-4bbd-a479-3f349cb785e", "a digit is missing"),
-    ("long", "f79c3e09-677c-4bbd-a479-3f349cb785e70", "a digit too many"),
-    ("short-groups", "1-1-1-1-1", "each group has all its digits"),
-    ("misplaced-hyphens", "f79c3e0-9677c-4bbd-a479-3f349cb785e7", "the groups have 8, 4, 4, 4 and 12 digits"),
-    ("letter-g", "g79c3e09-677c-4bbd-a479-3f349cb785e7", "g is no hexadecimal digit"),
-    ("space-around", " f79c3e09-677c-4bbd-a479-3f349cb785e7", "nothing around it"),
-    ("empty", "", "no uuid"),
-    ("number", 34, "a JSON string"),
-]
-HEX_TEXTS = [
-    ("fixed-short", "fixed[4]", "000102", "three bytes in a fixed[4]"),
-    ("fixed-long", "fixed[4]", "000102ff00", "five bytes in a fixed[4]"),
-    ("fixed-empty", "fixed[4]", "", "no bytes in a fixed[4]"),
-    ("fixed-odd", "fixed[4]", "000102f", "two digits a byte"),
-    ("fixed-prefix", "fixed[4]", "0x000102ff", "no prefix"),
-    ("fixed-base64", "fixed[4]", "AAEC/w==", "hexadecimal, not base64"),
-    ("binary-odd", "binary", "1", "two digits a byte"),
-    ("binary-odd-3", "binary", "001", "two digits a byte"),
-    ("binary-letter-g", "binary", "0g", "g is no hexadecimal digit"),
-    ("binary-prefix", "binary", "0x00", "no prefix"),
-    ("binary-spaces", "binary", "00 01", "digits only"),
-    ("binary-minus", "binary", "-1", "digits only"),
-    ("binary-base64", "binary", "AAEC/w==", "hexadecimal, not base64"),
-    ("binary-list", "binary", [0, 1, 2], "a JSON string"),
-    ("binary-fullwidth-digits", "binary", "\uff10\uff10", "digits are 0 to 9 and a to f"),
-]
-KINDS = [
-    ("string-number", "string", 34, "a JSON string"),
-    ("string-true", "string", True, "a JSON string"),
-    ("string-list", "string", ["iceberg"], "a JSON string"),
-    ("date-number", "date", 17486, "a JSON string, not the days"),
-    ("time-number", "time", 81068000000, "a JSON string, not the microseconds"),
-    ("timestamp-number", "timestamp", 1510871468000000, "a JSON string, not the microseconds"),
-    ("timestamptz-number", "timestamptz", 1510871468000000, "a JSON string, not the microseconds"),
-    ("timestamp-ns-number", "timestamp_ns", 1510871468000000000, "a JSON string, not the nanoseconds"),
-]
 
 STRUCT = {"type": "struct", "fields": [{"id": 1, "name": "a", "required": True, "type": "int"},
                                        {"id": 2, "name": "b", "required": False, "type": "string"}]}  # fmt: skip
@@ -373,11 +209,6 @@ NEGATIVE_SCALE = [
     ("json-encode-negative-scale-2e20", "json-value.encode", {"type": "decimal(9, -20)", "bytes": "02"}, ok("2E+20"),
      "the printed example"),
 ]  # fmt: skip
-NEGATIVE_SCALE_TEXTS = [
-    ("other-exponent", "20E+19", "the exponent equals the negated scale"),
-    ("plain-digits", "200000000000000000000", "scientific notation, whose exponent equals the negated scale"),
-    ("fraction", "2.0E+20", "the exponent of the last digit is 19, not 20"),
-]
 
 
 def _refused(group: str, rows: list[tuple[str, str, Any, str]]) -> list[Vector]:
@@ -414,21 +245,6 @@ def _geo() -> tuple[list[Vector], list[Vector]]:
             )
         )
     return encode, decode  # fmt: skip
-
-
-BAD_SHAPES = [
-    ("empty", CRS84, "", "no geometry"),
-    ("number", CRS84, 30, "a JSON string"),
-    ("geojson", CRS84, {"type": "Point", "coordinates": [30, 10]}, "WKT, not GeoJSON"),
-    ("wkb-hex", CRS84, "01010000000000000000003E400000000000002440", "WKT, not WKB"),
-    ("unclosed", CRS84, "POINT (30 10", "the parenthesis is not closed"),
-    ("one-coordinate", CRS84, "POINT (30)", "a point has X and Y"),
-    ("comma", CRS84, "POINT (30, 10)", "coordinates are separated by a space"),
-    ("no-such-type", CRS84, "DOT (30 10)", "no such geometry"),
-    ("trailing", CRS84, "POINT (30 10) x", "text after the geometry"),
-    ("words", SPHERE, "POINT (east north)", "coordinates are numbers"),
-    ("srid-prefix", CRS84, "SRID=4326;POINT (30 10)", "the SRID prefix is an extension (EWKT)"),
-]
 
 
 def _bad_bytes() -> list[Vector]:

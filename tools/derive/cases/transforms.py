@@ -365,6 +365,18 @@ def _overflows() -> list[Vector]:
     return vectors
 
 
+def _refusal_topic(vector: Vector) -> tuple[str, str]:
+    """The file of a refusal, and its section: that of its requirement about transforms, else of the other."""
+    codes = set(vector.requirements)
+    if codes & {"TRN003", "TRN004"}:
+        return "refusals-bucket", BUCKET
+    if codes & {"TRN005", *TRUNCATE_CODES.values()}:
+        return "refusals-truncate", TRUNCATE
+    if any(code.startswith("TRN") for code in codes):
+        return "refusals", GENERAL
+    return ("refusals-unknown", "Partitioning") if "PAR007" in codes else ("refusals-texts", "Partition Specs")
+
+
 def files() -> Iterator[VectorFile]:
     """The suite, a topic a file."""
 
@@ -384,12 +396,11 @@ def files() -> Iterator[VectorFile]:
     for name in ("year", "month", "day", "hour"):
         yield file(name, GENERAL, _time_vectors(name))
     yield file("nulls", GENERAL, _nulls())
-    sources = [vector for name in SOURCES if name not in ("void", "identity") for vector in _source_refusals(name)]
     geo = [(slug, {"transform": "identity", "type": type_, "value": value}, f"identity has no source type {slug}")
            for slug, (type_, value) in OTHER_SOURCES.items()]  # fmt: skip
-    sources += refusals("transform-source-identity-of", ("TRN002",), geo, "spec: Partition Transforms, source types")
-    yield file("refused-sources", GENERAL, sources)
-    bad = [
+    refused = [vector for name in SOURCES if name not in ("void", "identity") for vector in _source_refusals(name)]
+    refused += refusals("transform-source-identity-of", ("TRN002",), geo, "spec: Partition Transforms, source types")
+    refused += [
         Vector(f"transform-parameter-{slug}", (code, *_codes(name, "")[:1]) if name.split("[")[0] in CODES else (code,),
                {"transform": name, "type": type_, "value": value}, INVALID,
                "spec: Partition Specs, transform strings", note)
@@ -399,4 +410,8 @@ def files() -> Iterator[VectorFile]:
                {"transform": name, "type": type_, "value": value}, INVALID, "spec: Primitive Types", note)
         for slug, name, type_, value, code, note in BAD_VALUES
     ]  # fmt: skip
-    yield file("refusals", GENERAL, bad)
+    topics: dict[tuple[str, str], list[Vector]] = {}
+    for vector in refused:
+        topics.setdefault(_refusal_topic(vector), []).append(vector)
+    for (topic, section), vectors in topics.items():
+        yield file(topic, section, vectors)

@@ -87,7 +87,8 @@ NOT_TYPES = [
     ("notatype", "notatype", "no such type"),
     *((word.replace(" ", "-"), word, "a name of another system")
       for word in ("integer", "bigint", "smallint", "tinyint", "real", "bool", "varchar", "text", "blob", "bytes",
-                   "numeric", "datetime", "timestamp with time zone", "interval", "json", "object", "null", "any", "enum")),
+                   "numeric", "datetime", "timestamp with time zone", "interval", "json", "object", "null", "any",
+                   "enum")),
     *((f"nested-{word}", word, "a nested type is an object") for word in ("struct", "list", "map")),
     ("list-of-int", "list<int>", "a nested type is an object"),
     ("map-of-int", "map<string,int>", "a nested type is an object"),
@@ -221,7 +222,8 @@ NESTED: list[tuple[str, dict[str, Any], dict[str, Any], tuple[str, ...], str]] =
      {**MAP, "value": {**MAP, "key-id": 6, "value-id": 7}}, ("JSC007",), ""),
     ("struct-unknown-optional", struct({**FIELD, "required": False, "type": "unknown"}),
      struct({**FIELD, "required": False, "type": "unknown"}), ("TYP025",), "unknown is optional"),
-    ("struct-variant", struct({**FIELD, "type": "variant"}), struct({**FIELD, "type": "variant"}), ("TYP007",), ""),
+    ("struct-variant", struct({**FIELD, "type": "variant"}), struct({**FIELD, "type": "variant"}),
+     ("JSC006", "TYP006"), ""),
     ("struct-fixed-inside", struct({**FIELD, "type": "fixed[ 4 ]"}), struct({**FIELD, "type": "fixed[4]"}), ("JSC005",),
      "white space around parameters, inside a struct"),
 ]  # fmt: skip
@@ -327,7 +329,8 @@ def _column(type_: Any, member: str, default: Any, required: bool = False) -> di
 def _by_section(codes: tuple[str, ...]) -> str:
     """The section of the first rule that a refusal is about."""
     headings = {"TYP002": "Nested Types", "TYP003": "Nested Types", "TYP004": "Nested Types",
-                "TYP025": "Primitive Types", "TYP013": "Primitive Types", "TYP035": "Edge-Interpolation Algorithm", "DEF008": "Default values",
+                "TYP025": "Primitive Types", "TYP013": "Primitive Types",
+                "TYP035": "Edge-Interpolation Algorithm", "DEF008": "Default values",
                 "DEF009": "Default values"}  # fmt: skip
     return next((headings[code] for code in codes if code in headings and "JSC" not in "".join(codes)), SECTION)
 

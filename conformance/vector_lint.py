@@ -1,0 +1,253 @@
+"""The linter of the golden vectors: ``python -m conformance.vector_lint [FILE or FOLDER]...``.
+
+A finding is one line ``file:line:column: message``. The exit status is 0 without findings, 1 with findings, 2 where a
+file cannot be read as JSON at all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+from attrs import field, frozen
+
+from conformance.protocol import parse_json, shorten
+from spec_ref.requirements import register
+
+SCHEMA = "vectors.schema.json"
+HEAD = ("suite", "operation", "section")
+MEMBERS = ("id", "requirements", "versions", "args", "expect", "origin", "note", "contradiction")
+"""The members of a vector in the order of the files."""
+
+_OUR_OWN = re.compile(r"spec_ref|conformance|reference implementation|own code", re.IGNORECASE)
+_TOPIC = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_PLACE = re.compile(r"(.*) at line (\d+) column (\d+)", re.DOTALL)
+_DECODER = json.JSONDecoder()
+
+JsonPath = tuple[str | int, ...]
+
+
+@frozen(order=True)
+class Finding:
+    """Something that is wrong with a vector file."""
+
+    file: str
+    line: int
+    column: int
+    message: str
+    fatal: bool = field(default=False, order=False)
+    """Whether the file cannot be read at all."""
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}: {self.message}"
+
+
+@frozen
+class VectorFile:
+    """A vector file that was read."""
+
+    path: Path
+    text: str
+    document: dict[str, Any]
+
+    def finding(self, path: JsonPath, message: str) -> Finding:
+        """A finding at a place of the document."""
+        offset = _locate(self.text, path)
+        line_start = self.text.rfind("\n", 0, offset) + 1
+        return Finding(str(self.path), self.text.count("\n", 0, offset) + 1, offset - line_start + 1, message)
+
+
+def canonical(document: dict[str, Any]) -> str:
+    """The one way a vector file is written: a line for each vector, members in order, ASCII only."""
+    lines = ["{", *(f"  {json.dumps(name)}: {json.dumps(document[name])}," for name in HEAD), '  "vectors": [']
+    rows = [
+        "    " + json.dumps({name: vector[name] for name in MEMBERS if name in vector})
+        for vector in document["vectors"]
+    ]
+    return "\n".join([*lines, ",\n".join(rows), "  ]", "}", ""])
+
+
+def lint(paths: Iterable[Path], schema: Path) -> list[Finding]:
+    """All findings of some files, in the order of the files and of their lines.
+
+    Args:
+        paths: the files; rules across files hold among them.
+        schema: the JSON Schema of vector files.
+    """
+    check = jsonschema_rs.validator_for(parse_json(schema.read_bytes()))
+    findings: list[Finding] = []
+    files: list[VectorFile] = []
+    for path in paths:
+        read = _read(path)
+        if isinstance(read, Finding):
+            findings.append(read)
+            continue
+        of_form = [
+            read.finding(tuple(error.instance_path), shorten(error.message))
+            for error in check.iter_errors(read.document)
+        ]
+        findings += of_form
+        if not of_form:
+            findings += _file_findings(read)
+            files.append(read)
+    findings += _twice(files)
+    return sorted(findings)
+
+
+def _read(path: Path) -> VectorFile | Finding:
+    try:
+        data = path.read_bytes()
+        document = parse_json(data)
+    except OSError as error:
+        return Finding(str(path), 1, 1, f"cannot be read: {error.strerror}", fatal=True)
+    except ValueError as error:
+        match = _PLACE.fullmatch(str(error))
+        message, line, column = match.groups() if match else (str(error), "1", "1")
+        return Finding(str(path), int(line), int(column), f"broken JSON: {message}", fatal=True)
+    return VectorFile(path, data.decode(), document)
+
+
+def _file_findings(file: VectorFile) -> Iterator[Finding]:
+    """The findings of one file that is of the form of the schema."""
+    document = file.document
+    if document["suite"] != file.path.parent.name:
+        yield file.finding(("suite",), f"the suite is the folder's name, {file.path.parent.name!r}")
+    if not _TOPIC.fullmatch(file.path.stem):
+        yield file.finding((), "a topic is named in lower-case words joined by hyphens")
+    headings = {requirement.section for requirement in register().values()}
+    if document["section"] not in headings:
+        yield file.finding(("section",), f"the register has no section {document['section']!r}")
+    for index, vector in enumerate(document["vectors"]):
+        for path, message in _vector_findings(document["section"], vector):
+            yield file.finding(("vectors", index, *path), f"{vector['id']}: {message}")
+    expected = canonical(document)
+    if file.text != expected:
+        yield _misformatted(file, expected)
+
+
+def _vector_findings(section: str, vector: dict[str, Any]) -> Iterator[tuple[JsonPath, str]]:
+    for name in ("requirements", "versions"):
+        if vector[name] != sorted(vector[name]):
+            yield (name,), f"{name} are not sorted"
+    known = []
+    for index, code in enumerate(vector["requirements"]):
+        requirement = register().get(code)
+        if requirement is None:
+            yield ("requirements", index), f"the register has no requirement {code}"
+            continue
+        known.append(requirement)
+        for version in vector["versions"]:
+            if version not in requirement.versions:
+                yield ("versions",), f"{code} does not exist in version {version}"
+    if len(known) == len(vector["requirements"]) and all(requirement.section != section for requirement in known):
+        yield ("requirements",), f"none of the requirements stands in the section {section!r}"
+    if _OUR_OWN.search(vector["origin"]):
+        yield ("origin",), "the origin is our own code: a value is not its own proof"
+
+
+def _misformatted(file: VectorFile, expected: str) -> Finding:
+    """Where the text begins to differ from the canonical one."""
+    pairs = zip(file.text.splitlines(keepends=True), expected.splitlines(keepends=True), strict=False)
+    for number, (line, wanted) in enumerate(pairs, start=1):
+        if line != wanted:
+            column = next((at for at, (left, right) in enumerate(zip(line, wanted, strict=False)) if left != right), 0)
+            return Finding(
+                str(file.path), number, column + 1, "not formatted as vector files are (see vectors/README.md)"
+            )
+    return Finding(str(file.path), file.text.count("\n") + 1, 1, "text is missing or left over at the end")
+
+
+def _twice(files: list[VectorFile]) -> Iterator[Finding]:
+    """Ids and questions that occur a second time."""
+    ids: dict[str, Path] = {}
+    questions: dict[str, str] = {}
+    for file in files:
+        for index, vector in enumerate(file.document["vectors"]):
+            path = ("vectors", index)
+            if vector["id"] in ids:
+                yield file.finding(
+                    (*path, "id"), f"{vector['id']}: the id is already that of a vector in {ids[vector['id']]}"
+                )
+            ids.setdefault(vector["id"], file.path)
+            question = json.dumps([file.document["operation"], vector["args"]])
+            if question in questions:
+                yield file.finding((*path, "args"), f"{vector['id']}: asks the same as {questions[question]}")
+            questions.setdefault(question, vector["id"])
+
+
+def _locate(text: str, path: JsonPath) -> int:
+    """The offset of a value in JSON text, or of the innermost value around it that exists."""
+    offset = _skip_space(text, 0)
+    for step in path:
+        inner = _child(text, offset, step)
+        if inner is None:
+            break
+        offset = inner
+    return offset
+
+
+def _child(text: str, offset: int, step: str | int) -> int | None:
+    """The offset of a member or item of the object or array at an offset."""
+    is_object = text[offset] == "{"
+    position = _skip_space(text, offset + 1)
+    index: str | int = 0
+    while text[position] not in "}]":
+        if is_object:
+            index, position = _DECODER.raw_decode(text, position)
+            position = _skip_space(text, _skip_space(text, position) + 1)
+        if index == step:
+            return position
+        _, position = _DECODER.raw_decode(text, position)
+        position = _skip_space(text, position)
+        if text[position] == ",":
+            position = _skip_space(text, position + 1)
+        if not is_object:
+            index = int(index) + 1
+    return None
+
+
+def _skip_space(text: str, position: int) -> int:
+    while text[position] in " \t\r\n":
+        position += 1
+    return position
+
+
+def _vector_files(targets: list[Path]) -> Iterator[Path]:
+    for target in targets:
+        yield from sorted(target.glob("*/*.json")) if target.is_dir() else [target]
+
+
+def _schema_of(files: list[Path]) -> Path:
+    """The schema beside the suites of the files, else the one of the vectors that come with the tool."""
+    for path in files:
+        beside = path.resolve().parent.parent / SCHEMA
+        if beside.is_file():
+            return beside
+    return Path(__file__).resolve().parent.parent / "vectors" / SCHEMA
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Print the findings of vector files; return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m conformance.vector_lint", description="Check golden vectors.")
+    parser.add_argument("targets", nargs="*", type=Path, metavar="FILE or FOLDER", help="default: vectors")
+    targets: list[Path] = parser.parse_args(argv).targets or [Path("vectors")]
+    files = list(_vector_files(targets))
+    if not files:
+        print(f"{targets[0]}:1:1: no vector files in it", file=sys.stderr)
+        return 2
+    findings = lint(files, _schema_of(files))
+    for finding in findings:
+        print(finding)
+    if any(finding.fatal for finding in findings):
+        return 2
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
