@@ -18,7 +18,7 @@ import jsonschema_rs
 from attrs import field, frozen
 
 from conformance.protocol import parse_json, shorten
-from spec_ref.requirements import register
+from spec_ref.requirements import contradictions, register
 
 SCHEMA = "vectors.schema.json"
 HEAD = ("suite", "operation", "section")
@@ -132,8 +132,8 @@ def _file_findings(file: VectorFile) -> Iterator[Finding]:
 
 
 def _vector_findings(section: str, vector: dict[str, Any]) -> Iterator[tuple[JsonPath, str]]:
-    for name in ("requirements", "versions"):
-        if vector[name] != sorted(vector[name]):
+    for name in ("requirements", "versions", "contradiction"):
+        if name in vector and vector[name] != sorted(vector[name]):
             yield (name,), f"{name} are not sorted"
     known = []
     for index, code in enumerate(vector["requirements"]):
@@ -147,6 +147,9 @@ def _vector_findings(section: str, vector: dict[str, Any]) -> Iterator[tuple[Jso
                 yield ("versions",), f"{code} does not exist in version {version}"
     if len(known) == len(vector["requirements"]) and all(requirement.section != section for requirement in known):
         yield ("requirements",), f"none of the requirements stands in the section {section!r}"
+    for index, known_id in enumerate(vector.get("contradiction", ())):
+        if known_id not in contradictions():
+            yield ("contradiction", index), f"the register has no contradiction {known_id}"
     if _OUR_OWN.search(vector["origin"]):
         yield ("origin",), "the origin is our own code: a value is not its own proof"
 

@@ -286,8 +286,6 @@ BAD_STRUCTS: list[tuple[str, Any, tuple[str, ...], str]] = [
     ("doc-number", struct({**FIELD, "doc": 34}), ("JSC006",), "a doc string is a string"),
     ("type-unknown-name", struct({**FIELD, "type": "integer"}), ("JSC003", "JSC006"), "no such type"),
     ("type-null", struct({**FIELD, "type": None}), ("JSC003", "JSC006"), "a type is a string or an object"),
-    ("same-id-twice", struct(FIELD, {**FIELD, "name": "b"}), ("TYP002",), "an id is unique"),
-    ("same-id-inside", struct({**FIELD, "type": struct({**FIELD, "name": "b"})}), ("TYP002",), "an id is unique"),
     ("unknown-required", struct({**FIELD, "type": "unknown"}), ("TYP025",), "unknown is optional"),
     ("deep-no-id", struct({**FIELD, "type": struct(without({**FIELD, "id": 2}, "id"))}), ("JSC006",),
      "the member `id` is missing, one level down"),
@@ -302,15 +300,11 @@ BAD_LISTS_AND_MAPS: list[tuple[str, Any, tuple[str, ...], str]] = [
     ("list-required-null", {**LIST, "element-required": None}, ("JSC007",), "`element-required` is a boolean"),
     ("list-element-unknown-name", {**LIST, "element": "integer"}, ("JSC003", "JSC007"), "no such type"),
     ("list-element-null", {**LIST, "element": None}, ("JSC003", "JSC007"), "a type is a string or an object"),
-    ("list-same-id-inside", {**LIST, "element": LIST}, ("TYP003",), "an id is unique"),
-    ("list-same-id-struct", {**LIST, "element": struct({**FIELD, "id": 3})}, ("TYP003",), "an id is unique"),
     ("map-key-id-string", {**MAP, "key-id": "4"}, ("JSC007",), "an id is an integer"),
     ("map-value-id-null", {**MAP, "value-id": None}, ("JSC007",), "an id is an integer"),
     ("map-required-number", {**MAP, "value-required": 1}, ("JSC007",), "`value-required` is a boolean"),
     ("map-key-unknown-name", {**MAP, "key": "varchar"}, ("JSC003", "JSC007"), "no such type"),
     ("map-value-list", {**MAP, "value": ["int"]}, ("JSC003", "JSC007"), "a type is a string or an object"),
-    ("map-same-ids", {**MAP, "value-id": 4}, ("TYP004",), "the key and the value have an id each"),
-    ("map-same-id-inside", {**MAP, "value": {**LIST, "element-id": 5}}, ("TYP004",), "an id is unique"),
 ]  # fmt: skip
 
 
