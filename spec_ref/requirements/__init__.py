@@ -84,7 +84,8 @@ class Requirement:
     """Short examples that do not."""
 
     seen: tuple[str, ...] = ()
-    """Where it was broken: an engine and a link for each. Most of these are mended by now."""
+    """Where it was seen broken: the project whose tracker tells of it, and the link. Most of these are mended by now,
+    and the writer at fault is sometimes another one."""
 
 
 class Decision(enum.Enum):
