@@ -102,7 +102,7 @@ class Contradiction:
 
     id: str
     """A letter and a number. A: older texts against the current one; B: inside the current texts; C: the current text
-    against Iceberg-Java; D: found in other engines."""
+    against Iceberg-Java; D: found in other engines; E: where the texts are silent, met while writing vectors."""
 
     title: str
     texts: str
