@@ -1,0 +1,1 @@
+"""Deletes: deletion vectors, position deletes and equality deletes (Delete Formats)."""

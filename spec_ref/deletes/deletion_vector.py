@@ -1,0 +1,132 @@
+"""Deletion vectors (Deletion Vectors; Puffin, `deletion-vector-v1` blob type).
+
+A blob is the length of magic and vector (4 bytes, big-endian), the magic, the vector, and the CRC-32 of magic and
+vector (4 bytes, big-endian). The vector is a 64-bit Roaring bitmap: a set bit at position P deletes the row at
+position P.
+
+Decided here, because the text leaves it open: a vector without positions is read (contradiction B17), and position 0 is
+among the "positive" positions (contradiction B16).
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterable
+from typing import TypeAlias
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+from pyroaring import BitMap64
+
+from spec_ref.deletes.roaring import cardinality64
+from spec_ref.errors import violation
+from spec_ref.records import record
+
+MAGIC = bytes.fromhex("D1D33964")
+MAX_POSITION = (1 << 63) - 1
+
+MAX_LISTED = 1 << 27
+"""Positions that are put into one array, of a gigabyte; a vector of a few kilobytes may have 2**32 and more."""
+
+_FRAME = len(MAGIC) + 8
+"""Bytes of a blob that are not vector."""
+
+Positions: TypeAlias = npt.NDArray[np.uint64]
+
+
+@record
+class DeletionVector:
+    """The positions of the deleted rows of one data file."""
+
+    bitmap: BitMap64 = attrs.field(repr=False)
+    """The set; not to be changed."""
+
+    cardinality: int
+    """The number of positions."""
+
+    def __contains__(self, position: int) -> bool:
+        return 0 <= position <= MAX_POSITION and position in self.bitmap
+
+    def positions(self) -> Positions:
+        """All positions, ascending.
+
+        Raises:
+            SpecError: PUF022, for more than `MAX_LISTED`: no file of that many deleted rows is read by listing them.
+        """
+        if self.cardinality > MAX_LISTED:
+            expected = f"at most {MAX_LISTED}"
+            raise violation("PUF022", "there are too many positions to list", found=self.cardinality, expected=expected)
+        return np.asarray(self.bitmap.to_array(), dtype=np.uint64)
+
+    def deleted(self, first: int, count: int) -> npt.NDArray[np.bool_]:
+        """For ``count`` rows from position ``first`` on, whether each is deleted."""
+        mask = np.zeros(count, dtype=bool)
+        within = self.bitmap & BitMap64(range(first, first + count))
+        mask[np.asarray(within.to_array(), dtype=np.uint64).astype(np.int64) - first] = True
+        return mask
+
+
+def decode_deletion_vector(blob: bytes) -> DeletionVector:
+    """The deletion vector in a blob.
+
+    Raises:
+        SpecError: PUF018 for a length, magic or checksum that is not right; PUF019 for a vector that is not well-formed
+            in every container; PUF020 for a position of 2**63 or more.
+    """
+    if len(blob) < _FRAME:
+        found, expected = f"{len(blob)} bytes", f"{_FRAME} bytes or more"
+        raise violation("PUF018", "the blob is too short for a deletion vector", found=found, expected=expected)
+    (length,) = struct.unpack_from(">I", blob)
+    if length != len(blob) - 8:
+        raise violation("PUF018", "the length is not that of the blob", found=length, expected=str(len(blob) - 8))
+    if blob[4:8] != MAGIC:
+        raise violation("PUF018", "the magic of a deletion vector is missing", found=blob[4:8], expected=repr(MAGIC))
+    (checksum,) = struct.unpack_from(">I", blob, len(blob) - 4)
+    expected_checksum = zlib.crc32(memoryview(blob)[4:-4])
+    if checksum != expected_checksum:
+        expected = f"{expected_checksum:#010x}"
+        raise violation("PUF018", "the checksum is wrong", found=f"{checksum:#010x}", expected=expected)
+    vector = blob[8:-4]
+    cardinality = cardinality64(vector)
+    return DeletionVector(BitMap64.deserialize(vector), cardinality)
+
+
+def encode_deletion_vector(positions: Iterable[int] | Positions | BitMap64) -> bytes:
+    """The blob of the positions, in any order and with repetitions.
+
+    The bytes depend on the set alone: every container has the form that is smallest. Other writers may choose other
+    forms, so vectors are compared by their positions, never by their bytes.
+
+    Raises:
+        SpecError: PUF020 for what is no integer from 0 to 2**63 - 1.
+    """
+    # Inserting one by one decides about containers by history; the smallest form is found from the set alone.
+    bitmap = BitMap64(_checked(positions))
+    bitmap.run_optimize()
+    body = MAGIC + bitmap.serialize()
+    return struct.pack(">I", len(body)) + body + struct.pack(">I", zlib.crc32(body))
+
+
+def _checked(positions: Iterable[int] | Positions | BitMap64) -> Iterable[int]:
+    """The positions, ascending."""
+    if isinstance(positions, BitMap64):
+        if positions and positions.max() > MAX_POSITION:
+            raise _out_of_range(positions.max())
+        return positions
+    if isinstance(positions, np.ndarray) and positions.dtype.kind in "iu":
+        unique = np.unique(positions)
+        for position in (unique[:1], unique[-1:]):
+            if position.size and not 0 <= int(position[0]) <= MAX_POSITION:
+                raise _out_of_range(int(position[0]))
+        return unique.astype(np.uint64)
+    listed = list(positions)
+    for position in listed:
+        if type(position) is not int or not 0 <= position <= MAX_POSITION:
+            raise _out_of_range(position)
+    return sorted(set(listed))
+
+
+def _out_of_range(position: object) -> Exception:
+    return violation("PUF020", "not a position", found=position, expected=f"an integer from 0 to {MAX_POSITION}")

@@ -1,0 +1,151 @@
+"""The compression of Puffin footers and blobs (Puffin, Compression codecs; Footer Payload).
+
+A compressed text is one frame, LZ4 or Zstandard, whose header states the content size. What a file says about itself is
+not to be believed: no more bytes are made than were stated, the stated size has to be borne out, and nothing may follow
+the frame. Zstandard libraries read the first of several frames and keep silent about the others, so this is seen here.
+"""
+
+from __future__ import annotations
+
+import struct
+import sys
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+import lz4.frame
+
+from spec_ref.errors import SpecError, violation
+from spec_ref.records import record
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+MAX_CONTENT = 1 << 28
+"""Bytes that a text may have after decompression: a frame of a few kilobytes can claim, and make, gigabytes."""
+
+WINDOW_LOG_MAX = 28
+"""The largest Zstandard window that memory is set aside for, as a power of two: that of `MAX_CONTENT`."""
+
+_LZ4_MAGIC = b"\x04\x22\x4d\x18"
+_LZ4_CONTENT_SIZE = 0x08
+_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_CHUNK = 1 << 20
+
+EMPTY_LZ4_FRAME = bytes.fromhex("04224D18 68 40 0000000000000000 05 00000000")
+"""A frame of nothing that states so. The library takes a size of 0 for "not stated" and leaves it out."""
+
+
+@record
+class Codec:
+    """One compression codec: how to make a frame, and how to take one apart."""
+
+    name: str
+    compress: Callable[[bytes], bytes]
+    """Makes a single frame that states the content size."""
+
+    content_size: Callable[[bytes], int | None]
+    """The content size that the frame's header states; None where it does not. May raise an error of the library."""
+
+    decompressor: Callable[[], lz4.frame.LZ4FrameDecompressor | zstd.ZstdDecompressor]
+
+
+def _lz4_compress(data: bytes) -> bytes:
+    return lz4.frame.compress(data, store_size=True) if data else EMPTY_LZ4_FRAME
+
+
+def _lz4_content_size(data: bytes) -> int | None:
+    if data[:4] != _LZ4_MAGIC:
+        raise ValueError("not an LZ4 frame")
+    if len(data) < 15 or not data[4] & _LZ4_CONTENT_SIZE:
+        return None
+    (size,) = struct.unpack_from("<Q", data, 6)
+    return int(size)
+
+
+def _zstd_content_size(data: bytes) -> int | None:
+    if data[:4] != _ZSTD_MAGIC:
+        raise ValueError("not a Zstandard frame")
+    return zstd.get_frame_info(data).decompressed_size
+
+
+def _zstd_decompressor() -> zstd.ZstdDecompressor:
+    return zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: WINDOW_LOG_MAX})
+
+
+CODECS: Mapping[str, Codec] = MappingProxyType(
+    {
+        "lz4": Codec("lz4", _lz4_compress, _lz4_content_size, lz4.frame.LZ4FrameDecompressor),
+        "zstd": Codec("zstd", zstd.compress, _zstd_content_size, _zstd_decompressor),
+    }
+)
+"""The codecs of Puffin, by the names they have in a footer."""
+
+CODEC_REQUIREMENT = "PUF027"
+_ERRORS = (zstd.ZstdError, RuntimeError, ValueError, EOFError, MemoryError, OverflowError)
+
+
+def codec(name: str) -> Codec:
+    """The codec of this name.
+
+    Raises:
+        SpecError: PUF027 for another name than lz4 and zstd; names are case-sensitive.
+    """
+    try:
+        return CODECS[name]
+    except KeyError:
+        raise violation(CODEC_REQUIREMENT, "the codec is not known", found=name, expected="lz4 or zstd") from None
+
+
+def compress(name: str, data: bytes) -> bytes:
+    """One frame with the content size present."""
+    return codec(name).compress(data)
+
+
+def decompress(name: str, data: bytes, *, limit: int = MAX_CONTENT, requirement: str = CODEC_REQUIREMENT) -> bytes:
+    """What is inside of the one frame that ``data`` is.
+
+    Args:
+        name: the codec.
+        data: the frame, from its magic number to its last byte.
+        limit: bytes that the content may have.
+        requirement: the code of the rule that is broken when this is not such a frame.
+
+    Raises:
+        SpecError: the codec is not known; the data is no frame, damaged, truncated, followed by anything, does not
+            state the content size or states another than it has; the content is larger than the limit.
+    """
+    used = codec(name)
+
+    def broken(message: str, found: object, expected: str) -> SpecError:
+        return violation(requirement, f"{name}: {message}", found=found, expected=expected)
+
+    try:
+        size = used.content_size(data)
+        if size is None:
+            raise broken("the frame does not state the content size", None, "a frame with the content size present")
+        if size > limit:
+            raise broken("the content is too large", f"{size} bytes", f"at most {limit} bytes")
+        decompressor = used.decompressor()
+        parts = [decompressor.decompress(data, _step(size))]
+        made = len(parts[0])
+        while parts[-1] and not decompressor.eof and made <= size:
+            parts.append(decompressor.decompress(b"", _step(size - made)))
+            made += len(parts[-1])
+    except SpecError:
+        raise
+    except _ERRORS as error:
+        raise broken(f"the frame is damaged: {error}", data[:16], "one whole frame") from error
+    if made > size or (decompressor.eof and made != size):
+        raise broken("the stated content size is wrong", f"{size} stated", "the size of the content")
+    if not decompressor.eof:
+        raise broken("the frame is truncated", f"{made} of {size} bytes", "one whole frame")
+    if decompressor.unused_data:
+        raise broken("something follows the frame", decompressor.unused_data, "a single frame")
+    return b"".join(parts)
+
+
+def _step(missing: int) -> int:
+    """Bytes to make next: one more than are missing, to see whether there are more than stated."""
+    return min(_CHUNK, missing + 1)

@@ -1,0 +1,133 @@
+"""Everything that is wrong with a Puffin file (Puffin), also what a reader bears.
+
+The rules are those of the readers in `spec_ref.formats.puffin`, `spec_ref.formats.theta` and
+`spec_ref.deletes.deletion_vector`; here none of them stops the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import attrs
+
+from spec_ref.deletes.deletion_vector import decode_deletion_vector
+from spec_ref.errors import SpecError, Violation, violation
+from spec_ref.formats.puffin import (
+    BLOB_METADATA,
+    COMPRESSED_PAYLOAD,
+    DELETION_VECTOR,
+    FILE_METADATA,
+    MAGIC,
+    THETA_SKETCH,
+    BlobMetadata,
+    PuffinFile,
+    deletion_vector_faults,
+    is_count,
+    read_layout,
+)
+from spec_ref.formats.theta import decode_theta
+from spec_ref.json_checking import collect, collect_rows
+from spec_ref.versions import V3
+
+
+def check_puffin(data: bytes) -> Iterator[Violation]:
+    """Every finding of a file; paths are JSON pointers into the footer's payload."""
+    try:
+        file, document = read_layout(data)
+    except SpecError as error:
+        yield error.violation
+        return
+    if file.flags & ~COMPRESSED_PAYLOAD:
+        found, expected = f"{file.flags:#010x}", "0 in all bits but the lowest"
+        yield violation("PUF005", "a reserved flag is set", found=found, expected=expected).violation
+    if type(document) is not dict:
+        yield violation("PUF006", "the payload is no object", found=document, expected="an object").violation
+        return
+    found_rows: list[Violation] = []
+    collect_rows(FILE_METADATA, document, V3, "", found_rows)
+    yield from found_rows
+    properties = document.get("properties")
+    if not (type(properties) is dict and "created-by" in properties):
+        expected = "the application and its version"
+        yield violation("PUF025", "created-by is missing", expected=expected, path="/properties").violation
+    blobs = document.get("blobs")
+    sound = list(_sound_blobs(blobs if type(blobs) is list else []))
+    for path, blob in sound:
+        yield from _prefixed(path, check_blob(file, blob))
+    yield from _layout(file, sound)
+
+
+def check_blob(file: PuffinFile, blob: BlobMetadata) -> Iterator[Violation]:
+    """Every finding of one blob; paths are relative to its description."""
+    yield from (error.violation for error in deletion_vector_faults(blob))
+    try:
+        contents = file.blob_bytes(blob)
+        check = _CHECKS.get(blob.type)
+        if check is not None:
+            check(blob, contents)
+    except SpecError as error:
+        yield error.violation
+
+
+def _check_deletion_vector(blob: BlobMetadata, contents: bytes) -> None:
+    vector = decode_deletion_vector(contents)
+    stated = (blob.properties or {}).get("cardinality")
+    if is_count(stated) and stated != str(vector.cardinality):
+        expected, path = str(vector.cardinality), "/properties/cardinality"
+        raise violation("PUF022", "cardinality is not that of the vector", found=stated, expected=expected, path=path)
+
+
+def _check_theta(blob: BlobMetadata, contents: bytes) -> None:
+    sketch = decode_theta(contents)
+    stated = (blob.properties or {}).get("ndv")
+    if stated is None:
+        return
+    if not is_count(stated):
+        message, expected = "ndv is not a count", "decimal digits without spaces"
+        raise violation("PUF017", message, found=stated, expected=expected, path="/properties/ndv")
+    if sketch.is_exact and stated != str(len(sketch.hashes)):
+        message, expected = "ndv is not derived from the sketch, which is exact", str(len(sketch.hashes))
+        raise violation("PUF017", message, found=stated, expected=expected, path="/properties/ndv")
+
+
+_CHECKS: dict[str, Callable[[BlobMetadata, bytes], None]] = {
+    DELETION_VECTOR: _check_deletion_vector,
+    THETA_SKETCH: _check_theta,
+}
+
+
+def _sound_blobs(blobs: list[Any]) -> Iterator[tuple[str, BlobMetadata]]:
+    for place, item in enumerate(blobs):
+        path = f"/blobs/{place}"
+        made = collect(BLOB_METADATA, item, V3, "PUF007", path, [])
+        if isinstance(made, BlobMetadata):
+            yield path, made
+
+
+def _layout(file: PuffinFile, blobs: list[tuple[str, BlobMetadata]]) -> Iterator[Violation]:
+    """Blobs that overlap, and bytes of no blob: the file is nothing but magic, blobs and footer (PUF001)."""
+    end, last = len(MAGIC), "the magic"
+    for path, blob in sorted(blobs, key=lambda row: (row[1].offset, row[1].length)):
+        if not (len(MAGIC) <= blob.offset <= blob.offset + blob.length <= file.footer_offset):
+            return
+        if blob.offset != end:
+            message = (
+                f"the blob overlaps {last}" if blob.offset < end else f"there are bytes between {last} and the blob"
+            )
+            yield violation("PUF001", message, found=blob.offset, expected=str(end), path=f"{path}/offset").violation
+        end, last = max(end, blob.offset + blob.length), path
+    if end < file.footer_offset:
+        message = f"there are bytes between {last} and the footer"
+        yield violation("PUF001", message, found=f"{file.footer_offset - end} bytes", expected="none").violation
+
+
+def _prefixed(path: str, found: Iterator[Violation]) -> Iterator[Violation]:
+    for one in found:
+        # A place inside of a blob's bytes is no place in the payload: it stands behind the blob, apart from it.
+        inside = one.path if one.path.startswith(_MEMBERS) else f"#{one.path}" if one.path else ""
+        yield attrs.evolve(one, path=path + inside)
+
+
+_MEMBERS = tuple(f"/{name}" for name in ("type", "fields", "snapshot-id", "sequence-number", "offset", "length",
+                                         "compression-codec", "properties"))  # fmt: skip

@@ -1,0 +1,127 @@
+"""Theta sketches (Puffin, `apache-datasketches-theta-v1` blob type).
+
+The blob is a compact Theta sketch of Apache DataSketches, serial version 3: a header of one to three 8-byte words
+(flags, seed hash, number of hashes, theta), then the hashes that are below theta. The hash of a value is the upper 63
+bits of the first half of MurmurHash3 x64 128, seed 9001, over its binary single value. The estimate of the number of
+distinct values is the number of hashes divided by theta as a fraction of 2**63.
+
+The spec names the Alpha family, which a compact sketch no longer shows: what it holds is below theta, whatever lowered
+it. `sketch_of` lowers theta to the first hash that does not fit; up to ``k`` values this and Alpha give the same
+sketch.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+
+import mmh3
+
+from spec_ref.errors import SpecError, violation
+from spec_ref.records import record
+
+SEED = 9001
+SEED_HASH = 0x93CC
+"""The lower 16 bits of the hash of the seed, which tells sketches of different seeds apart."""
+
+MAX_THETA = (1 << 63) - 1
+DEFAULT_K = 4096
+MAX_HASHES = 1 << 26
+"""The most hashes of a sketch of the library, whose nominal size is at most 2**26."""
+
+_SERIAL_VERSION = 3
+_COMPACT_FAMILY = 3
+_BIG_ENDIAN, _READ_ONLY, _EMPTY, _COMPACT, _ORDERED, _SINGLE_ITEM = (1 << bit for bit in range(6))
+_HEADER = struct.Struct("<BBBBBBH")
+_COUNT = struct.Struct("<If")
+
+
+@record
+class ThetaSketch:
+    """A compact sketch: the distinct hashes that are below theta."""
+
+    hashes: tuple[int, ...]
+    """In the order of the blob; ascending when it is ordered."""
+
+    theta: int = MAX_THETA
+    """The limit below which hashes were kept; `MAX_THETA` when none was dropped."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every distinct value is in the sketch, so that the estimate is their number."""
+        return self.theta == MAX_THETA
+
+    @property
+    def estimate(self) -> float:
+        """The estimated number of distinct values."""
+        return len(self.hashes) if self.is_exact else len(self.hashes) / (self.theta / (1 << 63))
+
+
+def theta_hash(single_value: bytes) -> int:
+    """The 63-bit hash of a value in its binary single-value form (PUF016)."""
+    return mmh3.hash64(single_value, seed=SEED, x64arch=True, signed=False)[0] >> 1
+
+
+def sketch_of(single_values: Iterable[bytes], k: int = DEFAULT_K) -> ThetaSketch:
+    """The sketch of values in their binary single-value form; the order and repetitions of them make no difference.
+
+    An empty byte string is left out, as the library leaves it out.
+    """
+    hashes = sorted({theta_hash(value) for value in single_values if value})
+    return ThetaSketch(tuple(hashes)) if len(hashes) <= k else ThetaSketch(tuple(hashes[:k]), hashes[k])
+
+
+def encode_theta(sketch: ThetaSketch) -> bytes:
+    """The blob of a sketch, ordered."""
+    hashes = sorted(sketch.hashes)
+    is_single = len(hashes) == 1 and sketch.is_exact
+    flags = _READ_ONLY | _COMPACT | _ORDERED
+    flags |= _EMPTY if not hashes and sketch.is_exact else _SINGLE_ITEM if is_single else 0
+    words = 3 if not sketch.is_exact else 1 if len(hashes) <= 1 else 2
+    parts = [_HEADER.pack(words, _SERIAL_VERSION, _COMPACT_FAMILY, 0, 0, flags, 0 if flags & _EMPTY else SEED_HASH)]
+    if words > 1:
+        parts.append(_COUNT.pack(len(hashes), 1.0))
+    if words > 2:
+        parts.append(struct.pack("<Q", sketch.theta))
+    return b"".join([*parts, struct.pack(f"<{len(hashes)}Q", *hashes)])
+
+
+def decode_theta(data: bytes) -> ThetaSketch:
+    """The sketch in a blob.
+
+    Raises:
+        SpecError: PUF016 for bytes that are no compact sketch of the default seed, whose length is not that
+            of the hashes that they count, or with hashes that repeat, do not ascend though ordered, or are not below theta.
+    """
+    if len(data) < _HEADER.size:
+        raise _broken("the sketch is too short", f"{len(data)} bytes", "8 bytes or more")
+    preamble, version, family, _, _, flags, seed_hash = _HEADER.unpack_from(data)
+    words = preamble & 0x3F
+    if (version, family) != (_SERIAL_VERSION, _COMPACT_FAMILY) or not flags & _COMPACT or flags & _BIG_ENDIAN:
+        found = f"version {version}, family {family}, flags {flags:#04x}"
+        raise _broken("not a compact Theta sketch", found, "version 3, family 3, compact, little-endian")
+    if not 1 <= words <= 3 or len(data) < 8 * words:
+        raise _broken("the header does not fit", f"{words} words in {len(data)} bytes", "1 to 3 words")
+    if flags & _EMPTY:
+        if len(data) != 8 * words or (words > 1 and _COUNT.unpack_from(data, 8)[0]):
+            raise _broken("an empty sketch has hashes", f"{len(data)} bytes", "none")
+        return ThetaSketch(())
+    if seed_hash != SEED_HASH:
+        raise _broken("the sketch was made with another seed", f"{seed_hash:#06x}", f"{SEED_HASH:#06x}")
+    count = _COUNT.unpack_from(data, 8)[0] if words > 1 else 1
+    theta = struct.unpack_from("<Q", data, 16)[0] if words > 2 else MAX_THETA
+    if count > MAX_HASHES or len(data) != 8 * (words + count):
+        raise _broken("the length does not fit the number of hashes", f"{len(data)} bytes", f"{8 * (words + count)}")
+    if not 0 < theta <= MAX_THETA:
+        raise _broken("theta is out of range", theta, f"1 to {MAX_THETA}")
+    hashes = struct.unpack_from(f"<{count}Q", data, 8 * words)
+    ascending = sorted(set(hashes))
+    if len(ascending) != count or (flags & _ORDERED and tuple(ascending) != hashes):
+        raise _broken("the hashes repeat or are not in order", count, "distinct hashes, ascending in an ordered sketch")
+    if hashes and not 0 < ascending[0] <= ascending[-1] < theta:
+        raise _broken("a hash is not below theta", ascending[-1], f"1 to {theta - 1}")
+    return ThetaSketch(hashes, theta)
+
+
+def _broken(message: str, found: object, expected: str) -> SpecError:
+    return violation("PUF016", message, found=found, expected=expected)
