@@ -28,6 +28,9 @@ MAX_LINE = 16 * 1024 * 1024
 """The bytes of the longest line that is read or written, its end included."""
 
 
+_ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
+
+
 class Breach(Exception):
     """The adapter did not keep to the protocol; the message says how."""
 
@@ -129,8 +132,12 @@ def parse_json(text: bytes) -> Any:
 
 
 def dump_json(value: Any) -> str:
-    """Write JSON on one line; UnicodeEncodeError never follows from encoding it."""
-    return json.dumps(value, separators=(",", ":"), allow_nan=False)
+    """Write JSON on one line, in ASCII.
+
+    Raises:
+        ValueError: the value has a number that JSON cannot hold.
+    """
+    return _ENCODER.encode(value)
 
 
 def request_line(seq: int, op: str, args: dict[str, Any]) -> bytes:

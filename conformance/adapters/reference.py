@@ -6,6 +6,7 @@ An operation raises `SpecError` for input that the spec refuses: pass `REFUSALS`
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from conformance.adapters.serve import serve
@@ -16,6 +17,7 @@ from spec_ref.errors import SpecError
 from spec_ref.hashing import hash_value
 from spec_ref.partitioning.transforms import parse_transform
 from spec_ref.schemas.type_json import type_from_json, type_to_json
+from spec_ref.schemas.types import Type
 from spec_ref.single_value.binary import from_binary, to_binary
 from spec_ref.single_value.bounds import decode_bound, encode_bound, truncate_lower, truncate_upper
 from spec_ref.single_value.json_value import from_json, to_json
@@ -31,50 +33,59 @@ def implementation() -> dict[str, Any]:
     return {"implementation": "reference", "version": tool_version(), "format_versions": [1, 2, 3]}
 
 
+def _type(json: Any) -> Type:
+    return _named_type(json) if isinstance(json, str) else type_from_json(json)
+
+
+# Vectors ask for the same few types and transforms again and again.
+_named_type = lru_cache(maxsize=4096)(type_from_json)
+_transform_of = lru_cache(maxsize=4096)(parse_transform)
+
+
 def _hash(args: Arguments) -> int | None:
-    type_ = type_from_json(args["type"])
+    type_ = _type(args["type"])
     return hash_value(type_, from_exchange(type_, args["value"]))
 
 
 def _transform(args: Arguments) -> object:
-    source = type_from_json(args["type"])
-    transform = parse_transform(args["transform"])
+    source = _type(args["type"])
+    transform = _transform_of(args["transform"])
     result = transform.result_type(source)
     return to_exchange(result, transform.apply(source, from_exchange(source, args["value"])))
 
 
 def _single_value_encode(args: Arguments) -> str:
-    type_ = type_from_json(args["type"])
+    type_ = _type(args["type"])
     return to_binary(type_, from_exchange(type_, args["value"])).hex().upper()
 
 
 def _single_value_decode(args: Arguments) -> object:
-    type_ = type_from_json(args["type"])
+    type_ = _type(args["type"])
     return to_exchange(type_, from_binary(type_, bytes.fromhex(args["bytes"])))
 
 
 def _json_value_encode(args: Arguments) -> object:
-    type_ = type_from_json(args["type"])
+    type_ = _type(args["type"])
     return to_json(type_, from_binary(type_, bytes.fromhex(args["bytes"])))
 
 
 def _json_value_decode(args: Arguments) -> str:
-    type_ = type_from_json(args["type"])
+    type_ = _type(args["type"])
     return to_binary(type_, from_json(type_, args["json"])).hex().upper()
 
 
 def _json_value_round_trip(args: Arguments) -> object:
-    type_ = type_from_json(args["type"])
+    type_ = _type(args["type"])
     return to_json(type_, from_json(type_, args["json"]))
 
 
 def _bound_encode(args: Arguments) -> str:
-    type_ = type_from_json(args["type"])
+    type_ = _type(args["type"])
     return encode_bound(type_, bound_from_exchange(type_, args["value"])).hex().upper()
 
 
 def _bound_decode(args: Arguments) -> object:
-    type_ = type_from_json(args["type"])
+    type_ = _type(args["type"])
     return bound_to_exchange(type_, decode_bound(type_, bytes.fromhex(args["bytes"])))
 
 
@@ -82,7 +93,7 @@ TRUNCATE = {"lower": truncate_lower, "upper": truncate_upper}
 
 
 def _bound_truncate(args: Arguments) -> object:
-    type_ = type_from_json(args["type"])
+    type_ = _type(args["type"])
     shortened = TRUNCATE[args["side"]](type_, from_exchange(type_, args["value"]), args["width"])
     return to_exchange(type_, shortened)
 

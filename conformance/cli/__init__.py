@@ -50,6 +50,7 @@ def make_app() -> App:
         help_epilogue=EXIT_STATUSES,
         help_format="plaintext",
         version=_version,
+        suppress_keyboard_interrupt=False,
         default_parameter=Parameter(negative=(), show_default=_worth_showing),
     )
     for name, (place, help_) in COMMANDS.items():

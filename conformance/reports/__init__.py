@@ -36,7 +36,7 @@ def outputs(asked: Sequence[str]) -> tuple[Output, ...]:
     """The reports that ``KIND`` and ``KIND:PATH`` ask for.
 
     Raises:
-        UsageError: a kind is unknown, or two reports go to standard output.
+        UsageError: a kind is unknown, a file cannot be written, or two reports go to standard output.
     """
     made = []
     for text in asked:
@@ -48,6 +48,9 @@ def outputs(asked: Sequence[str]) -> tuple[Output, ...]:
         made.append(Output(kind, Path(path) if path else None))
     if sum(output.path is None for output in made) > 1:
         raise UsageError("only one report can go to standard output; give the others a path (KIND:PATH)")
+    for output in made:
+        if output.path is not None:
+            _write_file(output.path, "")  # that it cannot be written has to be told before a long run, not after it
     return tuple(made)
 
 

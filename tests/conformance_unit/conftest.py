@@ -56,9 +56,7 @@ def write_vectors(folder: Path, rows: list[dict[str, Any]], suite: str = "mini",
 @pytest.fixture
 def mini_vectors(tmp_path: Path) -> Path:
     """Ten vectors, ``mini-1`` to ``mini-10``, that ask for the types fixed[1] to fixed[10]."""
-    rows = [
-        {"id": f"mini-{n}", "args": {"type": f"fixed[{n}]"}, "expect": {"ok": f"fixed[{n}]"}} for n in range(1, 11)
-    ]
+    rows = [{"id": f"mini-{n}", "args": {"type": f"fixed[{n}]"}, "expect": {"ok": f"fixed[{n}]"}} for n in range(1, 11)]
     write_vectors(tmp_path / "vectors", rows)
     return tmp_path / "vectors"
 

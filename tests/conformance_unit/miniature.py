@@ -79,13 +79,13 @@ def misbehave(name: str, seq: int, asked: object) -> None:
             raw("x" * (17 * 1024 * 1024))
             time.sleep(60)
         case "duplicate-key":
-            raw('{"seq": %d, "ok": "int", "ok": "fixed[7]"}\n' % seq)
+            raw(f'{{"seq": {seq}, "ok": "int", "ok": "fixed[7]"}}\n')
         case "not-a-number":
-            raw('{"seq": %d, "ok": NaN}\n' % seq)
+            raw(f'{{"seq": {seq}, "ok": NaN}}\n')
         case "surrogate":
-            raw('{"seq": %d, "ok": "\\ud800"}\n' % seq)
+            raw(f'{{"seq": {seq}, "ok": "\\ud800"}}\n')
         case "infinite":
-            raw('{"seq": %d, "ok": {"type": 1e400}}\n' % seq)
+            raw(f'{{"seq": {seq}, "ok": {{"type": 1e400}}}}\n')
         case "no-answer-key":
             say({"seq": seq, "result": asked})
         case "twice":
@@ -111,11 +111,10 @@ def misbehave(name: str, seq: int, asked: object) -> None:
 
 
 def main(name: str) -> None:
-    log = open(MARKER, "a") if name == "liar" else None
     for line in sys.stdin:
-        if log is not None:
-            log.write(line)
-            log.flush()
+        if name == "liar":
+            with open(MARKER, "a") as log:
+                log.write(line)
         request = json.loads(line)
         seq, op = request["seq"], request["op"]
         if op == "start":

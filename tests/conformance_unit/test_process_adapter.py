@@ -109,7 +109,9 @@ def test_an_adapter_that_does_not_start_again_is_given_up(miniature: Miniature) 
     answers = ask(miniature("starts-once", starts=2))
     assert answers[:6] == right()[:6]
     assert "exited with status 3" in str(answers[6])
-    assert all("does not start again: exited with status 1; it wrote: cannot start twice" in str(a) for a in answers[7:])
+    assert all(
+        "does not start again: exited with status 1; it wrote: cannot start twice" in str(a) for a in answers[7:]
+    )
     assert len(answers) == 10
 
 

@@ -1,0 +1,264 @@
+"""``run`` and ``replay`` as a person runs them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+Cli = Callable[..., "subprocess.CompletedProcess[str]"]
+Adapter = Callable[[str], str]
+
+
+def one_line(text: str) -> str:
+    """The text, which has to be one line that names the tool and shows no trace."""
+    assert text.startswith("iceberg-conformance: ")
+    assert text.count("\n") == 1
+    assert "Traceback" not in text
+    return text.removeprefix("iceberg-conformance: ").rstrip("\n")
+
+
+def test_the_reference_conforms_to_all_vectors_of_the_wheel(cli: Cli) -> None:
+    done = cli("run")
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert done.stderr == ""
+    assert done.stdout.endswith("passed; conformant\n")
+
+
+def test_the_reference_behind_the_protocol_answers_as_in_process(cli: Cli, tmp_path: Path) -> None:
+    for name, adapter in (("a", "reference"), ("b", f"{sys.executable} -m conformance.adapters.reference")):
+        assert cli("run", "--adapter", adapter, "--results", f"{name}.jsonl").stderr == ""
+    results = []
+    for name in "ab":
+        rows = [json.loads(line) for line in (tmp_path / f"{name}.jsonl").read_text().splitlines()]
+        results.append([(r["id"], r["status"], r.get("chosen")) for r in rows if r["kind"] == "result"])
+    assert results[0] == results[1] != []
+
+
+def test_a_right_adapter_passes(cli: Cli, folder: Path, adapter: Adapter) -> None:
+    done = cli("run", "--adapter", adapter("good"), "--vectors", folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "10 passed; conformant" in done.stdout
+
+
+def test_a_failure_is_told_with_all_that_one_needs_and_its_command_reproduces_it(
+    cli: Cli, folder: Path, adapter: Adapter, tmp_path: Path
+) -> None:
+    done = cli("run", "--adapter", adapter("wrong"), "--vectors", folder)
+    assert done.returncode == 1
+    assert "9 passed, 1 failed; not conformant" in done.stdout
+    assert 'difference   (the answer): expected "fixed[7]", got "fixed[8]"' in done.stdout
+    (line,) = [line for line in done.stdout.splitlines() if "reproduce " in line]
+    command = shlex.split(line.split("reproduce", 1)[1])
+    assert command[0] == "iceberg-conformance"
+    again = cli(*command[1:])
+    assert again.returncode == 1
+    assert again.stdout.startswith("mini-7 · miniature 1.2.3 · failed\n")
+    assert '    -> {"seq":1,"op":"type.parse","args":{"type":"fixed[7]"}}\n' in again.stdout
+    assert '    <- {"seq": 1, "ok": "fixed[8]"}\n' in again.stdout
+    assert "requirement  TYP023 " in again.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("dies", "exited with status 3"),
+        ("killed", "was killed by SIGSEGV"),
+        ("hangs", "no answer within 0.5 s"),
+        ("garbage", "the line is not JSON"),
+    ],
+)
+def test_a_crash_costs_one_case_and_the_run_goes_on(
+    cli: Cli, folder: Path, adapter: Adapter, name: str, reason: str
+) -> None:
+    done = cli("run", "--adapter", adapter(name), "--vectors", folder, "--timeout", "0.5")
+    assert done.returncode == 1
+    assert "9 passed, 1 crashed; not conformant" in done.stdout
+    assert f"reason       {reason}" in done.stdout
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("refuses-start", "it refused to start: no licence"),
+        ("wrong-protocol", "it speaks protocol 2, this tool speaks 1"),
+        ("silent-start", "no answer to start within 1 s"),
+        ("dies-at-start", "exited with status 1; it wrote: no module named engine"),
+    ],
+)
+def test_an_adapter_that_cannot_be_asked_is_exit_status_3_with_the_reason(
+    cli: Cli, folder: Path, adapter: Adapter, name: str, reason: str
+) -> None:
+    timeout = "1" if name == "silent-start" else "30"
+    done = cli("run", "--adapter", adapter(name), "--vectors", folder, "--start-timeout", timeout)
+    assert done.returncode == 3
+    assert f"not run: {reason}\n" in done.stdout
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_a_command_that_is_no_program_is_exit_status_3(cli: Cli, folder: Path) -> None:
+    done = cli("run", "--adapter", "cmd:no-such-program", "--vectors", folder)
+    assert done.returncode == 3
+    assert "no-such-program: cannot be run: No such file or directory" in done.stdout
+
+
+def test_unsupported_cases_are_counted_apart_and_do_not_fail(cli: Cli, folder: Path, adapter: Adapter) -> None:
+    done = cli("run", "--adapter", adapter("unsupported"), "--vectors", folder)
+    assert done.returncode == 0
+    assert "9 passed, 1 unsupported; conformant" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "reason"),
+    [
+        (["--adapter", "nobody"], 2, "unknown adapter 'nobody'; there are reference,"),
+        (["--adapter", "reference", "--adapter", "reference"], 2, "the adapter 'reference' is given twice"),
+        (["--suite", "none"], 2, "unknown suite 'none'; the suites are mini"),
+        (["--requirement", "XXX999"], 2, "unknown requirement 'XXX999'"),
+        (["--section", "Appendix Z"], 2, "unknown section 'Appendix Z'"),
+        (["-k", "a and"], 2, "-k 'a and': a word is missing at the end"),
+        (["-k", "zebra"], 5, "nothing is selected, of 10 vectors"),
+        (["--format-version", "three"], 2, 'unable to convert "three" into int'),
+        (["--timeout", "0"], 2, "--timeout 0.0: it has to be more than 0"),
+        (["--timeout", "nan"], 2, "--timeout nan: it has to be more than 0"),
+        (["--report", "html"], 2, "unknown report 'html'; the kinds are terminal, json, junit"),
+        (["--report", "json", "--report", "junit"], 2, "only one report can go to standard output"),
+        (["--expect", "none.toml"], 2, "none.toml: expectations cannot be read: No such file or directory"),
+        (["--results", "/proc/none/x"], 2, "--results /proc/none/x: cannot be written"),
+        (["--report", "json:/proc/none/x"], 2, "--report: /proc/none/x cannot be written"),
+        (["--no-such-option"], 2, "--no-such-option"),
+        (["--adapter"], 2, "--adapter"),
+        (["--adapter", "a 'b"], 2, "not a command: No closing quotation"),
+    ],
+)
+def test_wrong_usage_is_one_line_and_its_exit_status(
+    cli: Cli, folder: Path, arguments: list[str], status: int, reason: str
+) -> None:
+    done = cli("run", "--vectors", folder, *arguments)
+    assert reason in one_line(done.stderr)
+    assert (done.returncode, done.stdout) == (status, "")
+
+
+def test_a_broken_vector_file_is_exit_status_2_with_file_and_place(cli: Cli, folder: Path) -> None:
+    path = folder / "mini" / "types.json"
+    content = json.loads(path.read_text())
+    content["vectors"][4]["expect"] = {"ok": 5}
+    path.write_text(json.dumps(content))
+    done = cli("run", "--vectors", folder)
+    assert done.returncode == 2
+    assert one_line(done.stderr).startswith(f"{path}: broken vector file: /vectors/4/expect")
+
+
+def test_json_goes_to_standard_output_alone(cli: Cli, folder: Path, adapter: Adapter) -> None:
+    done = cli(
+        "run", "--adapter", adapter("wrong"), "--vectors", folder, "--report", "json", "--report", "junit:a/b.xml"
+    )
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["adapters"][0]["outcomes"]["failed"] == 1
+    assert "9 passed, 1 failed; not conformant" in done.stderr
+    tree = ElementTree.parse(folder.parent / "a" / "b.xml")
+    assert tree.getroot().find("testsuite/testcase/failure") is not None
+
+
+def test_colour_is_for_terminals_unless_forced(cli: Cli, folder: Path) -> None:
+    assert "\033" not in cli("run", "--vectors", folder).stdout
+    assert "\033" in cli("run", "--vectors", folder, FORCE_COLOR="1").stdout
+    assert "\033" not in cli("run", "--vectors", folder, FORCE_COLOR="1", NO_COLOR="1").stdout
+
+
+def test_output_survives_a_terminal_that_knows_only_ascii(cli: Cli, folder: Path) -> None:
+    done = cli("run", "--vectors", folder, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    assert done.returncode == 0
+    assert "10 passed; conformant" in done.stdout
+
+
+def test_several_adapters_are_columns_of_one_table(cli: Cli, folder: Path, adapter: Adapter) -> None:
+    good, wrong = adapter("good"), adapter("wrong")
+    done = cli("run", "-a", good, "-a", wrong, "-a", "reference", "--vectors", folder)
+    assert done.returncode == 1
+    header, row, *_ = done.stdout.splitlines()
+    assert header.index(good) < header.index(wrong) < header.index("reference (reference")
+    assert row.split() == ["mini", "10", "✔", "9", "✔", "1", "✖", "10", "✔"]
+
+
+def test_the_first_failure_stops_the_run_when_asked(cli: Cli, folder: Path, adapter: Adapter) -> None:
+    done = cli("run", "-a", adapter("liar"), "-x", "--vectors", folder)
+    assert done.returncode == 1
+    assert "1 failed; the run is not complete" in done.stdout
+
+
+def test_known_deviations_make_a_run_conformant(cli: Cli, folder: Path, adapter: Adapter, tmp_path: Path) -> None:
+    expected = tmp_path / "known.toml"
+    expected.write_text('[[deviation]]\nengine = "miniature"\nvectors = ["mini-7"]\nreason = "dies"\n')
+    arguments = ("--vectors", folder, "--expect", expected)
+    known = cli("run", "-a", adapter("dies"), *arguments)
+    assert known.returncode == 0
+    assert "9 passed, 1 known; conformant" in known.stdout
+    over = cli("run", "-a", adapter("good"), *arguments)
+    assert over.returncode == 1
+    assert "mini-7: it passes now; the deviation is over" in over.stdout
+    expected.write_text('[[deviation]]\nengine = "miniature"\nvectors = ["mini-77"]\nreason = "dies"\n')
+    unknown = cli("run", "-a", adapter("good"), *arguments)
+    assert unknown.returncode == 2
+    assert "/deviation/0/vectors: no vector 'mini-77'" in one_line(unknown.stderr)
+
+
+def test_an_interrupted_run_ends_its_adapters_and_its_results_say_so(
+    folder: Path, adapter: Adapter, tmp_path: Path
+) -> None:
+    results = tmp_path / "results.jsonl"
+    command = ["run", "-a", adapter("hangs"), "--vectors", folder, "--results", results]
+    with subprocess.Popen(
+        [sys.executable, "-m", "conformance", *map(str, command)], stderr=subprocess.PIPE, text=True
+    ) as process:
+        for _ in range(200):
+            children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+            if children and results.exists():
+                break
+            time.sleep(0.05)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert one_line(stderr) == "interrupted"
+    rows = [json.loads(line) for line in results.read_text().splitlines()]
+    assert (rows[-1]["kind"], rows[-1]["complete"], rows[-1]["exit_status"]) == ("footer", False, 130)
+    for child in children:
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(child), 0)
+
+
+def test_a_reader_that_has_seen_enough_is_no_bug(folder: Path, adapter: Adapter) -> None:
+    command = shlex.join([sys.executable, "-m", "conformance", "list", "requirements"])
+    done = subprocess.run(f"{command} | head -1", shell=True, capture_output=True, text=True, timeout=60)
+    assert done.stderr == ""
+    assert done.stdout.count("\n") == 1
+
+
+def test_replay_tells_what_a_crashed_process_wrote(cli: Cli, folder: Path, adapter: Adapter) -> None:
+    done = cli("replay", "mini-7", "-a", adapter("dies"), "--vectors", folder)
+    assert done.returncode == 1
+    assert "mini-7 · miniature 1.2.3 · crashed" in done.stdout
+    assert "stderr       last words" in done.stdout
+
+
+def test_replay_of_an_unknown_vector_is_wrong_usage(cli: Cli, folder: Path) -> None:
+    done = cli("replay", "mini-77", "--vectors", folder)
+    assert done.returncode == 2
+    assert "did you mean mini-7" in one_line(done.stderr)
+
+
+def test_replay_with_an_adapter_that_does_not_start_is_exit_status_3(cli: Cli, folder: Path, adapter: Adapter) -> None:
+    done = cli("replay", "mini-7", "-a", adapter("refuses-start"), "--vectors", folder)
+    assert done.returncode == 3
+    assert one_line(done.stderr) == "it refused to start: no licence"

@@ -1,0 +1,169 @@
+"""The commands that tell: list, explain, report, engines, doctor, check, and the help."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from conformance import cli as command_line
+from conformance.failures import ExitStatus
+
+Cli = Callable[..., "subprocess.CompletedProcess[str]"]
+Adapter = Callable[[str], str]
+
+
+def test_help_names_every_command_and_the_exit_statuses(cli: Cli) -> None:
+    done = cli("--help")
+    assert done.returncode == 0
+    for command in command_line.COMMANDS:
+        assert f"{command} " in done.stdout
+    assert "Exit status: 0 conformant" in " ".join(done.stdout.split())
+
+
+@pytest.mark.parametrize("command", sorted(command_line.COMMANDS))
+def test_every_command_has_help(cli: Cli, command: str) -> None:
+    done = cli(command, "--help")
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"Usage: iceberg-conformance {command}")
+
+
+def test_help_loads_no_heavy_library() -> None:
+    code = (
+        "import sys; from conformance.cli import main; main(['--help']); "
+        "print(sorted({'pyarrow', 'numpy', 'mmh3', 'jsonschema_rs', 'fastavro', 'spec_ref'} & sys.modules.keys()))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_help_is_quick() -> None:
+    def seconds() -> float:
+        began = time.perf_counter()
+        subprocess.run([sys.executable, "-m", "conformance", "--help"], capture_output=True, check=True, timeout=60)
+        return time.perf_counter() - began
+
+    # A quarter of a second on a machine that does nothing else; the test only tells a heavy import.
+    assert min(seconds() for _ in range(5)) < 1.0
+
+
+def test_running_vectors_loads_no_columnar_library() -> None:
+    code = (
+        "import sys; from conformance.cli import main; status = main(['run', '-k', 'hash-int-34']); "
+        "print(status, sorted({'pyarrow', 'numpy', 'pyspark', 'rich'} & sys.modules.keys()))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout.splitlines()[-1] == "0 []"
+
+
+@pytest.mark.parametrize("what", ["vectors", "adapters", "engines", "requirements"])
+def test_every_list_has_a_json_form(cli: Cli, what: str) -> None:
+    text = cli("list", what)
+    as_json = cli("list", what, "--format", "json")
+    assert (text.returncode, as_json.returncode) == (0, 0)
+    assert len(json.loads(as_json.stdout)) == len(text.stdout.splitlines()) > 0
+
+
+def test_vectors_are_listed_as_run_selects_them(cli: Cli, folder: Path) -> None:
+    done = cli("list", "vectors", "-k", "mini-1", "--vectors", folder)
+    assert [line.split()[0] for line in done.stdout.splitlines()] == ["mini-1", "mini-10"]
+    assert cli("list", "vectors", "-k", "zebra", "--vectors", folder).returncode == 5
+
+
+def test_explain_tells_a_requirement_by_code_or_slug(cli: Cli) -> None:
+    by_code, as_json = cli("explain", "hsh002"), cli("explain", "HSH002", "--format", "json")
+    rule = json.loads(as_json.stdout)
+    assert by_code.stdout == cli("explain", rule["slug"]).stdout
+    assert "hash-int-34" in by_code.stdout
+    assert "hash-int-34" in rule["vectors"]
+    assert rule["text"] in by_code.stdout
+
+
+def test_explain_of_an_unknown_code_hints_at_a_near_one(cli: Cli) -> None:
+    done = cli("explain", "HSH02")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "did you mean hsh002" in done.stderr
+
+
+def test_report_renders_results_as_run_did(cli: Cli, folder: Path, adapter: Adapter) -> None:
+    arguments = ("run", "-a", adapter("wrong"), "--vectors", folder)
+    ran = cli(*arguments, "--results", "a.jsonl", "--report", "json:run.json")
+    assert ran.returncode == 1
+    assert cli("report", "a.jsonl").stdout.replace("\n", "") in ran.stdout.replace(
+        f" --vectors '{folder}'", ""
+    ).replace("\n", "")
+    report = cli("report", "a.jsonl", "--format", "json")
+    assert json.loads(report.stdout) == json.loads((folder.parent / "run.json").read_text())
+    assert cli("report", "a.jsonl", "--format", "junit").stdout.startswith("<?xml")
+
+
+def test_reports_of_several_files_are_one_table(cli: Cli, folder: Path, adapter: Adapter) -> None:
+    cli("run", "-a", adapter("wrong"), "--vectors", folder, "--results", "a.jsonl")
+    cli("run", "-a", "reference", "--vectors", folder, "--results", "b.jsonl")
+    done = cli("report", "a.jsonl", "b.jsonl")
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[1].split() == ["mini", "9", "✔", "1", "✖", "10", "✔"]
+    assert "19 passed, 1 failed" in done.stdout
+
+
+@pytest.mark.parametrize("content", ["", "nonsense\n", '{"kind": "footer"}\n'])
+def test_a_file_that_holds_no_results_is_wrong_usage(cli: Cli, tmp_path: Path, content: str) -> None:
+    (tmp_path / "x.jsonl").write_text(content)
+    done = cli("report", "x.jsonl")
+    assert done.returncode == 2
+    assert done.stderr.startswith("iceberg-conformance: x.jsonl")
+    assert done.stderr.count("\n") == 1
+
+
+def test_an_engine_that_is_not_installed_is_told_with_the_command_that_installs_it(cli: Cli, folder: Path) -> None:
+    home = {"XDG_CACHE_HOME": str(folder), "HOME": str(folder), "ICEBERG_CONFORMANCE_HOME": str(folder / "home")}
+    named = cli("run", "-a", "pyiceberg", "--vectors", folder, **home)
+    assert named.returncode == 3
+    assert "iceberg-conformance engines install pyiceberg" in named.stdout
+    every = cli("run", "--all-engines", "--vectors", folder, **home)
+    assert every.returncode == 3
+    assert "10 passed; not all could be examined" in every.stdout
+    assert "pyiceberg: not run: " in every.stdout
+
+
+def test_an_unknown_engine_cannot_be_installed(cli: Cli) -> None:
+    done = cli("engines", "install", "nobody")
+    assert done.returncode == 2
+    assert "unknown engine 'nobody'; there are " in done.stderr
+    assert cli("engines", "install").returncode == 2
+
+
+def test_doctor_finds_this_installation_sound(cli: Cli) -> None:
+    done = cli("doctor", "--format", "json")
+    assert done.returncode == 0
+    findings = json.loads(done.stdout)
+    assert all(finding["fine"] for finding in findings if finding["needed"])
+    assert {"python", "java", "vectors", "reference"} <= {finding["what"] for finding in findings}
+
+
+def test_a_mistyped_command_is_one_line_with_a_hint(cli: Cli) -> None:
+    done = cli("rnu")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert 'Did you mean "run"?' in done.stderr
+
+
+def test_a_bug_of_ours_is_exit_status_4_and_leaves_its_trace(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("oops")
+
+    monkeypatch.setattr("conformance.vectors.load", broken)
+    assert command_line.main(["run"]) == ExitStatus.OUR_BUG
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("iceberg-conformance: a bug of this tool: ZeroDivisionError: oops; its trace is in ")
+    trace = Path(err.rsplit(" ", 1)[1].strip())
+    assert "in broken" in trace.read_text()
+    trace.unlink()

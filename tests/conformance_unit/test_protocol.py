@@ -1,0 +1,132 @@
+"""The protocol: its messages are of the published schema, and what is not is blamed on whoever wrote it."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from typing import Any
+
+import jsonschema
+import pytest
+
+from conformance.failures import HarnessFault
+from conformance.operations import OPERATIONS
+from conformance.protocol import (
+    MAX_LINE,
+    Breach,
+    Ok,
+    Refused,
+    Unsupported,
+    complaint,
+    protocol_schema,
+    read_answer,
+    read_started,
+    request_line,
+    start_line,
+    stop_line,
+)
+
+SCHEMAS = sorted(path.name for path in (files("conformance") / "schemas").iterdir())
+STARTED = {"implementation": "x", "version": "1", "protocol": 1, "operations": ["hash"]}
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_published_schemas_are_schemas_and_independent_validators_agree(name: str) -> None:
+    schema = json.loads((files("conformance") / "schemas" / name).read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+
+
+def test_every_operation_has_a_form_of_arguments_and_of_answers_and_no_form_is_left_over() -> None:
+    defined = {name.rpartition(".")[0] for name in protocol_schema()["$defs"] if name.endswith(".args")}
+    assert defined == set(OPERATIONS)
+    asked = {choice["$ref"].removeprefix("#/$defs/") for choice in protocol_schema()["$defs"]["ask"]["oneOf"]}
+    assert asked == {f"{name}.request" for name in OPERATIONS}
+    for operation in OPERATIONS.values():
+        assert operation.args_schema["required"]
+        assert isinstance(operation.answer_schema, dict)
+
+
+@pytest.mark.parametrize("line", [start_line(), request_line(3, "hash", {"type": "int", "value": 34}), stop_line(9)])
+def test_requests_are_of_the_published_schema(line: bytes) -> None:
+    jsonschema.validate(json.loads(line), protocol_schema())
+    assert line.endswith(b"\n")
+    assert line.count(b"\n") == 1
+
+
+def test_a_request_that_is_not_of_the_schema_is_our_fault() -> None:
+    with pytest.raises(HarnessFault, match="this tool made a request"):
+        request_line(1, "hash", {"type": "int"})
+
+
+def test_a_request_beyond_the_line_limit_is_our_fault() -> None:
+    with pytest.raises(HarnessFault, match=str(MAX_LINE)):
+        request_line(1, "hash", {"type": "string", "value": "x" * MAX_LINE})
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        (b'{"seq": 1, "ok": 2017239379}', Ok(2017239379)),
+        (b'{"seq": 1, "ok": null}', Ok(None)),
+        (b'{"ok": [1.0], "seq": 1}\r', Ok([1.0])),
+        (b'{"seq": 1, "error": {"kind": "invalid", "message": "no"}}', Refused("invalid", "no")),
+        (b'{"seq": 1, "error": {"kind": "conflict"}}', Refused("conflict")),
+        (b'{"seq": 1, "unsupported": "geometry"}', Unsupported("geometry")),
+    ],
+)
+def test_answers_are_read(line: bytes, answer: object) -> None:
+    assert read_answer(line) == (1, answer)
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b"", "not JSON"),
+        (b"INFO 12:00 started", "not JSON"),
+        (b'{"seq": 1, "ok": 1} {"seq": 2, "ok": 1}', "not JSON"),
+        (b'{"seq": 1, "ok": 1, "ok": 2}', "duplicate key"),
+        (b'{"seq": 1, "ok": NaN}', "not JSON"),
+        (b'{"seq": 1, "ok": "\\ud800"}', "not JSON"),
+        (b'{"seq": 1, "ok": "\xff"}', "not JSON"),
+        (b'{"seq": 1, "ok": ' + b"[" * 5000, "not JSON"),
+        (b"[]", "an answer is a JSON object, not []"),
+        (b'{"seq": 1}', "one of ok, error and unsupported"),
+        (b'{"seq": 1, "ok": 1, "unsupported": "x"}', "one of ok, error and unsupported"),
+        (b'{"ok": 1}', '"seq" is a required property'),
+        (b'{"seq": -1, "ok": 1}', "/seq: -1 is less than the minimum of 0"),
+        (b'{"seq": "1", "ok": 1}', '/seq: "1" is not of type "integer"'),
+        (b'{"seq": 1, "error": {"kind": "wrong"}}', '/error/kind: "wrong" is not one of'),
+        (b'{"seq": 1, "error": "invalid"}', '/error: "invalid" is not of type "object"'),
+        (b'{"seq": 1, "ok": 1, "note": 1}', "Additional properties are not allowed"),
+    ],
+)
+def test_what_is_no_answer_is_a_breach_that_says_why(line: bytes, reason: str) -> None:
+    with pytest.raises(Breach) as caught:
+        read_answer(line)
+    assert reason in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 1000
+
+
+def test_the_answer_to_start_tells_who_answers() -> None:
+    started = read_started(Ok({**STARTED, "format_versions": [1, 2], "language": "go", "homepage": "ignored"}))
+    assert (started.implementation, started.version, started.language) == ("x", "1", "go")
+    assert started.operations == {"hash"}
+    assert started.format_versions == (1, 2)
+
+
+@pytest.mark.parametrize("missing", sorted(STARTED))
+def test_the_answer_to_start_has_to_be_complete(missing: str) -> None:
+    with pytest.raises(Breach):
+        read_started(Ok({key: value for key, value in STARTED.items() if key != missing}))
+
+
+@pytest.mark.parametrize("wrong", [None, 7, [], {"protocol": True}])
+def test_an_answer_to_start_of_another_form_is_a_breach(wrong: Any) -> None:
+    with pytest.raises(Breach):
+        read_started(Ok(wrong))
+
+
+def test_a_complaint_tells_the_place_as_a_json_pointer() -> None:
+    text = complaint("bound.truncate.args", {"type": "string", "value": "a", "width": "3", "side": "lower"})
+    assert text == '/width: "3" is not of type "integer"'
