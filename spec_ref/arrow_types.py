@@ -1,0 +1,316 @@
+"""Arrow arrays that hold the values of a primitive type, and how the columnar kernels look into them.
+
+The Arrow type has to be the one that the Iceberg type maps to, in its unit: microseconds are never taken for
+nanoseconds, and an int column is never read as a long on the way. Text and bytes may be in any of Arrow's layouts,
+decimals in any of its widths, and every array may be dictionary-encoded, sliced or chunked. A time zone changes only
+how Arrow shows an instant; that there is one tells timestamptz from timestamp.
+
+Buffers are read as they are: an array from an untrusted source has to have passed ``Array.validate()``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from spec_ref.decimal_lanes import High, Low, exceeds, halves, integer
+from spec_ref.errors import violation
+from spec_ref.hash_lanes import rounds
+from spec_ref.records import record
+from spec_ref.schemas.types import DecimalType, Type, kind
+from spec_ref.schemas.values import MICROS_PER_DAY, check_value, decimal_of
+
+Column: TypeAlias = Any
+"""A `pyarrow.Array` or `pyarrow.ChunkedArray`."""
+
+Kernel: TypeAlias = Callable[[Any], Any]
+"""Makes an array of a plain array: one without dictionary, extension, views or decimals of other than 128 bits."""
+
+UUID_LENGTH = 16
+
+
+@record
+class _Carrier:
+    """The Arrow types whose arrays hold the values of one type."""
+
+    requirement: str
+    expected: str
+    carries: Callable[[Any, Any], bool]
+    """Of the Iceberg type and the Arrow type."""
+
+    dtype: str | None = None
+    """How numpy reads the values, for types of a fixed width."""
+
+
+def _exactly(requirement: str, arrow_type: Any, dtype: str | None = None) -> _Carrier:
+    return _Carrier(requirement, str(arrow_type), lambda _, found: bool(found == arrow_type), dtype)
+
+
+def _timestamp(requirement: str, unit: str, *, zoned: bool) -> _Carrier:
+    def carries(_: Type, found: Any) -> bool:
+        return pa.types.is_timestamp(found) and found.unit == unit and (found.tz is not None) is zoned
+
+    zone = "with" if zoned else "without"
+    return _Carrier(requirement, f"timestamp[{unit}] {zone} a time zone", carries, "i8")
+
+
+def _is_binary(_: Type, found: Any) -> bool:
+    return pa.types.is_binary(found) or pa.types.is_large_binary(found) or pa.types.is_binary_view(found)
+
+
+def _is_text(_: Type, found: Any) -> bool:
+    return pa.types.is_string(found) or pa.types.is_large_string(found) or pa.types.is_string_view(found)
+
+
+def _is_decimal(type_: Any, found: Any) -> bool:
+    return pa.types.is_decimal(found) and (found.precision, found.scale) == (type_.precision, type_.scale)
+
+
+def _is_uuid(_: Type, found: Any) -> bool:
+    return isinstance(found, pa.UuidType) or bool(found == pa.binary(UUID_LENGTH))
+
+
+_BINARY = "binary, large_binary or binary_view"
+
+_CARRIERS: dict[str, _Carrier] = {
+    "unknown": _exactly("TYP025", pa.null()),
+    "boolean": _exactly("TYP008", pa.bool_()),
+    "int": _exactly("TYP009", pa.int32(), "i4"),
+    "long": _exactly("TYP010", pa.int64(), "i8"),
+    "float": _exactly("TYP011", pa.float32(), "f4"),
+    "double": _exactly("TYP012", pa.float64(), "f8"),
+    "decimal": _Carrier("TYP013", "a decimal of the same precision and scale", _is_decimal),
+    "date": _exactly("TYP015", pa.date32(), "i4"),
+    "time": _exactly("TYP016", pa.time64("us"), "i8"),
+    "timestamp": _timestamp("TYP017", "us", zoned=False),
+    "timestamptz": _timestamp("TYP018", "us", zoned=True),
+    "timestamp_ns": _timestamp("TYP019", "ns", zoned=False),
+    "timestamptz_ns": _timestamp("TYP020", "ns", zoned=True),
+    "string": _Carrier("TYP021", "string, large_string or string_view", _is_text),
+    "uuid": _Carrier("TYP022", "uuid or fixed_size_binary[16]", _is_uuid),
+    "fixed": _Carrier(
+        "TYP023",
+        "fixed_size_binary of the type's length",
+        lambda type_, found: pa.types.is_fixed_size_binary(found) and found.byte_width == type_.length,
+    ),
+    "binary": _Carrier("TYP024", _BINARY, _is_binary),
+    "geometry": _Carrier("TYP027", _BINARY, _is_binary),
+    "geography": _Carrier("TYP028", _BINARY, _is_binary),
+}
+"""The Arrow types by type; variant and nested types have no columnar kernels."""
+
+BYTE_KINDS = frozenset({"string", "binary", "geometry", "geography"})
+"""The types whose plain arrays have offsets: a dictionary of such values is worked on instead of its repetitions."""
+
+
+def check_arrow_type(type_: Type, arrow_type: Any) -> None:
+    """Refuse an Arrow type that does not hold the values of the type as they are.
+
+    Raises:
+        SpecError: the code of the type; TYP001 for variant and nested types.
+    """
+    carrier = _CARRIERS.get(kind(type_))
+    if carrier is None:
+        raise violation("TYP001", "not a primitive type, so there is no columnar form", found=str(type_))
+    if not carrier.carries(type_, arrow_type):
+        message = f"the Arrow type does not hold {type_}"
+        raise violation(carrier.requirement, message, found=str(arrow_type), expected=carrier.expected)
+
+
+def column_type(column: Column) -> Any:
+    """The Arrow type of the values of a column: that of the dictionary where it is encoded with one.
+
+    Raises:
+        SpecError: TYP001 for what is not an Arrow array or chunked array.
+    """
+    if not isinstance(column, (pa.Array, pa.ChunkedArray)):
+        raise violation("TYP001", "not a column", found=type(column).__name__, expected="an Array or ChunkedArray")
+    return column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+
+
+def map_chunks(type_: Type, column: Column, result_type: Any, kernel: Kernel) -> Column:
+    """Apply a kernel to every chunk of an array or chunked array; the result is chunked in the same way.
+
+    Args:
+        type_: the type of the values.
+        column: the values.
+        result_type: the Arrow type of the result, which the kernel's results are cast to where they differ.
+        kernel: is given plain arrays of values that are of the type.
+
+    Raises:
+        SpecError: the column does not hold values of the type, or what the kernel raises.
+    """
+    check_arrow_type(type_, column_type(column))
+    if isinstance(column, pa.ChunkedArray):
+        chunks = [_apply(type_, chunk, result_type, kernel) for chunk in column.chunks]
+        return pa.chunked_array(chunks, type=result_type)
+    return _apply(type_, column, result_type, kernel)
+
+
+def check_values(type_: Type, column: Column) -> None:
+    """Refuse a column of another Arrow type or with values that are not of the type (see `map_chunks`)."""
+    map_chunks(type_, column, pa.null(), lambda array: pa.nulls(len(array)))
+
+
+def _apply(type_: Type, array: Any, result_type: Any, kernel: Kernel) -> Any:
+    if not pa.types.is_dictionary(array.type):
+        result = kernel(_checked(type_, _plain(type_, array)))
+    else:
+        dictionary, indices = _plain(type_, array.dictionary), array.indices
+        if kind(type_) in BYTE_KINDS and len(dictionary) <= len(indices):
+            result = kernel(_checked(type_, dictionary)).take(indices)
+        else:
+            # Taken apart from the rest: a value of the dictionary that no index names is not the cause of an error.
+            result = kernel(_checked(type_, dictionary.take(indices)))
+    return result if result.type == result_type else result.cast(result_type)
+
+
+def _plain(type_: Type, array: Any) -> Any:
+    """The array in a layout that the kernels read: storage of extensions, no views, decimals of 128 bits."""
+    if isinstance(array, pa.ExtensionArray):
+        return array.storage
+    if pa.types.is_string_view(array.type):
+        return array.cast(pa.large_string())
+    if pa.types.is_binary_view(array.type):
+        return array.cast(pa.large_binary())
+    if isinstance(type_, DecimalType) and not pa.types.is_decimal128(array.type):
+        try:
+            return array.cast(pa.decimal128(type_.precision, type_.scale))
+        except pa.ArrowInvalid as error:
+            raise violation("TYP013", f"not a value of {type_}", found=str(error)) from error
+    return array
+
+
+def _checked(type_: Type, array: Any) -> Any:
+    """The plain array, when every value is of the type.
+
+    Raises:
+        SpecError: a time beyond the day, text that is not UTF-8, a decimal with too many digits, malformed WKB.
+    """
+    check = _VALUE_CHECKS.get(kind(type_))
+    if check is not None:
+        check(type_, array)
+    return array
+
+
+def _check_times(type_: Type, array: Any) -> None:
+    range_ = pc.min_max(array.view(pa.int64()))
+    for value in (range_["min"].as_py(), range_["max"].as_py()):
+        if value is not None and not 0 <= value < MICROS_PER_DAY:
+            check_value(type_, value)
+
+
+def _check_text(type_: Type, array: Any) -> None:
+    offsets, data = byte_strings(array)
+    if data[int(offsets[0]) : int(offsets[-1])].max(initial=0) < 0x80:
+        return
+    binary = array.cast(pa.large_binary() if pa.types.is_large_string(array.type) else pa.binary())
+    try:
+        binary.cast(array.type)
+    except pa.ArrowInvalid as error:
+        found = next(value for value in binary.to_pylist() if value is not None and not _is_utf8(value))
+        raise violation("TYP021", f"not a value of {type_}", found=found, expected="UTF-8") from error
+
+
+def _is_utf8(value: bytes) -> bool:
+    try:
+        value.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _check_digits(type_: Any, array: Any) -> None:
+    low, high = decimal_halves(array)
+    for part in rounds(len(array)):
+        flags = exceeds(low[part], high[part], type_.precision)
+        if flags.any():
+            index = first_valid(array, flags, part.start)
+            if index is not None:
+                decimal_of(type_, integer(low[index], high[index]))
+
+
+def _check_each(type_: Type, array: Any) -> None:
+    for value in array.to_pylist():
+        if value is not None:
+            check_value(type_, value)
+
+
+_VALUE_CHECKS: dict[str, Callable[[Type, Any], None]] = {
+    "time": _check_times,
+    "string": _check_text,
+    "decimal": _check_digits,
+    "geometry": _check_each,  # well-known binary has to be walked value by value
+    "geography": _check_each,
+}
+"""The types that have fewer values than their Arrow types."""
+
+
+def first_valid(array: Any, flags: npt.NDArray[np.bool_], start: int) -> int | None:
+    """The index of the first value that is flagged and not null; ``flags`` begin with the value number ``start``."""
+    valid = is_valid(array.slice(start, len(flags)))
+    found = np.flatnonzero(flags if valid is None else flags & valid)
+    return start + int(found[0]) if len(found) else None
+
+
+def is_valid(array: Any) -> npt.NDArray[np.bool_] | None:
+    """Which values are not null; None where all are."""
+    if array.null_count == 0:
+        return None
+    valid: npt.NDArray[np.bool_] = array.is_valid().to_numpy(zero_copy_only=False)
+    return valid
+
+
+def validity(array: Any) -> Any:
+    """The validity buffer of an array without an offset that is null where ``array`` is; None where nothing is."""
+    valid = is_valid(array)
+    return None if valid is None else pa.array(valid).buffers()[1]
+
+
+def with_nulls_of(array: Any, values: npt.NDArray[Any], arrow_type: Any) -> Any:
+    """An Arrow array of numpy values, null where ``array`` is."""
+    valid = is_valid(array)
+    return pa.array(values, arrow_type, mask=None if valid is None else ~valid)
+
+
+def _buffer(array: Any, index: int) -> Any:
+    found = array.buffers()[index]
+    return b"" if found is None else found  # an array without values may have no buffer
+
+
+def fixed_width(type_: Type, array: Any) -> npt.NDArray[Any]:
+    """The values of a plain array of a type of fixed width, without a copy; a null is any value."""
+    carrier = _CARRIERS[kind(type_)]
+    if carrier.dtype is None:
+        # Booleans, a bit each. Of an array with nulls numpy would make objects.
+        return np.asarray(pc.coalesce(array, pa.scalar(value=False)).to_numpy(zero_copy_only=False))
+    width = np.dtype(carrier.dtype).itemsize
+    return np.frombuffer(_buffer(array, 1), carrier.dtype, len(array), array.offset * width)
+
+
+def decimal_halves(array: Any) -> tuple[Low, High]:
+    """The unscaled values of a plain array of decimals (see `spec_ref.decimal_lanes`), without a copy."""
+    return halves(_buffer(array, 1), array.offset, len(array))
+
+
+def fixed_bytes(array: Any) -> npt.NDArray[np.uint8]:
+    """The bytes of a plain array of fixed-size binary values: a row per value."""
+    width = array.type.byte_width
+    data = np.frombuffer(_buffer(array, 1), np.uint8, len(array) * width, array.offset * width)
+    return data.reshape(len(array), width)
+
+
+def byte_strings(array: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.uint8]]:
+    """The offsets and the bytes of a plain array of text or binary values."""
+    large = pa.types.is_large_string(array.type) or pa.types.is_large_binary(array.type)
+    dtype = np.dtype(np.int64 if large else np.int32)
+    offsets = _buffer(array, 1)
+    if len(offsets) == 0:
+        return np.zeros(len(array) + 1, dtype), np.zeros(0, np.uint8)
+    starts = np.frombuffer(offsets, dtype, len(array) + 1, array.offset * dtype.itemsize)
+    return starts, np.frombuffer(_buffer(array, 2), np.uint8)

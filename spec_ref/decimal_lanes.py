@@ -1,0 +1,129 @@
+"""The arithmetic of decimals on many unscaled values at once.
+
+A 128-bit unscaled value is a lane in two arrays: its low half, unsigned, and its high half, signed. Lanes are *narrow*
+when all values fit in the low half alone, as those of up to 18 digits do: most columns never leave that shorter way.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from spec_ref.hash_lanes import Words
+
+Low: TypeAlias = npt.NDArray[np.uint64]
+High: TypeAlias = npt.NDArray[np.int64]
+Flags: TypeAlias = npt.NDArray[np.bool_]
+
+HALF_BITS = 64
+HALF_BYTES = 8
+LIMB_BITS = 32
+_LIMB_MASK = np.int64((1 << LIMB_BITS) - 1)
+_HALF_MASK = (1 << HALF_BITS) - 1
+_SIGN_SHIFT = np.int64(HALF_BITS - 1)
+
+
+def halves(data: Any, first: int, count: int) -> tuple[Low, High]:
+    """The halves of ``count`` 128-bit values from the value number ``first`` on, without a copy."""
+    pairs = np.frombuffer(data, np.uint64, 2 * count, 2 * HALF_BYTES * first).reshape(count, 2)
+    low, high = (0, 1) if sys.byteorder == "little" else (1, 0)
+    return pairs[:, low], pairs[:, high].view(np.int64)
+
+
+def joined(low: Low, high: High) -> npt.NDArray[np.uint64]:
+    """The 128-bit values of the halves, as Arrow stores them."""
+    pairs = np.empty((len(low), 2), np.uint64)
+    first, second = (low, high.view(np.uint64)) if sys.byteorder == "little" else (high.view(np.uint64), low)
+    pairs[:, 0], pairs[:, 1] = first, second
+    return pairs
+
+
+def integer(low: np.uint64, high: np.int64) -> int:
+    """One value as a Python integer."""
+    return (int(high) << HALF_BITS) + int(low)
+
+
+def narrow(low: Low, high: High) -> High | None:
+    """The values as 64-bit integers; None unless all fit."""
+    values = np.ascontiguousarray(low).view(np.int64)
+    return values if np.array_equal(values >> _SIGN_SHIFT, high) else None
+
+
+def exceeds(low: Low, high: High, precision: int) -> Flags:
+    """Which values have more than ``precision`` digits."""
+    limit = 10**precision - 1
+    values = narrow(low, high)
+    if values is not None:
+        if limit >> (HALF_BITS - 1):
+            return np.zeros(len(values), np.bool_)
+        return np.abs(values).view(np.uint64) > np.uint64(limit)  # of the least integer too: 2**63, unsigned
+    sign = high >> _SIGN_SHIFT
+    absolute_low = (low ^ sign.view(np.uint64)) - sign.view(np.uint64)  # adds 1 where negative
+    absolute_high = (high ^ sign).view(np.uint64) + ((sign != 0) & (absolute_low == 0))
+    limit_high, limit_low = np.uint64(limit >> HALF_BITS), np.uint64(limit & _HALF_MASK)
+    exceeding: Flags = (absolute_high > limit_high) | ((absolute_high == limit_high) & (absolute_low > limit_low))
+    return exceeding
+
+
+def floor_multiples(low: Low, high: High, width: int) -> tuple[Low, High]:
+    """The values less their non-negative remainder modulo ``width``, a positive int.
+
+    The values have at most 38 digits, so that no result leaves 128 bits.
+    """
+    values = narrow(low, high)
+    if values is not None and values.min(initial=0) >= -(1 << (HALF_BITS - 1)) + width:
+        multiples = values // width * width
+        return multiples.view(np.uint64), multiples >> _SIGN_SHIFT
+    # Long division, a limb of 32 bits at a time: a remainder is less than 2**31, so that 63 bits are enough.
+    signed_low = np.ascontiguousarray(low).view(np.int64)
+    remainder = (high >> np.int64(LIMB_BITS)) % width
+    for limb in (high, signed_low >> np.int64(LIMB_BITS), signed_low):
+        remainder = ((remainder << np.int64(LIMB_BITS)) | (limb & _LIMB_MASK)) % width
+    unsigned = remainder.view(np.uint64)
+    return low - unsigned, high - (low < unsigned)
+
+
+def _needed_bytes(magnitudes: Low) -> npt.NDArray[np.uint8]:
+    """The least bytes for a sign bit and the bits of each magnitude: 1 to 9."""
+    lengths = np.ones(len(magnitudes), np.uint8)
+    largest = int(magnitudes.max(initial=0))
+    for bits in range(7, HALF_BITS, 8):
+        if largest >> bits == 0:
+            break
+        lengths += magnitudes >= np.uint64(1 << bits)
+    return lengths
+
+
+def minimal_rows(low: Low, high: High) -> tuple[Words, npt.NDArray[np.uint8]]:
+    """The values in big-endian two's complement in the least bytes that hold them (SVB008).
+
+    Returns:
+        A row of 2 or 4 words per value, which hold its bytes in memory order with zeros behind them, and how many
+        bytes each value has.
+    """
+    values = narrow(low, high)
+    if values is not None:
+        lengths = _needed_bytes((values ^ (values >> _SIGN_SHIFT)).view(np.uint64))
+        return _left_aligned(values.view(np.uint64), lengths).view("<u4").reshape(-1, 2), lengths
+    sign = high >> _SIGN_SHIFT
+    in_low = _needed_bytes(low ^ sign.view(np.uint64))
+    in_high = _needed_bytes((high ^ sign).view(np.uint64))
+    # The high half holds only the sign: what is in the low one counts, and may need a ninth byte for the sign.
+    lengths = np.where(high == sign, in_low, in_high + np.uint8(HALF_BYTES))
+    fits_low = lengths <= HALF_BYTES
+    shift = np.where(fits_low, 0, 8 * (2 * HALF_BYTES - lengths.astype(np.int64))).astype(np.uint64)
+    carried = low >> np.uint64(1) >> (np.uint64(HALF_BITS - 1) - shift)  # a shift by 64 is not defined
+    rows = np.empty((len(low), 2), ">u8")
+    rows[:, 0] = np.where(fits_low, 0, (high.view(np.uint64) << shift) | carried)
+    rows[:, 1] = np.where(fits_low, 0, low << shift)
+    rows[fits_low, 0] = _left_aligned(low[fits_low], lengths[fits_low])
+    return rows.view("<u4").reshape(-1, 4), lengths
+
+
+def _left_aligned(values: Low, lengths: npt.NDArray[np.uint8]) -> npt.NDArray[Any]:
+    """The last bytes of each value, as many as its length, in front of zeros and in big-endian order."""
+    shift = (np.uint8(HALF_BYTES) - lengths) << np.uint8(3)
+    return (values << shift.astype(np.uint64)).astype(">u8")

@@ -1,0 +1,119 @@
+"""32-bit hashes of Arrow arrays (Appendix B): the kernel beside `spec_ref.hashing.hash_value`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import mmh3
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from spec_ref.arrow_types import (
+    Column,
+    byte_strings,
+    decimal_halves,
+    fixed_bytes,
+    fixed_width,
+    map_chunks,
+    with_nulls_of,
+)
+from spec_ref.decimal_lanes import minimal_rows
+from spec_ref.errors import violation
+from spec_ref.hash_lanes import LONG_BYTES, WORD, Words, hash_longs, hash_padded_rows, hash_rows, hash_strings, rounds
+from spec_ref.hashing import NANOS_PER_MICRO
+from spec_ref.schemas.types import Type, kind
+
+CANONICAL_NAN_BITS = np.int64(0x7FF8_0000_0000_0000)
+
+
+def _widened(values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    return values.astype(np.int64, copy=False)
+
+
+def _micros(nanos: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    return nanos // NANOS_PER_MICRO  # numpy floors, as Python does
+
+
+def _double_bits(values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    with np.errstate(invalid="ignore"):  # a signalling NaN is a NaN like any other here
+        doubles = values.astype(np.float64) + 0.0  # -0.0 + 0.0 is 0.0
+    bits = doubles.view(np.int64)
+    bits[np.isnan(doubles)] = CANONICAL_NAN_BITS
+    return bits
+
+
+_LONGS: dict[str, Callable[[npt.NDArray[Any]], npt.NDArray[np.int64]]] = {
+    "boolean": _widened,
+    "int": _widened,
+    "long": _widened,
+    "float": _double_bits,
+    "double": _double_bits,
+    "date": _widened,
+    "time": _widened,
+    "timestamp": _widened,
+    "timestamptz": _widened,
+    "timestamp_ns": _micros,
+    "timestamptz_ns": _micros,
+}
+"""The integer that is hashed in place of a value, by type."""
+
+
+def _hash_fixed(rows: npt.NDArray[np.uint8]) -> Words:
+    """The hashes of values of one length: a row of bytes each."""
+    count, length = rows.shape
+    hashes = np.empty(count, np.uint32)
+    if length > LONG_BYTES:
+        view = rows.reshape(-1).data
+        hashes[:] = [mmh3.mmh3_32_uintdigest(view[start : start + length]) for start in range(0, len(view), length)]
+        return hashes
+    words = -(-length // WORD)
+    for part in rounds(count):
+        padded = np.zeros((part.stop - part.start, words * WORD), np.uint8)
+        padded[:, :length] = rows[part]
+        hashes[part] = hash_rows(padded.view("<u4"), length)
+    return hashes
+
+
+def plain_hashes(type_: Type, array: Any) -> Words:
+    """The hashes of the values of a plain array (see `spec_ref.arrow_types.map_chunks`); of a null any number."""
+    name = kind(type_)
+    if name in ("string", "binary"):
+        offsets, data = byte_strings(array)
+        return hash_strings(data, offsets)
+    if name in ("uuid", "fixed"):
+        return _hash_fixed(fixed_bytes(array))
+    hashes = np.empty(len(array), np.uint32)
+    if name == "decimal":
+        low, high = decimal_halves(array)
+        for part in rounds(len(array)):
+            hashes[part] = hash_padded_rows(*minimal_rows(low[part], high[part]))
+        return hashes
+    values, longs = fixed_width(type_, array), _LONGS[name]
+    for part in rounds(len(array)):
+        hashes[part] = hash_longs(longs(values[part]))
+    return hashes
+
+
+def hash_array(type_: Type, column: Column) -> Column:
+    """The 32-bit hash of every value, as an int32 column of the same chunks; null for null.
+
+    Args:
+        type_: the type of the values.
+        column: an Arrow array or chunked array that holds values of the type.
+
+    Raises:
+        SpecError: HSH009 for a type that has no hash; the code of the type where the Arrow type or a value is not of
+            it.
+    """
+    name = kind(type_)
+    if name == "unknown":
+        return map_chunks(type_, column, pa.int32(), lambda array: pa.nulls(len(array), pa.int32()))
+    if name not in _LONGS and name not in ("decimal", "string", "uuid", "fixed", "binary"):
+        raise violation("HSH009", "the type has no 32-bit hash", found=str(type_))
+
+    def kernel(array: Any) -> Any:
+        return with_nulls_of(array, plain_hashes(type_, array).view(np.int32), pa.int32())
+
+    return map_chunks(type_, column, pa.int32(), kernel)

@@ -1,0 +1,211 @@
+"""Partition transforms of Arrow arrays: the kernels beside `spec_ref.partitioning.transforms`.
+
+Where a value has no result in the result type, the kernel finds the first such value and lets the scalar definition
+refuse it, so that both raise the same error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from spec_ref.arrow_types import (
+    Column,
+    check_values,
+    column_type,
+    decimal_halves,
+    first_valid,
+    fixed_width,
+    map_chunks,
+    validity,
+    with_nulls_of,
+)
+from spec_ref.civil import CYCLE_DAYS, CYCLE_YEARS, EPOCH
+from spec_ref.decimal_lanes import exceeds, floor_multiples, integer, joined
+from spec_ref.hash_lanes import rounds
+from spec_ref.hashing_columnar import plain_hashes
+from spec_ref.partitioning.transforms import (
+    HOURS_PER_DAY,
+    MONTHS_PER_YEAR,
+    UNITS_PER_DAY,
+    Bucket,
+    Day,
+    Hour,
+    Identity,
+    Month,
+    Transform,
+    Truncate,
+    Void,
+    Year,
+)
+from spec_ref.schemas.types import Type, kind
+from spec_ref.schemas.values import decimal_of
+
+Longs: TypeAlias = npt.NDArray[np.int64]
+
+_MAX_INT = 2**31 - 1
+_SIGN_MASK = np.uint32(_MAX_INT)
+
+# The calendar is counted from 0000-03-01, so that a leap day is the last day of a year, of 4 years and of 400.
+_MARCH_0000 = -719_468
+"""The day 0000-03-01, from 1970-01-01."""
+_DAYS_PER_YEAR = 365
+_DAYS_PER_4_YEARS = 4 * _DAYS_PER_YEAR + 1
+_DAYS_PER_CENTURY = 25 * _DAYS_PER_4_YEARS - 1
+_MONTHS_TO_MARCH = 2
+_DAYS_PER_5_MONTHS = 153
+"""From March on the months have 31, 30, 31, 30 and 31 days, and again."""
+
+
+def transform_array(transform: Transform, type_: Type, column: Column) -> Column:
+    """The transform of every value, in the same chunks; null for null (TRN001).
+
+    The result is int32 for bucket, year, month and hour, date32 for day, and the Arrow type of the values for truncate
+    and void, without a dictionary encoding. Identity gives back the column itself.
+
+    Args:
+        transform: the transform.
+        type_: the source type.
+        column: an Arrow array or chunked array that holds values of the type.
+
+    Raises:
+        SpecError: what `transform.apply` raises for the type or for the first value that has no result; the code of
+            the type where the Arrow type or a value is not of it.
+    """
+    transform.result_type(type_)
+    if isinstance(transform, Void):
+        return _nulls(column)
+    source_type = column_type(column)
+    match transform:
+        case Identity():
+            check_values(type_, column)
+            return column
+        case Bucket(num_buckets):
+            return map_chunks(type_, column, pa.int32(), lambda array: _bucket(type_, array, num_buckets))
+        case Truncate():
+            return map_chunks(type_, column, source_type, _truncation(transform, type_))
+        case _:
+            result_type = pa.date32() if isinstance(transform, Day) else pa.int32()
+            return map_chunks(type_, column, result_type, lambda array: _count(transform, type_, array, result_type))
+
+
+def _nulls(column: Column) -> Column:
+    type_ = column_type(column)
+    if isinstance(column, pa.ChunkedArray):
+        return pa.chunked_array([pa.nulls(len(chunk), type_) for chunk in column.chunks], type=type_)
+    return pa.nulls(len(column), type_)
+
+
+def _bucket(type_: Type, array: Any, num_buckets: int) -> Any:
+    hashes = plain_hashes(type_, array)
+    count = np.uint32(num_buckets)
+    for part in rounds(len(hashes)):
+        lanes = hashes[part]
+        lanes &= _SIGN_MASK
+        lanes -= lanes // count * count  # numpy divides by one number many times faster than it takes remainders
+    return with_nulls_of(array, hashes.view(np.int32), pa.int32())
+
+
+def _refuse(transform: Transform, type_: Type, value: Any) -> NoReturn:
+    transform.apply(type_, value)
+    raise AssertionError(f"{transform} of {value} has a result, yet its kernel found none")
+
+
+def _truncation(transform: Truncate, type_: Type) -> Callable[[Any], Any]:
+    width = transform.width
+    match kind(type_):
+        case "string":
+            return lambda array: pc.utf8_slice_codeunits(array, 0, width)
+        case "binary":
+            return lambda array: pc.binary_slice(array, 0, width)
+        case "decimal":
+            return lambda array: _truncate_decimals(transform, type_, array)
+        case _:
+            return lambda array: _truncate_integers(transform, type_, array)
+
+
+def _truncate_integers(transform: Truncate, type_: Type, array: Any) -> Any:
+    values = fixed_width(type_, array)
+    multiples = np.empty_like(values)
+    width = values.dtype.type(transform.width)
+    for part in rounds(len(values)):
+        lanes = values[part]
+        np.floor_divide(lanes, width, out=multiples[part])
+        multiples[part] *= width
+        wrapped = multiples[part] > lanes  # less is more: the multiple lies beyond the least integer
+        if wrapped.any():
+            index = first_valid(array, wrapped, part.start)
+            if index is not None:
+                _refuse(transform, type_, int(values[index]))
+    return with_nulls_of(array, multiples, array.type)
+
+
+def _truncate_decimals(transform: Truncate, type_: Any, array: Any) -> Any:
+    low, high = decimal_halves(array)
+    pairs = np.empty((len(array), 2), np.uint64)
+    for part in rounds(len(array)):
+        multiples = floor_multiples(low[part], high[part], transform.width)
+        flags = exceeds(*multiples, type_.precision)
+        if flags.any():
+            index = first_valid(array, flags, part.start)
+            if index is not None:
+                _refuse(transform, type_, decimal_of(type_, integer(low[index], high[index])))
+        pairs[part] = joined(*multiples)
+    return pa.Array.from_buffers(array.type, len(array), [validity(array), pa.py_buffer(pairs.data)])
+
+
+def _count(transform: Transform, type_: Type, array: Any, arrow_type: Any) -> Any:
+    """The years, months, days or hours since the epoch."""
+    of_days = _OF_DAYS.get(type(transform))
+    unit = UNITS_PER_DAY[kind(type_)]
+    if isinstance(transform, Hour):
+        unit //= HOURS_PER_DAY
+    values = fixed_width(type_, array)
+    counts = np.empty(len(values), np.int32)
+    for part in rounds(len(values)):
+        lanes = values[part].astype(np.int64, copy=False)
+        every_bit = int(np.bitwise_or.reduce(lanes))  # negative where a value is; else no value is larger
+        wide = _floored(lanes, unit, negative=every_bit < 0)
+        counts[part] = wide = wide if of_days is None else of_days(wide)
+        # Hours of microseconds need 33 bits at the far ends of time; looking at each is for those who come near.
+        if 0 <= every_bit // unit <= _MAX_INT:
+            continue
+        index = first_valid(array, counts[part] != wide, part.start)
+        if index is not None:
+            _refuse(transform, type_, int(values[index]))
+    return with_nulls_of(array, counts, arrow_type)
+
+
+def _floored(values: Longs, unit: int, *, negative: bool) -> Longs:
+    if unit == 1:
+        return values
+    if negative:
+        return values // unit
+    return (values.view(np.uint64) // np.uint64(unit)).view(np.int64)  # dividing without a sign is faster
+
+
+def _months(days: Longs) -> Longs:
+    """Months from 1970-01, by days from 1970-01-01, whose months are within 64 bits by far."""
+    days = days - _MARCH_0000
+    cycles = days // CYCLE_DAYS
+    day = (days - cycles * CYCLE_DAYS).astype(np.uint32)  # of the 400 years
+    # Without the leap days before it every day belongs to a year of 365 days.
+    leap_days = day // (_DAYS_PER_4_YEARS - 1) - day // _DAYS_PER_CENTURY + day // (CYCLE_DAYS - 1)
+    year = (day - leap_days) // _DAYS_PER_YEAR
+    day -= year * _DAYS_PER_YEAR + year // 4 - year // 100  # of the year
+    month = (5 * day + 2) // _DAYS_PER_5_MONTHS
+    first = _MONTHS_TO_MARCH - EPOCH.year * MONTHS_PER_YEAR
+    return np.asarray((cycles * CYCLE_YEARS + year) * MONTHS_PER_YEAR + month + first, np.int64)
+
+
+def _years(days: Longs) -> Longs:
+    return _months(days) // MONTHS_PER_YEAR
+
+
+_OF_DAYS: dict[type, Callable[[Longs], Longs]] = {Year: _years, Month: _months}
+"""What the calendar makes of days."""

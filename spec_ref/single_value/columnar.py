@@ -1,0 +1,85 @@
+"""Binary single values of Arrow arrays (Appendix D): the kernel beside `spec_ref.single_value.binary.to_binary`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from spec_ref.arrow_types import (
+    BYTE_KINDS,
+    Column,
+    byte_strings,
+    decimal_halves,
+    fixed_bytes,
+    fixed_width,
+    map_chunks,
+    validity,
+)
+from spec_ref.decimal_lanes import minimal_rows
+from spec_ref.errors import violation
+from spec_ref.hash_lanes import rounds
+from spec_ref.schemas.types import Type, is_primitive, kind
+
+RESULT = pa.large_binary()
+"""The Arrow type of a column of binary single values, whatever their type: its offsets never run out."""
+
+
+def binary_array(type_: Type, column: Column) -> Column:
+    """The binary single value of every value, as a large_binary column of the same chunks; null for null.
+
+    The bits of a NaN stay what they are.
+
+    Args:
+        type_: the type of the values.
+        column: an Arrow array or chunked array that holds values of the type.
+
+    Raises:
+        SpecError: SVB009 for a type that has no binary form; the code of the type where the Arrow type or a value is
+            not of it.
+    """
+    if not is_primitive(type_) or kind(type_) == "unknown":
+        raise violation("SVB009", f"{kind(type_)} has no binary single-value form", found=str(type_))
+    return map_chunks(type_, column, RESULT, lambda array: _binary(type_, array))
+
+
+def _binary(type_: Type, array: Any) -> Any:
+    name = kind(type_)
+    if name in BYTE_KINDS:
+        return _with_offsets(array, *byte_strings(array))
+    if name in ("uuid", "fixed"):
+        return _of_one_length(array, fixed_bytes(array))
+    if name == "decimal":
+        return _decimals(array)
+    values = fixed_width(type_, array)
+    if name == "boolean":
+        return _of_one_length(array, values.view(np.uint8).reshape(-1, 1))
+    stored = np.ascontiguousarray(values, values.dtype.newbyteorder("<"))
+    return _of_one_length(array, stored.view(np.uint8).reshape(len(array), stored.itemsize))
+
+
+def _of_one_length(array: Any, rows: npt.NDArray[np.uint8]) -> Any:
+    count, length = rows.shape
+    offsets = np.arange(count + 1, dtype=np.int64) * length
+    return _with_offsets(array, offsets, np.ascontiguousarray(rows).reshape(-1))
+
+
+def _decimals(array: Any) -> Any:
+    low, high = decimal_halves(array)
+    lengths = np.zeros(len(array), np.uint8)
+    pieces = []
+    for part in rounds(len(array)):
+        words, lengths[part] = minimal_rows(low[part], high[part])
+        rows = words.view(np.uint8)
+        pieces.append(rows[np.arange(rows.shape[1]) < lengths[part, None]])
+    offsets = np.zeros(len(array) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return _with_offsets(array, offsets, np.concatenate(pieces) if pieces else np.zeros(0, np.uint8))
+
+
+def _with_offsets(array: Any, offsets: npt.NDArray[Any], data: npt.NDArray[np.uint8]) -> Any:
+    """The values between the offsets, null where ``array`` is; the bytes are shared, not copied."""
+    buffers = [validity(array), pa.py_buffer(offsets.astype(np.int64, copy=False).data), pa.py_buffer(data.data)]
+    return pa.Array.from_buffers(RESULT, len(array), buffers)
