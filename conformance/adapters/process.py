@@ -126,7 +126,7 @@ class Process:
         crashes = 0
         limit = time.monotonic() + self._limits.request
         while True:
-            if not self._line.has_line:
+            if len(under_way) <= self._limits.window // 2 or not self._line.has_line:
                 self._fill(under_way, to_ask)
                 if not under_way:
                     return

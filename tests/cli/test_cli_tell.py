@@ -167,3 +167,12 @@ def test_a_bug_of_ours_is_exit_status_4_and_leaves_its_trace(
     trace = Path(err.rsplit(" ", 1)[1].strip())
     assert "in broken" in trace.read_text()
     trace.unlink()
+
+
+def test_the_linter_of_vectors_is_a_command(cli: Cli, folder: Path) -> None:
+    assert cli("check", "vectors").returncode == 0
+    path = folder / "mini" / "types.json"
+    path.write_text("{")
+    broken = cli("check", "vectors", folder)
+    assert broken.returncode == 2
+    assert str(path) in broken.stdout + broken.stderr
