@@ -150,6 +150,8 @@ def _vector_findings(section: str, vector: dict[str, Any]) -> Iterator[tuple[Jso
     for index, known_id in enumerate(vector.get("contradiction", ())):
         if known_id not in contradictions():
             yield ("contradiction", index), f"the register has no contradiction {known_id}"
+    if "any_of" in vector["expect"] and "contradiction" not in vector:
+        yield ("expect",), "several outcomes are permitted, and no contradiction of the documents is named"
     if _OUR_OWN.search(vector["origin"]):
         yield ("origin",), "the origin is our own code: a value is not its own proof"
 

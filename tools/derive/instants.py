@@ -33,8 +33,11 @@ def year_month(day: int) -> tuple[int, int]:
 
 
 def date_text(day: int) -> str:
-    """The date as text, for the years 1 to 9999."""
-    return (_EPOCH + timedelta(days=day)).isoformat()
+    """The date as text; a year of other than four digits has a sign (ISO 8601, expanded representation)."""
+    cycles, day_in_cycle = divmod(day - (date(1, 1, 1) - _EPOCH).days, _CYCLE_DAYS)
+    moment = date(1, 1, 1) + timedelta(days=day_in_cycle)
+    year = moment.year + 400 * cycles
+    return f"{'-' if year < 0 else '+' if year > 9999 else ''}{abs(year):04}{moment.isoformat()[4:]}"
 
 
 def since_midnight(text: str, digits: int) -> int:

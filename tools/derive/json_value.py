@@ -8,16 +8,18 @@ from typing import Any
 from tools.derive.instants import DIGITS
 
 
-def shortest_float(value: float) -> float:
-    """The float that has the fewest decimal digits among those that round to the same binary32."""
+def float_forms(value: float) -> list[float]:
+    """The numbers of one to nine digits that round to the same binary32."""
+    forms = []
     for digits in range(1, 10):
-        short = float(f"{value:.{digits}g}")
+        number = float(f"{value:.{digits}g}")
         try:
-            if struct.pack("<f", short) == struct.pack("<f", value):
-                return short
+            rounded = struct.pack("<f", number)
         except OverflowError:
             continue
-    return value
+        if rounded == struct.pack("<f", value) and number not in forms:
+            forms.append(number)
+    return forms
 
 
 def without_trailing_zeros(text: str) -> str:
@@ -31,7 +33,7 @@ def json_forms(type_: str, value: Any) -> list[Any]:
     if type_ == "long":
         return [int(value)]
     if type_ == "float":
-        return [value, shortest_float(value)]
+        return [value, *float_forms(value)]
     if type_ in DIGITS:
         return [value, without_trailing_zeros(value)]
     if type_ == "binary" or type_.startswith("fixed"):

@@ -9,10 +9,23 @@ from typing import Any
 
 _V3_WORDS = ("_ns", "unknown", "variant", "geometry", "geography")
 _V3_CODES = (
-    *("HSH006", "HSH009", "SVB010", "SVB011", "SVB012", "SVJ005", "SVJ008", "JSC008", "EVO004", "EVO005", "EVO006"),
-    *("TYP005", "TYP006", "TYP007", "TYP019", "TYP020"),
+    *(
+        "HSH006",
+        "HSH009",
+        "SVB010",
+        "SVB011",
+        "SVB012",
+        "SVJ005",
+        "SVJ008",
+        "SVJ010",
+        "JSC008",
+        "EVO004",
+        "EVO005",
+        "EVO006",
+    ),
+    *("NOT010", "TYP005", "TYP006", "TYP007", "TYP019", "TYP020", "TYP036"),
     *(f"TYP{number:03}" for number in range(25, 36)),
-    *(f"BND{number:03}" for number in range(1, 11)),
+    *(f"BND{number:03}" for number in range(1, 12)),
     *(f"DEF{number:03}" for number in range(1, 12)),
 )
 INVALID = {"error": "invalid"}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tools.derive import wkb
-from tools.derive.cases.values import BAD_VALUES, NOT_FINITE, TOPICS, UNSUPPORTED, Value
+from tools.derive.cases.values import BAD_VALUES, EXPANDED_YEARS, NOT_FINITE, TOPICS, UNSUPPORTED, Value
 from tools.derive.encoding import describe, minimal_big_endian, single_value
 from tools.derive.vector import INVALID, Vector, VectorFile, any_of, ok, refusals
 
@@ -153,18 +153,19 @@ def _geo() -> tuple[list[Vector], list[Vector]]:
         encode.append(
             Vector(
                 f"binary-encode-geo-{name}",
-                ("SVB010",),
+                ("NOT010", "SVB010"),
                 {"type": type_, "value": text},
                 any_of(ok(little), ok(big)),
                 origin,
                 "either byte order is well-known binary",
+                ("E3",),
             )
         )
         for order, data in (("little", little), ("big", big)):
             decode.append(
                 Vector(
                     f"binary-decode-geo-{name}-{order}-endian",
-                    ("SVB010",),
+                    ("NOT010", "SVB010"),
                     {"type": type_, "bytes": data},
                     ok(text),
                     origin,
@@ -180,7 +181,7 @@ def files() -> Iterator[VectorFile]:
         return VectorFile(f"single-values-binary/{topic}.json", operation, SECTION, tuple(vectors))
 
     for topic, rows in TOPICS.items():
-        extra = tuple(NOT_FINITE) if topic == "numbers" else ()
+        extra = {"numbers": NOT_FINITE, "dates-and-times": EXPANDED_YEARS}.get(topic, [])
         yield file(f"encode-{topic}", "single-value.encode", _encode([*rows, *extra]))
         yield file(f"decode-{topic}", "single-value.decode", _decode([*rows, *extra]))
     other = [
@@ -195,20 +196,22 @@ def files() -> Iterator[VectorFile]:
         Vector(f"binary-decode-open-{name}", (code(type_),), {"type": type_, "bytes": data}, any_of(INVALID, ok(value)),
                "derivation: the type's table row asks for eight bytes; the promoted value is int, float or date read "
                "from four", "a bound may be of the type before a promotion, a single value may not; implementations "
-               "that have one codec for both accept it")
+               "that have one codec for both accept it", ("E2",))
         for name, type_, data, value in OPEN_LENGTHS
     ] + [
         Vector(f"binary-decode-open-{name}", ("SVB008",), {"type": type_, "bytes": data}, any_of(INVALID, ok(value)),
                "derivation: two's complement with leading sign bytes", "a writer uses the minimum number of bytes; "
-               "whether a reader takes more the text does not say")
+               "whether a reader takes more the text does not say", ("E1",))
         for name, type_, data, value in PADDED
     ]  # fmt: skip
     yield file("decode-special", "single-value.decode", other)
     nan = [
         Vector("binary-encode-nan-float", ("SVB004",), {"type": "float", "value": "NaN"},
-               any_of(ok("0000C07F"), ok("0000C0FF")), "derivation: a quiet NaN of either sign"),
+               any_of(ok("0000C07F"), ok("0000C0FF")), "derivation: a quiet NaN of either sign",
+               "no bits of a NaN are prescribed", ("B8",)),
         Vector("binary-encode-nan-double", ("SVB004",), {"type": "double", "value": "NaN"},
-               any_of(ok("000000000000F87F"), ok("000000000000F8FF")), "derivation: a quiet NaN of either sign"),
+               any_of(ok("000000000000F87F"), ok("000000000000F8FF")), "derivation: a quiet NaN of either sign",
+               "no bits of a NaN are prescribed", ("B8",)),
     ]  # fmt: skip
     yield file("encode-special", "single-value.encode", nan)
     encode, decode = _geo()
@@ -219,7 +222,7 @@ def files() -> Iterator[VectorFile]:
                INVALID, TABLE, note)
         for name, type_, data, note in LENGTHS
     ] + [
-        Vector(f"binary-decode-text-{name}", ("SVB005",), {"type": "string", "bytes": data}, INVALID,
+        Vector(f"binary-decode-text-{name}", ("SVB005", "TYP021"), {"type": "string", "bytes": data}, INVALID,
                "spec: Primitive Types, strings are UTF-8", note)
         for name, data, note in TEXTS
     ] + [
@@ -227,7 +230,7 @@ def files() -> Iterator[VectorFile]:
                "spec: Primitive Types", note)
         for name, type_, data, codes, note in RANGES
     ] + refusals(
-        "binary-decode-geo", ("SVB010",),
+        "binary-decode-geo", ("NOT010", "SVB010"),
         ((name, {"type": CRS84, "bytes": data}, note) for name, data, note in BAD_SHAPES),
         "spec: Appendix G, well-known binary",
     ) + refusals(

@@ -13,7 +13,6 @@ from tools.derive.cases.values import BAD_VALUES, NOT_FINITE, TOPICS, UNSUPPORTE
 from tools.derive.encoding import describe
 from tools.derive.vector import INVALID, Vector, VectorFile, any_of, ok, refusals
 
-SINGLE_VALUES = "Binary single-value serialization"
 BOUNDS = "Bound serialization"
 EVOLUTION = "Schema Evolution"
 FIELDS = "Data File Fields"
@@ -150,6 +149,9 @@ BAD_POINTS = [
     ("geometry-x-nan", GEOMETRY, {"x": "NaN", "y": 10.0}, ("BND004", "SVB011"), "without X there is no box"),
     ("geometry-y-nan", GEOMETRY, {"x": 30.0, "y": "NaN"}, ("BND004", "SVB011"), "without Y there is no box"),
     ("geometry-list", GEOMETRY, [30.0, 10.0], ("SVB011",), "a point has named coordinates"),
+    ("geometry-text", GEOMETRY, "POINT (30 10)", ("SVB011",), "a point has named coordinates"),
+    ("geography-no-y", GEOGRAPHY, {"x": 30.0}, ("SVB011",), "x and y are mandatory"),
+    ("geography-x-nan", GEOGRAPHY, {"x": "NaN", "y": 10.0}, ("BND004", "SVB011"), "without X there is no box"),
     ("geography-x-181", GEOGRAPHY, {"x": 181.0, "y": 10.0}, ("BND003",), "X is -180 to 180"),
     ("geography-x-minus-181", GEOGRAPHY, {"x": -181.0, "y": 10.0}, ("BND003",), "X is -180 to 180"),
     ("geography-y-91", GEOGRAPHY, {"x": 30.0, "y": 91.0}, ("BND003",), "Y is -90 to 90"),
@@ -237,7 +239,7 @@ def _variants() -> tuple[list[Vector], list[Vector]]:
         ("two-fields", {A: INT32, B: variant.short_string("x")}, ("BND005",), ""),
         ("dotted-name", {"$['user.name']": INT32}, ("BND005",), "one field whose name has a dot"),
         ("nested-path", {"$['location']['latitude']": INT32}, ("BND005",), ""),
-        ("no-fields", {}, ("BND005",), "bounds of any field are optional"),
+        ("no-fields", {}, ("BND005", "BND011"), "bounds of any field are optional"),
         ("unicode-name", {"$['\u00e9\U0001f4b0']": INT32}, ("BND005",), "names are UTF-8"),
         ("escaped-quote", {"$['it\\'s']": INT32}, ("BND005",), "a single quote is escaped"),
     ]
@@ -270,7 +272,7 @@ def _variants() -> tuple[list[Vector], list[Vector]]:
         Vector(f"bound-encode-variant-{name}", (*codes, "BND009", "SVB012"),
                {"type": "variant", "value": {path: {"type": "int", "value": 34}}},
                any_of(*(ok(_hex(variant.bound({path: data}, flag))) for flag in (False, True) for data in small)),
-               origin, "any width of integer, with or without the flag of a sorted dictionary")
+               origin, "any width of integer, with or without the flag of a sorted dictionary", ("E10",))
         for name, path, codes in [("field", A, ("BND005",)), ("root", "$", ("BND010",)),
                                   ("nested-path", "$['location']['latitude']", ("BND005",))]
     ]  # fmt: skip
@@ -290,7 +292,8 @@ def _geo() -> Iterator[VectorFile]:
             Vector(f"bound-{operation}-geo-xym", ("SVB011",),
                    {"type": GEOMETRY, "value": xym} if encode else {"type": GEOMETRY, "bytes": _point(30, 10, NAN, 7)},
                    any_of(ok(_point(30, 10, NAN, 7)), ok(_point(30, 10, -NAN, 7))) if encode else ok(xym),
-                   "derivation: the coordinates as 8-byte little-endian IEEE 754, NaN for z", "x:y:NaN:m"),
+                   "derivation: the coordinates as 8-byte little-endian IEEE 754, NaN for z", "x:y:NaN:m",
+                   ("B8",) if encode else ()),
         ]  # fmt: skip
 
     yield _file("encode-geo", "bound.encode", BOUNDS, vectors("encode"))
@@ -317,22 +320,24 @@ def _file(topic: str, operation: str, section: str, vectors: list[Vector]) -> Ve
 
 def files() -> Iterator[VectorFile]:
     """The suite, a topic a file."""
-    yield _file("encode", "bound.encode", SINGLE_VALUES, [
-        Vector(f"bound-encode-{name}", (code(type_),), {"type": type_, "value": value}, ok(hexadecimal(type_, value)),
+    yield _file("encode", "bound.encode", BOUNDS, [
+        Vector(f"bound-encode-{name}", (code(type_), "SVB013"), {"type": type_, "value": value},
+               ok(hexadecimal(type_, value)),
                f"derivation: {describe(type_, value)}", note)
         for name, type_, value, note in _chosen()
     ])  # fmt: skip
     decode = [
-        Vector(f"bound-decode-{name}", (code(type_),), {"type": type_, "bytes": hexadecimal(type_, value)}, ok(value),
+        Vector(f"bound-decode-{name}", (code(type_), "SVB013"),
+               {"type": type_, "bytes": hexadecimal(type_, value)}, ok(value),
                f"derivation: {describe(type_, value)}", note)
         for name, type_, value, note in _chosen()
     ]  # fmt: skip
     decode += [
-        Vector(f"bound-decode-open-nan-{type_}", (code(type_), "DFL027"), {"type": type_, "bytes": data},
+        Vector(f"bound-decode-open-nan-{type_}", (code(type_), "DFL027", "SVB013"), {"type": type_, "bytes": data},
                any_of(ok("NaN"), INVALID), "derivation: IEEE 754", "NaN is no bound, yet old files have it", ("C26",))
         for type_, data in (("float", "0000C07F"), ("double", "000000000000F87F"))
     ]  # fmt: skip
-    yield _file("decode", "bound.decode", SINGLE_VALUES, decode)
+    yield _file("decode", "bound.decode", BOUNDS, decode)
     zeros = [Vector(f"bound-encode-{name}", ("DFL027", "SVB004"), {"type": type_, "value": value},
                     ok(hexadecimal(type_, value)), f"derivation: {describe(type_, value)}",
                     "-0.0 comes before 0.0: the sign is kept", ("B7",))
@@ -353,29 +358,30 @@ def files() -> Iterator[VectorFile]:
     ])  # fmt: skip
     taken = {(type_, data) for _, type_, data, *_ in NOT_PROMOTED}
     refused = [
-        Vector(f"bound-refuse-length-{name.replace('[4]', '')}", (code(type_),), {"type": type_, "bytes": data},
+        Vector(f"bound-refuse-length-{name.replace('[4]', '')}", (code(type_), "SVB013"),
+               {"type": type_, "bytes": data},
                INVALID, "spec: Appendix D, binary single-value serialization", note)
         for name, type_, data, note in LENGTHS if (type_, data) not in taken
     ] + [
-        Vector(f"bound-refuse-text-{name}", ("SVB005",), {"type": "string", "bytes": data}, INVALID,
+        Vector(f"bound-refuse-text-{name}", ("SVB005", "SVB013", "TYP021"), {"type": "string", "bytes": data}, INVALID,
                "spec: Primitive Types, strings are UTF-8", note)
         for name, data, note in TEXTS if name.startswith(("truncated", "surrogate", "overlong"))
     ] + [
-        Vector(f"bound-refuse-unsupported-{name}", ("SVB009",), {"type": type_, "bytes": "22000000"}, INVALID,
+        Vector(f"bound-refuse-unsupported-{name}", ("SVB009", "SVB013"), {"type": type_, "bytes": "22000000"}, INVALID,
                "spec: Appendix D, binary single-value serialization", f"{name} has no bounds")
         for name, (type_, _) in UNSUPPORTED.items()
     ]  # fmt: skip
-    yield _file("decode-refusals", "bound.decode", SINGLE_VALUES, refused)
+    yield _file("decode-refusals", "bound.decode", BOUNDS, refused)
     bad = [
-        Vector(f"bound-refuse-encode-{name}", (code(type_), rule), {"type": type_, "value": value}, INVALID,
+        Vector(f"bound-refuse-encode-{name}", (code(type_), rule, "SVB013"), {"type": type_, "value": value}, INVALID,
                "spec: Primitive Types", note)
         for name, type_, value, rule, note in BAD_VALUES
     ] + [
-        Vector(f"bound-refuse-encode-{name}", ("SVB009",), {"type": type_, "value": value}, INVALID,
+        Vector(f"bound-refuse-encode-{name}", ("SVB009", "SVB013"), {"type": type_, "value": value}, INVALID,
                "spec: Appendix D, binary single-value serialization", f"{name} has no bounds")
         for name, (type_, value) in UNSUPPORTED.items()
     ]  # fmt: skip
-    yield _file("encode-refusals", "bound.encode", SINGLE_VALUES, bad)
+    yield _file("encode-refusals", "bound.encode", BOUNDS, bad)
     yield _file("truncate", "bound.truncate", FIELDS, [
         Vector(f"bound-truncate-{side}-{name}", ("DFL016" if side == "lower" else "DFL017",),
                {"type": type_, "value": value, "width": width, "side": side}, ok(truncate(type_, value, width, side)),

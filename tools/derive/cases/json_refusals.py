@@ -172,6 +172,11 @@ HEX_TEXTS = [
     ("binary-fullwidth-digits", "binary", "\uff10\uff10", "digits are 0 to 9 and a to f"),
 ]
 KINDS = [
+    ("variant-string", "variant", "iceberg", "variant has no JSON single value"),
+    ("variant-number", "variant", 34, "variant has no JSON single value"),
+    ("variant-object", "variant", {"a": 34}, "variant has no JSON single value"),
+    ("unknown-number", "unknown", 34, "unknown has no JSON single value"),
+    ("unknown-string", "unknown", "", "unknown has no JSON single value"),
     ("string-number", "string", 34, "a JSON string"),
     ("string-true", "string", True, "a JSON string"),
     ("string-list", "string", ["iceberg"], "a JSON string"),

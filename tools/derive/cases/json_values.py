@@ -21,7 +21,7 @@ from tools.derive.cases.json_refusals import (
     TIMESTAMPTZ_TEXTS,
     UUID_TEXTS,
 )
-from tools.derive.cases.values import TOPICS, Value
+from tools.derive.cases.values import EXPANDED_YEARS, TOPICS, Value
 from tools.derive.encoding import describe
 from tools.derive.json_value import json_forms
 from tools.derive.vector import INVALID, Vector, VectorFile, any_of, ok
@@ -32,8 +32,9 @@ TABLE = "spec: Appendix D, JSON single-value serialization"
 _CODES = {
     "boolean": "SVJ001", "int": "SVJ001", "long": "SVJ001", "float": "SVJ001", "double": "SVJ001", "decimal": "SVJ002",
     "date": "SVJ003", "time": "SVJ003", "timestamp": "SVJ004", "timestamptz": "SVJ004", "timestamp_ns": "SVJ005",
-    "timestamptz_ns": "SVJ005", "string": "SVJ001", "uuid": "SVJ006", "fixed": "SVJ006", "binary": "SVJ006",
+    "timestamptz_ns": "SVJ005", "string": "SVJ009", "uuid": "SVJ006", "fixed": "SVJ006", "binary": "SVJ006",
     "geometry": "SVJ008", "geography": "SVJ008", "struct": "SVJ007", "list": "SVJ007", "map": "SVJ007",
+    "variant": "SVJ010", "unknown": "SVJ010",
 }  # fmt: skip
 
 
@@ -88,28 +89,23 @@ READ: list[tuple[str, str, Any, Any, str, tuple[str, ...]]] = [
 
 # Where the text does not say whether a reader takes it.
 OPEN: list[tuple[str, str, Any, Any, str, tuple[str, ...]]] = [
-    ("int-with-point", "int", 34.0, 34, "a JSON number with a point that is an integer", ()),
-    ("long-with-point", "long", 34.0, "34", "a JSON number with a point that is an integer", ()),
-    ("int-exponent", "int", 1e3, 1000, "a JSON number with an exponent that is an integer", ()),
+    ("int-with-point", "int", 34.0, 34, "a JSON number with a point that is an integer", ("E5",)),
+    ("long-with-point", "long", 34.0, "34", "a JSON number with a point that is an integer", ("E5",)),
+    ("int-exponent", "int", 1e3, 1000, "a JSON number with an exponent that is an integer", ("E5",)),
     ("uuid-upper-case", "uuid", "F79C3E09-677C-4BBD-A479-3F349CB785E7", "f79c3e09-677c-4bbd-a479-3f349cb785e7",
-     "lower case is written; whether upper case is read the text does not say", ()),
-    ("decimal-plus", "decimal(9, 2)", "+14.20", "14.20", "a plus sign", ()),
-    ("decimal-leading-zero", "decimal(9, 2)", "014.20", "14.20", "a leading zero", ()),
-    ("decimal-no-integer-digit", "decimal(9, 2)", ".20", "0.20", "no digit before the point", ()),
-    ("decimal-minus-0", "decimal(9, 2)", "-0.00", "0.00", "zero with a sign", ()),
-    ("date-basic", "date", "20171116", "2017-11-16", "ISO 8601 has a basic format too", ()),
-    ("date-ordinal", "date", "2017-320", "2017-11-16", "ISO 8601 has ordinal dates too", ()),
-    ("date-week", "date", "2017-W46-4", "2017-11-16", "ISO 8601 has week dates too", ()),
-    ("time-no-seconds", "time", "22:31", "22:31:00.000000", "reduced precision", ()),
-    ("time-basic", "time", "223108.123456", "22:31:08.123456", "ISO 8601 has a basic format too", ()),
-    ("time-comma", "time", "22:31:08,123456", "22:31:08.123456", "ISO 8601 has a decimal comma too", ()),
-    ("timestamp-no-seconds", "timestamp", "2017-11-16T22:31", "2017-11-16T22:31:00.000000", "reduced precision", ()),
-    ("date-10000", "date", "+10000-01-01", "+10000-01-01",
-     "ISO 8601 takes more than four digits of a year by agreement", ()),
-    ("date-year-0", "date", "0000-12-31", "0000-12-31", "ISO 8601 takes years before 1583 by agreement", ()),
-    ("date-year-minus-1", "date", "-0001-12-31", "-0001-12-31", "ISO 8601 takes negative years by agreement", ()),
-    ("timestamp-10000", "timestamp", "+10000-01-01T00:00:00.000000", "+10000-01-01T00:00:00.000000",
-     "ISO 8601 takes more than four digits of a year by agreement", ()),
+     "lower case is written; whether upper case is read the text does not say", ("B34",)),
+    ("decimal-plus", "decimal(9, 2)", "+14.20", "14.20", "a plus sign", ("E6",)),
+    ("decimal-leading-zero", "decimal(9, 2)", "014.20", "14.20", "a leading zero", ("E6",)),
+    ("decimal-no-integer-digit", "decimal(9, 2)", ".20", "0.20", "no digit before the point", ("E6",)),
+    ("decimal-minus-0", "decimal(9, 2)", "-0.00", "0.00", "zero with a sign", ("E6",)),
+    ("date-basic", "date", "20171116", "2017-11-16", "ISO 8601 has a basic format too", ("E4",)),
+    ("date-ordinal", "date", "2017-320", "2017-11-16", "ISO 8601 has ordinal dates too", ("E4",)),
+    ("date-week", "date", "2017-W46-4", "2017-11-16", "ISO 8601 has week dates too", ("E4",)),
+    ("time-no-seconds", "time", "22:31", "22:31:00.000000", "reduced precision", ("E4",)),
+    ("time-basic", "time", "223108.123456", "22:31:08.123456", "ISO 8601 has a basic format too", ("E4",)),
+    ("time-comma", "time", "22:31:08,123456", "22:31:08.123456", "ISO 8601 has a decimal comma too", ("E4",)),
+    ("timestamp-no-seconds", "timestamp", "2017-11-16T22:31", "2017-11-16T22:31:00.000000", "reduced precision",
+     ("E4",)),
 ]  # fmt: skip
 
 STRUCT = {"type": "struct", "fields": [{"id": 1, "name": "a", "required": True, "type": "int"},
@@ -180,12 +176,16 @@ def _encode(row: Value) -> Vector:
     forms = json_forms(type_, value)
     several = len({json.dumps(form) for form in forms}) > 1
     if several:
-        why = "any number that rounds to the float" if type_ == "float" else "the text leaves the form open"
+        why = (
+            "any number of up to nine digits that rounds to the float"
+            if type_ == "float"
+            else "the text leaves the form open"
+        )
         note = f"{note}; {why}" if note else why
     origin = TABLE if name in PRINTED else f"derivation: the bytes are those of the value ({describe(type_, value)})"
     return Vector(f"json-encode-{name}", (code(type_),), {"type": type_, "bytes": hexadecimal(type_, value)},
                   any_of(*(ok(form) for form in forms)), origin, note,
-                  ("B34",) if several and type_ != "float" else ())  # fmt: skip
+                  (("B33" if type_ == "float" else "B34"),) if several else ())  # fmt: skip
 
 
 def _decode(name: str, type_: str, json_value: Any, value: Any, note: str, contradiction: tuple[str, ...]) -> Vector:
@@ -232,6 +232,7 @@ def _geo() -> tuple[list[Vector], list[Vector]]:
                 any_of(ok(text), ok(tight), ok(tight.replace(" Z", "Z").replace(" M", "M"))),
                 origin,
                 "the text shows a space before the parenthesis; WKT does not need it",
+                ("E3",),
             )
         )
         decode.append(
@@ -242,6 +243,7 @@ def _geo() -> tuple[list[Vector], list[Vector]]:
                 any_of(ok(little), ok(big)),
                 origin,
                 "either byte order is well-known binary",
+                ("E3",),
             )
         )
     return encode, decode  # fmt: skip
@@ -261,6 +263,8 @@ def _bad_bytes() -> list[Vector]:
     rows += [(f"text-{name}", "string", data, note, "spec: Primitive Types, strings are UTF-8")
              for name, data, note in TEXTS]  # fmt: skip
     rows += [(f"range-{name}", type_, data, note, "spec: Primitive Types") for name, type_, data, _, note in RANGES]
+    none = [("variant", "variant", "0100000C22"), ("unknown", "unknown", ""), ("unknown-bytes", "unknown", "22000000")]
+    rows += [(name, type_, data, f"{type_} has no JSON single value", TABLE) for name, type_, data in none]
     return [
         Vector(f"json-refuse-encode-{name}", (code(type_),), {"type": type_, "bytes": data}, INVALID, origin, note)
         for name, type_, data, note, origin in rows
@@ -279,9 +283,19 @@ def files() -> Iterator[VectorFile]:
                   for name, type_, value, note in rows]  # fmt: skip
         yield file(f"decode-{topic}", "json-value.decode", decode)
     yield file("decode-other-forms", "json-value.decode", [_decode(*row) for row in READ])
-    yield file("decode-open", "json-value.decode", [_open(row) for row in OPEN])
+    years = "ISO 8601 takes years of other than four digits, and before 1583, by agreement"
+    opened = [_open((name, type_, value, value, f"{note}: {years}", ("E4",)))
+              for name, type_, value, note in EXPANDED_YEARS]  # fmt: skip
+    yield file("decode-open", "json-value.decode", [*(_open(row) for row in OPEN), *opened])
+    yield file("encode-open", "json-value.encode", [
+        Vector(f"json-encode-open-{name}", (code(type_),), {"type": type_, "bytes": hexadecimal(type_, value)},
+               any_of(*(ok(form) for form in json_forms(type_, value)), INVALID),
+               f"derivation: the bytes are those of the value ({describe(type_, value)})", f"{note}: {years}", ("E4",))
+        for name, type_, value, note in EXPANDED_YEARS
+    ])  # fmt: skip
     for operation in ("json-value.encode", "json-value.decode"):
-        vectors = [Vector(id_, ("SVJ002",), args, expect, TABLE, note)
+        vectors = [Vector(id_, ("SVJ002",), args, any_of(expect, INVALID), TABLE,
+                          f"{note}; a type of negative scale may be refused", ("E8",))
                    for id_, name, args, expect, note in NEGATIVE_SCALE if name == operation]  # fmt: skip
         yield file(f"{operation.split('.')[1]}-negative-scale", operation, vectors)
     encode_geo, decode_geo = _geo()
@@ -322,7 +336,7 @@ def files() -> Iterator[VectorFile]:
         Vector("json-nested-struct-null-field", ("SVJ007",), {"type": STRUCT, "json": {"1": 1, "2": None}},
                any_of(ok({"1": 1, "2": None}), ok({"1": 1})),
                "derivation: null is no value, so its member may be left out",
-               "whether a null field is written the text does not say"),
+               "whether a null field is written the text does not say", ("E7",)),
     )  # fmt: skip
     yield file("nested", "json-value.round-trip", nested)
     bad = [Vector(f"json-refuse-nested-{name}", ("SVJ007",), {"type": type_, "json": value}, INVALID, TABLE, note)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from tools.derive.encoding import number
 from tools.derive.transforms import day_number, transform
 from tools.derive.vector import INVALID, Vector, VectorFile, any_of, ok, refusals
 
@@ -38,6 +39,7 @@ OTHER_SOURCES: dict[str, tuple[Any, Any]] = {
 BUCKET_TYPES = ("int", "long", "decimal(9, 2)", "date", "time", "timestamp", "timestamptz", "timestamp_ns",
                 "timestamptz_ns", "string", "uuid", "fixed[4]", "binary")  # fmt: skip
 TRUNCATE_TYPES = ("int", "long", "decimal(9, 2)", "string", "binary")
+CALENDAR = ("year", "month", "day", "hour")
 TIMESTAMPS = ("timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns")
 SOURCES: dict[str, tuple[str, ...]] = {
     "identity": tuple(ALL_PRIMITIVES), "bucket[16]": BUCKET_TYPES, "truncate[3]": TRUNCATE_TYPES,
@@ -197,6 +199,7 @@ INSTANTS: list[tuple[str, str, str]] = [
     ("year-1600", "1600-02-29T00:00:00.000000", "proleptic Gregorian"),
     ("year-1", "0001-01-01T00:00:00.000000", "proleptic Gregorian"),
     ("year-9999", "9999-12-31T23:59:59.999999", ""),
+    ("year-10000", "+10000-01-01T00:00:00.000000", "the year after 9999"),
     ("2038", "2038-01-19T03:14:08.000000", "beyond 32 bits of seconds"),
 ]
 NANOSECOND_INSTANTS: list[tuple[str, str, str]] = [
@@ -233,7 +236,16 @@ DATES: list[tuple[str, str, str]] = [
     ("year-1600", "1600-12-31", ""),
     ("year-1", "0001-01-01", ""),
     ("year-9999", "9999-12-31", ""),
+    ("year-10000", "+10000-01-01", "the year after 9999"),
+    ("year-0", "0000-12-31", "the year before 1"),
+    ("max", "+5881580-07-11", "the largest int"),
+    ("min", "-5877641-06-23", "the smallest int"),
 ]
+FAR: list[tuple[str, str, str]] = [
+    ("long-max", "+294247-01-10T04:00:54.775807", "the largest long"),
+    ("long-min", "-290308-12-21T19:59:05.224192", "the smallest long, floored"),
+]
+"""Instants whose hour does not fit an int."""
 FEW = ("spec", "epoch", "minus-1us", "minus-1ns", "minus-1d-first-second", "minus-1mo-first-second", "minus-1y", "min",
        "max", "minus-1d-minus-1ns", "year-9999", "year-1")  # fmt: skip
 
@@ -256,6 +268,8 @@ def _vector(id_: str, name: str, type_: str, value: Any, note: str) -> Vector:
     codes = (*_codes(name, type_), "TRN001") if value is None else _codes(name, type_)
     if value is None and name != "void":
         codes = ("TRN001",)
+    elif name in CALENDAR and number(type_, value) < 0:
+        codes = (*codes, "TRN018")
     return Vector(id_, codes, args, expect, origin, note, contradiction)
 
 
@@ -270,6 +284,8 @@ def _time_vectors(name: str) -> list[Vector]:
                 continue
             value = text + "+00:00" if zoned else text
             vectors.append(_vector(f"{name}-{type_.replace('_', '-')}-{slug}", name, type_, value, note))
+    if name != "hour":
+        vectors += [_vector(f"{name}-timestamp-{slug}", name, "timestamp", text, note) for slug, text, note in FAR]
     return vectors
 
 
@@ -297,8 +313,8 @@ def _source_refusals(name: str) -> list[Vector]:
 
 
 PARAMETERS = [
-    ("bucket-0", "bucket[0]", "int", 34, "TRN004", "no bucket to put the value in"),
-    ("bucket-minus-1", "bucket[-1]", "int", 34, "TRN004", "a negative number of buckets"),
+    ("bucket-0", "bucket[0]", "int", 34, "TRN017", "no bucket to put the value in"),
+    ("bucket-minus-1", "bucket[-1]", "int", 34, "TRN017", "a negative number of buckets"),
     ("bucket-empty", "bucket[]", "int", 34, "PAR021", "no number"),
     ("bucket-bare", "bucket", "int", 34, "PAR021", "no number"),
     ("bucket-word", "bucket[x]", "int", 34, "PAR021", "not a number"),
@@ -307,10 +323,10 @@ PARAMETERS = [
     ("bucket-trailing", "bucket[16]x", "int", 34, "PAR021", "text after the bracket"),
     ("bucket-parentheses", "bucket(16)", "int", 34, "PAR021", "the JSON form has square brackets"),
     ("bucket-two-numbers", "bucket[16,2]", "int", 34, "PAR021", "one number, not two"),
-    ("truncate-0", "truncate[0]", "int", 34, "TRN006", "no remainder modulo 0"),
-    ("truncate-0-string", "truncate[0]", "string", "iceberg", "TRN008", "a width is positive"),
-    ("truncate-minus-10", "truncate[-10]", "int", 34, "TRN006", "a negative width"),
-    ("truncate-minus-3-string", "truncate[-3]", "string", "iceberg", "TRN008", "a negative width"),
+    ("truncate-0", "truncate[0]", "int", 34, "TRN017", "no remainder modulo 0"),
+    ("truncate-0-string", "truncate[0]", "string", "iceberg", "TRN017", "a width is positive"),
+    ("truncate-minus-10", "truncate[-10]", "int", 34, "TRN017", "a negative width"),
+    ("truncate-minus-3-string", "truncate[-3]", "string", "iceberg", "TRN017", "a negative width"),
     ("truncate-empty", "truncate[]", "int", 34, "PAR021", "no number"),
     ("truncate-bare", "truncate", "int", 34, "PAR021", "no number"),
     ("truncate-word", "truncate[ten]", "int", 34, "PAR021", "not a number"),
@@ -327,6 +343,20 @@ PARAMETERS = [
 
 BAD_VALUES = [
     ("bucket-int-2-31", "bucket[16]", "int", 2147483648, "TYP009", "more than 32 bits"),
+    ("bucket-long-2-63", "bucket[16]", "long", "9223372036854775808", "TYP010", "more than 64 bits"),
+    ("bucket-decimal-39-digits", "bucket[16]", "decimal(38, 0)", "1" + "0" * 38, "TYP013", "39 digits"),
+    ("bucket-time-24h", "bucket[16]", "time", "24:00:00.000000", "TYP016", "a time of day ends before 24:00"),
+    ("bucket-fixed-long", "bucket[16]", "fixed[4]", "0001020304", "TYP023", "five bytes in a fixed[4]"),
+    (
+        "bucket-timestamp-ns-2-63",
+        "bucket[16]",
+        "timestamp_ns",
+        "2262-04-11T23:47:16.854775808",
+        "TYP019",
+        "more than 64 bits",
+    ),
+    ("truncate-string-number", "truncate[3]", "string", 34, "SVJ009", "not a string"),
+    ("truncate-binary-odd", "truncate[3]", "binary", "001", "SVJ006", "two digits a byte"),
     ("truncate-int-2-31", "truncate[10]", "int", 2147483648, "TYP009", "more than 32 bits"),
     ("truncate-long-2-63", "truncate[10]", "long", "9223372036854775808", "TYP010", "more than 64 bits"),
     ("truncate-decimal-too-precise", "truncate[10]", "decimal(4, 2)", "123.45", "TYP013", "five digits of four"),
@@ -368,6 +398,8 @@ def _overflows() -> list[Vector]:
 def _refusal_topic(vector: Vector) -> tuple[str, str]:
     """The file of a refusal, and its section: that of its requirement about transforms, else of the other."""
     codes = set(vector.requirements)
+    if "TRN017" in codes:
+        return "refusals", GENERAL
     if codes & {"TRN003", "TRN004"}:
         return "refusals-bucket", BUCKET
     if codes & {"TRN005", *TRUNCATE_CODES.values()}:
@@ -393,7 +425,7 @@ def files() -> Iterator[VectorFile]:
     yield file("void", GENERAL, void)
     yield file("bucket", BUCKET, [_vector(*row) for row in BUCKETS])
     yield file("truncate", TRUNCATE, [_vector(*row) for row in TRUNCATES] + _overflows())
-    for name in ("year", "month", "day", "hour"):
+    for name in CALENDAR:
         yield file(name, GENERAL, _time_vectors(name))
     yield file("nulls", GENERAL, _nulls())
     geo = [(slug, {"transform": "identity", "type": type_, "value": value}, f"identity has no source type {slug}")
@@ -403,7 +435,8 @@ def files() -> Iterator[VectorFile]:
     refused += [
         Vector(f"transform-parameter-{slug}", (code, *_codes(name, "")[:1]) if name.split("[")[0] in CODES else (code,),
                {"transform": name, "type": type_, "value": value}, INVALID,
-               "spec: Partition Specs, transform strings", note)
+               "spec: the formulas divide by N and W" if code == "TRN017" else "spec: Partition Specs, transforms",
+               note, ("E15",) if code == "TRN017" else ())
         for slug, name, type_, value, code, note in PARAMETERS
     ] + [
         Vector(f"transform-value-{slug}", (code, _codes(name, type_)[0]),

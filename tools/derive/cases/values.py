@@ -147,6 +147,19 @@ NANOSECONDS: list[Value] = [
     ("timestamptz-ns-min", "timestamptz_ns", "1677-09-21T00:12:43.145224192+00:00", ""),
 ]
 
+EXPANDED_YEARS: list[Value] = [
+    ("date-10000", "date", "+10000-01-01", "the year after 9999"),
+    ("date-year-0", "date", "0000-12-31", "the year before 1"),
+    ("date-year-minus-1", "date", "-0001-12-31", "two years before 1"),
+    ("date-max", "date", "+5881580-07-11", "the largest int"),
+    ("date-min", "date", "-5877641-06-23", "the smallest int"),
+    ("timestamp-10000", "timestamp", "+10000-01-01T00:00:00.000000", "the year after 9999"),
+    ("timestamp-max", "timestamp", "+294247-01-10T04:00:54.775807", "the largest long"),
+    ("timestamp-min", "timestamp", "-290308-12-21T19:59:05.224192", "the smallest long"),
+    ("timestamptz-max", "timestamptz", "+294247-01-10T04:00:54.775807+00:00", "the largest long"),
+    ("timestamptz-min", "timestamptz", "-290308-12-21T19:59:05.224192+00:00", "the smallest long"),
+]
+
 STRINGS: list[Value] = [
     ("string-iceberg", "string", "iceberg", ""),
     ("string-empty", "string", "", "no bytes"),
