@@ -12,10 +12,10 @@ from cyclopts import Parameter
 from conformance import vectors
 from conformance.adapters.asking import Request
 from conformance.adapters.process import Limits, Process
-from conformance.cli.targets import REFERENCE, target
+from conformance.cli.targets import REFERENCE, limits_of, target
 from conformance.failures import ExitStatus, UsageError
 from conformance.judge import Outcome, Verdict, judge
-from conformance.protocol import Answer, shorten
+from conformance.protocol import Answer, dump_json, shorten
 from conformance.reports.evidence import evidence
 from conformance.results import AdapterRun, Case, Result
 from conformance.runner import difference_json, undeclared
@@ -49,7 +49,7 @@ def replay(
     folder = vectors_ or vectors.shipped()
     vector = _find(vectors.load(folder), id_, folder)
     transcript: list[tuple[str, bytes]] = []
-    limits = Limits(start=start_timeout, request=timeout, window=1)
+    limits = limits_of(start_timeout, timeout)
     chosen = target(adapter, limits, lambda direction, line: transcript.append((direction, line)))
     with chosen.open() as opened:
         started = opened.start()
@@ -68,7 +68,7 @@ def replay(
     for text in evidence(Case.of(vector), result, found, vectors_):
         print(f"    {text}")
     if verdict.chosen is not None:
-        print(f"    chosen       {verdict.chosen}")
+        print(f"    chosen       {dump_json(verdict.chosen)}")
     sys.stdout.flush()
     return ExitStatus.FAILURES if verdict.outcome in (Outcome.FAILED, Outcome.CRASHED) else ExitStatus.CONFORMANT
 

@@ -14,7 +14,7 @@ from cyclopts import Parameter
 
 from conformance import expectations, vectors
 from conformance.adapters.process import Limits
-from conformance.cli.targets import REFERENCE, all_engines, named
+from conformance.cli.targets import REFERENCE, all_engines, limits_of, named
 from conformance.expectations import Expectations
 from conformance.failures import HarnessFault, NothingSelected, UsageError
 from conformance.reports import outputs, write_reports
@@ -67,7 +67,7 @@ def run(
         vectors_: A folder of vectors other than the one that comes with the tool.
         fail_fast: Stop at the first failure.
     """
-    limits = _limits(start_timeout, timeout, pipeline)
+    limits = limits_of(start_timeout, timeout, pipeline)
     written = outputs(report)
     folder = vectors_ or vectors.shipped()
     every = vectors.load(folder)
@@ -98,13 +98,6 @@ def run(
     write_reports(found, written, vectors_)
     assert found.exit_status is not None
     return found.exit_status
-
-
-def _limits(start: float, request: float, window: int) -> Limits:
-    for option, number in (("--start-timeout", start), ("--timeout", request), ("--pipeline", window)):
-        if not 0 < number < 1_000_000:
-            raise UsageError(f"{option} {number}: it has to be more than 0 and less than a million")
-    return Limits(start=start, request=request, window=window)
 
 
 @contextlib.contextmanager

@@ -15,6 +15,18 @@ REFERENCE = "reference"
 COMMAND = "cmd:"
 
 
+def limits_of(start: float, request: float, window: int = 1) -> Limits:
+    """The limits that options give.
+
+    Raises:
+        UsageError: a number makes no sense.
+    """
+    for option, number in (("--start-timeout", start), ("--timeout", request), ("--pipeline", window)):
+        if not 0 < number < 1_000_000:
+            raise UsageError(f"{option} {number}: it has to be more than 0 and less than a million")
+    return Limits(start=start, request=request, window=window)
+
+
 def target(name: str, limits: Limits, trace: Trace | None = None) -> Target:
     """The target that a name or command of the command line means.
 

@@ -13,7 +13,7 @@ from typing import TextIO
 
 from conformance.protocol import dump_json
 from conformance.reports.evidence import evidence
-from conformance.results import STATUSES, Run
+from conformance.results import STATUSES, AdapterRun, Run
 
 SIGNS = {
     "passed": ("✔", "32"),
@@ -64,6 +64,7 @@ def lines(run: Run, vectors: Path | None, paint: Paint) -> Iterator[str]:
                 yield f"{paint(sign, colour)} {paint(result.id, '1')} · {adapter} · {result.status}"
                 for line in evidence(run.cases[result.id], result, adapter, vectors):
                     yield f"    {line}"
+    yield from _known(run)
     yield from _choices(run)
     yield from _notes(run, paint)
     yield ""
@@ -71,17 +72,16 @@ def lines(run: Run, vectors: Path | None, paint: Paint) -> Iterator[str]:
 
 
 def _table(run: Run, paint: Paint) -> Iterator[str]:
-    examined = [adapter for adapter in run.adapters if not adapter.not_examined]
-    rows = [["", *(str(adapter) for adapter in examined)]]
+    rows = [["", *(str(adapter) for adapter in run.adapters)]]
     counted: dict[tuple[str, str], Counter[str]] = {}
     for result in run.results:
         counted.setdefault((run.cases[result.id].suite, result.adapter), Counter())[result.status] += 1
     rows += [
-        [suite, *(_cell(counted.get((suite, adapter.name), Counter())) for adapter in examined)]
+        [suite, *(_cell(adapter, counted.get((suite, adapter.name), Counter())) for adapter in run.adapters)]
         for suite in sorted({case.suite for case in run.cases.values()})
     ]
-    rows.append(["all", *(_cell(Counter(run.counts(adapter.name))) for adapter in examined)])
-    if examined:
+    rows.append(["all", *(_cell(adapter, Counter(run.counts(adapter.name))) for adapter in run.adapters)])
+    if run.adapters:
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         for row in rows:
             line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -91,8 +91,20 @@ def _table(run: Run, paint: Paint) -> Iterator[str]:
         yield "   ".join(f"{paint(sign, colour)} {status}" for status, (sign, colour) in SIGNS.items())
 
 
-def _cell(counts: Counter[str]) -> str:
+def _cell(adapter: AdapterRun, counts: Counter[str]) -> str:
+    if adapter.not_examined:
+        return "not run"
     return "  ".join(f"{counts[status]} {SIGNS[status][0]}" for status in STATUSES if counts[status]) or "0"
+
+
+def _known(run: Run) -> Iterator[str]:
+    """The expected deviations that happened: how many cases each reason explains."""
+    reasons = Counter((result.adapter, result.deviation) for result in run.results if result.status == "known")
+    if reasons:
+        yield ""
+        yield "known deviations:"
+        for (adapter, reason), cases in reasons.items():
+            yield f"    {adapter}: {cases} {'case' if cases == 1 else 'cases'}: {reason}"
 
 
 def _choices(run: Run) -> Iterator[str]:

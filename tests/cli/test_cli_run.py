@@ -199,11 +199,12 @@ def test_the_first_failure_stops_the_run_when_asked(cli: Cli, folder: Path, adap
 
 def test_known_deviations_make_a_run_conformant(cli: Cli, folder: Path, adapter: Adapter, tmp_path: Path) -> None:
     expected = tmp_path / "known.toml"
-    expected.write_text('[[deviation]]\nengine = "miniature"\nvectors = ["mini-7"]\nreason = "dies"\n')
+    expected.write_text('[[deviation]]\nengine = "miniature"\nvectors = ["mini-7"]\nreason = "dies of seven"\n')
     arguments = ("--vectors", folder, "--expect", expected)
     known = cli("run", "-a", adapter("dies"), *arguments)
     assert known.returncode == 0
     assert "9 passed, 1 known; conformant" in known.stdout
+    assert f"    {adapter('dies')}: 1 case: dies of seven\n" in known.stdout
     over = cli("run", "-a", adapter("good"), *arguments)
     assert over.returncode == 1
     assert "mini-7: it passes now; the deviation is over" in over.stdout

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from conformance.adapters.asking import Request
-from conformance.adapters.process import STDERR_KEPT, Limits, Process
+from conformance.adapters.pipes import STDERR_KEPT
+from conformance.adapters.process import Limits, Process
 from conformance.failures import NotExamined
 from conformance.protocol import Answer, Crashed, Ok, Refused, Unsupported
 
@@ -193,7 +194,11 @@ def test_refusals_bugs_and_missing_features_are_told_apart(miniature: Miniature)
     [
         ("good", None),
         ("talks-at-stop", "it wrote a line after its last answer"),
-        ("fails-at-stop", "at stop it exited with status 9"),
+        (
+            "half-a-line-at-stop",
+            "after its last answer it exited with status 9 in the middle of a line, after 5 bytes of it",
+        ),
+        ("fails-at-stop", None),
     ],
 )
 def test_the_end_belongs_to_the_protocol(miniature: Miniature, name: str, breach: str | None) -> None:
