@@ -59,7 +59,7 @@ def make_columns(rows: int) -> dict[str, Any]:
     offsets = np.zeros(rows + 1, np.int32)
     np.cumsum(lengths, out=offsets[1:])
     letters = generator.integers(ord("a"), ord("z") + 1, int(offsets[-1]), dtype=np.uint8)
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(letters)]
+    buffers = [None, pa.py_buffer(offsets.data), pa.py_buffer(letters.data)]
     string = pa.Array.from_buffers(pa.string(), rows, buffers)
     words = np.array(["Zürich", "Kraków", "東京都", "São Paulo", "Berlin"], object)
     small = generator.integers(-(10**8), 10**8, rows)
@@ -93,7 +93,7 @@ def read_column(directory: Path, name: str) -> Any:
     import pyarrow as pa
 
     with pa.ipc.open_file(str(directory / f"{name}.arrow")) as reader:
-        column = reader.read_all().column(0).chunk(0)
+        column: Any = reader.read_all().column(0).chunk(0)
     return pa.concat_arrays([column.slice(0, 1), column.slice(1)])
 
 

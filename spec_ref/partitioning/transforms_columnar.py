@@ -48,7 +48,7 @@ from spec_ref.schemas.values import decimal_of
 
 Longs: TypeAlias = npt.NDArray[np.int64]
 
-_MAX_INT = 2**31 - 1
+_MIN_INT, _MAX_INT = -(2**31), 2**31 - 1
 _SIGN_MASK = np.uint32(_MAX_INT)
 
 # The calendar is counted from 0000-03-01, so that a leap day is the last day of a year, of 4 years and of 400.
@@ -171,9 +171,11 @@ def _count(transform: Transform, type_: Type, array: Any, arrow_type: Any) -> An
         lanes = values[part].astype(np.int64, copy=False)
         every_bit = int(np.bitwise_or.reduce(lanes))  # negative where a value is; else no value is larger
         wide = _floored(lanes, unit, negative=every_bit < 0)
-        counts[part] = wide = wide if of_days is None else of_days(wide)
-        # Hours of microseconds need 33 bits at the far ends of time; looking at each is for those who come near.
-        if 0 <= every_bit // unit <= _MAX_INT:
+        if of_days is not None:
+            wide = of_days(wide)
+        counts[part] = wide
+        # Hours of microseconds need 33 bits at the far ends of time; only then is each looked at.
+        if 0 <= every_bit // unit <= _MAX_INT or (wide.min() >= _MIN_INT and wide.max() <= _MAX_INT):
             continue
         index = first_valid(array, counts[part] != wide, part.start)
         if index is not None:
