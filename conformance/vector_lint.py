@@ -7,6 +7,7 @@ file cannot be read as JSON at all.
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import re
 import sys
@@ -158,14 +159,14 @@ def _vector_findings(section: str, vector: dict[str, Any]) -> Iterator[tuple[Jso
 
 def _misformatted(file: VectorFile, expected: str) -> Finding:
     """Where the text begins to differ from the canonical one."""
-    pairs = zip(file.text.splitlines(keepends=True), expected.splitlines(keepends=True), strict=False)
-    for number, (line, wanted) in enumerate(pairs, start=1):
-        if line != wanted:
-            column = next((at for at, (left, right) in enumerate(zip(line, wanted, strict=False)) if left != right), 0)
-            return Finding(
-                str(file.path), number, column + 1, "not formatted as vector files are (see vectors/README.md)"
-            )
-    return Finding(str(file.path), file.text.count("\n") + 1, 1, "text is missing or left over at the end")
+    lines, wanted = list(io.StringIO(file.text, newline="\n")), list(io.StringIO(expected, newline="\n"))
+    same = 0
+    while same < min(len(lines), len(wanted)) and lines[same] == wanted[same]:
+        same += 1
+    left, right = (rows[same] if same < len(rows) else "" for rows in (lines, wanted))
+    shorter = min(len(left), len(right))
+    column = next((at for at in range(shorter) if left[at] != right[at]), shorter)
+    return Finding(str(file.path), same + 1, column + 1, "not formatted as vector files are (see vectors/README.md)")
 
 
 def _twice(files: list[VectorFile]) -> Iterator[Finding]:

@@ -86,9 +86,9 @@ NOT_TYPES = [
     ("empty", "", "no name"),
     ("notatype", "notatype", "no such type"),
     *((word.replace(" ", "-"), word, "a name of another system")
-      for word in ("integer", "bigint", "int8", "float64", "date32", "smallint", "tinyint", "real", "bool", "varchar",
-                   "text", "blob", "bytes", "numeric", "datetime", "timestamp with time zone", "interval", "json", "object", "null", "any",
-                   "enum")),
+      for word in ("integer", "bigint", "int8", "float64", "date32", "smallint", "tinyint", "real", "bool",
+                   "varchar", "text", "blob", "bytes", "numeric", "datetime", "timestamp with time zone", "interval",
+                   "json", "object", "null", "any", "enum")),
     *((f"nested-{word}", word, "a nested type is an object") for word in ("struct", "list", "map")),
     ("list-of-int", "list<int>", "a nested type is an object"),
     ("map-of-int", "map<string,int>", "a nested type is an object"),

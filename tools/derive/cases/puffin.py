@@ -1,0 +1,259 @@
+"""Puffin files: what is read of sound ones, and defects that each break one rule."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Iterator
+from typing import Any
+
+from tools.derive.puffin import (
+    MAGIC,
+    array,
+    bitmap,
+    blob_metadata,
+    deletion_vector,
+    file,
+    lz4_frame,
+    lz4_repeat,
+    vector,
+    zstd_frame,
+)
+from tools.derive.vector import INVALID, Vector, VectorFile, any_of, ok
+
+LAYOUT = "derivation: tools/derive/puffin.py lays out the bytes by the Puffin spec"
+A, B = b"first blob", b"second"
+DV = deletion_vector(vector([(0, bitmap([(0, array([1, 3, 5, 7, 9]))]))]))
+DV_PROPERTIES = {"referenced-data-file": "s3://bucket/table/data/a.parquet", "cardinality": "5"}
+
+
+def _args(data: bytes) -> dict[str, Any]:
+    return {"bytes": data.hex().upper()}
+
+
+def _blob(metadata: dict[str, Any], payload: bytes) -> dict[str, Any]:
+    """A blob as it is answered: 64-bit numbers as strings, absent members filled in, contents decompressed."""
+    longs = {name: str(metadata[name]) for name in ("snapshot-id", "sequence-number", "offset", "length")}
+    return {
+        "type": metadata["type"],
+        "fields": metadata["fields"],
+        **longs,
+        "compression-codec": metadata.get("compression-codec"),
+        "properties": metadata.get("properties", {}),
+        "payload": payload.hex().upper(),
+    }
+
+
+def _answer(blobs: list[tuple[dict[str, Any], bytes]], properties: dict[str, str] | None = None) -> dict[str, Any]:
+    return ok({"blobs": [_blob(*blob) for blob in blobs], "properties": properties or {}})
+
+
+def _one(stored: bytes = A, **changes: Any) -> dict[str, Any]:
+    return blob_metadata("some-blob", 4, len(stored), **changes)
+
+
+def _file_of(stored: bytes, metadata: dict[str, Any]) -> bytes:
+    return file(stored, {"blobs": [metadata]})
+
+
+ONE = {"blobs": [_one()]}
+ONE_JSON = json.dumps(ONE, separators=(",", ":")).encode()
+
+
+def _sound() -> Iterator[Vector]:
+    def case(name: str, code: str, data: bytes, expect: dict[str, Any], note: str, origin: str = LAYOUT) -> Vector:
+        return Vector(f"puffin-read-{name}", (code,), _args(data), expect, origin, note)
+
+    yield case("no-blobs", "PUF001", file(b"", {"blobs": []}), _answer([]), "32 bytes, the smallest file")
+    yield case("one-blob", "PUF001", _file_of(A, _one()), _answer([(_one(), A)]), "one blob, not compressed")
+    second = blob_metadata("other-blob", 4 + len(A), len(B), fields=[2])
+    two = [(_one(), A), (second, B)]
+    yield case("two-blobs", "PUF012", file(A + B, {"blobs": [_one(), second]}), _answer(two),
+               "offsets count from the start of the file")  # fmt: skip
+    yield case("footer-order", "PUF012", file(A + B, {"blobs": [second, _one()]}), _answer(two[::-1]),
+               "the footer may name blobs in another order than the file has them")  # fmt: skip
+    empty = blob_metadata("some-blob", 4, 0)
+    yield case("empty-blob", "PUF013", _file_of(b"", empty), _answer([(empty, b"")]), "a blob of no bytes")
+    for codec, frame in (("lz4", lz4_frame), ("zstd", zstd_frame)):
+        for name, content in (("", A), ("-empty", b""), ("-long", A * 100)):
+            stored = frame(content)
+            metadata = _one(stored, compression_codec=codec)
+            note = "a single frame that states the content size" + (" of 0" if not content else "")
+            yield case(f"{codec}{name}", "PUF027", _file_of(stored, metadata), _answer([(metadata, content)]), note)
+    yield case("compressed-footer", "PUF006", file(A, lz4_frame(ONE_JSON), flags=1), _answer([(_one(), A)]),
+               "the payload is an LZ4 frame and the lowest flag is set")  # fmt: skip
+    properties = {"created-by": "Trino version 381", "größe": "\U0001f9ca", "": ""}
+    described = _one(properties={"ndv": "17", "a": " b "})
+    yield case("properties", "PUF015", file(A, {"blobs": [described], "properties": properties}),
+               _answer([(described, A)], properties), "properties of the file and of the blob")  # fmt: skip
+    raw = json.dumps({"blobs": [], "properties": properties}, ensure_ascii=False).encode()
+    yield case("utf-8", "PUF006", file(b"", raw), _answer([], properties), "characters beyond ASCII stand as UTF-8")
+    ordered = _one(fields=[3, 1, 2])
+    yield case("fields-in-order", "PUF009", _file_of(A, ordered), _answer([(ordered, A)]), "the order is kept")
+    none = _one(fields=[])
+    yield case("no-fields", "PUF009", _file_of(A, none), _answer([(none, A)]), "a blob of no field in particular")
+    large = _one(snapshot_id=(1 << 63) - 1, sequence_number=(1 << 53) + 1)
+    yield case("longs", "PUF010", _file_of(A, large), _answer([(large, A)]), "a JSON number of 64 bits stays exact")
+    negative = _one(snapshot_id=-(1 << 63), sequence_number=-1)
+    yield case("negative-longs", "PUF011", _file_of(A, negative), _answer([(negative, A)]), "longs are signed")
+    spaced = json.dumps(ONE, indent=2).encode() + b"\n"
+    yield case("white-space", "PUF006", file(A, spaced), _answer([(_one(), A)]), "any JSON text of the object will do")
+    escaped = ONE_JSON.replace(b"some-blob", b"\\u0073ome\\u002dblob")
+    yield case("escapes", "PUF006", file(A, escaped), _answer([(_one(), A)]), "escapes of JSON in a string")
+    turned = json.dumps({"blobs": [dict(reversed(_one().items()))]}).encode()
+    yield case("member-order", "PUF006", file(A, turned), _answer([(_one(), A)]), "members stand in any order")
+    dv = blob_metadata("deletion-vector-v1", 4, len(DV), fields=[2147483645], snapshot_id=-1, sequence_number=-1,
+                       properties=DV_PROPERTIES)  # fmt: skip
+    yield case("deletion-vector", "PUF024", _file_of(DV, dv), _answer([(dv, DV)]),
+               "the payload is the blob with its length, magic and checksum")  # fmt: skip
+    behind = {**dv, "offset": 4 + len(A)}
+    yield case("deletion-vector-second", "PUF012", file(A + DV, {"blobs": [_one(), behind]}),
+               _answer([(_one(), A), (behind, DV)]), "the blob behind another one")  # fmt: skip
+
+
+def _permitted() -> Iterator[Vector]:
+    reserved = _answer([(_one(), A)])
+    for name, flags in (("second-bit", 2), ("second-byte", 1 << 8), ("highest-bit", 1 << 31)):
+        yield Vector(f"puffin-read-reserved-flag-{name}", ("PUF005",), _args(file(A, ONE, flags=flags)),
+                     any_of(INVALID, reserved), LAYOUT, "reserved bits should be 0; a reader may refuse or ignore them",
+                     ("C19",))  # fmt: skip
+
+
+def _structure() -> Iterator[tuple[str, str, bytes, str]]:
+    whole = file(A, ONE)
+    yield "empty-file", "PUF001", b"", "no bytes at all"
+    yield "magic-alone", "PUF002", MAGIC, "a file without footer"
+    yield "two-magics", "PUF002", MAGIC * 2, "a footer that is its magic alone"
+    yield "cut-at-the-end", "PUF002", whole[:-1], "the last byte is missing"
+    yield "byte-at-the-end", "PUF002", whole + b"\0", "a byte follows the last magic"
+    yield "first-magic", "PUF001", file(A, ONE, first=b"PFA2"), "the file starts with another magic"
+    yield "footer-magic", "PUF002", file(A, ONE, footer=b"PFA0"), "the footer starts with another magic"
+    yield "last-magic", "PUF002", file(A, ONE, last=b"pfa1"), "the footer ends with another magic"
+    yield "bare-deletion-vector", "PUF001", DV, "a blob without a Puffin file around it, as DuckDB 1.5.0 wrote"
+    length = len(ONE_JSON)
+    for name, size in (("negative", -1), ("smallest", -(1 << 31)), ("largest", (1 << 31) - 1), ("zero", 0),
+                       ("one-less", length - 1), ("one-more", length + 1), ("whole-file", len(whole)),
+                       ("big-endian", struct.unpack(">i", struct.pack("<i", length))[0])):  # fmt: skip
+        yield f"payload-size-{name}", "PUF003", file(A, ONE, size=size), f"the payload's size is {size}, not {length}"
+
+
+def _payload() -> Iterator[tuple[str, str, bytes, str]]:
+    texts = [
+        ("nothing", b"", "an empty text"), ("no-json", b"{blobs: []}", "names are not quoted"),
+        ("cut", b'{"blobs":[]', "the object does not end"), ("text-after", b'{"blobs":[]}{}', "two values"),
+        ("latin-1", b'{"blobs":[],"properties":{"a":"\xe4"}}', "not UTF-8"),
+        ("utf-16", '{"blobs":[]}'.encode("utf-16-le"), "not UTF-8"),
+        ("list", b"[]", "a list instead of an object"), ("null", b"null", "no object"),
+        ("nan", b'{"blobs":[],"properties":NaN}', "NaN is not JSON"),
+    ]  # fmt: skip
+    for name, text, note in texts:
+        yield f"payload-{name}", "PUF006", file(b"", text), note
+    yield "flagged-not-compressed", "PUF006", file(A, ONE, flags=1), "the flag says compressed, the payload is plain"
+    yield "compressed-not-flagged", "PUF006", file(A, lz4_frame(ONE_JSON)), "compressed without the flag"
+    for name, frame, note in _bad_frames("lz4", ONE_JSON):
+        yield f"footer-lz4-{name}", "PUF006", file(A, frame, flags=1), note
+    yield "footer-zstd", "PUF006", file(A, zstd_frame(ONE_JSON), flags=1), "a footer is compressed with LZ4 alone"
+
+
+def _bad_frames(codec: str, content: bytes) -> Iterator[tuple[str, bytes, str]]:
+    frame = {"lz4": lz4_frame, "zstd": zstd_frame}[codec]
+    whole = frame(content)
+    yield "no-content-size", frame(content, size=None), "the frame does not state the content size"
+    yield "size-too-small", frame(content, size=len(content) - 1), "the stated content size is one less"
+    yield "size-too-large", frame(content, size=len(content) + 1), "the stated content size is one more"
+    yield "size-absurd", frame(content, size=1 << 60), "the stated content size is 2**60"
+    yield "cut", whole[:-1], "the frame is not whole"
+    yield "byte-after", whole + b"\0", "a byte follows the frame"
+    yield "two-frames", frame(content) + frame(content), "two frames; many libraries read the first alone"
+    yield "magic", b"\0" + whole[1:], "not a frame"
+
+
+def _codecs() -> Iterator[tuple[str, str, bytes, str]]:
+    for codec in ("lz4", "zstd"):
+        for name, frame, note in _bad_frames(codec, A):
+            yield f"{codec}-{name}", "PUF027", _file_of(frame, _one(frame, compression_codec=codec)), note
+    bombs = {
+        "lz4": lz4_frame(b"", size=16, block=lz4_repeat(b"\0", 1 << 16)),
+        "zstd": zstd_frame(b"\0", size=16, repeat=1 << 17),
+    }
+    for codec, frame in bombs.items():
+        yield (f"{codec}-bomb", "PUF027", _file_of(frame, _one(frame, compression_codec=codec)),
+               "16 bytes are stated and many thousands come out")  # fmt: skip
+    for name in ("gzip", "snappy", "LZ4", "ZSTD", "none", ""):
+        yield (
+            f"codec-{name.lower() or 'no-name'}{'-upper' * name.isupper()}",
+            "PUF027",
+            _file_of(A, _one(compression_codec=name)),
+            f"{name!r} is no codec of Puffin",
+        )
+    lz4 = lz4_frame(A)
+    yield "zstd-is-lz4", "PUF027", _file_of(lz4, _one(lz4, compression_codec="zstd")), "the frame is of another codec"
+
+
+_FIELD_CODES = {
+    "type": "PUF008", "fields": "PUF009", "snapshot-id": "PUF010", "sequence-number": "PUF011", "offset": "PUF012",
+    "length": "PUF013", "compression-codec": "PUF014", "properties": "PUF015",
+}  # fmt: skip
+
+
+def _metadata() -> Iterator[tuple[str, str, bytes, str]]:
+    def of(document: Any) -> bytes:
+        return file(A, json.dumps(document).encode())
+
+    yield "blobs-missing", "PUF007", of({"properties": {}}), "blobs is required"
+    yield "blobs-object", "PUF007", of({"blobs": {"0": _one()}}), "blobs is a list"
+    yield "blob-string", "PUF007", of({"blobs": ["some-blob"]}), "a blob is described by an object"
+    for name in ("type", "fields", "snapshot-id", "sequence-number", "offset", "length"):
+        blob = {member: value for member, value in _one().items() if member != name}
+        yield f"{name}-missing", _FIELD_CODES[name], of({"blobs": [blob]}), f"{name} is required"
+    wrong: list[tuple[str, str, Any, str]] = [
+        ("type-number", "type", 1, "a string"), ("fields-string", "fields", "1", "a list"),
+        ("fields-of-strings", "fields", ["1"], "a list of ints"), ("fields-of-longs", "fields", [1 << 31], "32 bits"),
+        ("fields-of-objects", "fields", [{"id": 2147483646}], "a list of ints, not of objects as Velox wrote"),
+        ("fields-of-floats", "fields", [1.5], "ints"), ("snapshot-id-string", "snapshot-id", "2", "a number"),
+        ("snapshot-id-65-bits", "snapshot-id", 1 << 63, "64 bits"),
+        ("snapshot-id-float", "snapshot-id", 2.5, "no fraction"),
+        ("sequence-number-string", "sequence-number", "1", "a number"),
+        ("sequence-number-boolean", "sequence-number", True, "a number"),
+        ("offset-string", "offset", "4", "a number"), ("offset-negative", "offset", -1, "a place in the file"),
+        ("offset-behind", "offset", 1 << 40, "a place in the file"),
+        ("length-string", "length", "10", "a number"), ("length-negative", "length", -1, "not negative"),
+        ("length-behind", "length", 1 << 40, "an end in the file"),
+        ("length-largest", "length", (1 << 63) - 1, "an end in the file; offset + length overflows 64 bits"),
+        ("compression-codec-number", "compression-codec", 1, "a string"),
+        ("properties-list", "properties", ["ndv"], "an object"),
+        ("properties-number", "properties", {"ndv": 17}, "an object of strings"),
+    ]  # fmt: skip
+    for name, member, value, note in wrong:
+        yield name, _FIELD_CODES[member], of({"blobs": [{**_one(), member: value}]}), f"{member} is {note}"
+    yield "file-properties-number", "PUF026", of({**ONE, "properties": {"a": 1}}), "properties is an object of strings"
+    yield (
+        "length-into-footer",
+        "PUF013",
+        of({"blobs": [{**_one(), "length": len(A) + 1}]}),
+        "the blob ends in the footer",
+    )
+    yield (
+        "offset-in-magic",
+        "PUF012",
+        of({"blobs": [{**_one(), "offset": 3, "length": 1}]}),
+        "the blob starts in the magic",
+    )
+
+
+def _refused(topic: str, section: str, rows: Iterator[tuple[str, str, bytes, str]]) -> VectorFile:
+    vectors = tuple(
+        Vector(f"puffin-read-refuses-{name}", (code,), _args(data), INVALID, LAYOUT, note)
+        for name, code, data, note in rows
+    )
+    return VectorFile(f"puffin/{topic}.json", "puffin.read", section, vectors)
+
+
+def files() -> Iterator[VectorFile]:
+    """The vector files."""
+    yield VectorFile("puffin/read.json", "puffin.read", "File structure", tuple(_sound()))
+    yield VectorFile("puffin/read-reserved-flags.json", "puffin.read", "Footer structure", tuple(_permitted()))
+    yield _refused("refusals-structure", "Footer structure", _structure())
+    yield _refused("refusals-payload", "Footer Payload", _payload())
+    yield _refused("refusals-metadata", "BlobMetadata", _metadata())
+    yield _refused("refusals-codecs", "Compression codecs", _codecs())
