@@ -63,10 +63,13 @@ def check_document(value: Any) -> None:
             raise violation(DOCUMENT, "the value has no JSON form", found=type(item).__name__, path=path)
 
 
+_encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), check_circular=False)
+
+
 def dumps(value: Any) -> str:
     """The value as compact JSON text, members in the order they stand in."""
     try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), check_circular=False)
+        return _encoder.encode(value)
     except (TypeError, ValueError, RecursionError) as error:
         raise violation(DOCUMENT, f"the value has no JSON form: {error}") from error
 

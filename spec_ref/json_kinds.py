@@ -39,6 +39,13 @@ class Scalar:
     """A Python condition over ``{v}`` that holds for values of the kind; it is compiled into readers and writers."""
 
     json_schema: Mapping[str, Any]
+
+    text: str
+    """A Python expression over ``{v}`` that gives the JSON text, without single quotes; it is compiled into writers."""
+
+    text_test: str = "True"
+    """What ``test`` asks beyond that ``text`` raises a TypeError."""
+
     accepts: Callable[[Any], bool] = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -46,24 +53,24 @@ class Scalar:
         object.__setattr__(self, "accepts", condition)
 
 
-INT = Scalar(
-    "an integer of 32 bits",
-    f"type({{v}}) is int and {INT_MIN} <= {{v}} <= {INT_MAX}",
-    {"type": "integer", "minimum": INT_MIN, "maximum": INT_MAX},
-)
-LONG = Scalar(
-    "an integer of 64 bits",
-    f"type({{v}}) is int and {LONG_MIN} <= {{v}} <= {LONG_MAX}",
-    {"type": "integer", "minimum": LONG_MIN, "maximum": LONG_MAX},
-)
-STRING = Scalar("a string", "type({v}) is str", {"type": "string"})
-BOOLEAN = Scalar("a boolean", "type({v}) is bool", {"type": "boolean"})
+def _integer(bits: int, least: int, most: int) -> Scalar:
+    test = f"type({{v}}) is int and {least} <= {{v}} <= {most}"
+    schema = {"type": "integer", "minimum": least, "maximum": most}
+    return Scalar(f"an integer of {bits} bits", test, schema, "{v}", test)
+
+
+INT = _integer(32, INT_MIN, INT_MAX)
+LONG = _integer(64, LONG_MIN, LONG_MAX)
+STRING = Scalar("a string", "type({v}) is str", {"type": "string"}, "string({v})")
+BOOLEAN = Scalar("a boolean", "type({v}) is bool", {"type": "boolean"}, "boolean[{v}]", "type({v}) is bool")
 STRING_MAP = Scalar(
     "an object of strings",
     "type({v}) is dict and holds_strings({v})",
     {"type": "object", "additionalProperties": {"type": "string"}},
+    "string_map({v})",
+    "type({v}) is dict",
 )
-ANY = Scalar("a JSON value", "{v} is not None", {})
+ANY = Scalar("a JSON value", "{v} is not None", {}, "dumps({v})", "{v} is not None")
 
 
 @attrs.frozen(eq=False)

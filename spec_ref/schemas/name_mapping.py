@@ -1,7 +1,7 @@
 """Name mappings (Column Projection; Appendix C, Name Mapping Serialization).
 
-A name mapping gives field ids to the columns of files that have none. Names are matched one level at a time, so a dot in
-a name is part of the name (NAM005).
+A name mapping gives field ids to the columns of files that have none. Names are matched one level at a time, so a dot
+in a name is part of the name (NAM005).
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from spec_ref import json_document
 from spec_ref.errors import SpecError, at, violation
 from spec_ref.json_document import check_document, loads
 from spec_ref.json_kinds import INT, STRING, ListOf, RecordOf
-from spec_ref.json_records import reader, writer
+from spec_ref.json_records import reader
+from spec_ref.json_writing import writer
 from spec_ref.records import evolve, record, spec_field
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.types import ListType, MapType, StructType, Type

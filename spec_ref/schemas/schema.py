@@ -52,15 +52,13 @@ def _alone(json: dict[str, Any]) -> NestedField:
 
 def _read_defaults(field: NestedField, _: FormatVersion) -> NestedField:
     """Make the defaults values of the field's type; until now they are JSON (JSC008)."""
-    given = {"initial-default": field.initial_default, "write-default": field.write_default}
-    if given == _NO_DEFAULTS:
+    if field.initial_default is None and field.write_default is None:
         return field
+    given = {"initial-default": field.initial_default, "write-default": field.write_default}
     bare = {"id": field.id, "name": field.name, "required": field.required, "type": type_to_json(field.type)}
     read = _alone({**bare, **given})
     return evolve(field, initial_default=read.initial_default, write_default=read.write_default)
 
-
-_NO_DEFAULTS = {"initial-default": None, "write-default": None}
 
 TYPE = Via(ANY, _read_type, _write_type)
 """A type as it stands in a field."""

@@ -1,1 +1,1 @@
-"""Snapshots, their references and how long both are kept (Snapshots; Snapshot References; Snapshot Retention Policy)."""
+"""Snapshots, their references and how long both are kept."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeVar
 
 from spec_ref.errors import violation
 from spec_ref.json_kinds import INT_MAX, LONG_MAX
@@ -11,6 +12,7 @@ from spec_ref.snapshots.references import MAIN, RefType, SnapshotRef
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.table_metadata.logs import without_expired
 from spec_ref.table_metadata.metadata import TableMetadata
+from spec_ref.table_metadata.statistics import PartitionStatisticsFile, StatisticsFile
 
 
 @record
@@ -142,5 +144,8 @@ def expire(metadata: TableMetadata, now_ms: int, policy: RetentionPolicy | None 
     )
 
 
-def _of(items: Iterable[Snapshot], ids: frozenset[int]) -> tuple[Snapshot, ...]:
+OfSnapshot = TypeVar("OfSnapshot", Snapshot, StatisticsFile, PartitionStatisticsFile)
+
+
+def _of(items: Iterable[OfSnapshot], ids: frozenset[int]) -> tuple[OfSnapshot, ...]:
     return tuple(item for item in items if item.snapshot_id in ids)

@@ -78,8 +78,8 @@ class Snapshot:
     first_row_id: int | None = spec_field(
         "first-row-id", v1=OMITTED, v2=OMITTED, v3=REQUIRED, requirement="SNP010", type=LONG, default=None
     )
-    """The first row id that the snapshot's files were given. None for a snapshot of before the upgrade to v3, whose rows
-    have no ids (LIN014)."""
+    """The first row id that the snapshot's files were given. None for a snapshot of before the upgrade to v3, whose
+    rows have no ids (LIN014)."""
 
     added_rows: int | None = spec_field(
         "added-rows", v1=OMITTED, v2=OMITTED, v3=REQUIRED, requirement="SNP011", type=LONG, default=None
@@ -107,6 +107,37 @@ class Snapshot:
 SNAPSHOT = RecordOf(Snapshot, "a snapshot", requirement="TMD016", carried=True)
 
 SUMMARY_METRICS = frozenset(
-    ["added-data-files", "deleted-data-files", "total-data-files", "added-delete-files", "added-equality-delete-files", "removed-equality-delete-files", "added-position-delete-files", "removed-position-delete-files", "added-dvs", "removed-dvs", "removed-delete-files", "total-delete-files", "added-records", "deleted-records", "total-records", "added-files-size", "removed-files-size", "total-files-size", "added-position-deletes", "removed-position-deletes", "total-position-deletes", "added-equality-deletes", "removed-equality-deletes", "total-equality-deletes", "deleted-duplicate-files", "changed-partition-count", "manifests-created", "manifests-kept", "manifests-replaced", "entries-processed"]
+    {
+        "added-data-files",
+        "deleted-data-files",
+        "total-data-files",
+        "added-delete-files",
+        "added-equality-delete-files",
+        "removed-equality-delete-files",
+        "added-position-delete-files",
+        "removed-position-delete-files",
+        "added-dvs",
+        "removed-dvs",
+        "removed-delete-files",
+        "total-delete-files",
+        "added-records",
+        "deleted-records",
+        "total-records",
+        "added-files-size",
+        "removed-files-size",
+        "total-files-size",
+        "added-position-deletes",
+        "removed-position-deletes",
+        "total-position-deletes",
+        "added-equality-deletes",
+        "removed-equality-deletes",
+        "total-equality-deletes",
+        "deleted-duplicate-files",
+        "changed-partition-count",
+        "manifests-created",
+        "manifests-kept",
+        "manifests-replaced",
+        "entries-processed",
+    }
 )
 """The summary entries that count something; their values are whole numbers (NOT005)."""

@@ -1,8 +1,8 @@
 """The complete check of a metadata file.
 
-`read_metadata` raises at the first thing that a reader must refuse; `check_metadata` tells everything: what is wrong with
-single fields, what the rules over several fields find, and what a writer of the version should have left out or written.
-The rules are the same ones.
+`read_metadata` raises at the first thing that a reader must refuse; `check_metadata` tells everything: what is wrong
+with single fields, what the rules over several fields find, and what a writer of the version should have left out or
+written. The rules are the same ones.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import itertools
 import attrs
 
 from spec_ref.errors import SpecError, Violation
-from spec_ref.json_records import BROKEN, collect_rows, duties, finished
+from spec_ref.json_checking import BROKEN, collect_rows, duties
+from spec_ref.json_records import finished
 from spec_ref.records import field_rules, record
 from spec_ref.table_metadata import rules_history, rules_structure
 from spec_ref.table_metadata.metadata import DEPRECATED, FILLED_IN, METADATA, NO_SNAPSHOT, TableMetadata
@@ -86,7 +87,7 @@ def check_metadata(data: Source, *, file: str | None = None) -> list[Finding]:
     if broken & {attribute for attribute, _ in DEPRECATED}:
         broken |= {attribute for attribute, _ in FILLED_IN if values[attribute] is None}
     sound = {name: None if value is BROKEN else value for name, value in values.items()}
-    metadata = finished(METADATA, TableMetadata(**sound), version)
+    metadata = finished(METADATA, TableMetadata(**sound), version)  # type: ignore[arg-type]
     for rule in RULES:
         if broken.isdisjoint(rule.reads):
             told = itertools.islice(rule.violations(metadata), MAX_PER_RULE)

@@ -16,8 +16,8 @@ from spec_ref.versions import OMITTED, OPTIONAL, REQUIRED
 class EncryptionKey:
     """A key, encrypted by another key of the table or of its key management.
 
-    The example of Appendix C has ``key-metadata`` where the table of fields has ``encrypted-key-metadata``. The table is
-    followed, as by the known implementations, and the example is no valid key (contradiction B10).
+    The example of Appendix C has ``key-metadata`` where the table of fields has ``encrypted-key-metadata``. The table
+    is followed, as by the known implementations, and the example is no valid key (contradiction B10).
     """
 
     key_id: str = spec_field("key-id", v1=OMITTED, v2=OMITTED, v3=REQUIRED, requirement="ENC001", type=STRING)

@@ -41,7 +41,7 @@ CURRENT_SNAPSHOT = Via(LONG, lambda found, _: None if found == NO_SNAPSHOT else 
 class TableMetadata:
     """Everything about a table but its manifests and files.
 
-    What v1 may leave out is filled in when it is read, so that a table of any version has schemas, specs and sort orders.
+    What v1 may leave out is filled in when it is read: a table of any version has schemas, specs and sort orders.
     """
 
     format_version: FormatVersion = spec_field(

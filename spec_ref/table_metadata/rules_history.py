@@ -1,9 +1,10 @@
-"""Rules over snapshots, references, logs, statistics and keys (Snapshots; Snapshot References; Table Metadata Fields)."""
+"""Rules over snapshots, references, logs, statistics and keys (Snapshots; Snapshot References; Table Metadata)."""
 
 from __future__ import annotations
 
 import base64
 import binascii
+import itertools
 from collections.abc import Callable, Iterator
 
 from spec_ref.json_document import escaped
@@ -30,7 +31,7 @@ def _known(metadata: TableMetadata) -> dict[int, Snapshot]:
 
 def _current_snapshot(metadata: TableMetadata) -> Found:
     current = metadata.current_snapshot_id
-    if current is not None and all(snapshot.snapshot_id != current for snapshot in metadata.snapshots):
+    if current is not None and current not in [snapshot.snapshot_id for snapshot in metadata.snapshots]:
         yield Place("/current-snapshot-id", current, "the id of a snapshot")
 
 
@@ -160,7 +161,7 @@ def _next_row_id(metadata: TableMetadata) -> Found:
 
 def _overlapping_rows(metadata: TableMetadata) -> Found:
     ranges = sorted(_row_ranges(metadata))
-    for (first, end, place), (next_first, next_end, next_place) in zip(ranges, ranges[1:], strict=False):
+    for (first, end, place), (next_first, next_end, next_place) in itertools.pairwise(ranges):
         if next_first < end and next_first < next_end:
             expected = f"none of {first} to {end - 1}, which /snapshots/{place} was given"
             yield Place(f"/snapshots/{next_place}/first-row-id", next_first, expected)
@@ -206,7 +207,7 @@ def _tag_limits(metadata: TableMetadata) -> Found:
 
 def _snapshot_log_order(metadata: TableMetadata) -> Found:
     times = [entry.timestamp_ms for entry in metadata.snapshot_log]
-    for place, (before, after) in enumerate(zip(times, times[1:], strict=False), start=1):
+    for place, (before, after) in enumerate(itertools.pairwise(times), start=1):
         if after < before:
             yield Place(f"/snapshot-log/{place}/timestamp-ms", after, f"not before {before}")
 
@@ -227,7 +228,7 @@ def _snapshot_log_known(metadata: TableMetadata) -> Found:
 
 def _metadata_log_order(metadata: TableMetadata) -> Found:
     times = [entry.timestamp_ms for entry in metadata.metadata_log]
-    for place, (before, after) in enumerate(zip(times, times[1:], strict=False), start=1):
+    for place, (before, after) in enumerate(itertools.pairwise(times), start=1):
         if after < before:
             yield Place(f"/metadata-log/{place}/timestamp-ms", after, f"not before {before}")
 
@@ -237,10 +238,13 @@ def _metadata_log_order(metadata: TableMetadata) -> Found:
 
 def _statistics_snapshots(metadata: TableMetadata) -> Found:
     known = _known(metadata)
-    for path, files in (("/statistics", metadata.statistics), ("/partition-statistics", metadata.partition_statistics)):
-        for place, file in enumerate(files):
-            if file.snapshot_id not in known:
-                yield Place(f"{path}/{place}/snapshot-id", file.snapshot_id, "the id of a snapshot")
+    paths = [
+        *((f"/statistics/{place}", file.snapshot_id) for place, file in enumerate(metadata.statistics)),
+        *((f"/partition-statistics/{n}", file.snapshot_id) for n, file in enumerate(metadata.partition_statistics)),
+    ]
+    for path, snapshot_id in paths:
+        if snapshot_id not in known:
+            yield Place(f"{path}/snapshot-id", snapshot_id, "the id of a snapshot")
 
 
 def _partition_statistics(metadata: TableMetadata) -> Found:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterator, Sequence
+from typing import cast
 
 from spec_ref.errors import SpecError, Violation
-from spec_ref.partitioning.spec import PartitionField, source_type
+from spec_ref.partitioning.spec import PartitionField, PartitionSpec, source_type
 from spec_ref.partitioning.transforms import UnknownTransform, Void
 from spec_ref.schemas.evolution import history_problems
 from spec_ref.schemas.identifier_fields import identifier_problems
@@ -14,7 +15,7 @@ from spec_ref.schemas.name_mapping import NAME_MAPPING_PROPERTY, read_name_mappi
 from spec_ref.schemas.reserved_ids import MAX_TABLE_FIELD_ID
 from spec_ref.schemas.schema import field_ids
 from spec_ref.schemas.types import UNKNOWN, StructType
-from spec_ref.sorting import UNSORTED_ID, SortField
+from spec_ref.sorting import UNSORTED_ID, SortField, SortOrder
 from spec_ref.table_metadata.metadata import TableMetadata, last_partition_id
 from spec_ref.table_metadata.rules import Found, Place, Rule, Severity, repeated, under
 from spec_ref.versions import V2
@@ -207,12 +208,16 @@ def _order_sources(metadata: TableMetadata) -> Found:
 
 def _old_sources(metadata: TableMetadata) -> Found:
     known = {found for schema in metadata.schemas for found in field_ids(schema.fields)}
-    for path, items in (("/partition-specs", metadata.partition_specs), ("/sort-orders", metadata.sort_orders)):
-        for place, item in enumerate(items):
-            for number, field in enumerate(item.fields):
-                for source in field.sources:
-                    if source not in known and not isinstance(field.transform, Void):
-                        yield Place(f"{path}/{place}/fields/{number}", source, "the id of a field of some schema")
+    fields: list[tuple[str, PartitionField | SortField]] = [
+        (f"/{path}/{place}/fields/{number}", field)
+        for path, items in (("partition-specs", metadata.partition_specs), ("sort-orders", metadata.sort_orders))
+        for place, item in enumerate(cast("tuple[PartitionSpec | SortOrder, ...]", items))
+        for number, field in enumerate(item.fields)
+    ]
+    for path, field in fields:
+        for source in field.sources:
+            if source not in known and not isinstance(field.transform, Void):
+                yield Place(path, source, "the id of a field of some schema")
 
 
 def _unknown_transforms(metadata: TableMetadata) -> Found:

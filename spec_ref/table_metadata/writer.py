@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from spec_ref import json_document
 from spec_ref.errors import violation
-from spec_ref.json_records import record_writer
-from spec_ref.records import evolve
+from spec_ref.json_document import DOCUMENT
+from spec_ref.json_writing import record_writer
+from spec_ref.records import evolve, field_rules
 from spec_ref.table_metadata.files import pack
 from spec_ref.table_metadata.metadata import DEPRECATED, METADATA, TableMetadata
 from spec_ref.table_metadata.upgrade import upgrade
-from spec_ref.versions import V1, FormatVersion
+from spec_ref.versions import OMITTED, FormatVersion
 
 
 def write_metadata(metadata: TableMetadata, format_version: FormatVersion | int | None = None) -> dict[str, Any]:
@@ -28,21 +28,30 @@ def write_metadata(metadata: TableMetadata, format_version: FormatVersion | int 
         SpecError: the metadata lacks what the version requires, or holds what it cannot; the version is below the
             table's.
     """
-    if format_version is not None:
-        metadata = upgrade(metadata, format_version)
-    if metadata.format_version == V1:
-        metadata = evolve(metadata, **{attribute: copy(metadata) for attribute, copy in DEPRECATED})
-    document: dict[str, Any] = record_writer(METADATA, metadata.format_version)(metadata)
+    document: dict[str, Any] = _written(metadata, format_version, text=False)
     return document
 
 
-def dumps(metadata: TableMetadata) -> str:
-    """Table metadata as compact JSON text.
+def _written(metadata: TableMetadata, format_version: FormatVersion | int | None, *, text: bool) -> Any:
+    if format_version is not None:
+        metadata = upgrade(metadata, format_version)
+    rules = field_rules(TableMetadata)
+    copies = {
+        attribute: copied(metadata)
+        for attribute, copied in DEPRECATED
+        if rules[attribute].write(metadata.format_version) is not OMITTED
+    }
+    return record_writer(METADATA, metadata.format_version, text=text)(evolve(metadata, **copies))
+
+
+def dumps(metadata: TableMetadata, format_version: FormatVersion | int | None = None) -> str:
+    """Table metadata as compact JSON text; the arguments are those of `write_metadata`.
 
     Raises:
         SpecError: as `write_metadata`.
     """
-    return json_document.dumps(write_metadata(metadata))
+    text: str = _written(metadata, format_version, text=True)
+    return text
 
 
 def to_bytes(metadata: TableMetadata, *, compressed: bool = False) -> bytes:
@@ -54,5 +63,5 @@ def to_bytes(metadata: TableMetadata, *, compressed: bool = False) -> bytes:
     try:
         data = dumps(metadata).encode()
     except UnicodeEncodeError as error:
-        raise violation(json_document.DOCUMENT, "a string holds a lone surrogate, which UTF-8 cannot write") from error
+        raise violation(DOCUMENT, "a string holds a lone surrogate, which UTF-8 cannot write") from error
     return pack(data) if compressed else data

@@ -1,0 +1,123 @@
+"""Everything that is wrong with a JSON object, by the field rules that readers are made of.
+
+A reader raises at the first thing; `collect` notes it and goes on, and `duties` notes what a reader bears.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import attrs
+
+from spec_ref.errors import SpecError, Violation
+from spec_ref.json_document import escaped
+from spec_ref.json_kinds import Kept, Kind, ListOf, MapOf, RecordOf, Via
+from spec_ref.json_records import (
+    ABSENT,
+    check_constants,
+    finished,
+    keeps_unknown,
+    read_row_of,
+    reader,
+    rows,
+    unknown_of,
+)
+from spec_ref.versions import FormatVersion, Rule
+
+BROKEN: Any = object()
+"""What `collect` gives for a value that could not be read."""
+
+
+def collect(kind: Kind, value: Any, version: FormatVersion, requirement: str, path: str, found: list[Violation]) -> Any:
+    """Read a JSON value, note everything that is wrong, and give the value or `BROKEN`.
+
+    Broken items are left out of lists and maps, so that the sound ones can still be looked at.
+    """
+    match kind:
+        case Kept(inner):
+            return collect(inner, value, version, requirement, path, found)
+        case ListOf(item) if type(value) is list:
+            items = (
+                collect(item, one, version, requirement, f"{path}/{place}", found) for place, one in enumerate(value)
+            )
+            return tuple(one for one in items if one is not BROKEN)
+        case MapOf(item) if type(value) is dict:
+            members = {
+                name: collect(item, one, version, requirement, f"{path}/{escaped(name)}", found)
+                for name, one in value.items()
+            }
+            return {name: one for name, one in members.items() if one is not BROKEN}
+        case Via(inner, read):
+            before = len(found)
+            wire = collect(inner, value, version, requirement, path, found)
+            if wire is BROKEN or len(found) > before:
+                return BROKEN
+            return _noted(lambda: read(wire, version), path, found)
+        case RecordOf() if type(value) is dict:
+            before = len(found)
+            values = collect_rows(kind, value, version, path, found)
+            if len(found) > before:
+                return BROKEN
+            return _noted(lambda: finished(kind, kind.cls(**values), version), path, found)
+        case _:
+            return _noted(lambda: reader(kind, version, requirement)(value), path, found)
+
+
+def collect_rows(
+    kind: RecordOf, document: dict[str, Any], version: FormatVersion, path: str, found: list[Violation]
+) -> dict[str, Any]:
+    """The attributes of a record as far as they can be read, by name; those that cannot are `BROKEN`."""
+    _noted(lambda: check_constants(kind, document), path, found)
+    values: dict[str, Any] = {}
+    for row in rows(kind, version):
+        value = document.get(row.rule.name)
+        if row.read is Rule.OMITTED:
+            values[row.attribute] = row.absent()
+        elif value is None:
+            values[row.attribute] = _noted(lambda row=row: read_row_of(row, version)(ABSENT), path, found)  # type: ignore[misc]
+        else:
+            place = f"{path}/{escaped(row.rule.name)}"
+            values[row.attribute] = collect(row.kind, value, version, row.rule.requirement, place, found)
+    if keeps_unknown(kind):
+        values["extra"] = _noted(lambda: unknown_of(kind)(document), path, found)
+    return values
+
+
+def _noted(read: Callable[[], Any], path: str, found: list[Violation]) -> Any:
+    try:
+        return read()
+    except SpecError as error:
+        found.append(attrs.evolve(error.violation, path=path + error.violation.path))
+        return BROKEN
+
+
+def duties(kind: Kind, value: Any, version: FormatVersion, path: str = "") -> Iterator[Violation]:
+    """What a reader bears but a writer of the version should have done otherwise (VER005).
+
+    Told are fields that the version leaves out, and fields that it requires and that may be missing only because the
+    object may be carried from an older version.
+    """
+    match kind:
+        case Kept(inner) | Via(inner):
+            yield from duties(inner, value, version, path)
+        case ListOf(item) if type(value) is list:
+            for place, one in enumerate(value):
+                yield from duties(item, one, version, f"{path}/{place}")
+        case MapOf(item) if type(value) is dict:
+            for name, one in value.items():
+                yield from duties(item, one, version, f"{path}/{escaped(name)}")
+        case RecordOf() if type(value) is dict:
+            for row in rows(kind, version):
+                property_path = f"{path}/{escaped(row.rule.name)}"
+                found = value.get(row.rule.name)
+                if found is None and row.write is Rule.REQUIRED and row.read is not Rule.REQUIRED:
+                    yield _duty(row.rule.requirement, f"{row.rule.name} is missing", property_path, version)
+                elif found is not None and row.write is Rule.OMITTED:
+                    yield _duty("VER005", f"the version has no {row.rule.name} in {kind.title}", property_path, version)
+                elif found is not None:
+                    yield from duties(row.kind, found, version, property_path)
+
+
+def _duty(requirement: str, message: str, path: str, version: FormatVersion) -> Violation:
+    return Violation(requirement=requirement, message=message, path=path, format_version=version)

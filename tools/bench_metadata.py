@@ -1,0 +1,79 @@
+"""How fast table metadata is read and written, beside PyIceberg.
+
+`bench_metadata.py FILE [--peer-python PYTHON] [--rounds N]` times reading (parsing, converting and the checks that a reader must
+make) and writing (to JSON text) of one metadata file. With the Python of an environment that has PyIceberg, both take
+turns, round by round in processes of their own, and the medians of the rounds are compared. A busy machine slows both.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+OURS = """
+from spec_ref.table_metadata import dumps as write
+from spec_ref.table_metadata import read_metadata as read
+"""
+
+PEER = """
+from pyiceberg.table.metadata import TableMetadataUtil
+read = TableMetadataUtil.parse_raw
+write = lambda metadata: metadata.model_dump_json()
+"""
+
+SERVE = """
+import sys, time
+data = open(sys.argv[1], "rb").read()
+write(read(data))
+for _ in sys.stdin:
+    start = time.perf_counter()
+    metadata = read(data)
+    middle = time.perf_counter()
+    text = write(metadata)
+    print(middle - start, time.perf_counter() - middle, flush=True)
+    del metadata, text
+"""
+
+
+def start(python: str, program: str, file: Path) -> subprocess.Popen[str]:
+    """Start a process that reads and writes the file once for every line it gets."""
+    command = [python, "-c", program + SERVE, str(file)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def one_round(process: subprocess.Popen[str]) -> list[float]:
+    """The times of one round, in milliseconds: reading, writing."""
+    assert process.stdin
+    assert process.stdout
+    process.stdin.write("\n")
+    process.stdin.flush()
+    return [float(seconds) * 1000 for seconds in process.stdout.readline().split()]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Time reading and writing of table metadata.")
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--peer-python", help="a Python that has PyIceberg")
+    parser.add_argument("--rounds", type=int, default=15)
+    given = parser.parse_args()
+    processes = {"spec_ref": start(sys.executable, OURS, given.file)}
+    if given.peer_python:
+        processes["pyiceberg"] = start(given.peer_python, PEER, given.file)
+    rounds = [{name: one_round(process) for name, process in processes.items()} for _ in range(given.rounds)]
+    for process in processes.values():
+        process.communicate()
+    result: dict[str, dict[str, float]] = {}
+    for place, work in enumerate(("read", "write")):
+        medians = {name: statistics.median(times[name][place] for times in rounds) for name in processes}
+        result[work] = {f"{name} ms": round(median, 1) for name, median in medians.items()}
+        if given.peer_python:
+            result[work]["times as fast"] = round(medians["pyiceberg"] / medians["spec_ref"], 2)
+    print(json.dumps(result, indent=2))
+
+
+if __name__ == "__main__":
+    main()
