@@ -23,7 +23,8 @@ def unscaled(type_: str, text: str) -> int:
     sign, digits, exponent = value.as_tuple()
     if exponent != -parameters(type_)[1]:
         raise AssertionError(f"{text} does not have the scale of {type_}")
-    return (-1) ** sign * int("".join(map(str, digits)))
+    magnitude = int("".join(map(str, digits)))
+    return -magnitude if sign else magnitude
 
 
 def minimal_big_endian(number: int) -> bytes:
@@ -46,7 +47,7 @@ def single_value(type_: str, value: Any) -> bytes:
     if type_ == "boolean":
         return b"\x01" if value else b"\x00"
     if type_ == "string":
-        return value.encode("utf-8")
+        return str(value).encode("utf-8")
     if type_ == "uuid":
         return bytes.fromhex(value.replace("-", ""))
     if type_ == "binary" or type_.startswith("fixed"):

@@ -18,6 +18,10 @@ _DATE = re.compile(r"([+-]?\d{4,})-(\d\d)-(\d\d)", re.ASCII)
 _TIME = re.compile(r"(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?", re.ASCII)
 
 
+def _power(digits: int) -> int:
+    return int(10**digits)
+
+
 def days(text: str) -> int:
     """Days from 1970-01-01 of a date as text."""
     year, month, day = (int(part) for part in _DATE.fullmatch(text).groups())  # type: ignore[union-attr]
@@ -43,13 +47,14 @@ def date_text(day: int) -> str:
 def since_midnight(text: str, digits: int) -> int:
     """Units of 10 to the power -digits of a second since midnight of a time as text."""
     hour, minute, second, fraction = _TIME.fullmatch(text).groups()  # type: ignore[union-attr]
-    return ((int(hour) * 60 + int(minute)) * 60 + int(second)) * 10**digits + int((fraction or "").ljust(digits, "0"))
+    second_of_day = (int(hour) * 60 + int(minute)) * 60 + int(second)
+    return second_of_day * _power(digits) + int((fraction or "").ljust(digits, "0"))
 
 
 def since_epoch(text: str, digits: int) -> int:
     """Units of 10 to the power -digits of a second since 1970-01-01T00:00:00 (UTC) of a timestamp as text."""
     day, time = text.removesuffix("+00:00").split("T")
-    return days(day) * 86_400 * 10**digits + since_midnight(time, digits)
+    return days(day) * 86_400 * _power(digits) + since_midnight(time, digits)
 
 
 def count(type_: str, text: str) -> int:

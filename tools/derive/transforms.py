@@ -19,12 +19,12 @@ def argument(transform: str) -> int:
 
 def floor_units(type_: str, value: Any, seconds: int) -> int:
     """Whole units of so many seconds since the epoch, rounded toward the past."""
-    return number(type_, value) // (seconds * 10 ** DIGITS[type_])
+    return int(number(type_, value) // (seconds * 10 ** DIGITS[type_]))
 
 
 def day_number(type_: str, value: Any) -> int:
     """Days since 1970-01-01 of a date or timestamp."""
-    return number(type_, value) if type_ == "date" else floor_units(type_, value, 86_400)
+    return int(number(type_, value)) if type_ == "date" else floor_units(type_, value, 86_400)
 
 
 def decimal_text(unscaled_value: int, scale: int) -> str:

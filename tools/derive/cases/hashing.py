@@ -223,7 +223,7 @@ RESERVED: list[Row] = [
     ("float-0-1", "float", 0.10000000149011612, None, "the float nearest to 0.1, as a double"),
 ]
 
-NO_HASH = [
+NO_HASH: list[tuple[str, dict[str, Any], str]] = [
     ("variant", {"type": "variant", "value": {"metadata": "010000", "value": "0C22"}},
      "equal variant values have several representations"),
     ("geometry", {"type": "geometry(OGC:CRS84)", "value": "POINT (30 10)"}, "geometry is in neither table"),
@@ -231,7 +231,7 @@ NO_HASH = [
      "geography is in neither table"),
 ]  # fmt: skip
 
-NESTED_HASH = [
+NESTED_HASH: list[tuple[str, dict[str, Any], str]] = [
     ("struct", {"type": {"type": "struct", "fields": [{"id": 1, "name": "a", "required": True, "type": "int"}]},
                 "value": {"1": 34}}, "a struct has no hash"),
     ("list", {"type": {"type": "list", "element-id": 3, "element-required": True, "element": "int"}, "value": [34]},

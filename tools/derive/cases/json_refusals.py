@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tools.derive.cases.binary import CRS84, SPHERE
 
 DATE_TEXTS = [
@@ -88,7 +90,7 @@ NANOSECOND_TEXTS = [
     ("timestamptz-ns-2-63", "timestamptz_ns", "2262-04-11T23:47:16.854775808+00:00", "2^63 ns"),
     ("timestamptz-ns-below", "timestamptz_ns", "1677-09-21T00:12:43.145224191+00:00", "-2^63 - 1 ns"),
 ]
-NUMBERS = [
+NUMBERS: list[tuple[str, str, Any, str]] = [
     ("boolean-string", "boolean", "true", "a JSON boolean, not a string"),
     ("boolean-0", "boolean", 0, "a JSON boolean, not a number"),
     ("boolean-1", "boolean", 1, "a JSON boolean, not a number"),
@@ -118,7 +120,7 @@ NUMBERS = [
     ("double-minus-infinity", "double", "-Infinity", "JSON has no infinity"),
     ("double-list", "double", [1.0], "a JSON number, not a list"),
 ]
-DECIMAL_TEXTS = [
+DECIMAL_TEXTS: list[tuple[str, Any, str]] = [
     ("number", 14.2, "a JSON string, not a number"),
     ("integer", 14, "a JSON string, not a number"),
     ("scale-1", "14.2", "one digit after the point of a scale of two"),
@@ -141,7 +143,7 @@ DECIMAL_TEXTS = [
     ("fullwidth-digits", "\uff11\uff14.\uff12\uff10", "digits are 0 to 9"),
     ("true", True, "a JSON string, not a boolean"),
 ]
-UUID_TEXTS = [
+UUID_TEXTS: list[tuple[str, Any, str]] = [
     ("no-hyphens", "f79c3e09677c4bbda4793f349cb785e7", "a uuid has hyphens"),
     ("braces", "{f79c3e09-677c-4bbd-a479-3f349cb785e7}", "a uuid has no braces"),
     ("urn", "urn:uuid:f79c3e09-677c-4bbd-a479-3f349cb785e7", "a uuid has no prefix"),
@@ -154,7 +156,7 @@ UUID_TEXTS = [
     ("empty", "", "no uuid"),
     ("number", 34, "a JSON string"),
 ]
-HEX_TEXTS = [
+HEX_TEXTS: list[tuple[str, str, Any, str]] = [
     ("fixed-short", "fixed[4]", "000102", "three bytes in a fixed[4]"),
     ("fixed-long", "fixed[4]", "000102ff00", "five bytes in a fixed[4]"),
     ("fixed-empty", "fixed[4]", "", "no bytes in a fixed[4]"),
@@ -171,7 +173,7 @@ HEX_TEXTS = [
     ("binary-list", "binary", [0, 1, 2], "a JSON string"),
     ("binary-fullwidth-digits", "binary", "\uff10\uff10", "digits are 0 to 9 and a to f"),
 ]
-KINDS = [
+KINDS: list[tuple[str, str, Any, str]] = [
     ("variant-string", "variant", "iceberg", "variant has no JSON single value"),
     ("variant-number", "variant", 34, "variant has no JSON single value"),
     ("variant-object", "variant", {"a": 34}, "variant has no JSON single value"),
@@ -193,7 +195,7 @@ NEGATIVE_SCALE_TEXTS = [
     ("fraction", "2.0E+20", "the exponent of the last digit is 19, not 20"),
 ]
 
-BAD_SHAPES = [
+BAD_SHAPES: list[tuple[str, str, Any, str]] = [
     ("empty", CRS84, "", "no geometry"),
     ("number", CRS84, 30, "a JSON string"),
     ("geojson", CRS84, {"type": "Point", "coordinates": [30, 10]}, "WKT, not GeoJSON"),

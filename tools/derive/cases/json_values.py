@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tools.derive.cases.binary import LENGTHS, RANGES, SHAPES, TEXTS, hexadecimal
@@ -211,11 +211,16 @@ NEGATIVE_SCALE = [
 ]  # fmt: skip
 
 
-def _refused(group: str, rows: list[tuple[str, str, Any, str]]) -> list[Vector]:
+def _refused(group: str, rows: Sequence[tuple[str, str, Any, str]]) -> list[Vector]:
     return [
         Vector(f"json-refuse-{group}{name}", (code(type_),), {"type": type_, "json": value}, INVALID, TABLE, note)
         for name, type_, value, note in rows
     ]
+
+
+def _refused_as(type_: str, group: str, rows: Sequence[tuple[str, Any, str]]) -> list[Vector]:
+    """Refusals of JSON under one type."""
+    return _refused(group, [(name, type_, value, note) for name, value, note in rows])
 
 
 def _geo() -> tuple[list[Vector], list[Vector]]:
@@ -302,31 +307,35 @@ def files() -> Iterator[VectorFile]:
     yield file("encode-geo", "json-value.encode", encode_geo)
     yield file("decode-geo", "json-value.decode", decode_geo)
     yield file("encode-refusals", "json-value.encode", _bad_bytes())
-    refused = _refused("", NUMBERS) + _refused(
-        "decimal-", [(name, "decimal(9, 2)", *rest) for name, *rest in DECIMAL_TEXTS]
-    )
-    refused += _refused(
-        "decimal-negative-scale-", [(name, "decimal(9, -20)", *rest) for name, *rest in NEGATIVE_SCALE_TEXTS]
-    )
-    refused += _refused("decimal-", [("too-precise", "decimal(2, 1)", "99.9", "three digits in a precision of two")])
-    refused += _refused("decimal-", [("39-digits", "decimal(38, 0)", "1" + "0" * 38, "39 digits")])
-    refused += _refused(
-        "decimal-", [("scale-0-with-exponent", "decimal(3, 0)", "1E+2", "an exponent needs a negative scale")]
-    )
-    yield file("refusals-numbers", "json-value.decode", refused)
-    refused = _refused("date-", [(name, "date", *rest) for name, *rest in DATE_TEXTS])
-    refused += _refused("time-", [(name, "time", *rest) for name, *rest in TIME_TEXTS])
-    refused += _refused("timestamp-", [(name, "timestamp", *rest) for name, *rest in TIMESTAMP_TEXTS])
-    refused += [
+    other_decimals = [
+        ("scale-0-with-exponent", "decimal(3, 0)", "1E+2", "an exponent needs a negative scale"),
+        ("too-precise", "decimal(2, 1)", "99.9", "three digits in a precision of two"),
+        ("39-digits", "decimal(38, 0)", "1" + "0" * 38, "39 digits"),
+    ]
+    yield file("refusals-numbers", "json-value.decode", [
+        *_refused("", NUMBERS),
+        *_refused_as("decimal(9, 2)", "decimal-", DECIMAL_TEXTS),
+        *_refused_as("decimal(9, -20)", "decimal-negative-scale-", NEGATIVE_SCALE_TEXTS),
+        *_refused("decimal-", other_decimals),
+    ])  # fmt: skip
+    zoned = [
         Vector(f"json-refuse-timestamptz-{name}", ("SVJ004",), {"type": "timestamptz", "json": text}, INVALID, TABLE,
                note, contradiction)
         for name, text, note, contradiction in TIMESTAMPTZ_TEXTS
     ]  # fmt: skip
-    refused += _refused("", NANOSECOND_TEXTS)
-    yield file("refusals-dates-and-times", "json-value.decode", refused)
-    refused = _refused("uuid-", [(name, "uuid", *rest) for name, *rest in UUID_TEXTS])
-    refused += _refused("", HEX_TEXTS) + _refused("", KINDS) + _refused("geo-", BAD_SHAPES)
-    yield file("refusals-texts", "json-value.decode", refused)
+    yield file("refusals-dates-and-times", "json-value.decode", [
+        *_refused_as("date", "date-", DATE_TEXTS),
+        *_refused_as("time", "time-", TIME_TEXTS),
+        *_refused_as("timestamp", "timestamp-", TIMESTAMP_TEXTS),
+        *zoned,
+        *_refused("", NANOSECOND_TEXTS),
+    ])  # fmt: skip
+    yield file("refusals-texts", "json-value.decode", [
+        *_refused_as("uuid", "uuid-", UUID_TEXTS),
+        *_refused("", HEX_TEXTS),
+        *_refused("", KINDS),
+        *_refused("geo-", BAD_SHAPES),
+    ])  # fmt: skip
     nested = [
         Vector(f"json-nested-{name}", ("SVJ007",), {"type": type_, "json": value}, ok(value),
                TABLE if printed else "derivation: nested JSON single values are written as they are read", note)

@@ -260,7 +260,8 @@ def _codes(name: str, type_: Any) -> tuple[str, ...]:
 def _vector(id_: str, name: str, type_: str, value: Any, note: str) -> Vector:
     result, how = transform(name, type_, value)
     origin = "spec: Truncate Transform Details" if id_ in PRINTED else f"derivation: {how}"
-    expect, contradiction = ok(result), ()
+    expect = ok(result)
+    contradiction: tuple[str, ...] = ()
     if name == "day" and value is not None:
         expect, contradiction = any_of(ok(result), ok(day_number(type_, value))), ("A5",)
         note = (note + "; " if note else "") + "the result is a date; older texts said int"
