@@ -19,9 +19,9 @@ import jsonschema_rs
 from attrs import field, frozen
 
 from conformance.protocol import parse_json, shorten
+from conformance.vectors import SCHEMA, shipped
 from spec_ref.requirements import contradictions, register
 
-SCHEMA = "vectors.schema.json"
 HEAD = ("suite", "operation", "section")
 MEMBERS = ("id", "requirements", "versions", "args", "expect", "origin", "note", "contradiction")
 """The members of a vector in the order of the files."""
@@ -230,19 +230,21 @@ def _vector_files(targets: list[Path]) -> Iterator[Path]:
 
 
 def _schema_of(files: list[Path]) -> Path:
-    """The schema beside the suites of the files, else the one of the vectors that come with the tool."""
+    """The schema beside the suites of the files, else that of the vectors that come with this version of the tool."""
     for path in files:
         beside = path.resolve().parent.parent / SCHEMA
         if beside.is_file():
             return beside
-    return Path(__file__).resolve().parent.parent / "vectors" / SCHEMA
+    return shipped() / SCHEMA
 
 
 def main(argv: list[str] | None = None) -> int:
     """Print the findings of vector files; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m conformance.vector_lint", description="Check golden vectors.")
-    parser.add_argument("targets", nargs="*", type=Path, metavar="FILE or FOLDER", help="default: vectors")
-    targets: list[Path] = parser.parse_args(argv).targets or [Path("vectors")]
+    parser.add_argument(
+        "targets", nargs="*", type=Path, metavar="FILE or FOLDER", help="default: the vectors of this version"
+    )
+    targets: list[Path] = parser.parse_args(argv).targets or [shipped()]
     files = list(_vector_files(targets))
     if not files:
         print(f"{targets[0]}:1:1: no vector files in it", file=sys.stderr)
