@@ -12,6 +12,8 @@ asked or what is expected.
 from __future__ import annotations
 
 import json
+import math
+import re
 from functools import cache
 from importlib.resources import files
 from typing import Any, TypeAlias
@@ -175,6 +177,8 @@ def read_answer(line: bytes) -> tuple[int, Ok | Refused | Unsupported]:
         message = parse_json(line)
     except ValueError as error:
         raise Breach(f"the line is not JSON ({error}): {shown(line[:200])}") from None
+    if _MAY_OVERFLOW.search(line) and not _is_finite(message):
+        raise Breach(f"the answer has a number that no double holds: {shown(line[:200])}")
     if not validator("answer").is_valid(message):
         raise Breach(f"the answer is not of the protocol: {_answer_complaint(message)}")
     seq = int(message["seq"])
@@ -185,6 +189,21 @@ def read_answer(line: bytes) -> tuple[int, Ok | Refused | Unsupported]:
             return seq, Refused(error["kind"], error.get("message", ""))
         case _:
             return seq, Unsupported(message["unsupported"])
+
+
+_MAY_OVERFLOW = re.compile(rb"[0-9][eE]\+?[0-9]{2}|[0-9]{300}")
+"""Stands in every line with a number beyond the doubles, which the parser reads as infinity."""
+
+
+def _is_finite(value: Any) -> bool:
+    match value:
+        case float():
+            return math.isfinite(value)
+        case list():
+            return all(map(_is_finite, value))
+        case dict():
+            return all(map(_is_finite, value.values()))
+    return True
 
 
 def _answer_complaint(message: Any) -> str:

@@ -64,7 +64,7 @@ def execute(plan: Plan, header: dict[str, object], writer: Writer, progress: Pro
 
     Raises:
         KeyboardInterrupt: it was interrupted; the results say that they are not complete.
-        ToolError: a vector is broken, or this tool lost count; likewise.
+        ToolError: expectations contradict each other, or this tool lost count; likewise.
     """
     run = Run(header, cases={vector.id: Case.of(vector) for vector in plan.vectors})
     writer.header(header, run.cases.values())

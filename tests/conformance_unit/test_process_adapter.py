@@ -46,6 +46,7 @@ def test_answers_come_in_the_order_of_the_requests(miniature: Miniature) -> None
         ("duplicate-key", 'duplicate key "ok"'),
         ("not-a-number", "the line is not JSON"),
         ("surrogate", "the line is not JSON"),
+        ("infinite", "the answer has a number that no double holds"),
         ("no-answer-key", "an answer has one of ok, error and unsupported"),
     ],
 )

@@ -71,6 +71,7 @@ def test_a_request_beyond_the_line_limit_is_our_fault() -> None:
         (b'{"ok": [1.0], "seq": 1}\r', Ok([1.0])),
         (b'{"seq": 1, "error": {"kind": "invalid", "message": "no"}}', Refused("invalid", "no")),
         (b'{"seq": 1, "error": {"kind": "conflict"}}', Refused("conflict")),
+        (b'{"seq": 1, "ok": [1e308, 1E99, "1e400"]}', Ok([1e308, 1e99, "1e400"])),
         (b'{"seq": 1, "unsupported": "geometry"}', Unsupported("geometry")),
     ],
 )
@@ -89,6 +90,10 @@ def test_answers_are_read(line: bytes, answer: object) -> None:
         (b'{"seq": 1, "ok": "\\ud800"}', "not JSON"),
         (b'{"seq": 1, "ok": "\xff"}', "not JSON"),
         (b'{"seq": 1, "ok": ' + b"[" * 5000, "not JSON"),
+        (b'{"seq": 1, "ok": [{"a": 1e400}]}', "a number that no double holds"),
+        (b'{"seq": 1, "ok": -1E+309}', "a number that no double holds"),
+        (b'{"seq": 1, "ok": 1' + b"0" * 309 + b".0}", "a number that no double holds"),
+        (b'{"seq": 1, "ok": ' + b"9" * 5000 + b"}", "not JSON"),
         (b"[]", "an answer is a JSON object, not []"),
         (b'{"seq": 1}', "one of ok, error and unsupported"),
         (b'{"seq": 1, "ok": 1, "unsupported": "x"}', "one of ok, error and unsupported"),
