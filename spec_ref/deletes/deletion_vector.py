@@ -90,7 +90,10 @@ def decode_deletion_vector(blob: bytes) -> DeletionVector:
         raise violation("PUF018", "the checksum is wrong", found=f"{checksum:#010x}", expected=expected)
     vector = blob[8:-4]
     cardinality = cardinality64(vector)
-    return DeletionVector(BitMap64.deserialize(vector), cardinality)
+    try:
+        return DeletionVector(BitMap64.deserialize(vector), cardinality)
+    except (ValueError, IndexError) as error:  # no bitmap is known that gets here; the library has its own checks
+        raise violation("PUF019", f"the vector is not a bitmap: {error}") from error
 
 
 def encode_deletion_vector(positions: Iterable[int] | Positions | BitMap64) -> bytes:

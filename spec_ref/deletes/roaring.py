@@ -9,8 +9,8 @@ a bitmap that lies is refused, in time and memory of the order of the bytes. A r
 positions, so a small vector can hold very many of them; nothing here makes a list of positions.
 
 Decided here, because the format leaves it open: bitmaps without containers are read (Iceberg-Java writes them for keys
-that are left out, contradiction B16), runs that touch are read, and an offset that does not point at its container is
-refused, as readers that use the offsets and readers that do not would see different sets.
+that are left out, contradiction B16). Refused are two runs where one would do, as the library does, and an offset that
+does not point at its container, as readers that use the offsets and readers that do not would see different sets.
 """
 
 from __future__ import annotations
@@ -177,7 +177,9 @@ class _Bitmap:
         owners = np.repeat(places, counts)
         self.refuse_places(owners[highs > 0xFFFF], "a run ends after the container")
         follows = owners[1:] == owners[:-1]
-        self.refuse_places(owners[1:][follows & (lows[1:] <= highs[:-1])], "the runs overlap or do not ascend")
+        self.refuse_places(
+            owners[1:][follows & (lows[1:] <= highs[:-1] + 1)], "the runs overlap, touch or do not ascend"
+        )
         found = np.add.reduceat(extents + 1, first_of)
         wrong = np.flatnonzero(found != cardinalities[places])
         if len(wrong):

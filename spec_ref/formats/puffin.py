@@ -211,7 +211,7 @@ def check_place(blob: BlobMetadata, end: int) -> None:
             raise violation(requirement, message, found=value, expected=expected, path=f"/{name}")
 
 
-@record(kw_only=True)
+@record
 class Blob:
     """A blob to be written."""
 

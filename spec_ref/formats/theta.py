@@ -90,8 +90,8 @@ def decode_theta(data: bytes) -> ThetaSketch:
     """The sketch in a blob.
 
     Raises:
-        SpecError: PUF016 for bytes that are no compact sketch of the default seed, whose length is not that
-            of the hashes that they count, or with hashes that repeat, do not ascend though ordered, or are not below theta.
+        SpecError: PUF016 for bytes that are no compact sketch of the default seed, whose length is not that of the
+            hashes that they count, or with hashes that repeat, do not ascend though ordered, or are not below theta.
     """
     if len(data) < _HEADER.size:
         raise _broken("the sketch is too short", f"{len(data)} bytes", "8 bytes or more")
