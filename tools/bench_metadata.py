@@ -1,8 +1,8 @@
 """How fast table metadata is read and written, beside PyIceberg.
 
-`bench_metadata.py FILE [--peer-python PYTHON] [--rounds N]` times reading (parsing, converting and the checks that a reader must
-make) and writing (to JSON text) of one metadata file. With the Python of an environment that has PyIceberg, both take
-turns, round by round in processes of their own, and the medians of the rounds are compared. A busy machine slows both.
+`bench_metadata.py FILE [--peer-python PYTHON] [--rounds N]` times reading (parsing, converting and the checks that a
+reader must make) and writing (to JSON text) of one metadata file. With the Python of an environment that has PyIceberg,
+both take turns, round by round in processes of their own, and the medians of the rounds are compared.
 """
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ def one_round(process: subprocess.Popen[str]) -> list[float]:
 
 
 def main() -> None:
+    """Run the rounds and print the medians."""
     parser = argparse.ArgumentParser(description="Time reading and writing of table metadata.")
     parser.add_argument("file", type=Path)
     parser.add_argument("--peer-python", help="a Python that has PyIceberg")

@@ -1,7 +1,7 @@
 """Write a large v2 table metadata file: `gen_metadata.py FILE [--snapshots N] [--schemas N] [--columns N]`.
 
-The file is what a table looks like that has been committed to every minute for a week and altered a hundred times: about
-8 MB with the defaults. The same arguments give the same bytes.
+The file is what a table looks like that has been committed to every minute for a week and altered a hundred times:
+about 8 MB with the defaults. The same arguments give the same bytes.
 """
 
 from __future__ import annotations
@@ -108,6 +108,7 @@ def metadata(snapshots: int, schemas: int, columns: int) -> dict[str, Any]:
 
 
 def main() -> None:
+    """Write the file."""
     parser = argparse.ArgumentParser(description="Write a large v2 table metadata file.")
     parser.add_argument("file", type=Path)
     parser.add_argument("--snapshots", type=int, default=10_000)

@@ -1,9 +1,10 @@
 """What a rule over several fields of table metadata is.
 
 A rule is a small function that finds where the metadata breaks it, with a code and two questions answered: how bad it
-is, and whether a reader must refuse. A reader must refuse what leaves open which data the table has: an id that resolves
-to nothing, or to two things, on the way from the table to its rows. What breaks only a writer's duty is an error that
-reading passes over; what the spec merely advises against, or older editions and known engines allowed, is a warning.
+is, and whether a reader must refuse. A reader must refuse what leaves open which data the table has: an id that
+resolves to nothing, or to two things, on the way from the table to its rows. What breaks only a writer's duty is an
+error that reading passes over; what the spec merely advises against, or older editions and known engines allowed, is a
+warning.
 """
 
 from __future__ import annotations

@@ -212,7 +212,7 @@ def _old_sources(metadata: TableMetadata) -> Found:
         (f"/{path}/{place}/fields/{number}", field)
         for path, items in (("partition-specs", metadata.partition_specs), ("sort-orders", metadata.sort_orders))
         for place, item in enumerate(cast("tuple[PartitionSpec | SortOrder, ...]", items))
-        for number, field in enumerate(item.fields)
+        for number, field in enumerate(cast("tuple[PartitionField | SortField, ...]", item.fields))
     ]
     for path, field in fields:
         for source in field.sources:
@@ -237,7 +237,8 @@ WARNING = Severity.WARNING
 RULES: tuple[Rule, ...] = (
     Rule("TMD002", "the table's id is no UUID", ("table_uuid",), _uuid),
     Rule("LOC001", "the location has no URI scheme", ("location",), _location, WARNING),
-    Rule("TMD008", "two schemas have one id", ("schemas",), _ambiguous("/schemas", "schemas", "schema_id"), refused=True),
+    Rule("TMD008", "two schemas have one id", ("schemas",), _ambiguous("/schemas", "schemas", "schema_id"),
+         refused=True),
     Rule(
         "TMD009", "the current schema is not among the schemas", ("schemas", "current_schema_id"),
         _unresolved("/current-schema-id", "current_schema_id", "schemas", "schema_id"), refused=True,
@@ -272,7 +273,8 @@ RULES: tuple[Rule, ...] = (
     Rule("PAR004", "no schema has the source", ("partition_specs", "sort_orders", "schemas"), _old_sources, WARNING),
     Rule("PAR007", "the default spec has unknown transforms", ("partition_specs", "default_spec_id"),
          _unknown_transforms, WARNING),
-    Rule("TMD019", "two sort orders have one id", ("sort_orders",), _ambiguous("/sort-orders", "sort_orders", "order_id")),
+    Rule("TMD019", "two sort orders have one id", ("sort_orders",),
+         _ambiguous("/sort-orders", "sort_orders", "order_id")),
     Rule(
         "TMD020", "the default sort order is not among the orders", ("sort_orders", "default_sort_order_id"),
         _unresolved("/default-sort-order-id", "default_sort_order_id", "sort_orders", "order_id"),

@@ -17,8 +17,8 @@ from spec_ref.versions import OMITTED, FormatVersion
 def write_metadata(metadata: TableMetadata, format_version: FormatVersion | int | None = None) -> dict[str, Any]:
     """The JSON object of table metadata, as a writer of the table's format version makes it.
 
-    Required properties are written, those that the version leaves out are not; optional ones where they differ from what
-    a reader takes in their absence.
+    Required properties are written, those that the version leaves out are not; optional ones where they differ from
+    what a reader takes in their absence.
 
     Args:
         metadata: the table.

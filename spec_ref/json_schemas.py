@@ -1,0 +1,114 @@
+"""JSON Schemas of table metadata, generated from the field rules (Appendix C).
+
+A schema says of a document what the fields say one by one: names, kinds and ranges, and what a writer of the version
+has to write. What fields say together is for `spec_ref.table_metadata.check_metadata`. Properties that no version knows, or
+that the version leaves out, are allowed, as readers bear them. JSON Schema takes 1.0 for an integer; readers do not.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any
+
+from spec_ref.json_kinds import Kept, Kind, ListOf, MapOf, RecordOf, Scalar, Via
+from spec_ref.json_records import Row, rows
+from spec_ref.partitioning.spec import FIELD as PARTITION_FIELD
+from spec_ref.schemas.schema import FIELD, TYPE
+from spec_ref.sorting import SORT_FIELD
+from spec_ref.table_metadata.metadata import METADATA
+from spec_ref.versions import FormatVersion, Rule
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+NAMES = {version: f"table-metadata-v{version}.schema.json" for version in FormatVersion}
+"""The files that ship with the package, in `spec_ref.table_metadata`."""
+
+PRIMITIVE = (
+    r"^(boolean|int|long|float|double|date|time|timestamp|timestamptz|timestamp_ns|timestamptz_ns|string|uuid|binary"
+    r"|unknown|variant|fixed\[\s*[0-9]+\s*\]|decimal\(\s*[0-9]+\s*,\s*-?[0-9]+\s*\)"
+    r"|geometry(\([^)]*\))?|geography(\(.*\))?)$"
+)
+"""The type strings of Appendix C, with the whitespace that readers accept (JSC005)."""
+
+
+def _type_schemas() -> dict[str, Any]:
+    """The schema of a type: a string, or an object for each nested type (JSC003, JSC006, JSC007)."""
+    type_, flag = {"$ref": "#/$defs/type"}, {"type": "boolean"}
+    number = {"type": "integer"}
+    nested: dict[str, dict[str, Any]] = {
+        "struct": {"fields": {"type": "array", "items": {"$ref": "#/$defs/field"}}},
+        "list": {"element-id": number, "element-required": flag, "element": type_},
+        "map": {"key-id": number, "key": type_, "value-id": number, "value-required": flag, "value": type_},
+    }
+    objects = [
+        {"type": "object", "properties": {"type": {"const": name}, **members}, "required": ["type", *members]}
+        for name, members in nested.items()
+    ]
+    return {"anyOf": [{"type": "string", "pattern": PRIMITIVE}, *objects]}
+
+
+ONE_SOURCE = {"oneOf": [{"required": ["source-id"]}, {"required": ["source-ids"]}]}
+"""Of ``source-id`` and ``source-ids`` there is exactly one (PAR022, SRT008)."""
+
+BEYOND: Mapping[RecordOf, Mapping[str, Any]] = {PARTITION_FIELD: ONE_SOURCE, SORT_FIELD: ONE_SOURCE}
+"""What a record says of its properties together that JSON Schema can say too."""
+
+
+def metadata_schema(version: FormatVersion) -> dict[str, Any]:
+    """The JSON Schema of table metadata of a format version."""
+    definitions: dict[str, Any] = {"type": _type_schemas()}
+    _schema(FIELD, version, definitions)
+    schema = _object(METADATA, version, definitions)
+    schema["properties"]["format-version"] = {"const": int(version)}
+    title = f"Iceberg table metadata, format version {version}"
+    return {"$schema": DIALECT, "title": title, **schema, "$defs": dict(sorted(definitions.items()))}
+
+
+def _schema(kind: Kind, version: FormatVersion, definitions: dict[str, Any]) -> dict[str, Any]:
+    match kind:
+        case Scalar():
+            return dict(kind.json_schema)
+        case Kept(inner):
+            return _schema(inner, version, definitions)
+        case ListOf(item):
+            return {"type": "array", "items": _schema(item, version, definitions)}
+        case MapOf(value):
+            return {"type": "object", "additionalProperties": _schema(value, version, definitions)}
+        case Via() if kind is TYPE:
+            return {"$ref": "#/$defs/type"}
+        case Via(inner):
+            return {**_schema(inner, version, definitions), **kind.json_schema}
+        case RecordOf():
+            name = kind.title.removeprefix("a ").removeprefix("an ").removeprefix("the ").replace(" ", "-")
+            if name not in definitions:
+                definitions[name] = {}  # a place, for records that hold themselves
+                definitions[name] = _object(kind, version, definitions)
+            return {"$ref": f"#/$defs/{name}"}
+
+
+def _object(kind: RecordOf, version: FormatVersion, definitions: dict[str, Any]) -> dict[str, Any]:
+    known = [row for row in rows(kind, version) if row.read is not Rule.OMITTED]
+    properties: dict[str, Any] = {name: {"const": value} for name, value in kind.constants.items()}
+    properties |= {row.rule.name: _property(row, version, definitions) for row in known}
+    required = [*kind.constants, *(row.rule.name for row in known if row.read is Rule.REQUIRED)]
+    beyond = BEYOND.get(kind, {})
+    return {"type": "object", "properties": properties, **({"required": required} if required else {}), **beyond}
+
+
+def _property(row: Row, version: FormatVersion, definitions: dict[str, Any]) -> dict[str, Any]:
+    schema = _schema(row.kind, version, definitions)
+    if row.read is not Rule.REQUIRED and schema:
+        schema = {"anyOf": [schema, {"type": "null"}]}  # null is the same as absent
+    return {**schema, "$comment": row.rule.requirement}
+
+
+def shipped(version: FormatVersion) -> str:
+    """The text of the JSON Schema as it ships with the package."""
+    return files("spec_ref.table_metadata").joinpath(NAMES[version]).read_text("utf-8")
+
+
+def text_of(version: FormatVersion) -> str:
+    """The text that the shipped file has to have."""
+    return json.dumps(metadata_schema(version), indent=2) + "\n"

@@ -1,0 +1,193 @@
+"""JSON of content files and scan tasks, as the spec had it until 2024: a legacy import format, not part of the spec.
+
+Upstream removed both sections (apache/iceberg#9771), and Iceberg-Java writes another form since (contradiction A29).
+What is here is the removed text: upper-case names, partition values keyed by partition field id, maps as keys and values.
+Nothing in the reference writes it unless asked.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from typing import Any
+
+from spec_ref.errors import at, violation
+from spec_ref.json_document import check_document
+from spec_ref.json_kinds import ANY, INT, LONG, STRING, Kind, ListOf, RecordOf, Via, enum_of
+from spec_ref.json_records import reader
+from spec_ref.json_writing import writer
+from spec_ref.partitioning.spec import SPEC, PartitionSpec
+from spec_ref.records import record, spec_field
+from spec_ref.schemas.schema import SCHEMA, Schema
+from spec_ref.schemas.types import BINARY, StructType
+from spec_ref.single_value.json_value import from_json, to_json
+from spec_ref.versions import OPTIONAL, REQUIRED, V3, FormatVersion
+
+LEGACY = "A29"
+"""The contradiction that tells of this format; no requirement of the current spec stands behind it."""
+
+
+class LegacyContent(enum.Enum):
+    """What a content file holds."""
+
+    DATA = "DATA"
+    POSITION_DELETES = "POSITION_DELETES"
+    EQUALITY_DELETES = "EQUALITY_DELETES"
+
+
+class LegacyFormat(enum.Enum):
+    """The file formats of the time."""
+
+    AVRO = "AVRO"
+    ORC = "ORC"
+    PARQUET = "PARQUET"
+
+
+def _read_bytes(text: str, _: FormatVersion) -> bytes:
+    value: bytes = from_json(BINARY, text)
+    return value
+
+
+def _write_bytes(value: bytes, _: FormatVersion) -> str:
+    return value.hex().upper()  # as the examples of the removed text
+
+
+HEXADECIMAL = Via(STRING, _read_bytes, _write_bytes)
+
+
+@record(kw_only=True)
+class _Pairs:
+    """A map as JSON: a list of keys beside a list of values."""
+
+    keys: tuple[Any, ...] = spec_field("keys", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement=LEGACY)
+    values: tuple[Any, ...] = spec_field("values", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement=LEGACY)
+
+
+def _map_of(value: Kind) -> Via:
+    """A map from column ids to values."""
+
+    def read(pairs: _Pairs, _: FormatVersion) -> dict[int, Any]:
+        if len(pairs.keys) != len(pairs.values):
+            found = f"{len(pairs.keys)} keys, {len(pairs.values)} values"
+            raise violation(LEGACY, "a map has as many values as keys", found=found)
+        made = dict(zip(pairs.keys, pairs.values, strict=True))
+        if len(made) != len(pairs.keys):
+            raise violation(LEGACY, "a map has every key once", found=pairs.keys)
+        return made
+
+    def write(made: Mapping[int, Any], _: FormatVersion) -> _Pairs:
+        return _Pairs(keys=tuple(made), values=tuple(made.values()))
+
+    kinds: dict[str, Kind] = {"keys": ListOf(INT), "values": ListOf(value)}
+    return Via(RecordOf(_Pairs, "a map", requirement=LEGACY, kinds=kinds), read, write)
+
+
+def _required(name: str, kind: Kind) -> Any:
+    return spec_field(name, v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement=LEGACY, type=kind)
+
+
+def _optional(name: str, kind: Kind) -> Any:
+    return spec_field(name, v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement=LEGACY, type=kind, default=None)
+
+
+@record(kw_only=True)
+class LegacyContentFile:
+    """A data or delete file as the removed section Content File Serialization had it."""
+
+    spec_id: int = _required("spec-id", INT)
+    content: LegacyContent = _required("content", enum_of(LegacyContent, LEGACY))
+    file_path: str = _required("file-path", STRING)
+    file_format: LegacyFormat = _required("file-format", enum_of(LegacyFormat, LEGACY))
+    partition: dict[str, Any] | None = _optional("partition", ANY)
+    """The partition tuple in JSON, keyed by partition field id; `partition_values` reads it with the spec's types."""
+
+    record_count: int = _required("record-count", LONG)
+    file_size_in_bytes: int = _required("file-size-in-bytes", LONG)
+    column_sizes: dict[int, int] | None = _optional("column-sizes", _map_of(LONG))
+    value_counts: dict[int, int] | None = _optional("value-counts", _map_of(LONG))
+    null_value_counts: dict[int, int] | None = _optional("null-value-counts", _map_of(LONG))
+    nan_value_counts: dict[int, int] | None = _optional("nan-value-counts", _map_of(LONG))
+    lower_bounds: dict[int, bytes] | None = _optional("lower-bounds", _map_of(HEXADECIMAL))
+    upper_bounds: dict[int, bytes] | None = _optional("upper-bounds", _map_of(HEXADECIMAL))
+    key_metadata: bytes | None = _optional("key-metadata", HEXADECIMAL)
+    split_offsets: tuple[int, ...] | None = _optional("split-offsets", ListOf(LONG))
+    equality_ids: tuple[int, ...] | None = _optional("equality-ids", ListOf(INT))
+    sort_order_id: int | None = _optional("sort-order-id", INT)
+
+
+CONTENT_FILE = RecordOf(LegacyContentFile, "a content file", requirement=LEGACY)
+
+
+@record(kw_only=True)
+class LegacyScanTask:
+    """A scan task as the removed section File Scan Task Serialization had it."""
+
+    schema: Schema = _required("schema", SCHEMA)
+    spec: PartitionSpec = _required("spec", SPEC)
+    data_file: LegacyContentFile = _required("data-file", CONTENT_FILE)
+    delete_files: tuple[LegacyContentFile, ...] | None = _optional("delete-files", ListOf(CONTENT_FILE))
+    residual_filter: Any = _optional("residual-filter", ANY)
+    """The residual as JSON; its reading belongs to expressions."""
+
+
+SCAN_TASK = RecordOf(LegacyScanTask, "a scan task", requirement=LEGACY)
+
+
+def read_content_file(document: dict[str, Any]) -> LegacyContentFile:
+    """Read a content file of the removed format.
+
+    Raises:
+        SpecError: it is not of the format.
+    """
+    check_document(document)
+    made: LegacyContentFile = reader(CONTENT_FILE, V3, LEGACY)(document)
+    return made
+
+
+def write_content_file(file: LegacyContentFile) -> dict[str, Any]:
+    """Write a content file in the removed format."""
+    document: dict[str, Any] = writer(CONTENT_FILE, V3, LEGACY)(file)
+    return document
+
+
+def read_scan_task(document: dict[str, Any]) -> LegacyScanTask:
+    """Read a scan task of the removed format.
+
+    Raises:
+        SpecError: it is not of the format.
+    """
+    check_document(document)
+    made: LegacyScanTask = reader(SCAN_TASK, V3, LEGACY)(document)
+    return made
+
+
+def write_scan_task(task: LegacyScanTask) -> dict[str, Any]:
+    """Write a scan task in the removed format."""
+    document: dict[str, Any] = writer(SCAN_TASK, V3, LEGACY)(task)
+    return document
+
+
+def partition_values(file: LegacyContentFile, partition_type: StructType) -> dict[int, Any]:
+    """The values of a file's partition tuple by partition field id; null for a field that is not there.
+
+    Raises:
+        SpecError: a value is not of its type.
+    """
+    given = file.partition or {}
+    if type(given) is not dict:
+        raise violation(LEGACY, "the partition is an object", found=given, path="/partition")
+    values = {}
+    for field in partition_type.fields:
+        value = given.get(str(field.id))
+        with at(f"/partition/{field.id}"):
+            values[field.id] = None if value is None else from_json(field.type, value)
+    return values
+
+
+def partition_json(values: Mapping[int, Any], partition_type: StructType) -> dict[str, Any]:
+    """The partition tuple in JSON, for `LegacyContentFile.partition`."""
+    return {
+        str(field.id): to_json(field.type, values[field.id])
+        for field in partition_type.fields
+        if values.get(field.id) is not None
+    }

@@ -1,0 +1,30 @@
+"""Write the JSON Schemas of table metadata that ship with the package, or tell with `--check` that they are stale."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from spec_ref.json_schemas import NAMES, text_of
+
+FOLDER = Path(__file__).parent.parent / "spec_ref" / "table_metadata"
+
+
+def main() -> int:
+    """Write the files; with `--check` only compare, and return 1 for a stale one."""
+    stale = [
+        version
+        for version, name in NAMES.items()
+        if not (FOLDER / name).exists() or (FOLDER / name).read_text("utf-8") != text_of(version)
+    ]
+    if "--check" in sys.argv[1:]:
+        for version in stale:
+            print(f"{NAMES[version]} is stale: run tools/gen_json_schemas.py", file=sys.stderr)
+        return 1 if stale else 0
+    for version in stale:
+        (FOLDER / NAMES[version]).write_text(text_of(version), "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
