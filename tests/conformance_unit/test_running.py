@@ -91,7 +91,7 @@ def test_a_crash_is_counted_and_the_run_goes_on(mini_vectors: Path, miniature: C
     ("name", "reason"),
     [
         ("wrong", "the answer differs"),
-        ("wrong-form", 'the answer is not of the form that type.parse has: 7 is not of types "object", "string"'),
+        ("wrong-form", "the answer is not of the form that type.parse has: 7 is not of types"),
         ("no-type", "the answer differs"),
         ("invalid", "expected an answer, got the error invalid"),
         ("internal", "expected an answer, got the error internal: NullPointerException"),
@@ -102,7 +102,9 @@ def test_a_wrong_answer_is_a_failure_of_that_case_alone(
 ) -> None:
     run, _ = run_of(mini_vectors, Target(name, lambda: miniature(name)))
     assert run.outcomes(name) == {"passed": 9, "failed": 1, "unsupported": 0, "crashed": 0}
-    assert [(result.id, result.reason) for result in run.failures] == [("mini-7", reason)]
+    (failure,) = run.failures
+    assert failure.id == "mini-7"
+    assert failure.reason.startswith(reason)
 
 
 def test_a_breach_after_the_last_answer_fails_the_run(mini_vectors: Path, miniature: Callable[..., Process]) -> None:
