@@ -82,10 +82,6 @@ def _binary_carry_kept(arguments: Arguments, right: Operation) -> Any:
     return answer.ljust(2 * arguments["width"], "0")
 
 
-def _width_unchecked(arguments: Arguments, right: Operation) -> Any:
-    return right({**arguments, "width": max(1, arguments["width"])})
-
-
 def widened(*types: str) -> Wrong:
     """Make a fault that refuses or misreads a bound from before a promotion: it wants the full width."""
 
@@ -145,7 +141,6 @@ FAULTS = (
             "surrogates-not-skipped": _surrogate_skipped_wrongly,
             "carry-missed": _carry_missed,
             "binary-carry-kept": _binary_carry_kept,
-            "width-unchecked": _width_unchecked,
         }.items()
     )
     + tuple(

@@ -10,7 +10,7 @@ from typing import Any
 from conformance.smoke import Arguments, Fault, Operation
 from conformance.smoke.single_values import Wrong, kind
 from spec_ref.schemas.type_json import type_from_json
-from spec_ref.schemas.types import DecimalType, StructType
+from spec_ref.schemas.types import DecimalType
 
 
 def written(types: str, change: Callable[[Any], Any]) -> Wrong:
@@ -105,16 +105,6 @@ def _day_rolled_over(match: re.Match[str]) -> str:
     return f"{year}-{month}-{min(int(day), 28):02d}" if int(day) in (29, 30, 31) and month == "02" else match[0]
 
 
-def _unknown_fields_dropped(arguments: Arguments, right: Operation) -> Any:
-    """Reads a struct without the ids that its type does not have."""
-    type_ = type_from_json(arguments["type"])
-    json = arguments["json"]
-    if not isinstance(type_, StructType) or not isinstance(json, dict):
-        return right(arguments)
-    known = {str(field.id) for field in type_.fields}
-    return right({**arguments, "json": {key: value for key, value in json.items() if key in known}})
-
-
 def _short_map(json: Any) -> Any:
     if not isinstance(json, dict) or not {"keys", "values"} <= json.keys():
         return json
@@ -191,7 +181,6 @@ FAULTS = (
     + tuple(
         Fault(f"json-nested-{name}", "json-value.round-trip", wrong)
         for name, wrong in {
-            "unknown-struct-field-dropped": _unknown_fields_dropped,
             "map-cut-to-shorter": read("map<.*>", _short_map),
         }.items()
     )

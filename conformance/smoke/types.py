@@ -50,7 +50,6 @@ FAULTS = tuple(
         "geometry-crs-quoted": respelled(lambda text: re.sub(r"geometry\((.*)\)", r"geometry('\1')", text)),
         "geography-algorithm-lost": respelled(lambda text: re.sub(r"(geography\([^,]*),.*\)", r"\1)", text)),
         "any-case-accepted": read_as(str.lower),
-        "space-around-accepted": read_as(str.strip),
         "any-name-accepted": _any_name,
         "decimal-precision-unchecked": _wide_decimal,
         "integer-alias": read_as(lambda text: {"integer": "int", "bigint": "long", "bool": "boolean"}.get(text, text)),

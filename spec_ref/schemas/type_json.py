@@ -16,6 +16,7 @@ from spec_ref.schemas.defaults import NULL_ONLY, check_default
 from spec_ref.schemas.types import (
     PLAIN_PRIMITIVES,
     STRING,
+    UNKNOWN,
     VARIANT,
     DecimalType,
     EdgeAlgorithm,
@@ -235,10 +236,13 @@ def _field(json: Json, depth: int) -> NestedField:
     if not isinstance(json, dict):
         raise violation("JSC006", "a field is an object", found=json)
     type_ = _member_type(json, "type", depth, "JSC006")
+    required = _member(json, "required", bool, "JSC006")
+    if required and type_ == UNKNOWN:
+        raise violation("TYP025", "a field of type unknown is optional", found=True, path="/required")
     return NestedField(
         id=_member(json, "id", int, "JSC006"),
         name=_member(json, "name", str, "JSC006"),
-        required=_member(json, "required", bool, "JSC006"),
+        required=required,
         type=type_,
         doc=_member(json, "doc", str, "JSC006") if "doc" in json else None,
         initial_default=_default_from_json(json, "initial-default", type_),

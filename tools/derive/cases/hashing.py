@@ -315,7 +315,9 @@ def files() -> Iterator[VectorFile]:
               "strings": STRINGS, "bytes": BYTES}  # fmt: skip
     for topic, rows in topics.items():
         yield VectorFile(f"hashing/{topic}.json", "hash", SECTION, _vectors(rows))
-    yield VectorFile("hashing/reserved.json", "hash", SECTION, _vectors(RESERVED))
+    unknown = Vector("hash-unknown", ("HSH009",), {"type": "unknown", "value": None}, ok(None), "spec: Appendix B",
+                     "always null")  # fmt: skip
+    yield VectorFile("hashing/reserved.json", "hash", SECTION, (*_vectors(RESERVED), unknown))
     table = "spec: Appendix B, the types with a hash"
     refused = [
         *refusals("hash-no-hash", ("HSH009",), NO_HASH, table),

@@ -121,7 +121,7 @@ NUMBERS: list[tuple[str, str, Any, str]] = [
     ("double-list", "double", [1.0], "a JSON number, not a list"),
 ]
 DECIMAL_TEXTS: list[tuple[str, Any, str]] = [
-    ("number", 14.2, "a JSON string, not a number"),
+    ("number", 14.25, "a JSON string, not a number"),
     ("integer", 14, "a JSON string, not a number"),
     ("scale-1", "14.2", "one digit after the point of a scale of two"),
     ("scale-3", "14.200", "three digits after the point of a scale of two"),
