@@ -25,8 +25,11 @@ test: $(READY) lint types    ## lint, check the types and pass every test, those
 	$(BIN)/iceberg-conformance engines install --all
 	$(BIN)/python -m pytest
 
-lint: $(READY)    ## ruff, and the linter of the vectors
-	$(BIN)/ruff check . && $(BIN)/ruff format --check .
+lint: $(READY)    ## ruff, the linter of the vectors, and their derivations
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/python -m conformance.vector_lint
+	$(BIN)/python -m tools.derive.build --check
 
 types: $(READY)    ## mypy, strict
 	$(BIN)/mypy
