@@ -148,7 +148,8 @@ class IcebergJava:
         if native.kind(args["type"]) not in ("geometry", "geography"):
             return self.decode(args)
         self.type_of(json.dumps(args["type"]))
-        buffer = self._jvm.root.java.nio.ByteBuffer.wrap(bytes.fromhex(args["bytes"]))
+        nio = self._jvm.root.java.nio
+        buffer = nio.ByteBuffer.wrap(bytes.fromhex(args["bytes"])).order(nio.ByteOrder.LITTLE_ENDIAN)
         with self._jvm.judged():
             bound = self._iceberg.geospatial.GeospatialBound.fromByteBuffer(buffer)
         has = {"x": True, "y": True, "z": bound.hasZ(), "m": bound.hasM()}

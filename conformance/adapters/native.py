@@ -104,10 +104,11 @@ def _instant(name: str, text: str) -> int | None:
     date, _, time = text.partition("T")
     ahead = 0
     if "timestamptz" in name:
-        time = time.removesuffix("Z")
-        if offset := _OFFSET.fullmatch(time):
-            time = offset[1]
-            ahead = (int(offset[3]) * 60 + int(offset[4])) * (60 if offset[2] == "+" else -60)
+        offset = _OFFSET.fullmatch(time)
+        if offset is None:
+            return None
+        time = offset[1]
+        ahead = (int(offset[3]) * 60 + int(offset[4])) * (60 if offset[2] == "+" else -60)
     days, count = _days(date), _count(time, UNITS[name])
     return None if days is None or count is None else count + (days * DAY - ahead) * 10 ** UNITS[name]
 

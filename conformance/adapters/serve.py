@@ -79,7 +79,7 @@ def serve(
         operations: what can be asked, by name.
         refusals: exceptions of the engine that say, as `Invalid` does, that it refused the input.
     """
-    answers = _take_standard_output()
+    answers = take_standard_output()
     for line in sys.stdin.buffer:
         request = json.loads(line)
         op = request["op"]
@@ -89,18 +89,19 @@ def serve(
             answer: dict[str, Any] = {"ok": describe(implementation, operations)}
         else:
             answer = perform(operations, op, request["args"], refusals)
-        answers.write(_encode({"seq": request["seq"], **answer}))
+        answers.write(encode_answer({"seq": request["seq"], **answer}))
         answers.flush()
 
 
-def _encode(answer: dict[str, Any]) -> bytes:
+def encode_answer(answer: dict[str, Any]) -> bytes:
+    """One line of the protocol."""
     try:
         return json.dumps(answer, allow_nan=False).encode() + b"\n"
     except (TypeError, ValueError, RecursionError) as error:  # what the operation returned is not JSON
         return json.dumps({"seq": answer["seq"], **internal(error)}).encode() + b"\n"
 
 
-def _take_standard_output() -> BinaryIO:
+def take_standard_output() -> BinaryIO:
     """Keep standard output for answers: what an engine prints, from Python or below it, goes to standard error."""
     sys.stdout.flush()
     answers = os.fdopen(os.dup(1), "wb")
