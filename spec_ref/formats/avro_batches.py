@@ -1,0 +1,353 @@
+"""Batches of Avro blocks decoded into columns.
+
+The objects of a block stand one behind the other, and where the next one begins is known only when the one before has
+been decoded. Two ways lead to many lanes at once all the same:
+
+* Every block is a lane, and the lanes pass over object after object in lockstep. Where the objects begin is then known,
+  and every object becomes a lane.
+* Every object is a lane at once. The caller names a string that starts alike in all objects, the *anchor*, as the path
+  of a data file does. Where the buffer holds that start, an object may be: the lanes decode from behind the string to
+  the end of the object, and from there, which is where the next object begins, to the next string.
+
+Neither trusts what it supposes: an object counts only where the one before it in its block has ended, the first where
+the block begins, and the last one ends where the block does. Where that does not come out, and where little is to be
+decoded, the batch is decoded one object at a time, which also finds the words for what is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+
+from spec_ref.formats.avro_columns import BytesColumn, Column, RecordColumn, UnionColumn, column_of
+from spec_ref.formats.avro_lanes import Lanes, Node, Positions, compile_field, compile_type, footprint
+from spec_ref.formats.avro_types import AvroType, Primitive, Record, Union, least_size
+from spec_ref.formats.avro_values import Decoder, Malformed, decode_all, decoder, read_long
+
+BATCH_BYTES = 16 << 20
+"""About how many decompressed bytes are decoded together; the memory of a batch is a small multiple of it."""
+
+FEW_OBJECTS = 24
+"""So many objects are decoded one at a time, as the steps of lanes cost as much for one lane as for a hundred."""
+
+LOCKSTEP_OBJECTS = 4
+"""Where no block has more objects than these, the blocks are the lanes at once."""
+
+LOCKSTEP_LANES = 256
+"""So many blocks have to go in lockstep to be faster than one object at a time."""
+
+SAMPLES = 32
+LEAST_ANCHOR = 5
+"""The shortest start of a string that is searched for: that of ``/a/b/`` or ``s3://``."""
+
+MAX_FOOTPRINT = 1 << 20
+
+Ints = npt.NDArray[np.intp]
+
+
+@attrs.frozen
+class Part:
+    """One block, decompressed."""
+
+    count: int
+    """The number of objects that it says it has."""
+
+    payload: bytes
+
+
+class Layout:
+    """What the batches of one Avro schema have in common."""
+
+    def __init__(self, type_: Record, anchor: Sequence[str] = (), lazy: Collection[int] = ()) -> None:
+        """Prepare a schema.
+
+        Args:
+            type_: the type of the objects.
+            anchor: the field names on the way to the string that starts alike in all objects; nothing, where none does.
+            lazy: the ids of the fields that are decoded only when they are asked for.
+        """
+        self.type = type_
+        self.least = least_size(type_)
+        self.footprint = footprint(type_)
+        self.node = compile_type(type_, lazy)
+        self.way = _way(type_, tuple(anchor), lazy) if anchor else None
+
+    def decode(self, parts: Sequence[Part], requirement: str, first: int = 0) -> Column:
+        """The objects of some blocks, as a column of records.
+
+        Raises:
+            SpecError: a block does not hold the objects that it says, with the path ``/17/data_file`` of the first
+                thing wrong; ``first`` is the number of objects in the blocks before.
+        """
+        made = self._in_lanes(parts)
+        if made is not None:
+            return made
+        values: list[object] = []
+        for part in parts:
+            values += decode_all(self.type, part.count, part.payload, requirement, first + len(values))
+        return column_of(self.type, values)
+
+    def _in_lanes(self, parts: Sequence[Part]) -> Column | None:
+        total = sum(part.count for part in parts)
+        if total <= FEW_OBJECTS or not self.least or self.footprint > MAX_FOOTPRINT:
+            return None
+        if any(part.count * self.least > len(part.payload) for part in parts):
+            return None
+        parts = [part for part in parts if part.count or part.payload]
+        if max(part.count for part in parts) <= LOCKSTEP_OBJECTS:
+            return self._lockstep(parts)
+        start = self.way.anchor(parts, total) if self.way else None
+        made = self._anchored(parts, start) if start else None
+        if made is None and len(parts) >= LOCKSTEP_LANES:
+            made = self._lockstep(parts)
+        return made
+
+    def _lockstep(self, parts: Sequence[Part]) -> Column | None:
+        """Each block is a lane, and passes over an object in each turn; then each object is a lane."""
+        lanes, starts, ends, counts = self._lanes(parts)
+        order = np.argsort(-counts, kind="stable")
+        firsts = (np.cumsum(counts) - counts)[order]
+        pos, sorted_counts = starts[order], -counts[order]
+        begins = np.empty(int(counts.sum()), np.intp)
+        for turn in range(int(counts.max())):
+            going = int(np.searchsorted(sorted_counts, -turn, side="left"))
+            begins[firsts[:going] + turn] = pos[:going]
+            if turn + 1 < counts.max():
+                pos[:going] = self.node.skip(lanes, pos[:going])
+        column, behind = self.node.run(lanes, begins)
+        return column if _chained(begins, behind, starts, ends, counts) else None
+
+    def _anchored(self, parts: Sequence[Part], start: bytes) -> Column | None:
+        """Each object is a lane, found by the start of its anchor."""
+        assert self.way is not None
+        lanes, starts, ends, counts = self._lanes(parts)
+        strings, sizes = _occurrences(lanes, start)
+        if len(strings) < counts.sum():
+            return None
+        after, behind = self.way.tail(lanes, strings + sizes)
+        if len(strings) > counts.sum():
+            chosen = self._follow(lanes, starts, counts, strings, sizes, behind)
+            if chosen is None:
+                return None
+            strings, sizes = strings[chosen], sizes[chosen]
+            after, behind = self.way.tail(lanes, strings + sizes)
+        begins = np.empty(len(strings), np.intp)
+        begins[1:] = behind[:-1]
+        begins[(np.cumsum(counts) - counts)[counts > 0]] = starts[counts > 0]
+        before, found, found_sizes = self.way.head(lanes, begins)
+        if (found != strings).any() or (found_sizes != sizes).any():
+            return None
+        if not _chained(begins, behind, starts, ends, counts):
+            return None
+        return self.way.joined(before, BytesColumn(lanes.data, strings, sizes, text=True), after)
+
+    def _follow(
+        self, lanes: Lanes, starts: Ints, counts: Ints, strings: Ints, sizes: Ints, behind: Ints
+    ) -> Ints | None:
+        """Those of the supposed strings that are reached from the starts of the blocks, object by object."""
+        assert self.way is not None
+        _, found, found_sizes = self.way.head(lanes, np.concatenate((starts, behind)))
+        place = np.minimum(np.searchsorted(strings, found), len(strings) - 1)
+        sound = (strings[place] == found) & (sizes[place] == found_sizes)
+        following = np.where(sound, place, -1).tolist()
+        chosen: list[int] = []
+        for block, count in enumerate(counts.tolist()):
+            at = block
+            for _ in range(count):
+                string = following[at]
+                if string < 0:
+                    return None
+                chosen.append(string)
+                at = len(starts) + string
+        return np.array(chosen, np.intp)
+
+    def _lanes(self, parts: Sequence[Part]) -> tuple[Lanes, Ints, Ints, Ints]:
+        """The joined blocks; where each starts and ends, and how many objects it says it has."""
+        sizes = np.fromiter((len(part.payload) for part in parts), np.intp, len(parts))
+        ends = np.cumsum(sizes)
+        counts = np.fromiter((part.count for part in parts), np.intp, len(parts))
+        return Lanes([part.payload for part in parts], self.footprint), ends - sizes, ends, counts
+
+
+def batches(parts: Iterable[Part], size: int = BATCH_BYTES) -> Iterator[list[Part]]:
+    """Group blocks into batches of about ``size`` bytes, at least one block in each."""
+    batch: list[Part] = []
+    held = 0
+    for part in parts:
+        if batch and held + len(part.payload) > size:
+            yield batch
+            batch, held = [], 0
+        batch.append(part)
+        held += len(part.payload)
+    if batch:
+        yield batch
+
+
+def _chained(begins: Ints, behind: Ints, starts: Ints, ends: Ints, counts: Ints) -> bool:
+    """Whether the objects stand one behind the other in their blocks, from the start of each block to its end."""
+    filled = counts > 0
+    lasts = np.cumsum(counts)[filled] - 1
+    expected = np.empty(len(begins), np.intp)
+    expected[:-1] = begins[1:]
+    expected[lasts] = ends[filled]
+    return bool((behind == expected).all() and (starts[~filled] == ends[~filled]).all())
+
+
+def _occurrences(lanes: Lanes, start: bytes) -> tuple[Ints, Ints]:
+    """Where strings that begin so may be, and the lengths that seem to stand before them."""
+    gaps = lanes.data.split(start)
+    lengths = np.fromiter(map(len, gaps), np.intp, len(gaps))[:-1]
+    strings = np.cumsum(lengths + len(start)) - len(start)
+    last = lanes.bytes[np.maximum(strings - 1, 0)].astype(np.intp)
+    first = lanes.bytes[np.maximum(strings - 2, 0)].astype(np.intp)
+    # A length of two bytes has the high bit in the first of them. If that bit is of something else, the head will tell.
+    sizes = np.where(first > 0x7F, (first & 0x7F) | (last << 7), last) >> 1
+    fits = (sizes >= len(start)) & (strings + sizes <= lanes.end) & (strings > 0)
+    return strings[fits], sizes[fits]
+
+
+# The way to the anchor
+
+
+@attrs.frozen
+class _Level:
+    """A record on the way to the anchor, and what stands in it before and behind the field that leads on."""
+
+    branch: int | None
+    """The branch of the union that the record stands in, if it does."""
+
+    before: tuple[Node, ...]
+    before_decoders: tuple[Decoder, ...]
+    after: tuple[Node, ...]
+
+
+@attrs.frozen
+class _Way:
+    """The records on the way to the anchor, outermost first."""
+
+    levels: tuple[_Level, ...]
+    branch: int | None
+    """The branch of the union that the anchor stands in, if it does."""
+
+    whole: Decoder
+
+    def head(self, lanes: Lanes, pos: Positions) -> tuple[list[list[Column]], Positions, Ints]:
+        """Decode objects up to their anchors: the columns of each level, where the anchors stand and their lengths."""
+        made = []
+        for level in self.levels:
+            pos = _enter(lanes, pos, level.branch)
+            columns, pos = _run(level.before, lanes, pos)
+            made.append(columns)
+        pos = _enter(lanes, pos, self.branch)
+        sizes, pos = lanes.size(pos)
+        return made, pos, sizes
+
+    def tail(self, lanes: Lanes, pos: Positions) -> tuple[list[list[Column]], Positions]:
+        """Decode objects from behind their anchors to their ends: the columns of each level, and the ends."""
+        made = []
+        for level in reversed(self.levels):
+            columns, pos = _run(level.after, lanes, pos)
+            made.append(columns)
+        return made[::-1], pos
+
+    def joined(self, before: list[list[Column]], anchor: BytesColumn, after: list[list[Column]]) -> Column:
+        """The column of the objects."""
+        column: Column = _within(anchor, self.branch)
+        for level, head, tail in zip(reversed(self.levels), reversed(before), reversed(after), strict=True):
+            column = _within(RecordColumn([*head, column, *tail], anchor.length), level.branch)
+        return column
+
+    def anchor(self, parts: Sequence[Part], total: int) -> bytes | None:
+        """The longest start that strings have in common, up to a slash, and that stands often enough in the parts."""
+        samples = self._samples(parts)
+        if not samples:
+            return None
+        low, high = min(samples), max(samples)
+        same = next((place for place, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), len(low))
+        start = low[:same]
+        start = start[: start.rfind(b"/") + 1] or start
+        while len(start) >= LEAST_ANCHOR:
+            if sum(part.payload.count(start) for part in parts) >= total:
+                return start
+            start = start[: start.rfind(b"/", 0, len(start) - 1) + 1]
+        return None
+
+    def _samples(self, parts: Sequence[Part]) -> list[bytes]:
+        """The strings of some objects: the first of some blocks, and some of one block."""
+        found = []
+        filled = [part for part in parts if part.count]
+        try:
+            for part in filled[:: max(1, len(filled) // SAMPLES)]:
+                found.append(self._string(part.payload, 0))  # noqa: PERF401 - an error ends it
+            position = 0
+            for _ in range(min(4, filled[0].count)):
+                found.append(self._string(filled[0].payload, position))
+                _, position = self.whole(filled[0].payload, position)
+        except (Malformed, IndexError):
+            return []
+        return found
+
+    def _string(self, data: bytes, position: int) -> bytes:
+        for level in self.levels:
+            if level.branch is not None:
+                _, position = read_long(data, position)
+            for decode in level.before_decoders:
+                _, position = decode(data, position)
+        if self.branch is not None:
+            _, position = read_long(data, position)
+        size, position = read_long(data, position)
+        return data[position : position + max(size, 0)]
+
+
+def _run(nodes: Iterable[Node], lanes: Lanes, pos: Positions) -> tuple[list[Column], Positions]:
+    columns = []
+    for node in nodes:
+        column, pos = node.run(lanes, pos)
+        columns.append(column)
+    return columns, pos
+
+
+def _enter(lanes: Lanes, pos: Positions, branch: int | None) -> Positions:
+    """Enter a branch of a union; lanes that chose another one are lost."""
+    return pos if branch is None else lanes.lose(pos + 1, lanes.byte(pos) != branch << 1)
+
+
+def _within(column: Column, branch: int | None) -> Column:
+    return column if branch is None else UnionColumn([(None, column)], column.length)
+
+
+def _way(type_: AvroType, anchor: tuple[str, ...], lazy: Collection[int]) -> _Way | None:
+    """The way through the fields of these names to a string; None where there is none."""
+    levels: list[_Level] = []
+    at = type_
+    for name in anchor:
+        record, branch = _present(at)
+        names = [field.name for field in record.fields] if isinstance(record, Record) else []
+        if not isinstance(record, Record) or name not in names:
+            return None
+        place = names.index(name)
+        before, after = record.fields[:place], record.fields[place + 1 :]
+        levels.append(
+            _Level(
+                branch,
+                tuple(compile_field(field, lazy) for field in before),
+                tuple(decoder(field.type) for field in before),
+                tuple(compile_field(field, lazy) for field in after),
+            )
+        )
+        at = record.fields[place].type
+    string, branch = _present(at)
+    if not isinstance(string, Primitive) or string.name != "string":
+        return None
+    return _Way(tuple(levels), branch, decoder(type_))
+
+
+def _present(type_: AvroType) -> tuple[AvroType | None, int | None]:
+    """The type beside null and its branch; the type itself where it is no union."""
+    if not isinstance(type_, Union):
+        return type_, None
+    inner = type_.optional
+    return inner, None if inner is None else type_.branches.index(inner)

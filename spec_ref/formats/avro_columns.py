@@ -1,0 +1,317 @@
+"""Decoded Avro data as columns: arrays over many objects instead of an object for each.
+
+A column is made by the lanes of `spec_ref.formats.avro_lanes` or, with the same meaning, of single values by
+`column_of`. Text and bytes stay where they were decompressed and are an offset and a length until they are asked for; a
+lazy column is not even decoded until then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from spec_ref.errors import violation
+from spec_ref.formats.avro_types import Array, AvroType, Enum, Field, Fixed, Map, Primitive, Record, Union
+
+Rows: TypeAlias = npt.NDArray[np.intp]
+"""Numbers of rows, ascending."""
+
+Values: TypeAlias = npt.NDArray[Any]
+
+
+class NullColumn:
+    """Nothing but null."""
+
+    __slots__ = ("length",)
+
+    def __init__(self, length: int) -> None:
+        self.length = length
+
+    def take(self, rows: Rows) -> NullColumn:
+        return NullColumn(len(rows))
+
+    def to_list(self) -> list[Any]:
+        return [None] * self.length
+
+
+class NumberColumn:
+    """Booleans, integers or floating-point numbers."""
+
+    __slots__ = ("length", "values")
+
+    def __init__(self, values: Values) -> None:
+        self.values = values
+        self.length = len(values)
+
+    def take(self, rows: Rows) -> NumberColumn:
+        return NumberColumn(self.values[rows])
+
+    def to_list(self) -> list[Any]:
+        return self.values.tolist()  # type: ignore[no-any-return]
+
+
+class EnumColumn:
+    """Names out of a list, as their places in it."""
+
+    __slots__ = ("length", "places", "symbols")
+
+    def __init__(self, places: Values, symbols: tuple[str, ...]) -> None:
+        self.places = places
+        self.symbols = symbols
+        self.length = len(places)
+
+    def take(self, rows: Rows) -> EnumColumn:
+        return EnumColumn(self.places[rows], self.symbols)
+
+    def to_list(self) -> list[Any]:
+        return [self.symbols[place] for place in self.places.tolist()]
+
+
+class BytesColumn:
+    """Text, bytes or fixed-size bytes: where each value stands in a buffer."""
+
+    __slots__ = ("data", "length", "lengths", "offsets", "text")
+
+    def __init__(self, data: bytes, offsets: Values, lengths: Values, *, text: bool) -> None:
+        self.data = data
+        self.offsets = offsets
+        self.lengths = lengths
+        self.text = text
+        self.length = len(offsets)
+
+    def take(self, rows: Rows) -> BytesColumn:
+        return BytesColumn(self.data, self.offsets[rows], self.lengths[rows], text=self.text)
+
+    def to_bytes(self) -> list[bytes]:
+        """The values as they stand, text as UTF-8."""
+        data, ends = self.data, self.offsets + self.lengths
+        return [data[start:end] for start, end in zip(self.offsets.tolist(), ends.tolist(), strict=True)]
+
+    def to_list(self) -> list[Any]:
+        values = self.to_bytes()
+        if not self.text:
+            return values
+        try:
+            return [value.decode() for value in values]
+        except UnicodeDecodeError as error:
+            raise violation("AVR014", f"a string is not UTF-8: {error.reason}", found=error.object) from None
+
+
+class RecordColumn:
+    """Records, as a column for each field."""
+
+    __slots__ = ("fields", "length")
+
+    def __init__(self, fields: Sequence[Column], length: int) -> None:
+        self.fields = tuple(fields)
+        self.length = length
+
+    def take(self, rows: Rows) -> RecordColumn:
+        return RecordColumn([field.take(rows) for field in self.fields], len(rows))
+
+    def to_list(self) -> list[Any]:
+        if not self.fields:
+            return [()] * self.length
+        return list(zip(*(field.to_list() for field in self.fields), strict=True))
+
+
+class UnionColumn:
+    """Values of several types. Each branch is the rows that chose it (None for all rows) and their values."""
+
+    __slots__ = ("branches", "length")
+
+    def __init__(self, branches: Sequence[tuple[Rows | None, Column]], length: int) -> None:
+        self.branches = tuple(branches)
+        self.length = length
+
+    def take(self, rows: Rows) -> UnionColumn:
+        return UnionColumn([_pick(chosen, column, rows, self.length) for chosen, column in self.branches], len(rows))
+
+    def to_list(self) -> list[Any]:
+        made: list[Any] = [None] * self.length
+        for rows, column in self.branches:
+            if isinstance(column, NullColumn):
+                continue
+            if rows is None:
+                return column.to_list()
+            for row, value in zip(rows.tolist(), column.to_list(), strict=True):
+                made[row] = value
+        return made
+
+
+class ListColumn:
+    """Lists, or the entries of maps. The slot ``i`` is the rows with more than ``i`` items, and those items."""
+
+    __slots__ = ("length", "slots")
+
+    def __init__(self, slots: Sequence[tuple[Rows | None, Column]], length: int) -> None:
+        self.slots = tuple(slots)
+        self.length = length
+
+    def take(self, rows: Rows) -> ListColumn:
+        slots = [_pick(holders, column, rows, self.length) for holders, column in self.slots]
+        return ListColumn([slot for slot in slots if slot[1].length], len(rows))
+
+    def to_list(self) -> list[Any]:
+        whole = [column.to_list() for rows, column in self.slots if rows is None]
+        if whole and len(whole) == len(self.slots):
+            return list(map(list, zip(*whole, strict=True)))
+        made: list[Any] = [[] for _ in range(self.length)]
+        for rows, column in self.slots:
+            places: Iterable[int] = range(self.length) if rows is None else rows.tolist()
+            for row, value in zip(places, column.to_list(), strict=True):
+                made[row].append(value)
+        return made
+
+
+class ObjectColumn:
+    """Values as they are, for the unions of several types that Iceberg does not have."""
+
+    __slots__ = ("length", "values")
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        self.values = list(values)
+        self.length = len(values)
+
+    def take(self, rows: Rows) -> ObjectColumn:
+        return ObjectColumn([self.values[row] for row in rows.tolist()])
+
+    def to_list(self) -> list[Any]:
+        return self.values
+
+
+class LazyColumn:
+    """A column that is decoded when it is first asked for."""
+
+    __slots__ = ("_column", "_decode", "length")
+
+    def __init__(self, decode: Callable[[], Column], length: int) -> None:
+        self._decode: Callable[[], Column] | None = decode
+        self._column: Column | None = None
+        self.length = length
+
+    def get(self) -> Column:
+        """The decoded column."""
+        if self._column is None:
+            assert self._decode is not None
+            self._column = self._decode()
+            self._decode = None
+        return self._column
+
+    def take(self, rows: Rows) -> Column:
+        return self.get().take(rows)
+
+    def to_list(self) -> list[Any]:
+        return self.get().to_list()
+
+
+Column: TypeAlias = (
+    NullColumn
+    | NumberColumn
+    | EnumColumn
+    | BytesColumn
+    | RecordColumn
+    | UnionColumn
+    | ListColumn
+    | ObjectColumn
+    | LazyColumn
+)
+
+
+def _pick(chosen: Rows | None, column: Column, rows: Rows, length: int) -> tuple[Rows | None, Column]:
+    """Those of ``rows`` that are among the chosen, renumbered, and their values."""
+    if chosen is None:
+        return None, column.take(rows)
+    places = np.full(length, -1, np.intp)
+    places[chosen] = np.arange(len(chosen))
+    wanted = places[rows]
+    found = wanted >= 0
+    return np.nonzero(found)[0], column.take(wanted[found])
+
+
+def forced(column: Column) -> Column:
+    """The column itself, decoded where it was lazy."""
+    return column.get() if isinstance(column, LazyColumn) else column
+
+
+def optional(column: Column) -> tuple[Rows | None, Column]:
+    """The rows of a column that are not null (None for all) and their values, of the one type that is not null."""
+    column = forced(column)
+    if isinstance(column, NullColumn):
+        return np.zeros(0, np.intp), column
+    if not isinstance(column, UnionColumn):
+        return None, column
+    for rows, branch in column.branches:
+        if not isinstance(branch, NullColumn):
+            return rows, forced(branch)
+    return np.zeros(0, np.intp), NullColumn(0)
+
+
+# From single values
+
+
+def entry_record(values: AvroType) -> Record:
+    """The record that an entry of an Avro map is read as."""
+    return Record("entry", (Field("key", Primitive("string")), Field("value", values)))
+
+
+_DTYPES = {"boolean": np.bool_, "int": np.int64, "long": np.int64, "float": np.float32, "double": np.float64}
+
+
+def column_of(type_: AvroType, values: Sequence[Any]) -> Column:
+    """The column of values that were decoded one at a time."""
+    match type_:
+        case Primitive("null"):
+            return NullColumn(len(values))
+        case Primitive("string"):
+            return _bytes_column([value.encode() for value in values], text=True)
+        case Primitive("bytes") | Fixed():
+            return _bytes_column(values, text=False)
+        case Primitive(name):
+            return NumberColumn(np.array(values, _DTYPES[name]))
+        case Enum(_, symbols):
+            return EnumColumn(np.array([symbols.index(value) for value in values], np.int64), symbols)
+        case Union():
+            return _union_of(type_, values)
+        case Array(items):
+            return _list_of(items, values)
+        case Map(entry):
+            return _list_of(entry_record(entry), values)
+        case Record(_, fields):
+            columns = [column_of(field.type, [value[place] for value in values]) for place, field in enumerate(fields)]
+            return RecordColumn(columns, len(values))
+
+
+def _bytes_column(values: Sequence[bytes], *, text: bool) -> BytesColumn:
+    lengths = np.fromiter(map(len, values), np.int64, len(values))
+    return BytesColumn(b"".join(values), np.cumsum(lengths) - lengths, lengths, text=text)
+
+
+def _union_of(union: Union, values: Sequence[Any]) -> Column:
+    inner = union.optional
+    if inner is None:
+        if len(union.branches) == 1:
+            return UnionColumn([(None, column_of(union.branches[0], values))], len(values))
+        return ObjectColumn(values)
+    present = np.nonzero(np.fromiter((value is not None for value in values), np.bool_, len(values)))[0]
+    if len(present) == len(values):
+        return UnionColumn([(None, column_of(inner, values))], len(values))
+    if not len(present):
+        return UnionColumn([(None, NullColumn(len(values)))], len(values))
+    absent = np.setdiff1d(np.arange(len(values)), present)
+    chosen = [values[row] for row in present.tolist()]
+    return UnionColumn([(absent, NullColumn(len(absent))), (present, column_of(inner, chosen))], len(values))
+
+
+def _list_of(items: AvroType, values: Sequence[Sequence[Any]]) -> ListColumn:
+    slots: list[tuple[Rows | None, Column]] = []
+    rows = [row for row, value in enumerate(values) if value]
+    while rows:
+        place = len(slots)
+        column = column_of(items, [values[row][place] for row in rows])
+        slots.append((None if len(rows) == len(values) else np.array(rows, np.intp), column))
+        rows = [row for row in rows if len(values[row]) > place + 1]
+    return ListColumn(slots, len(values))

@@ -1,0 +1,348 @@
+"""Avro object container files (Avro 1.11 specification, Object Container Files; Appendix A, Avro).
+
+A container is the magic bytes, a map of metadata, a sync marker of 16 bytes, and blocks: a number of objects, a number
+of bytes, the bytes under the file's codec, and the sync marker again. Every length and count is checked before it is
+believed, and nothing is decompressed beyond the limits. What the objects are is for `spec_ref.formats.avro_types` and
+its neighbours.
+"""
+
+from __future__ import annotations
+
+import io
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TypeAlias
+
+import attrs
+import cramjam
+import zstandard
+
+from spec_ref.errors import SpecError, violation
+
+MAGIC = b"Obj\x01"
+SYNC_LENGTH = 16
+SCHEMA_KEY = "avro.schema"
+CODEC_KEY = "avro.codec"
+
+DEFLATE_RATIO = 1032
+"""The most bytes that one byte of deflate can stand for, as its longest match takes two bits and makes 258 bytes."""
+
+INFLATE_BUFFER = 1 << 14
+"""The least bytes of room that a block is given before it is decompressed."""
+
+Data: TypeAlias = bytes | bytearray | memoryview
+
+
+@attrs.frozen
+class Limits:
+    """How much of an untrusted file is believed."""
+
+    header_bytes: int = 64 << 20
+    """All metadata together."""
+
+    header_entries: int = 10_000
+
+    block_bytes: int = 256 << 20
+    """One block after decompression."""
+
+    total_bytes: int = 8 << 30
+    """All blocks after decompression."""
+
+
+LIMITS = Limits()
+
+
+@attrs.frozen
+class Block:
+    """Where one block stands in the file, and what it says of itself."""
+
+    count: int
+    """The number of objects."""
+
+    start: int
+    """The offset of its bytes in the file."""
+
+    size: int
+    """The number of its bytes, as compressed."""
+
+
+@attrs.frozen
+class Container:
+    """An opened container: its metadata and its blocks, not yet decompressed."""
+
+    data: memoryview
+    metadata: Mapping[str, bytes]
+    codec: str
+    sync: bytes
+    blocks: tuple[Block, ...]
+    requirement: str
+    """The code of what the file breaks where it is no container."""
+
+    limits: Limits = LIMITS
+
+    @property
+    def count(self) -> int:
+        """The number of objects that the blocks say they have."""
+        return sum(block.count for block in self.blocks)
+
+    def payload(self, index: int) -> bytes:
+        """The decompressed bytes of a block.
+
+        Raises:
+            SpecError: they do not decompress, or to more than the limit.
+        """
+        block = self.blocks[index]
+        packed = self.data[block.start : block.start + block.size]
+        try:
+            return _DECODERS[self.codec](packed, self.limits.block_bytes)
+        except _TooLarge:
+            limit = self.limits.block_bytes
+            raise self._wrong(
+                f"block {index} decompresses to more than {limit} bytes", found=f"{block.size} bytes"
+            ) from None
+        except (zlib.error, cramjam.DecompressionError, zstandard.ZstdError, _Damaged) as error:
+            raise self._wrong(f"block {index} is not {self.codec} data: {error}") from None
+
+    def payloads(self) -> Iterator[tuple[int, bytes]]:
+        """Every block's objects and decompressed bytes, within the limit of the whole file."""
+        total = 0
+        for index, block in enumerate(self.blocks):
+            payload = self.payload(index)
+            total += len(payload)
+            if total > self.limits.total_bytes:
+                raise self._wrong(f"the blocks decompress to more than {self.limits.total_bytes} bytes")
+            yield block.count, payload
+
+    def _wrong(self, message: str, **told: object) -> SpecError:
+        return violation(self.requirement, message, **told)  # type: ignore[arg-type]
+
+
+# Reading
+
+
+def open_container(data: Data, requirement: str, limits: Limits = LIMITS) -> Container:
+    """Read the header and find the blocks of a container file.
+
+    Args:
+        data: the whole file.
+        requirement: the code to tell where the file is not a container.
+        limits: how much to believe.
+
+    Raises:
+        SpecError: the file does not begin or end as a container does, a block is cut off, its sync marker is another,
+            a length or count is negative or larger than the file, or the codec is not one of Iceberg's writers.
+    """
+    frames = _Frames(memoryview(data).cast("B"), requirement)
+    metadata = frames.header(limits)
+    codec = metadata.get(CODEC_KEY, b"null").decode("utf-8", "replace")
+    if codec not in _DECODERS:
+        raise frames.wrong("the codec is not known", found=codec, expected=", ".join(_DECODERS))
+    if SCHEMA_KEY not in metadata:
+        raise frames.wrong(f"the header has no {SCHEMA_KEY}")
+    sync = frames.take(SYNC_LENGTH, "the sync marker")
+    return Container(frames.data, metadata, codec, sync, tuple(frames.blocks(sync)), requirement, limits)
+
+
+class _Frames:
+    """A position in the file that only moves forward within it."""
+
+    def __init__(self, data: memoryview, requirement: str) -> None:
+        self.data = data
+        self.position = 0
+        self.requirement = requirement
+
+    def wrong(self, message: str, *, found: object = None, expected: str | None = None) -> SpecError:
+        where = f"{message} at byte {self.position}"
+        if found is None:
+            return violation(self.requirement, where, expected=expected)
+        return violation(self.requirement, where, found=found, expected=expected)
+
+    def long(self, what: str) -> int:
+        """A variable-length zig-zag integer of at most 64 bits."""
+        number = shift = 0
+        position = self.position
+        try:
+            while (byte := self.data[position]) > 0x7F:
+                number |= (byte & 0x7F) << shift
+                shift += 7
+                position += 1
+        except IndexError:
+            raise self.wrong(f"the file ends inside {what}") from None
+        number |= byte << shift
+        if number >= 1 << 64:
+            raise self.wrong(f"{what} is an integer of more than 64 bits")
+        self.position = position + 1
+        return (number >> 1) ^ -(number & 1)
+
+    def size(self, what: str) -> int:
+        """A number of bytes that have to follow."""
+        size = self.long(what)
+        left = len(self.data) - self.position
+        if not 0 <= size <= left:
+            raise self.wrong(f"{what} is wrong", found=size, expected=f"0 to {left}, the bytes left in the file")
+        return size
+
+    def take(self, size: int, what: str) -> bytes:
+        end = self.position + size
+        if end > len(self.data):
+            raise self.wrong(f"the file ends inside {what}")
+        taken = bytes(self.data[self.position : end])
+        self.position = end
+        return taken
+
+    def header(self, limits: Limits) -> dict[str, bytes]:
+        if len(self.data) < len(MAGIC) or self.take(len(MAGIC), "the magic bytes") != MAGIC:
+            self.position = 0
+            found = bytes(self.data[: len(MAGIC)])
+            raise self.wrong("the file is not an Avro container", found=found, expected=f"{MAGIC!r}")
+        metadata: dict[str, bytes] = {}
+        while count := self.long("the number of metadata entries"):
+            if count < 0:
+                count = -count
+                self.size("the size of the metadata")
+            if len(metadata) + count > limits.header_entries:
+                raise self.wrong("the header has too many entries", found=count, expected=f"{limits.header_entries}")
+            for _ in range(count):
+                key = self.take(self.size("the length of a metadata key"), "a metadata key")
+                value = self.take(self.size("the length of a metadata value"), "a metadata value")
+                try:
+                    metadata[key.decode()] = value
+                except UnicodeDecodeError:
+                    raise self.wrong("a metadata key is not UTF-8", found=key) from None
+                if self.position > limits.header_bytes:
+                    raise self.wrong("the header is too large", expected=f"at most {limits.header_bytes} bytes")
+        return metadata
+
+    def blocks(self, sync: bytes) -> Iterator[Block]:
+        data, end = self.data, len(self.data)
+        while self.position < end:
+            count = self.long("the number of objects of a block")
+            if count < 0:
+                raise self.wrong("the number of objects of a block is negative", found=count)
+            size = self.size("the size of a block")
+            start = self.position
+            self.position += size
+            if data[self.position : self.position + SYNC_LENGTH] != sync:
+                found = bytes(data[self.position : self.position + SYNC_LENGTH])
+                raise self.wrong("a block does not end with the sync marker", found=found, expected=f"{sync!r}")
+            self.position += SYNC_LENGTH
+            yield Block(count, start, size)
+
+
+# Codecs
+
+
+class _TooLarge(Exception):
+    pass
+
+
+class _Damaged(Exception):
+    pass
+
+
+def _null(packed: memoryview, limit: int) -> bytes:
+    if len(packed) > limit:
+        raise _TooLarge
+    return bytes(packed)
+
+
+def _inflate(packed: memoryview, limit: int) -> bytes:
+    if len(packed) * DEFLATE_RATIO <= limit:
+        # Too short to reach the limit: the plain function, told about how much will come, takes half the time.
+        return zlib.decompress(packed, -15, max(INFLATE_BUFFER, 16 * len(packed)))
+    stream = zlib.decompressobj(-15)
+    data = stream.decompress(packed, limit + 1)
+    if len(data) > limit:
+        raise _TooLarge
+    if not stream.eof:
+        raise _Damaged("the stream is cut off")
+    return data
+
+
+def _snappy(packed: memoryview, limit: int) -> bytes:
+    if len(packed) < 4:
+        raise _Damaged("the checksum is missing")
+    if cramjam.snappy.decompress_raw_len(packed[:-4]) > limit:
+        raise _TooLarge
+    data = bytes(cramjam.snappy.decompress_raw(packed[:-4]))
+    if zlib.crc32(data).to_bytes(4, "big") != packed[-4:]:
+        raise _Damaged("the checksum is wrong")
+    return data
+
+
+def _zstandard(packed: memoryview, limit: int) -> bytes:
+    with zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True) as stream:
+        data: bytes = stream.read(limit + 1)
+    if len(data) > limit:
+        raise _TooLarge
+    declared = zstandard.frame_content_size(packed)
+    if declared >= 0 and len(data) < declared:  # the reader ends quietly where the input does
+        raise _Damaged("the frame is cut off")
+    return data
+
+
+_DECODERS: dict[str, Callable[[memoryview, int], bytes]] = {
+    "null": _null,
+    "deflate": _inflate,
+    "snappy": _snappy,
+    "zstandard": _zstandard,
+}
+
+
+def _deflate(data: bytes) -> bytes:
+    stream = zlib.compressobj(9, zlib.DEFLATED, -15)
+    return stream.compress(data) + stream.flush()
+
+
+_ENCODERS: dict[str, Callable[[bytes], bytes]] = {
+    "null": lambda data: data,
+    "deflate": _deflate,
+    "snappy": lambda data: bytes(cramjam.snappy.compress_raw(data)) + zlib.crc32(data).to_bytes(4, "big"),
+    "zstandard": lambda data: zstandard.ZstdCompressor(level=3).compress(data),
+}
+
+CODECS = tuple(_DECODERS)
+"""The codecs that Iceberg's writers choose from."""
+
+
+# Writing
+
+
+def write_container(
+    metadata: Mapping[str, bytes | str], blocks: Iterable[tuple[int, bytes]], *, codec: str, sync: bytes
+) -> bytes:
+    """A container file of encoded blocks.
+
+    Args:
+        metadata: the entries of the header, ``avro.schema`` among them; the codec's entry is added.
+        blocks: for each block, the number of objects and their bytes.
+        codec: one of `CODECS`.
+        sync: the sync marker, 16 bytes that the blocks should not hold.
+    """
+    if codec not in _ENCODERS:
+        raise ValueError(f"{codec} is not one of {', '.join(_ENCODERS)}")
+    if len(sync) != SYNC_LENGTH:
+        raise ValueError(f"a sync marker has {SYNC_LENGTH} bytes")
+    out = io.BytesIO()
+    out.write(MAGIC)
+    entries = {**metadata, CODEC_KEY: codec}
+    out.write(long_bytes(len(entries)))
+    for key, value in entries.items():
+        for part in (key.encode(), value.encode() if isinstance(value, str) else value):
+            out.write(long_bytes(len(part)) + part)
+    out.write(long_bytes(0) + sync)
+    for count, payload in blocks:
+        packed = _ENCODERS[codec](payload)
+        out.write(long_bytes(count) + long_bytes(len(packed)) + packed + sync)
+    return out.getvalue()
+
+
+def long_bytes(value: int) -> bytes:
+    """A variable-length zig-zag integer."""
+    number = (value << 1) ^ (value >> 63)
+    out = bytearray()
+    while number > 0x7F:
+        out.append((number & 0x7F) | 0x80)
+        number >>= 7
+    out.append(number)
+    return bytes(out)

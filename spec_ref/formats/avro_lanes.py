@@ -1,0 +1,505 @@
+"""Avro's binary encoding decoded in lanes: many values of one type at once, each at its own position.
+
+A lane is a position in one buffer. Every step - a length, an integer, the branch of a union - is taken by all lanes in
+one numpy call, so that the cost per step is that of the interpreter and the cost per value that of memory. The nodes of
+`compile_type` mirror those of `spec_ref.formats.avro_values.decoder`, which is the definition; here a lane that reads
+what is malformed is *lost*: it ends behind the end of the buffer, where no sound lane can end, and the caller, who
+compares the ends with what they have to be, decodes the data the plain way to say what is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from spec_ref.formats.avro_columns import (
+    BytesColumn,
+    Column,
+    EnumColumn,
+    LazyColumn,
+    ListColumn,
+    NullColumn,
+    NumberColumn,
+    RecordColumn,
+    Rows,
+    UnionColumn,
+    entry_record,
+)
+from spec_ref.formats.avro_types import Array, AvroType, Enum, Field, Fixed, Map, Primitive, Record, Union, least_size
+from spec_ref.formats.avro_values import MAX_EMPTY_ITEMS
+
+Positions: TypeAlias = npt.NDArray[np.intp]
+"""A position of the buffer for each lane."""
+
+Longs: TypeAlias = npt.NDArray[np.int64]
+
+MARGIN = 64
+"""Bytes behind the buffer that a step may look at beyond the position of a lane."""
+
+LONG_LIST = 64
+FEW_LANES = 64
+
+_U32 = np.uint32
+_U64 = np.uint64
+_STOPS32, _STOPS64 = _U32(0x80808080), _U64(0x8080808080808080)
+_ONE32, _ONE64 = _U32(1), _U64(1)
+
+_ZIGZAG = np.array([(byte >> 1) ^ -(byte & 1) for byte in range(256)], np.int64)
+"""The value of an integer of one byte."""
+
+
+def _too_few(active: int, count: int, steps: int) -> bool:
+    """Whether so few lanes are still in a long list that to decode it the plain way costs less. They are then lost."""
+    return steps >= LONG_LIST and active * FEW_LANES < max(count, steps)
+
+
+class Lanes:
+    """A buffer, with room behind its end for lanes that are lost."""
+
+    __slots__ = ("bytes", "data", "eights", "end", "fours", "halves", "lost")
+
+    def __init__(self, parts: Sequence[bytes], footprint: int) -> None:
+        """Join the parts; ``footprint`` is the bytes that a value of only zeros takes (`footprint`)."""
+        self.end = sum(map(len, parts))
+        self.lost = self.end + MARGIN
+        self.data = b"".join([*parts, bytes(2 * MARGIN + footprint)])
+        self.bytes = np.frombuffer(self.data, np.uint8)
+        room = len(self.data) - 8
+        self.halves = np.ndarray((room,), "<u2", self.data, strides=(1,))
+        self.fours = np.ndarray((room,), "<u4", self.data, strides=(1,))
+        self.eights = np.ndarray((room,), "<u8", self.data, strides=(1,))
+
+    def byte(self, pos: Positions) -> npt.NDArray[np.uint8]:
+        return self.bytes.take(pos, mode="clip")
+
+    def long(self, pos: Positions) -> tuple[Longs, Positions]:
+        """The integers at the positions, and the positions behind them."""
+        first = self.byte(pos)
+        if not len(first) or first.max() < 0x80:
+            return _ZIGZAG.take(first), pos + 1
+        word = self.fours[pos]
+        stops = ~word & _STOPS32
+        if stops.min():  # every lane has a last byte among its first four
+            below = (stops & (~stops + _ONE32)) - _ONE32
+            word = word & below & _U32(0x7F7F7F7F)
+            word = (word & _U32(0x007F007F)) | ((word >> _ONE32) & _U32(0x3F803F80))
+            word = (word & _U32(0x3FFF)) | ((word >> _U32(2)) & _U32(0x0FFFC000))
+            value = word.astype(np.int64)
+            return (value >> 1) ^ -(value & 1), pos + ((np.bitwise_count(below) + 1) >> 3)
+        return self._long_word(pos)
+
+    def _long_word(self, pos: Positions) -> tuple[Longs, Positions]:
+        word = self.eights[pos]
+        stops = ~word & _STOPS64
+        below = (stops & (~stops + _ONE64)) - _ONE64  # all bits where there is no stop
+        bits = np.bitwise_count(below).astype(np.intp)
+        word = word & below & _U64(0x7F7F7F7F7F7F7F7F)
+        word = (word & _U64(0x007F007F007F007F)) | ((word >> _ONE64) & _U64(0x3F803F803F803F80))
+        word = (word & _U64(0x00003FFF00003FFF)) | ((word >> _U64(2)) & _U64(0x0FFFC0000FFFC000))
+        word = (word & _U64(0x0FFFFFFF)) | ((word >> _U64(4)) & _U64(0x00FFFFFFF0000000))
+        after = pos + ((bits + 1) >> 3)
+        large = np.nonzero(stops == 0)[0]
+        if len(large):
+            self._finish(word, after, large)
+        value = (word >> _ONE64).view(np.int64) ^ -(word & _ONE64).view(np.int64)
+        return value, after
+
+    def _finish(self, word: npt.NDArray[np.uint64], after: Positions, large: Rows) -> None:
+        """Read the ninth and tenth byte of the integers that have them."""
+        at = after[large]  # behind eight bytes
+        ninth = self.byte(at).astype(np.uint64)
+        tenth = self.byte(at + 1).astype(np.uint64)
+        more = ninth > 0x7F
+        word[large] |= ((ninth & _U64(0x7F)) << _U64(56)) | np.where(more, tenth << _U64(63), _U64(0))
+        after[large] = np.where(more & (tenth > 1), self.lost, at + 1 + more)
+
+    def skip_long(self, pos: Positions) -> Positions:
+        first = self.byte(pos)
+        if not len(first) or first.max() < 0x80:
+            return pos + 1
+        word = self.fours[pos]
+        stops = ~word & _STOPS32
+        if stops.min():
+            return pos + ((np.bitwise_count((stops & (~stops + _ONE32)) - _ONE32) + 1) >> 3)
+        return self._long_word(pos)[1]
+
+    def size(self, pos: Positions) -> tuple[Longs, Positions]:
+        """The lengths at the positions, and the positions behind; lanes without so many bytes behind are lost."""
+        size, after = self.long(pos)
+        room = self.end - after
+        if len(size) and ((size > room).any() or size.min() < 0):
+            wrong = (size > room) | (size < 0)
+            return np.where(wrong, 0, size), np.where(wrong, self.lost, after)
+        return size, after
+
+    def lose(self, pos: Positions, wrong: npt.NDArray[np.bool_]) -> Positions:
+        """Lose the lanes that read something wrong."""
+        return np.where(wrong, self.lost, pos) if wrong.any() else pos
+
+
+class Node:
+    """How the lanes decode a type."""
+
+    def run(self, lanes: Lanes, pos: Positions) -> tuple[Column, Positions]:
+        """Decode a value in each lane."""
+        raise NotImplementedError
+
+    def skip(self, lanes: Lanes, pos: Positions) -> Positions:
+        """Pass over a value in each lane, with no more checks than that needs."""
+        return self.run(lanes, pos)[1]
+
+
+class _Null(Node):
+    def run(self, lanes: Lanes, pos: Positions) -> tuple[Column, Positions]:
+        return NullColumn(len(pos)), pos
+
+
+class _Boolean(Node):
+    def run(self, lanes: Lanes, pos: Positions) -> tuple[Column, Positions]:
+        value = lanes.byte(pos)
+        return NumberColumn(value == 1), lanes.lose(pos + 1, value > 1)
+
+    def skip(self, lanes: Lanes, pos: Positions) -> Positions:
+        return pos + 1
+
+
+class _Long(Node):
+    def run(self, lanes: Lanes, pos: Positions) -> tuple[Column, Positions]:
+        value, pos = lanes.long(pos)
+        return NumberColumn(value), pos
+
+    def skip(self, lanes: Lanes, pos: Positions) -> Positions:
+        return lanes.skip_long(pos)
+
+
+class _Int(_Long):
+    def run(self, lanes: Lanes, pos: Positions) -> tuple[Column, Positions]:
+        value, pos = lanes.long(pos)
+        if len(value) and (value.max() > 0x7FFFFFFF or value.min() < -0x80000000):
+            pos = lanes.lose(pos, (value > 0x7FFFFFFF) | (value < -0x80000000))
+        return NumberColumn(value), pos
+
+
+class _Float(Node):
+    def run(self, lanes: Lanes, pos: Positions) -> tuple[Column, Positions]:
+        return NumberColumn(lanes.fours[pos].view("<f4")), pos + 4
+
+
+class _Double(Node):
+    def run(self, lanes: Lanes, pos: Positions) -> tuple[Column, Positions]:
+        return NumberColumn(lanes.eights[pos].view("<f8")), pos + 8
+
+
+class _Bytes(Node):
+    def __init__(self, *, text: bool) -> None:
+        self.text = text
+
+    def run(self, lanes: Lanes, pos: Positions) -> tuple[Column, Positions]:
+        size, pos = lanes.size(pos)
+        return BytesColumn(lanes.data, pos, size, text=self.text), pos + size
+
+    def skip(self, lanes: Lanes, pos: Positions) -> Positions:
+        size, pos = lanes.size(pos)
+        return pos + size
+
+
+class _Fixed(Node):
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+    def run(self, lanes: Lanes, pos: Positions) -> tuple[Column, Positions]:
+        sizes = np.full(len(pos), self.size, np.int64)
+        return BytesColumn(lanes.data, pos, sizes, text=False), pos + self.size
+
+
+class _Enum(Node):
+    def __init__(self, symbols: tuple[str, ...]) -> None:
+        self.symbols = symbols
+
+    def run(self, lanes: Lanes, pos: Positions) -> tuple[Column, Positions]:
+        place, pos = lanes.long(pos)
+        wrong = (place < 0) | (place >= len(self.symbols))
+        return EnumColumn(np.where(wrong, 0, place), self.symbols), lanes.lose(pos, wrong)
+
+
+class _Record(Node):
+    def __init__(self, fields: Sequence[Node]) -> None:
+        self.fields = fields
+
+    def run(self, lanes: Lanes, pos: Positions) -> tuple[Column, Positions]:
+        count = len(pos)
+        columns = []
+        for field in self.fields:
+            column, pos = field.run(lanes, pos)
+            columns.append(column)
+        return RecordColumn(columns, count), pos
+
+    def skip(self, lanes: Lanes, pos: Positions) -> Positions:
+        for field in self.fields:
+            pos = field.skip(lanes, pos)
+        return pos
+
+
+class _Union(Node):
+    def __init__(self, branches: Sequence[Node]) -> None:
+        self.branches = branches
+
+    def _choices(self, lanes: Lanes, pos: Positions) -> tuple[int | None, Any, Positions]:
+        """The branch of all lanes, or None and the branch of each."""
+        first = lanes.byte(pos)
+        low, high = int(first.min()), int(first.max())
+        if low == high and not low & 1 and low >> 1 < len(self.branches) and low < 0x80:
+            return low >> 1, None, pos + 1
+        choice, after = lanes.long(pos)
+        wrong = (choice < 0) | (choice >= len(self.branches))
+        return None, np.where(wrong, 0, choice), lanes.lose(after, wrong)
+
+    def run(self, lanes: Lanes, pos: Positions) -> tuple[Column, Positions]:
+        count = len(pos)
+        if not count:
+            return UnionColumn((), 0), pos
+        one, choices, pos = self._choices(lanes, pos)
+        if one is not None:
+            column, pos = self.branches[one].run(lanes, pos)
+            return UnionColumn([(None, column)], count), pos
+        made: list[tuple[Rows | None, Column]] = []
+        after = pos.copy()
+        for number, branch in enumerate(self.branches):
+            rows = np.nonzero(choices == number)[0]
+            if len(rows):
+                column, after[rows] = branch.run(lanes, pos[rows])
+                made.append((rows, column))
+        return UnionColumn(made, count), after
+
+    def skip(self, lanes: Lanes, pos: Positions) -> Positions:
+        if not len(pos):
+            return pos
+        one, choices, pos = self._choices(lanes, pos)
+        if one is not None:
+            return self.branches[one].skip(lanes, pos)
+        after = pos.copy()
+        for number, branch in enumerate(self.branches):
+            rows = np.nonzero(choices == number)[0]
+            if len(rows):
+                after[rows] = branch.skip(lanes, pos[rows])
+        return after
+
+
+class _Items(Node):
+    """An array or map: blocks of items, each with their number, up to a block of none."""
+
+    def __init__(self, item: Node, least: int) -> None:
+        self.item = item
+        self.least = least
+
+    def run(self, lanes: Lanes, pos: Positions) -> tuple[Column, Positions]:
+        slots: list[tuple[Rows | None, Column]] = []
+
+        def decode(rows: Rows | None, pos: Positions) -> Positions:
+            column, pos = self.item.run(lanes, pos)
+            slots.append((rows, column))
+            return pos
+
+        after = self._blocks(lanes, pos, lambda count, rows, pos: self._each(lanes, count, rows, pos, decode))
+        return ListColumn(slots, len(pos)), after
+
+    def skip(self, lanes: Lanes, pos: Positions) -> Positions:
+        return self._blocks(lanes, pos, lambda count, rows, pos: self._pass(lanes, count, pos), skipping=True)
+
+    def _blocks(
+        self,
+        lanes: Lanes,
+        pos: Positions,
+        items: Callable[[Longs, Rows | None, Positions], Positions],
+        *,
+        skipping: bool = False,
+    ) -> Positions:
+        """Pass through the blocks; ``items`` passes over the items of one block in the lanes that have it."""
+        rows: Rows | None = None  # the lanes that are not done; None for all
+        after = pos
+        while True:
+            count, at = lanes.long(after if rows is None else after[rows])
+            stated = None
+            if len(count) and count.min() < 0:
+                stated = np.full(len(count), -1, np.intp)
+                sized = np.nonzero(count < 0)[0]
+                size, behind = lanes.size(at[sized])
+                count[sized] = -count[sized]
+                at[sized] = behind
+                stated[sized] = behind + size
+            room = np.int64(MAX_EMPTY_ITEMS) if self.least == 0 else (lanes.end - at) // self.least
+            wrong = (count > room) | (count < 0)
+            if wrong.any():
+                count, at = np.where(wrong, 0, count), np.where(wrong, lanes.lost, at)
+            more = count > 0
+            if more.all():
+                at = items(count, rows, at)
+                if stated is not None:
+                    at = lanes.lose(at, (stated >= 0) & (stated != at))
+                if rows is None:
+                    after = at
+                else:
+                    after[rows] = at
+                if not len(at):
+                    return after
+                continue
+            if rows is None:
+                after, rows = at, np.arange(len(at))
+            else:
+                after[rows] = at
+            going = np.nonzero(more)[0]
+            if not len(going):
+                return after
+            rows = rows[going]
+            at = items(count[going], rows, at[going])
+            if stated is not None:
+                stated = stated[going]
+                at = lanes.lose(at, (stated >= 0) & (stated != at))
+            after[rows] = at
+
+    def _each(
+        self,
+        lanes: Lanes,
+        count: Longs,
+        rows: Rows | None,
+        pos: Positions,
+        step: Callable[[Rows | None, Positions], Positions],
+    ) -> Positions:
+        least, most = int(count.min()), int(count.max())
+        for place in range(most):
+            if place < least:
+                if _too_few(len(count), len(count), place):
+                    return np.full(len(pos), lanes.lost)
+                pos = np.minimum(step(rows, pos), lanes.lost)
+                continue
+            active = np.nonzero(count > place)[0]
+            if _too_few(len(active), len(count), place):
+                pos[active] = lanes.lost
+                break
+            pos = pos.copy() if place == least else pos
+            pos[active] = np.minimum(step(active if rows is None else rows[active], pos[active]), lanes.lost)
+        return pos
+
+    def _pass(self, lanes: Lanes, count: Longs, pos: Positions) -> Positions:
+        return self._each(lanes, count, None, pos, lambda _, pos: self.item.skip(lanes, pos))
+
+
+class _Integers(_Items):
+    """An array whose items are one or more integers each: passed over by counting the last bytes of integers."""
+
+    def __init__(self, item: Node, integers: int) -> None:
+        super().__init__(item, integers)
+        self.integers = integers
+
+    def _pass(self, lanes: Lanes, count: Longs, pos: Positions) -> Positions:
+        left = (count * self.integers).astype(np.intp)  # integers still to pass
+        steps = 0
+        while True:
+            stops = ~lanes.eights[pos] & _STOPS64
+            inside = np.bitwise_count(stops)
+            if int(left.min()) > int(inside.max()):
+                pos = np.minimum(pos + 8, lanes.lost)
+                left = left - inside
+            else:
+                whole = left > inside
+                if not whole.any():
+                    break
+                pos = np.minimum(pos + 8 * whole, lanes.lost)
+                left = left - inside * whole
+            steps += 1
+            if steps > LONG_LIST and _too_few(np.count_nonzero(left > 8), len(left), steps):
+                return np.where(left > 8, lanes.lost, pos)
+        for _ in range(int(left.max()) - 1):
+            stops = np.where(left > 1, stops & (stops - _ONE64), stops)
+            left = left - 1
+        below = (stops & (~stops + _ONE64)) - _ONE64
+        return pos + ((np.bitwise_count(below) + 1) >> 3)
+
+
+class _IntegerBytes(_Record):
+    """An integer and bytes, as the entries of bounds are: passed over in one look where both are short."""
+
+    def skip(self, lanes: Lanes, pos: Positions) -> Positions:
+        both = lanes.halves[pos]
+        if (both & np.uint16(0x8180)).any():  # a second byte of the integer, or of the length, or a negative length
+            return super().skip(lanes, pos)
+        return pos + ((both >> np.uint16(9)) + np.uint16(2))
+
+
+class _Lazy(Node):
+    """Passes over values and decodes them when they are asked for."""
+
+    def __init__(self, node: Node) -> None:
+        self.node = node
+
+    def run(self, lanes: Lanes, pos: Positions) -> tuple[Column, Positions]:
+        return LazyColumn(lambda: self.node.run(lanes, pos)[0], len(pos)), self.node.skip(lanes, pos)
+
+    def skip(self, lanes: Lanes, pos: Positions) -> Positions:
+        return self.node.skip(lanes, pos)
+
+
+_PRIMITIVES: dict[str, Callable[[], Node]] = {
+    "null": _Null,
+    "boolean": _Boolean,
+    "int": _Int,
+    "long": _Long,
+    "float": _Float,
+    "double": _Double,
+    "bytes": lambda: _Bytes(text=False),
+    "string": lambda: _Bytes(text=True),
+}
+
+
+def compile_type(type_: AvroType, lazy: Collection[int] = ()) -> Node:
+    """How the lanes decode a type.
+
+    Args:
+        type_: the Avro type.
+        lazy: the ids of the fields that are decoded only when they are asked for.
+    """
+    match type_:
+        case Primitive(name):
+            return _PRIMITIVES[name]()
+        case Fixed(_, size):
+            return _Fixed(size)
+        case Enum(_, symbols):
+            return _Enum(symbols)
+        case Union(branches):
+            return _Union([compile_type(branch, lazy) for branch in branches])
+        case Map(values):
+            return _items(entry_record(values), lazy)
+        case Array(items):
+            return _items(items, lazy)
+        case Record(_, fields):
+            nodes = [compile_field(field, lazy) for field in fields]
+            short = len(nodes) == 2 and isinstance(nodes[0], _Long) and isinstance(nodes[1], _Bytes)
+            return _IntegerBytes(nodes) if short else _Record(nodes)
+
+
+def compile_field(field: Field, lazy: Collection[int] = ()) -> Node:
+    """How the lanes decode a field of a record."""
+    node = compile_type(field.type, lazy)
+    return _Lazy(node) if field.id in lazy else node
+
+
+def _items(item: AvroType, lazy: Collection[int]) -> Node:
+    node = compile_type(item, lazy)
+    parts = node.fields if isinstance(node, _Record) else [node]
+    if parts and all(isinstance(part, _Long) for part in parts):
+        return _Integers(node, len(parts))
+    return _Items(node, least_size(item))
+
+
+def footprint(type_: AvroType) -> int:
+    """The bytes that a value of the type takes where there are only zeros."""
+    match type_:
+        case Union(branches):
+            return 1 + footprint(branches[0])
+        case Record(_, fields):
+            return sum(footprint(field.type) for field in fields)
+        case _:
+            return least_size(type_)

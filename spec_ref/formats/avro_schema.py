@@ -1,0 +1,411 @@
+"""Iceberg types as Avro schemas and back (Appendix A, Avro; AVR001 to AVR014).
+
+`schema_json` derives the Avro schema that a writer stores, with the ids of every field, element, key and value.
+`from_avro` gives the Iceberg type of a foreign schema, and `value_reader` and `value_writer` convert between the values
+of `spec_ref.formats.avro_values` and those of the spec.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from spec_ref.errors import at, violation
+from spec_ref.formats.avro_types import (
+    ADJUST_TO_UTC,
+    ELEMENT_ID,
+    FIELD_ID,
+    KEY_ID,
+    NULL,
+    VALUE_ID,
+    Array,
+    AvroType,
+    Enum,
+    Fixed,
+    Logical,
+    Map,
+    Primitive,
+    Record,
+    Union,
+)
+from spec_ref.formats.variant import Variant
+from spec_ref.schemas.types import (
+    BINARY,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    LONG,
+    STRING,
+    TIME,
+    TIMESTAMP,
+    TIMESTAMP_NS,
+    TIMESTAMPTZ,
+    TIMESTAMPTZ_NS,
+    UNKNOWN,
+    UUID,
+    VARIANT,
+    DecimalType,
+    FixedType,
+    ListType,
+    MapType,
+    NestedField,
+    StructType,
+    Type,
+    kind,
+)
+from spec_ref.schemas.values import decimal_of, unscaled
+
+FIELD_NAME = "iceberg-field-name"
+"""Where a name that Avro does not allow is kept beside the one that is written in its place, as Iceberg-Java does."""
+
+MAX_SCALE = 999
+
+_LEGAL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def legal_name(name: str) -> str:
+    """The name with what Avro does not allow in names replaced as Iceberg-Java does.
+
+    A digit in front gets an underscore, any other unit of UTF-16 becomes ``_x`` and its hexadecimal number.
+    """
+    if _LEGAL.fullmatch(name):
+        return name
+    units = name.encode("utf-16-be", "surrogatepass")
+    made = []
+    for place in range(0, len(units), 2):
+        number = int.from_bytes(units[place : place + 2], "big")
+        char = chr(number)
+        if _LEGAL.fullmatch("_" + char) and (place or not char.isdigit()):
+            made.append(char)
+        else:
+            made.append(f"_{char}" if char.isascii() and char.isdigit() else f"_x{number:X}")
+    return "".join(made) or "_"
+
+
+def decimal_size(precision: int) -> int:
+    """The fewest bytes that hold every unscaled value of a precision (AVR006)."""
+    return (int(10**precision - 1).bit_length() + 8) // 8
+
+
+# From Iceberg to Avro
+
+_PLAIN: dict[str, Any] = {
+    "unknown": "null",
+    "boolean": "boolean",
+    "int": "int",
+    "long": "long",
+    "float": "float",
+    "double": "double",
+    "date": {"type": "int", "logicalType": "date"},
+    "time": {"type": "long", "logicalType": "time-micros"},
+    "timestamp": {"type": "long", "logicalType": "timestamp-micros", ADJUST_TO_UTC: False},
+    "timestamptz": {"type": "long", "logicalType": "timestamp-micros", ADJUST_TO_UTC: True},
+    "timestamp_ns": {"type": "long", "logicalType": "timestamp-nanos", ADJUST_TO_UTC: False},
+    "timestamptz_ns": {"type": "long", "logicalType": "timestamp-nanos", ADJUST_TO_UTC: True},
+    "string": "string",
+    "binary": "bytes",
+    "geometry": "bytes",
+    "geography": "bytes",
+}
+"""The Avro types of the types that have no name and no ids in Avro (AVR007, AVR008, AVR010, AVR012, AVR014)."""
+
+
+class _Names:
+    """Hands out the names of records and fixed types, each defined once and referred to afterwards."""
+
+    def __init__(self) -> None:
+        self.taken: set[str] = set()
+
+    def once(self, name: str, json: dict[str, Any]) -> Any:
+        """A type whose name says all of it: its definition the first time, then the name."""
+        if name in self.taken:
+            return name
+        self.taken.add(name)
+        return {**json, "name": name}
+
+    def fresh(self, name: str) -> str:
+        """A name that no other type has."""
+        found, number = name, 1
+        while found in self.taken:
+            number += 1
+            found = f"{name}_{number}"
+        self.taken.add(found)
+        return found
+
+
+def schema_json(struct: StructType, name: str, record_names: Mapping[int, str] | None = None) -> dict[str, Any]:
+    """The JSON of the Avro schema for rows of a struct.
+
+    Args:
+        struct: the type of the rows.
+        name: the name of the outermost record.
+        record_names: names for the records of struct fields by field id; others are named ``r`` and the id, and the
+            records of maps ``k``, the id of the key, ``_v`` and the id of the value, as Iceberg-Java names them.
+    """
+    return _record(struct, name, _Names(), record_names or {})
+
+
+def _record(struct: StructType, name: str, names: _Names, given: Mapping[int, str]) -> dict[str, Any]:
+    fields: list[dict[str, Any]] = []
+    record = {"type": "record", "name": names.fresh(name), "fields": fields}
+    used: set[str] = set()
+    for field in struct.fields:
+        legal = legal_name(field.name)
+        while legal in used:  # two names may have become one; a name is information only, the id decides
+            legal = f"{legal}_{field.id}"
+        used.add(legal)
+        fields.append(_field_json(field, legal, names, given))
+    return record
+
+
+def _field_json(field: NestedField, name: str, names: _Names, given: Mapping[int, str]) -> dict[str, Any]:
+    json: dict[str, Any] = {"name": name}
+    if name != field.name:
+        json[FIELD_NAME] = field.name
+    type_ = _type_json(field.type, field.id, names, given)
+    json["type"] = _optional(type_, required=field.required)
+    if not field.required:
+        json["default"] = None  # AVR002
+    if field.doc is not None:
+        json["doc"] = field.doc
+    json[FIELD_ID] = field.id
+    return json
+
+
+def _optional(json: Any, *, required: bool) -> Any:
+    return json if required or json == "null" else ["null", json]
+
+
+def _type_json(type_: Type, field_id: int, names: _Names, given: Mapping[int, str]) -> Any:
+    match type_:
+        case StructType():
+            return _record(type_, given.get(field_id, f"r{field_id}"), names, given)
+        case ListType(element_id, element, required):
+            items = _optional(_type_json(element, element_id, names, given), required=required)
+            return {"type": "array", "items": items, ELEMENT_ID: element_id}
+        case MapType():
+            return _map_json(type_, names, given)
+        case DecimalType(precision, scale):
+            fixed = {"type": "fixed", "size": decimal_size(precision), "logicalType": "decimal"}
+            name = f"decimal_{precision}_{scale}".replace("-", "m")
+            return names.once(name, {**fixed, "precision": precision, "scale": scale})
+        case FixedType(length):
+            return names.once(f"fixed_{length}", {"type": "fixed", "size": length})
+        case _ if type_ == UUID:
+            return names.once("uuid_fixed", {"type": "fixed", "size": 16, "logicalType": "uuid"})
+        case _ if type_ == VARIANT:
+            fields = [{"name": part, "type": "bytes"} for part in ("metadata", "value")]
+            record = {"type": "record", "logicalType": "variant", "fields": fields}
+            return {**record, "name": names.fresh(given.get(field_id, f"r{field_id}"))}
+        case _:
+            return _PLAIN[kind(type_)]
+
+
+def _map_json(type_: MapType, names: _Names, given: Mapping[int, str]) -> dict[str, Any]:
+    key = _type_json(type_.key, type_.key_id, names, given)
+    value = _optional(_type_json(type_.value, type_.value_id, names, given), required=type_.value_required)
+    if type_.key == STRING:
+        return {"type": "map", "values": value, KEY_ID: type_.key_id, VALUE_ID: type_.value_id}
+    fields: list[dict[str, Any]] = [
+        {"name": "key", "type": key, FIELD_ID: type_.key_id},
+        {"name": "value", "type": value, FIELD_ID: type_.value_id},
+    ]
+    name = names.fresh(f"k{type_.key_id}_v{type_.value_id}")
+    return {"type": "array", "logicalType": "map", "items": {"type": "record", "name": name, "fields": fields}}
+
+
+# From Avro to Iceberg
+
+
+def from_avro(type_: AvroType) -> Type:
+    """The Iceberg type that an Avro type stands for.
+
+    Raises:
+        SpecError: AVR001 for a union that is not of null and one type; AVR013 for an id that is missing; AVR014 for a
+            type that stands for none of Iceberg's.
+    """
+    match type_:
+        case Primitive(name, logical):
+            return _primitive(name, logical)
+        case Fixed(_, size, logical):
+            return _fixed_type(size, logical)
+        case Enum():
+            return STRING
+        case Array(items, element_id, logical_map):
+            return _entries(items) if logical_map else _list(items, element_id)
+        case Map(values, key_id, value_id):
+            inner, required = present(values)
+            return MapType(_id(key_id, "key-id"), STRING, _id(value_id, "value-id"), from_avro(inner), required)
+        case Union():
+            return from_avro(present(type_)[0])
+        case Record(_, fields):
+            if [field.name for field in fields] == ["metadata", "value"] and all(field.id is None for field in fields):
+                return VARIANT
+            made = []
+            for field in fields:
+                with at(f"/{field.name}"):
+                    inner, required = present(field.type)
+                    made.append(NestedField(_id(field.id, "field-id"), field.name, required, from_avro(inner)))
+            return StructType(tuple(made))
+
+
+def present(type_: AvroType) -> tuple[AvroType, bool]:
+    """The type of the values that are not null, and whether null is not among the values."""
+    if not isinstance(type_, Union):
+        return type_, type_ != NULL
+    inner = type_.optional
+    if inner is None:
+        others = [branch for branch in type_.branches if branch != NULL]
+        if len(others) == 1:
+            return others[0], len(type_.branches) == 1
+        raise violation("AVR001", "a union is of null and one other type", found=f"{len(type_.branches)} branches")
+    return inner, False
+
+
+def _id(value: int | None, name: str) -> int:
+    if value is None:
+        raise violation("AVR013", "an id is missing in the Avro schema", expected=name)
+    return value
+
+
+_LOGICAL: dict[tuple[str, str], Callable[[Logical], Type]] = {
+    ("int", "date"): lambda _: DATE,
+    ("long", "time-micros"): lambda _: TIME,
+    ("long", "timestamp-micros"): lambda logical: TIMESTAMPTZ if logical.adjust_to_utc else TIMESTAMP,
+    ("long", "timestamp-nanos"): lambda logical: TIMESTAMPTZ_NS if logical.adjust_to_utc else TIMESTAMP_NS,
+    ("long", "local-timestamp-micros"): lambda _: TIMESTAMP,
+    ("long", "local-timestamp-nanos"): lambda _: TIMESTAMP_NS,
+    ("bytes", "decimal"): lambda logical: _decimal(logical),
+}
+
+_BARE: dict[str, Type] = {
+    "null": UNKNOWN,
+    "boolean": BOOLEAN,
+    "int": INT,
+    "long": LONG,
+    "float": FLOAT,
+    "double": DOUBLE,
+    "bytes": BINARY,
+    "string": STRING,
+}
+
+
+def _primitive(name: str, logical: Logical | None) -> Type:
+    made = logical and _LOGICAL.get((name, logical.name))
+    return made(logical) if made and logical else _BARE[name]
+
+
+def _decimal(logical: Logical) -> DecimalType:
+    if abs(logical.scale) > MAX_SCALE:
+        raise violation("AVR006", "the scale of a decimal is out of range", found=logical.scale)
+    return DecimalType(logical.precision or 0, logical.scale)
+
+
+def _fixed_type(size: int, logical: Logical | None) -> Type:
+    if logical is not None and logical.name == "decimal":
+        return _decimal(logical)
+    return UUID if logical is not None and logical.name == "uuid" and size == 16 else FixedType(size)
+
+
+def _list(items: AvroType, element_id: int | None) -> ListType:
+    inner, required = present(items)
+    return ListType(_id(element_id, "element-id"), from_avro(inner), required)
+
+
+def entry_fields(items: AvroType) -> tuple[Any, Any]:
+    """The fields of the key and the value in the records of a map stored as an array (AVR004)."""
+    record = present(items)[0]
+    if not isinstance(record, Record) or len(record.fields) != 2:
+        raise violation("AVR004", "a map is an array of records of two fields", found=type(record).__name__)
+    return record.fields[0], record.fields[1]
+
+
+def _entries(items: AvroType) -> MapType:
+    key, value = entry_fields(items)
+    inner, required = present(value.type)
+    return MapType(
+        _id(key.id, "field-id of the key"), from_avro(present(key.type)[0]),
+        _id(value.id, "field-id of the value"), from_avro(inner), required,
+    )  # fmt: skip
+
+
+# Values
+
+Convert: TypeAlias = Callable[[Any], Any]
+
+
+def value_reader(type_: AvroType, as_type: Type) -> Convert | None:
+    """What makes a value of the spec of a decoded value that is not null; None where it is one already.
+
+    Args:
+        type_: the Avro type it was written as, not a union.
+        as_type: the Iceberg type to read it as, which `from_avro` gives.
+    """
+    match as_type, type_:
+        case DecimalType(), _:
+            return lambda data: decimal_of(as_type, int.from_bytes(data, "big", signed=True))
+        case _, Fixed() if as_type == UUID:
+            return lambda data: uuid.UUID(bytes=data)
+        case StructType(), Record():
+            return _struct_reader(type_)
+        case ListType(_, element, _), Array(items):
+            return _each(value_reader(present(items)[0], element))
+        case MapType(_, key, _, value, _), Array(items):
+            key_field, value_field = entry_fields(items)
+            readers = (value_reader(present(key_field.type)[0], key), value_reader(present(value_field.type)[0], value))
+            return lambda pairs: tuple((_apply(readers[0], one), _apply(readers[1], other)) for one, other in pairs)
+        case MapType(_, _, _, value, _), Map(values):
+            read = value_reader(present(values)[0], value)
+            return lambda pairs: tuple((key, _apply(read, item)) for key, item in pairs)
+        case _, Record() if as_type == VARIANT:
+            return lambda parts: Variant(*parts)
+        case _:
+            return None
+
+
+def _apply(read: Convert | None, value: Any) -> Any:
+    return value if read is None or value is None else read(value)
+
+
+def _each(read: Convert | None) -> Convert:
+    return tuple if read is None else lambda items: tuple(_apply(read, item) for item in items)
+
+
+def _struct_reader(record: Record) -> Convert:
+    readers = []
+    for place, field in enumerate(record.fields):
+        if field.id is not None:
+            inner, _ = present(field.type)
+            readers.append((field.id, place, value_reader(inner, from_avro(inner))))
+    return lambda values: {field_id: _apply(read, values[place]) for field_id, place, read in readers}
+
+
+def value_writer(type_: Type) -> Convert:
+    """What makes the value that `spec_ref.formats.avro_values` encodes of a value of the spec; null stays null."""
+    match type_:
+        case StructType(fields):
+            writers = [(field.id, value_writer(field.type)) for field in fields]
+            return _unless_null(lambda value: tuple(write(value.get(field_id)) for field_id, write in writers))
+        case ListType(_, element, _):
+            write = value_writer(element)
+            return _unless_null(lambda items: [write(item) for item in items])
+        case MapType(_, key, _, value, _):
+            writers_ = (value_writer(key), value_writer(value))
+            return _unless_null(lambda pairs: [(writers_[0](one), writers_[1](other)) for one, other in pairs])
+        case DecimalType(precision):
+            size = decimal_size(precision)
+            return _unless_null(lambda value: unscaled(value).to_bytes(size, "big", signed=True))
+        case _ if type_ == UUID:
+            return _unless_null(lambda value: value.bytes)
+        case _ if type_ == VARIANT:
+            return _unless_null(lambda value: (value.metadata, value.value))
+        case _:
+            return lambda value: value
+
+
+def _unless_null(write: Convert) -> Convert:
+    return lambda value: None if value is None else write(value)

@@ -1,0 +1,438 @@
+"""The binary encoding of Avro values, one value at a time (Avro 1.11 specification, Binary Encoding).
+
+The plain path: a schema is compiled into a function that reads one value and one that writes one. Logical types are
+left to the caller, so that a timestamp is an int and a decimal bytes.
+
+=================  ==================================================================
+Avro type          value
+=================  ==================================================================
+null               ``None``
+boolean            ``bool``
+int, long          ``int``
+float, double      ``float``
+string, enum       ``str``
+bytes, fixed       ``bytes``
+record             ``tuple``, in the order of the fields
+array              ``list``
+map                ``list`` of (key, value) pairs, in the order written
+union              the value of its branch
+=================  ==================================================================
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from spec_ref.errors import SpecError, at, violation
+from spec_ref.formats.avro_container import long_bytes
+from spec_ref.formats.avro_types import Array, AvroType, Enum, Fixed, Map, Primitive, Record, Union, least_size
+
+Decoder: TypeAlias = Callable[[bytes, int], tuple[Any, int]]
+"""Reads the value at a position of a buffer; gives it with the position behind it."""
+
+Encoder: TypeAlias = Callable[[Any, bytearray], None]
+"""Appends the encoding of a value."""
+
+MAX_EMPTY_ITEMS = 1 << 20
+"""The most items of an array whose items take no bytes, as nothing else bounds their number."""
+
+_FLOAT = struct.Struct("<f")
+_DOUBLE = struct.Struct("<d")
+
+
+class Malformed(Exception):
+    """The bytes are not an encoding of the type; becomes a `SpecError` that tells where."""
+
+
+def read_long(data: bytes, position: int) -> tuple[int, int]:
+    """A variable-length zig-zag integer of at most 64 bits."""
+    byte = data[position]
+    if byte < 0x80:
+        return (byte >> 1) ^ -(byte & 1), position + 1
+    number = byte & 0x7F
+    shift = 7
+    while True:
+        position += 1
+        byte = data[position]
+        number |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            break
+        shift += 7
+        if shift > 63:
+            raise Malformed("an integer has more than 64 bits")
+    if number >= 1 << 64:
+        raise Malformed("an integer has more than 64 bits")
+    return (number >> 1) ^ -(number & 1), position + 1
+
+
+def _read_int(data: bytes, position: int) -> tuple[int, int]:
+    number, position = read_long(data, position)
+    if not -0x80000000 <= number <= 0x7FFFFFFF:
+        raise Malformed("an int has more than 32 bits")
+    return number, position
+
+
+def _read_boolean(data: bytes, position: int) -> tuple[bool, int]:
+    byte = data[position]
+    if byte > 1:
+        raise Malformed("a boolean is neither 0 nor 1")
+    return byte == 1, position + 1
+
+
+def _read_bytes(data: bytes, position: int) -> tuple[bytes, int]:
+    size, start = read_long(data, position)
+    end = start + size
+    if size < 0 or end > len(data):
+        raise Malformed(f"a length of {size} is negative or runs over the end of the block")
+    return data[start:end], end
+
+
+def _read_string(data: bytes, position: int) -> tuple[str, int]:
+    text, position = _read_bytes(data, position)
+    try:
+        return text.decode(), position
+    except UnicodeDecodeError as error:
+        raise Malformed(f"a string is not UTF-8: {error.reason}") from None
+
+
+def _read_float(data: bytes, position: int) -> tuple[float, int]:
+    return _FLOAT.unpack_from(data, position)[0], position + 4
+
+
+def _read_double(data: bytes, position: int) -> tuple[float, int]:
+    return _DOUBLE.unpack_from(data, position)[0], position + 8
+
+
+_READ_PRIMITIVE: dict[str, Decoder] = {
+    "null": lambda data, position: (None, position),
+    "boolean": _read_boolean,
+    "int": _read_int,
+    "long": read_long,
+    "float": _read_float,
+    "double": _read_double,
+    "bytes": _read_bytes,
+    "string": _read_string,
+}
+
+
+def decoder(type_: AvroType) -> Decoder:
+    """The function that reads values of a type.
+
+    It raises `Malformed`, `IndexError` or `struct.error` for bytes that are none; `decode_all` makes errors of them
+    that say where.
+    """
+    match type_:
+        case Primitive(name):
+            return _READ_PRIMITIVE[name]
+        case Fixed(_, size):
+            return _fixed_decoder(size)
+        case Enum(_, symbols):
+            return _choice_decoder([_constant(symbol) for symbol in symbols], "an enum")
+        case Union(branches):
+            return _choice_decoder([decoder(branch) for branch in branches], "a union")
+        case Array(items):
+            return _items_decoder(decoder(items), least_size(items))
+        case Map(values):
+            read_value = decoder(values)
+
+            def entry(data: bytes, position: int) -> tuple[tuple[str, Any], int]:
+                key, position = _read_string(data, position)
+                value, position = read_value(data, position)
+                return (key, value), position
+
+            return _items_decoder(entry, 1)
+        case Record(_, fields):
+            return _record_decoder(tuple(decoder(field.type) for field in fields))
+
+
+def _constant(value: Any) -> Decoder:
+    return lambda data, position: (value, position)
+
+
+def _fixed_decoder(size: int) -> Decoder:
+    def read(data: bytes, position: int) -> tuple[bytes, int]:
+        end = position + size
+        if end > len(data):
+            raise Malformed("a fixed runs over the end of the block")
+        return data[position:end], end
+
+    return read
+
+
+def _choice_decoder(choices: list[Decoder], what: str) -> Decoder:
+    def read(data: bytes, position: int) -> tuple[Any, int]:
+        index, position = read_long(data, position)
+        if not 0 <= index < len(choices):
+            raise Malformed(f"{what} has no branch {index}")
+        return choices[index](data, position)
+
+    return read
+
+
+def _items_decoder(item: Decoder, least: int) -> Decoder:
+    def read(data: bytes, position: int) -> tuple[list[Any], int]:
+        items: list[Any] = []
+        while True:
+            count, position = read_long(data, position)
+            if count == 0:
+                return items, position
+            stated = None
+            if count < 0:
+                count = -count
+                size, position = read_long(data, position)
+                stated = position + size
+            room = MAX_EMPTY_ITEMS - len(items) if least == 0 else (len(data) - position) // least
+            if count > room:
+                raise Malformed(f"there are {count} items where there is room for {room}")
+            for _ in range(count):
+                value, position = item(data, position)
+                items.append(value)
+            if stated is not None and stated != position:
+                raise Malformed("the size of a block of items is not the size of its items")
+
+    return read
+
+
+def _record_decoder(fields: tuple[Decoder, ...]) -> Decoder:
+    def read(data: bytes, position: int) -> tuple[tuple[Any, ...], int]:
+        values = []
+        for field in fields:
+            value, position = field(data, position)
+            values.append(value)
+        return tuple(values), position
+
+    return read
+
+
+def decode_all(type_: AvroType, count: int, data: bytes, requirement: str, first: int = 0) -> list[Any]:
+    """The objects of one block.
+
+    Args:
+        type_: the schema of the file.
+        count: how many objects the block says it has.
+        data: the decompressed bytes of the block.
+        requirement: the code to tell where the bytes are not that many objects.
+        first: the number of objects in the blocks before, for the path in an error.
+
+    Raises:
+        SpecError: an object is malformed or cut off, or bytes are left over. The path is that of the object,
+            ``/17``, and for a record that of the field, ``/17/data_file/file_path``.
+    """
+    least = least_size(type_)
+    room = MAX_EMPTY_ITEMS if least == 0 else len(data) // least
+    if count > room:
+        raise violation(
+            requirement, "a block is too short for its number of objects", found=count, expected=f"{room} at most"
+        )
+    read = decoder(type_)
+    objects: list[Any] = []
+    position = 0
+    try:
+        for _ in range(count):
+            start = position
+            value, position = read(data, position)
+            objects.append(value)
+    except (Malformed, IndexError, struct.error):
+        raise fault(type_, data, start, requirement, f"/{first + len(objects)}") from None
+    if position != len(data):
+        left = len(data) - position
+        raise violation(
+            requirement, "bytes are left in a block behind its objects", found=f"{left} bytes",
+            expected=f"nothing behind {count} objects", path=f"/{first + count}",
+        )  # fmt: skip
+    return objects
+
+
+def fault(type_: AvroType, data: bytes, position: int, requirement: str, path: str) -> SpecError:
+    """The error for a value at ``position`` that could not be read, with the path of the innermost record field."""
+    while True:
+        inner = type_
+        if isinstance(type_, Union):
+            try:
+                index, after = read_long(data, position)
+                inner, position = type_.branches[index], after
+                if index < 0:
+                    raise Malformed("a union has no negative branch")
+            except (Malformed, IndexError):
+                break
+        if not isinstance(inner, Record):
+            type_ = inner
+            break
+        for field in inner.fields:
+            try:
+                _, after = decoder(field.type)(data, position)
+            except (Malformed, IndexError, struct.error):
+                path += f"/{field.name}"
+                type_ = field.type
+                break
+            position = after
+        else:
+            break
+    try:
+        decoder(type_)(data, position)
+        reason = "it is malformed"
+    except Malformed as error:
+        reason = str(error)
+    except (IndexError, struct.error):
+        reason = "the block ends inside it"
+    return violation(requirement, f"a value cannot be decoded: {reason}", path=path)
+
+
+# Writing
+
+
+def encoder(type_: AvroType) -> Encoder:
+    """The function that writes values of a type; it raises a `SpecError` for a value that the type cannot hold."""
+    match type_:
+        case Primitive(name):
+            return _WRITE_PRIMITIVE[name]
+        case Fixed(_, size):
+            return _fixed_encoder(size)
+        case Enum(_, symbols):
+            places = {symbol: long_bytes(place) for place, symbol in enumerate(symbols)}
+
+            def write_symbol(value: Any, out: bytearray) -> None:
+                if value not in places:
+                    raise _unfit("one of the symbols", value)
+                out += places[value]
+
+            return write_symbol
+        case Union(branches):
+            return _union_encoder(type_, branches)
+        case Array(items):
+            return _items_encoder(encoder(items))
+        case Map(values):
+            write_value = encoder(values)
+
+            def write_entry(pair: Any, out: bytearray) -> None:
+                _write_string(pair[0], out)
+                write_value(pair[1], out)
+
+            return _items_encoder(write_entry)
+        case Record(_, fields):
+            return _record_encoder(tuple((field.name, encoder(field.type)) for field in fields))
+
+
+def _unfit(expected: str, value: Any) -> SpecError:
+    return violation("AVR014", "the value cannot be written as its Avro type", found=value, expected=expected)
+
+
+def _integer_encoder(bits: int) -> Encoder:
+    low, high = -(1 << bits - 1), (1 << bits - 1) - 1
+
+    def write(value: Any, out: bytearray) -> None:
+        if type(value) is bool or not isinstance(value, int) or not low <= value <= high:
+            raise _unfit(f"an integer of {bits} bits", value)
+        if 0 <= value < 64:
+            out.append(value << 1)
+        else:
+            out += long_bytes(value)
+
+    return write
+
+
+def _write_null(value: Any, out: bytearray) -> None:
+    if value is not None:
+        raise _unfit("null", value)
+
+
+def _write_boolean(value: Any, out: bytearray) -> None:
+    if type(value) is not bool:
+        raise _unfit("a boolean", value)
+    out.append(value)
+
+
+def _float_encoder(form: struct.Struct) -> Encoder:
+    def write(value: Any, out: bytearray) -> None:
+        try:
+            out += form.pack(value)
+        except (struct.error, OverflowError):
+            raise _unfit("a floating-point number in range", value) from None
+
+    return write
+
+
+def _write_bytes(value: Any, out: bytearray) -> None:
+    if not isinstance(value, (bytes, bytearray, memoryview)):
+        raise _unfit("bytes", value)
+    out += long_bytes(len(value))
+    out += value
+
+
+def _write_string(value: Any, out: bytearray) -> None:
+    if not isinstance(value, str):
+        raise _unfit("a string", value)
+    try:
+        text = value.encode()
+    except UnicodeEncodeError:
+        raise _unfit("a string without lone surrogates", value) from None
+    out += long_bytes(len(text))
+    out += text
+
+
+_WRITE_PRIMITIVE: dict[str, Encoder] = {
+    "null": _write_null,
+    "boolean": _write_boolean,
+    "int": _integer_encoder(32),
+    "long": _integer_encoder(64),
+    "float": _float_encoder(_FLOAT),
+    "double": _float_encoder(_DOUBLE),
+    "bytes": _write_bytes,
+    "string": _write_string,
+}
+
+
+def _fixed_encoder(size: int) -> Encoder:
+    def write(value: Any, out: bytearray) -> None:
+        if not isinstance(value, bytes) or len(value) != size:
+            raise _unfit(f"{size} bytes", value)
+        out += value
+
+    return write
+
+
+def _union_encoder(union: Union, branches: tuple[AvroType, ...]) -> Encoder:
+    """Writes an optional value; Iceberg has no other unions (AVR001)."""
+    inner = union.optional
+    if inner is None:
+        raise violation("AVR001", "only unions of null and one type are written", found=str(union))
+    place = branches.index(inner)
+    null, chosen = long_bytes(1 - place), long_bytes(place)
+    write = encoder(inner)
+
+    def write_optional(value: Any, out: bytearray) -> None:
+        if value is None:
+            out += null
+        else:
+            out += chosen
+            write(value, out)
+
+    return write_optional
+
+
+def _items_encoder(item: Encoder) -> Encoder:
+    def write(values: Any, out: bytearray) -> None:
+        count = 0
+        if values:
+            out += long_bytes(len(values))
+            for value in values:
+                with at(f"/{count}"):
+                    item(value, out)
+                count += 1
+        out.append(0)
+
+    return write
+
+
+def _record_encoder(fields: tuple[tuple[str, Encoder], ...]) -> Encoder:
+    def write(values: Any, out: bytearray) -> None:
+        for (name, field), value in zip(fields, values, strict=True):
+            try:
+                field(value, out)
+            except SpecError:
+                with at(f"/{name}"):
+                    raise
+
+    return write
