@@ -28,6 +28,13 @@ def holds_strings(value: dict[str, Any]) -> bool:
     return True
 
 
+CONDITION_NAMES: dict[str, Any] = {
+    "holds_strings": holds_strings,
+    "JSON_TYPES": frozenset({str, int, float, bool, dict, list}),
+}
+"""What the conditions of kinds may name."""
+
+
 @attrs.frozen(eq=False)
 class Scalar:
     """A value that is the same in JSON and in a record."""
@@ -49,7 +56,7 @@ class Scalar:
     accepts: Callable[[Any], bool] = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        condition = eval(f"lambda v: {self.test.format(v='v')}", {"holds_strings": holds_strings})  # noqa: S307
+        condition = eval(f"lambda v: {self.test.format(v='v')}", CONDITION_NAMES)  # noqa: S307
         object.__setattr__(self, "accepts", condition)
 
 
@@ -70,7 +77,7 @@ STRING_MAP = Scalar(
     "string_map({v})",
     "type({v}) is dict",
 )
-ANY = Scalar("a JSON value", "{v} is not None", {}, "dumps({v})", "{v} is not None")
+ANY = Scalar("a JSON value", "type({v}) in JSON_TYPES", {}, "dumps({v})", "type({v}) in JSON_TYPES")
 
 
 @attrs.frozen(eq=False)

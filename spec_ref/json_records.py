@@ -17,7 +17,7 @@ import attrs
 
 from spec_ref.errors import SpecError, at, violation
 from spec_ref.json_document import DOCUMENT, escaped
-from spec_ref.json_kinds import ANY, Kept, Kind, ListOf, MapOf, RecordOf, Scalar, Via, holds_strings
+from spec_ref.json_kinds import ANY, CONDITION_NAMES, Kept, Kind, ListOf, MapOf, RecordOf, Scalar, Via
 from spec_ref.records import RULE, field_rules
 from spec_ref.versions import FieldRule, FormatVersion, Rule
 
@@ -217,7 +217,7 @@ def _absence(row: Row, index: int, names: dict[str, Any]) -> str:
 def record_reader(kind: RecordOf, version: FormatVersion) -> Reader:
     """Generate the function that reads a JSON object into a record."""
     table = rows(kind, version)
-    names: dict[str, Any] = {"ABSENT": ABSENT, "holds_strings": holds_strings, "unknown": unknown_of(kind)}
+    names: dict[str, Any] = {**CONDITION_NAMES, "ABSENT": ABSENT, "unknown": unknown_of(kind)}
     names["other"] = lambda value: wrong(f"{kind.title}, an object", kind.requirement, value)
     names["constant"] = functools.partial(check_constants, kind)
     names.update(make=kind.cls, finish=kind.finish, version=version)

@@ -1,8 +1,8 @@
 """JSON Schemas of table metadata, generated from the field rules (Appendix C).
 
 A schema says of a document what the fields say one by one: names, kinds and ranges, and what a writer of the version
-has to write. What fields say together is for `spec_ref.table_metadata.check_metadata`. Properties that no version knows, or
-that the version leaves out, are allowed, as readers bear them. JSON Schema takes 1.0 for an integer; readers do not.
+has to write. What fields say together is for `check_metadata`. Properties that no version knows or that the version
+leaves out are allowed, as readers bear them. JSON Schema takes 1.0 for an integer; readers do not.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from spec_ref.errors import SpecError, at
 from spec_ref.json_document import DOCUMENT, dumps, escaped
-from spec_ref.json_kinds import Kept, Kind, ListOf, MapOf, RecordOf, Scalar, Via, holds_strings
+from spec_ref.json_kinds import CONDITION_NAMES, Kept, Kind, ListOf, MapOf, RecordOf, Scalar, Via
 from spec_ref.json_records import Row, keeps_unknown, read_scalar, rows
 from spec_ref.records import field_rules
 from spec_ref.versions import FormatVersion, Rule
@@ -44,7 +44,7 @@ def string_map(values: Mapping[str, str]) -> str:
 
 
 WORDS: dict[str, Any] = {
-    "holds_strings": holds_strings,
+    **CONDITION_NAMES,
     "boolean": {True: "true", False: "false"},
     "string": encode_basestring,
     "string_map": string_map,

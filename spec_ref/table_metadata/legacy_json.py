@@ -1,8 +1,8 @@
 """JSON of content files and scan tasks, as the spec had it until 2024: a legacy import format, not part of the spec.
 
 Upstream removed both sections (apache/iceberg#9771), and Iceberg-Java writes another form since (contradiction A29).
-What is here is the removed text: upper-case names, partition values keyed by partition field id, maps as keys and values.
-Nothing in the reference writes it unless asked.
+What is here is the removed text: upper-case names, partition values keyed by partition field id, maps as keys and
+values. Nothing in the reference writes it unless asked.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from spec_ref.schemas.types import BINARY, StructType
 from spec_ref.single_value.json_value import from_json, to_json
 from spec_ref.versions import OPTIONAL, REQUIRED, V3, FormatVersion
 
-LEGACY = "A29"
-"""The contradiction that tells of this format; no requirement of the current spec stands behind it."""
+LEGACY = "TMD029"
+"""The code of what is no JSON of the kinds that are listed; a removed section has no requirement of its own."""
 
 
 class LegacyContent(enum.Enum):
