@@ -60,8 +60,8 @@ class IcebergJava:
     def hash(self, args: Arguments) -> object:
         """The hash inside the bucket transform, without the modulo."""
         name = native.kind(args["type"])
-        if name == "boolean":
-            raise Unsupported("there is no hash of booleans")
+        if name in ("boolean", "unknown"):
+            raise Unsupported(f"there is no hash of {name}")
         if name in ("float", "double"):
             method = self._jvm.method("org.apache.iceberg.util.BucketUtil", "hash", "double")
             value = self._value(args)[1]
@@ -131,22 +131,31 @@ class IcebergJava:
     def bound_encode(self, args: Arguments) -> object:
         """As `encode`; points through ``GeospatialBound``."""
         point = args["value"]
+        if native.is_nan(args["type"], point):
+            raise Unsupported("metrics leave NaN out before a bound is converted")
         if native.kind(args["type"]) not in ("geometry", "geography") or point is None:
             return self.encode(args)
         create = COORDINATES.get("".join(name for name in "xyzm" if name in point))
         if create is None:
             raise Unsupported("a GeospatialBound always has x and y")
+        class_ = self._geospatial_bound()
         self.type_of(json.dumps(args["type"]))
         numbers = [self._jvm.box("double", native.read("double", point[name])) for name in "xyzm" if name in point]
-        class_ = "org.apache.iceberg.geospatial.GeospatialBound"
         bound = self._jvm.call(self._jvm.method(class_, create, *["double"] * len(numbers)), None, *numbers)
         with self._jvm.judged():
             return self._jvm.bytes_of(bound.toByteBuffer()).hex().upper()
+
+    def _geospatial_bound(self) -> str:
+        name = "org.apache.iceberg.geospatial.GeospatialBound"
+        if not self._jvm.has_class(name):
+            raise Unsupported("this version has no bounds of geometries")
+        return name
 
     def bound_decode(self, args: Arguments) -> object:
         """As `decode`; points through ``GeospatialBound``."""
         if native.kind(args["type"]) not in ("geometry", "geography"):
             return self.decode(args)
+        self._geospatial_bound()
         self.type_of(json.dumps(args["type"]))
         nio = self._jvm.root.java.nio
         buffer = nio.ByteBuffer.wrap(bytes.fromhex(args["bytes"])).order(nio.ByteOrder.LITTLE_ENDIAN)

@@ -85,6 +85,14 @@ class JVM:
         """A Java class, for reflection."""
         return self.root.java.lang.Class.forName(name)
 
+    def has_class(self, name: str) -> bool:
+        """Whether this version of the engine has a class."""
+        try:
+            self.class_(name)
+        except Py4JJavaError:
+            return False
+        return True
+
     def method(self, owner: str | Any, name: str, *parameters: str) -> Any:
         """A method by its owner and the names of its parameters' classes, callable with `call` even if not public."""
         primitives = {"int": self.root.java.lang.Integer.TYPE, "double": self.root.java.lang.Double.TYPE}

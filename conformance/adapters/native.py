@@ -87,10 +87,13 @@ def _read(name: str, json: Any) -> Any:
 
 def _days(text: str) -> int | None:
     found = _DATE.fullmatch(text)
-    return days_from_civil(int(found[1]), int(found[2]), int(found[3])) if found else None
+    if not found:
+        return None
+    return days_from_civil(int(found[1]), int(found[2]), int(found[3]))
 
 
 def _count(text: str, digits: int) -> int | None:
+    """Seconds, or what ``digits`` digits of them count, since midnight."""
     found = _TIME.fullmatch(text)
     if not found or len(found[4] or "") > digits:
         return None
@@ -111,6 +114,11 @@ def _instant(name: str, text: str) -> int | None:
         ahead = (int(offset[3]) * 60 + int(offset[4])) * (60 if offset[2] == "+" else -60)
     days, count = _days(date), _count(time, UNITS[name])
     return None if days is None or count is None else count + (days * DAY - ahead) * 10 ** UNITS[name]
+
+
+def is_nan(type_: object, json: Any) -> bool:
+    """Whether the exchange form is a NaN: what makes bounds passes it over before one is encoded."""
+    return kind(type_) in ("float", "double") and json == "NaN"
 
 
 def write(type_: object, value: Any) -> Any:

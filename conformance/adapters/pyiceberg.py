@@ -67,7 +67,7 @@ def _hash(args: Arguments) -> object:
     source = engine_type(args["type"])
     bucket: Any = BucketTransform(num_buckets=1)
     if not bucket.can_transform(source):
-        if native.kind(args["type"]) in ("boolean", "float", "double"):
+        if native.kind(args["type"]) in ("boolean", "float", "double", "unknown"):
             raise Unsupported("PyIceberg hashes only what can be bucketed")
         raise Invalid(f"{source} cannot be hashed")
     value = native.read(args["type"], args["value"])
@@ -121,6 +121,12 @@ def _check_json(type_: Any) -> None:
         raise Unsupported(f"PyIceberg has no JSON form of {type_}")
 
 
+def _bound_encode(args: Arguments) -> str:
+    if native.is_nan(args["type"], args["value"]):
+        raise Unsupported("bounds come from Parquet statistics, which leave NaN out")
+    return _encode(args)
+
+
 def _bound_truncate(args: Arguments) -> object:
     type_ = _value_type(args["type"])
     name = native.kind(args["type"])
@@ -163,7 +169,7 @@ def operations() -> dict[str, Callable[[Arguments], object]]:
         "json-value.encode": _json_encode,
         "json-value.decode": _json_decode,
         "json-value.round-trip": _json_round_trip,
-        "bound.encode": _encode,
+        "bound.encode": _bound_encode,
         "bound.decode": _decode,
         "bound.truncate": _bound_truncate,
         "type.parse": _type_parse,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any
 
@@ -20,18 +19,16 @@ Arguments = dict[str, Any]
 REFUSALS = (ValueError, OverflowError, pa.ArrowException)
 
 _NUMBERED = re.compile(r"(bucket|truncate)\[([0-9]+)\]")
-_TRANSFORMS: dict[str, Callable[..., Any]] = {
-    name: getattr(core, name) for name in ("identity", "void", "year", "month", "day", "hour", "bucket", "truncate")
-}
+_PLAIN = ("identity", "void", "year", "month", "day", "hour")
 
 
 def _transform(args: Arguments) -> object:
     text = args["transform"]
     numbered = _NUMBERED.fullmatch(text)
-    function = _TRANSFORMS.get(numbered[1] if numbered else text)
-    if function is None:
+    if numbered is None and text not in _PLAIN:
         raise Unsupported("texts of transforms are not parsed here")
-    arrow = schema_to_pyarrow(engine_type(args["type"]))
+    function = getattr(core, numbered[1] if numbered else text)
+    arrow = _arrow_type(args["type"])
     value = native.read(args["type"], args["value"])
     if native.kind(args["type"]) == "uuid":
         arrow, value = pa.binary(16), value and value.bytes
@@ -42,12 +39,20 @@ def _transform(args: Arguments) -> object:
     try:
         result = function(array, int(numbered[2])) if numbered else function(array)
     except (ValueError, RuntimeError) as error:
-        raise Invalid(str(error)) from error
+        raise (Unsupported if "FeatureUnsupported" in str(error) else Invalid)(str(error)) from error
     except BaseException as error:
         if type(error).__name__ != "PanicException":
             raise
         raise RuntimeError(f"panic: {error}") from error
     return _exchange(args["type"], text, result)
+
+
+def _arrow_type(type_: Any) -> Any:
+    if native.kind(type_) in ("geometry", "geography"):
+        raise Unsupported("PyIceberg makes no Arrow type of geometries")
+    if type_ == "binary":
+        return pa.binary()  # of the two layouts the one that the library takes
+    return schema_to_pyarrow(engine_type(type_))
 
 
 def _exchange(source: Any, text: str, result: Any) -> object:

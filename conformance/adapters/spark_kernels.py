@@ -145,7 +145,7 @@ def _answer_alike(questions: list[Question]) -> list[Answer]:
 
 
 def answer_batches(batches: Iterator[Any]) -> Iterator[Any]:
-    """The function for ``mapInArrow``: from batches of (row, question in JSON) to one batch of (row, answer in JSON)."""
+    """The function for ``mapInArrow``: makes of batches of row and question one batch of row and answer, in JSON."""
     rows = [row for batch in batches for row in batch.to_pylist()]
     answers = answer_questions([json.loads(row["question"]) for row in rows])
     yield pa.RecordBatch.from_arrays(
