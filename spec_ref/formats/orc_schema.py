@@ -1,0 +1,282 @@
+"""Iceberg types as ORC types and back (Appendix A, ORC; ORC001 to ORC008).
+
+The schema of an ORC file is taken from the Arrow schema that pyarrow gives for it: its fields carry the ORC type
+attributes as metadata, at every level. `struct_from_orc` reads it, and `arrow_schema` gives the Arrow schema,
+attributes included, from which pyarrow writes a file.
+
+pyarrow leaves the attributes of map keys and values out when it writes, so that a file with a map could not be read by
+its ids; `arrow_schema` refuses maps for that reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+
+from spec_ref.errors import at, violation
+from spec_ref.formats.file_ids import Ids, ids_of
+from spec_ref.schemas.name_mapping import MappedField
+from spec_ref.schemas.types import (
+    BINARY,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    LONG,
+    STRING,
+    TIME,
+    TIMESTAMP,
+    TIMESTAMP_NS,
+    TIMESTAMPTZ,
+    TIMESTAMPTZ_NS,
+    UNKNOWN,
+    UUID,
+    VARIANT,
+    DecimalType,
+    FixedType,
+    GeographyType,
+    GeometryType,
+    ListType,
+    MapType,
+    NestedField,
+    PrimitiveType,
+    StructType,
+    Type,
+    VariantType,
+    kind,
+)
+
+ID = "iceberg.id"
+REQUIRED = "iceberg.required"
+LONG_TYPE = "iceberg.long-type"
+BINARY_TYPE = "iceberg.binary-type"
+STRUCT_TYPE = "iceberg.struct-type"
+LENGTH = "iceberg.length"
+TIMESTAMP_UNIT = "iceberg.timestamp-unit"
+
+Attributes: TypeAlias = dict[str, str]
+ArrowField: TypeAlias = "pa.Field[Any]"
+
+MAX_LENGTH_DIGITS = 10
+
+_CODES: dict[str, str] = {
+    **dict.fromkeys(("time", "uuid", "fixed"), "ORC002"),
+    **dict.fromkeys(("timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns"), "ORC003"),
+    **dict.fromkeys(("unknown", "variant", "geometry", "geography"), "ORC005"),
+}
+"""The requirement for the storage of a kind of type; ORC008 for the others."""
+
+
+def code(type_: Type) -> str:
+    """The requirement that says how ORC stores the type."""
+    return _CODES.get(kind(type_), "ORC008")
+
+
+def type_attributes(type_: Type) -> Attributes:
+    """The ORC attributes that tell the type apart from others of the same ORC type; ids are not among them."""
+    match type_:
+        case FixedType(length):
+            return {BINARY_TYPE: "FIXED", LENGTH: str(length)}
+        case GeometryType() | GeographyType():
+            return {BINARY_TYPE: kind(type_).upper()}
+        case VariantType():
+            return {STRUCT_TYPE: "VARIANT"}
+        case PrimitiveType("time"):
+            return {LONG_TYPE: "TIME"}
+        case PrimitiveType("uuid"):
+            return {BINARY_TYPE: "UUID"}
+        case PrimitiveType("timestamp" | "timestamptz"):
+            return {TIMESTAMP_UNIT: "MICROS"}
+        case PrimitiveType("timestamp_ns" | "timestamptz_ns"):
+            return {TIMESTAMP_UNIT: "NANOS"}
+        case _:
+            return {}
+
+
+# From ORC
+
+
+def struct_from_orc(schema: pa.Schema, mapping: Sequence[MappedField] | None = None) -> StructType:
+    """The columns of a file as an Iceberg struct.
+
+    ORC has no place for the CRS and the algorithm of geospatial types, so these are the defaults; the table's schema
+    knows them.
+
+    Args:
+        schema: the Arrow schema of ``pyarrow.orc.ORCFile``.
+        mapping: the table's name mapping, for a file without ids; columns that it does not name are left out.
+
+    Raises:
+        SpecError: ORC001 for a column without id, ORC002 to ORC008 for a column of no Iceberg type.
+    """
+    fields = list(schema)
+    return _struct(fields, ids_of("ORC001", any(map(_has_ids, fields)), mapping))
+
+
+def attributes_of(field: ArrowField) -> Attributes:
+    """The ORC type attributes of a field."""
+    pairs = (field.metadata or {}).items()
+    return {key.decode("utf-8", "replace"): value.decode("utf-8", "replace") for key, value in pairs}
+
+
+def _children(type_: pa.DataType) -> list[ArrowField]:
+    if isinstance(type_, pa.MapType):
+        return [type_.key_field, type_.item_field]
+    return [type_.field(place) for place in range(type_.num_fields)]
+
+
+def _has_ids(field: ArrowField) -> bool:
+    return ID in attributes_of(field) or any(map(_has_ids, _children(field.type)))
+
+
+def _own_id(attributes: Attributes) -> int | None:
+    text = attributes.get(ID)
+    if text is None:
+        return None
+    if not (
+        text.removeprefix("-").isascii() and text.removeprefix("-").isdigit() and len(text) <= MAX_LENGTH_DIGITS + 1
+    ):
+        raise violation("ORC001", f"{ID} is no id", found=text, expected="an integer")
+    return int(text)
+
+
+def _is_required(attributes: Attributes) -> bool:
+    return attributes.get(REQUIRED) == "true"
+
+
+def _struct(fields: Sequence[ArrowField], ids: Ids) -> StructType:
+    made = []
+    for field in fields:
+        with at(f"/{field.name}"):
+            attributes = attributes_of(field)
+            field_id = ids.take(field.name, _own_id(attributes))
+            if field_id is not None:
+                type_ = _type(field.type, attributes, ids.inside(field.name))
+                made.append(NestedField(field_id, field.name, _is_required(attributes), type_))
+    return StructType(tuple(made))
+
+
+def _part(field: ArrowField, name: str, ids: Ids) -> tuple[int, Type, bool]:
+    """The id, type and requiredness of an element, key or value."""
+    with at(f"/{name}"):
+        attributes = attributes_of(field)
+        part_id = ids.take(name, _own_id(attributes))
+        if part_id is None:
+            raise violation("ORC001", f"the name mapping has no id for the {name}")
+        return part_id, _type(field.type, attributes, ids.inside(name)), _is_required(attributes)
+
+
+_BARE: dict[pa.DataType, Type] = {
+    pa.bool_(): BOOLEAN, pa.int8(): INT, pa.int16(): INT, pa.int32(): INT, pa.int64(): LONG, pa.float32(): FLOAT,
+    pa.float64(): DOUBLE, pa.date32(): DATE, pa.string(): STRING, pa.large_string(): STRING, pa.binary(): BINARY,
+    pa.large_binary(): BINARY,
+}  # fmt: skip
+_BINARIES: dict[str, Type] = {"UUID": UUID, "GEOMETRY": GeometryType(), "GEOGRAPHY": GeographyType()}
+_TIMESTAMPS = {
+    (False, "MICROS"): TIMESTAMP, (True, "MICROS"): TIMESTAMPTZ, (False, "NANOS"): TIMESTAMP_NS,
+    (True, "NANOS"): TIMESTAMPTZ_NS,
+}  # fmt: skip
+
+
+def _type(arrow: pa.DataType, attributes: Attributes, ids: Ids) -> Type:
+    if isinstance(arrow, pa.StructType):
+        if attributes.get(STRUCT_TYPE) == "VARIANT":
+            return _variant(arrow)
+        return _struct(_children(arrow), ids)
+    if isinstance(arrow, pa.MapType):
+        key_id, key, _ = _part(arrow.key_field, "key", ids)
+        return MapType(key_id, key, *_part(arrow.item_field, "value", ids))
+    if isinstance(arrow, (pa.ListType, pa.LargeListType)):
+        return ListType(*_part(arrow.value_field, "element", ids))
+    if isinstance(arrow, pa.TimestampType):
+        unit = attributes.get(TIMESTAMP_UNIT, "MICROS")
+        if unit not in ("MICROS", "NANOS"):
+            raise violation("ORC003", f"{TIMESTAMP_UNIT} is not known", found=unit, expected="MICROS or NANOS")
+        return _TIMESTAMPS[arrow.tz is not None, unit]
+    if isinstance(arrow, pa.Decimal128Type):
+        return DecimalType(arrow.precision, arrow.scale)
+    made = _BARE.get(arrow)
+    if made is None:
+        raise violation("ORC008", "Iceberg has no type for the column", found=str(arrow))
+    if made == LONG and attributes.get(LONG_TYPE) == "TIME":
+        return TIME
+    return _binary(attributes) if made == BINARY else made
+
+
+def _binary(attributes: Attributes) -> Type:
+    name = attributes.get(BINARY_TYPE)
+    if name == "FIXED":
+        length = attributes.get(LENGTH, "")
+        if not (length.isascii() and length.isdigit() and len(length) <= MAX_LENGTH_DIGITS):
+            raise violation("ORC002", f"{LENGTH} is no length", found=length, expected="a count of bytes")
+        return FixedType(int(length))
+    return BINARY if name is None else _BINARIES.get(name, BINARY)
+
+
+def _variant(arrow: pa.StructType) -> Type:
+    parts = [(field.name, field.type) for field in _children(arrow)]
+    if sorted(name for name, _ in parts) != ["metadata", "value"] or any(type_ != pa.binary() for _, type_ in parts):
+        raise violation("ORC005", "a variant is a struct of metadata and value, both binary", found=str(arrow))
+    return VARIANT
+
+
+# To Arrow, for pyarrow to write
+
+_ARROW: dict[str, pa.DataType] = {
+    "boolean": pa.bool_(), "int": pa.int32(), "long": pa.int64(), "float": pa.float32(), "double": pa.float64(),
+    "date": pa.date32(), "time": pa.int64(), "timestamp": pa.timestamp("us"), "timestamptz": pa.timestamp("us", "UTC"),
+    "timestamp_ns": pa.timestamp("ns"), "timestamptz_ns": pa.timestamp("ns", "UTC"), "string": pa.string(),
+    "uuid": pa.binary(), "binary": pa.binary(),
+}  # fmt: skip
+
+
+def arrow_schema(struct: StructType) -> pa.Schema:
+    """The Arrow schema of a struct, with the type attributes, from which pyarrow writes a file. Columns of type
+    unknown are left out.
+
+    Times are int64 and uuid, fixed, geometry and geography binary, since pyarrow has no other way to write them.
+
+    Raises:
+        SpecError: ORC001, for a map.
+    """
+    return pa.schema(_arrow_fields(struct))
+
+
+def _arrow_fields(struct: StructType) -> list[ArrowField]:
+    fields = []
+    for field in struct.fields:
+        if field.type != UNKNOWN:
+            with at(f"/{field.name}"):
+                fields.append(_arrow_field(field.name, field.id, field.type, required=field.required))
+    return fields
+
+
+def _arrow_field(name: str, field_id: int, type_: Type, *, required: bool) -> ArrowField:
+    attributes = {ID: str(field_id), REQUIRED: "true" if required else "false", **type_attributes(type_)}
+    return pa.field(name, _arrow_type(type_), nullable=not required, metadata=attributes)
+
+
+def _arrow_type(type_: Type) -> pa.DataType:
+    match type_:
+        case DecimalType(precision, scale):
+            return pa.decimal128(precision, scale)
+        case FixedType() | GeometryType() | GeographyType():
+            return pa.binary()
+        case VariantType():
+            return pa.struct(
+                [pa.field("metadata", pa.binary(), nullable=False), pa.field("value", pa.binary(), nullable=False)]
+            )
+        case StructType():
+            return pa.struct(_arrow_fields(type_))
+        case ListType(element_id, element, required):
+            with at("/element"):
+                return pa.list_(_arrow_field("element", element_id, element, required=required))
+        case MapType():
+            message = "pyarrow leaves out the ids of a map's key and value"
+            raise violation("ORC001", message, found=str(type_), expected="a type without maps")
+        case PrimitiveType(name) if name in _ARROW:
+            return _ARROW[name]
+    raise violation(code(type_), "there is no ORC type to write", found=str(type_), expected="a type with values")

@@ -1,0 +1,119 @@
+"""Iceberg types as the Arrow types from which pyarrow writes Parquet files (Appendix A, Parquet; PQT001 to PQT007).
+
+`arrow_schema` with `WRITER_OPTIONS` makes pyarrow store field ids and types as the appendix asks, which
+`spec_ref.formats.parquet_schema` reads back. Two types are refused, since pyarrow has no way to write their
+annotations.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pyarrow as pa
+
+from spec_ref.errors import at, violation
+from spec_ref.formats.parquet_schema import code
+from spec_ref.schemas.types import (
+    DEFAULT_CRS,
+    UNKNOWN,
+    DecimalType,
+    EdgeAlgorithm,
+    FixedType,
+    GeographyType,
+    GeometryType,
+    ListType,
+    MapType,
+    PrimitiveType,
+    StructType,
+    Type,
+    VariantType,
+)
+
+FIELD_ID = b"PARQUET:field_id"
+"""The key in the metadata of an Arrow field under which pyarrow keeps a Parquet field id."""
+
+WRITER_OPTIONS: dict[str, Any] = {"version": "2.6", "store_decimal_as_integer": True, "store_schema": False}
+"""Options of ``pyarrow.parquet.ParquetWriter`` that make it store types as the appendix asks."""
+
+
+class _GeoArrow(pa.ExtensionType):
+    """WKB under the name by which pyarrow stores GEOMETRY and GEOGRAPHY.
+
+    It is never registered: a registered type would change how pyarrow reads the files of others.
+    """
+
+    def __init__(self, metadata: dict[str, str]) -> None:
+        self._metadata = json.dumps(metadata)
+        super().__init__(pa.binary(), "geoarrow.wkb")
+
+    def __arrow_ext_serialize__(self) -> bytes:
+        return self._metadata.encode()
+
+    @classmethod
+    def __arrow_ext_deserialize__(cls, storage_type: pa.DataType, serialized: bytes) -> _GeoArrow:
+        return cls(json.loads(serialized))
+
+
+_ARROW: dict[str, pa.DataType] = {
+    "boolean": pa.bool_(), "int": pa.int32(), "long": pa.int64(), "float": pa.float32(), "double": pa.float64(),
+    "date": pa.date32(), "time": pa.time64("us"), "timestamp": pa.timestamp("us"),
+    "timestamptz": pa.timestamp("us", "UTC"), "timestamp_ns": pa.timestamp("ns"),
+    "timestamptz_ns": pa.timestamp("ns", "UTC"), "string": pa.string(), "uuid": pa.uuid(), "binary": pa.binary(),
+}  # fmt: skip
+
+
+def arrow_schema(struct: StructType) -> pa.Schema:
+    """The Arrow schema of a struct, with field ids, from which pyarrow writes a file. Columns of type unknown are left
+    out.
+
+    Raises:
+        SpecError: PQT005, for what pyarrow cannot write: variants, and geographies whose edges are not spherical.
+    """
+    return pa.schema(_arrow_fields(struct))
+
+
+def _arrow_fields(struct: StructType) -> list[pa.Field[Any]]:
+    fields = []
+    for field in struct.fields:
+        if field.type != UNKNOWN:
+            with at(f"/{field.name}"):
+                fields.append(_arrow_field(field.name, field.id, field.type, required=field.required))
+    return fields
+
+
+def _arrow_field(name: str, field_id: int, type_: Type, *, required: bool) -> pa.Field[Any]:
+    return pa.field(name, arrow_type(type_), nullable=not required, metadata={FIELD_ID: str(field_id)})
+
+
+def arrow_type(type_: Type) -> pa.DataType:
+    """The Arrow type that pyarrow stores as the appendix asks."""
+    match type_:
+        case DecimalType(precision, scale):
+            return pa.decimal128(precision, scale)
+        case FixedType(length):
+            return pa.binary(length)
+        case GeometryType(crs):
+            return _GeoArrow({} if crs == DEFAULT_CRS else {"crs": crs})
+        case GeographyType(crs, algorithm):
+            if algorithm is not EdgeAlgorithm.SPHERICAL:
+                message = "pyarrow cannot write a geography with edges that are not spherical"
+                raise violation("PQT005", message, found=algorithm.value, expected="spherical")
+            return _GeoArrow({"edges": "spherical"} if crs == DEFAULT_CRS else {"edges": "spherical", "crs": crs})
+        case StructType():
+            return pa.struct(_arrow_fields(type_))
+        case ListType(element_id, element, required):
+            with at("/element"):
+                return pa.list_(_arrow_field("element", element_id, element, required=required))
+        case MapType(key_id, key, value_id, value, required):
+            with at("/key"):
+                key_field = _arrow_field("key", key_id, key, required=True)
+            with at("/value"):
+                value_field = _arrow_field("value", value_id, value, required=required)
+            return pa.map_(key_field, value_field)  # type: ignore[call-overload,no-any-return]
+        case VariantType():
+            # An extension type of that name makes pyarrow 26 end the process, so there is no way to the annotation.
+            raise violation("PQT005", "pyarrow cannot write a variant", found=str(type_))
+        case PrimitiveType(name) if name in _ARROW:
+            return _ARROW[name]
+    raise violation(code(type_), "there is no Arrow type to write", found=str(type_), expected="a type with values")

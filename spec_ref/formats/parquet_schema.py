@@ -1,0 +1,320 @@
+"""Iceberg types as Parquet types and back (Appendix A, Parquet; PQT001 to PQT007).
+
+`struct_from_parquet` reads the schema of a file, and `check_parquet_schema` holds a file's columns to the table of the
+appendix. `spec_ref.formats.parquet_arrow` makes pyarrow write what the table asks for.
+
+Decided here: a reader takes what older writers left, as Parquet's rules of compatibility have it: milliseconds, 8- and
+16-bit integers, INT96, two-level lists, decimals of any carrier. The checks tell of all of it, for it is only readers
+that should bear it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from spec_ref.errors import Violation, at, violation
+from spec_ref.formats.file_ids import Ids, ids_of
+from spec_ref.formats.parquet_thrift import ParquetNode
+from spec_ref.records import record
+from spec_ref.schemas.name_mapping import MappedField
+from spec_ref.schemas.types import (
+    BINARY,
+    BOOLEAN,
+    DATE,
+    DEFAULT_CRS,
+    DOUBLE,
+    FLOAT,
+    INT,
+    LONG,
+    STRING,
+    TIME,
+    TIMESTAMP,
+    TIMESTAMP_NS,
+    TIMESTAMPTZ,
+    TIMESTAMPTZ_NS,
+    UNKNOWN,
+    UUID,
+    VARIANT,
+    DecimalType,
+    EdgeAlgorithm,
+    FixedType,
+    GeographyType,
+    GeometryType,
+    ListType,
+    MapType,
+    NestedField,
+    PrimitiveType,
+    StructType,
+    Type,
+    kind,
+)
+
+
+@record
+class ParquetType:
+    """How a primitive type is stored."""
+
+    physical: str
+    logical: str | None = None
+    parameters: tuple[Any, ...] = ()
+    length: int | None = None
+
+
+_STORED: dict[str, ParquetType] = {
+    "boolean": ParquetType("boolean"),
+    "int": ParquetType("int32"),
+    "long": ParquetType("int64"),
+    "float": ParquetType("float"),
+    "double": ParquetType("double"),
+    "date": ParquetType("int32", "DATE"),
+    "time": ParquetType("int64", "TIME", ("MICROS", False)),
+    "timestamp": ParquetType("int64", "TIMESTAMP", ("MICROS", False)),
+    "timestamptz": ParquetType("int64", "TIMESTAMP", ("MICROS", True)),
+    "timestamp_ns": ParquetType("int64", "TIMESTAMP", ("NANOS", False)),
+    "timestamptz_ns": ParquetType("int64", "TIMESTAMP", ("NANOS", True)),
+    "string": ParquetType("byte_array", "STRING"),
+    "uuid": ParquetType("fixed_len_byte_array", "UUID", length=16),
+    "binary": ParquetType("byte_array"),
+}
+
+_CODES: dict[str, str] = {
+    **dict.fromkeys(("int", "long", "decimal"), "PQT003"),
+    **dict.fromkeys(("date", "time", "timestamp", "timestamptz", "uuid", "string"), "PQT004"),
+    **dict.fromkeys(("timestamp_ns", "timestamptz_ns", "variant", "geometry", "geography"), "PQT005"),
+    "unknown": "PQT006",
+    **dict.fromkeys(("list", "map"), "PQT002"),
+}
+"""The requirement for the storage of a kind of type; PQT007 for the others."""
+
+
+def code(type_: Type) -> str:
+    """The requirement that says how Parquet stores the type."""
+    return _CODES.get(kind(type_), "PQT007")
+
+
+def decimal_length(precision: int) -> int:
+    """The fewest bytes whose two's complement holds every unscaled value of a precision."""
+    return (int(10**precision - 1).bit_length() + 8) // 8
+
+
+def stored_type(type_: Type) -> ParquetType | None:
+    """How a type is stored; None for nested types, variants and unknown, which are no column."""
+    match type_:
+        case DecimalType(precision, scale):
+            if precision <= 18:
+                return ParquetType("int32" if precision <= 9 else "int64", "DECIMAL", (precision, scale))
+            return ParquetType("fixed_len_byte_array", "DECIMAL", (precision, scale), decimal_length(precision))
+        case FixedType(length):
+            return ParquetType("fixed_len_byte_array", length=length)
+        case GeometryType(crs):
+            return ParquetType("byte_array", "GEOMETRY", (crs,))
+        case GeographyType(crs, algorithm):
+            return ParquetType("byte_array", "GEOGRAPHY", (crs, algorithm.value))
+        case PrimitiveType(name):
+            return _STORED.get(name)
+        case _:
+            return None
+
+
+# From Parquet
+
+
+def struct_from_parquet(root: ParquetNode, mapping: Sequence[MappedField] | None = None) -> StructType:
+    """The columns of a file as an Iceberg struct.
+
+    Args:
+        root: the schema of the file.
+        mapping: the table's name mapping, for a file without field ids; columns that it does not name are left out.
+
+    Raises:
+        SpecError: PQT001 for a column without id, PQT002 to PQT007 for a column of no Iceberg type. Paths are the names
+            of the columns.
+    """
+    return _struct(root.children, ids_of("PQT001", _has_ids(root), mapping))
+
+
+def _has_ids(node: ParquetNode) -> bool:
+    return node.field_id is not None or any(map(_has_ids, node.children))
+
+
+def _struct(children: Sequence[ParquetNode], ids: Ids) -> StructType:
+    fields = []
+    for node in children:
+        with at(f"/{node.name}"):
+            field_id = ids.take(node.name, node.field_id)
+            if field_id is not None:
+                fields.append(
+                    NestedField(field_id, node.name, node.repetition == "required", _type(node, ids.inside(node.name)))
+                )
+    return StructType(tuple(fields))
+
+
+def _type(node: ParquetNode, ids: Ids) -> Type:
+    if node.repetition == "repeated":
+        raise violation("PQT002", "a repeated field is no list", found=node.name, expected="a group annotated LIST")
+    if node.physical is not None:
+        return primitive_from_parquet(node)
+    match node.logical:
+        case "LIST":
+            return _list(node, ids)
+        case "MAP" | "MAP_KEY_VALUE":
+            return _map(node, ids)
+        case "VARIANT":
+            return VARIANT
+        case _:
+            return _struct(node.children, ids)
+
+
+def _repeated(node: ParquetNode) -> ParquetNode:
+    if len(node.children) != 1 or node.children[0].repetition != "repeated":
+        raise violation("PQT002", f"the group is no {node.logical}", found=node.name, expected="one repeated group")
+    return node.children[0]
+
+
+def _list(node: ParquetNode, ids: Ids) -> Type:
+    repeated = _repeated(node)
+    is_element = (
+        repeated.physical is not None or len(repeated.children) != 1 or repeated.name in ("array", f"{node.name}_tuple")
+    )
+    element = repeated if is_element else repeated.children[0]
+    element_id = ids.take("element", element.field_id)
+    if element_id is None:
+        raise violation("PQT001", "the name mapping has no id for the element of the list", found=node.name)
+    with at("/element"):
+        if not is_element:
+            return ListType(element_id, _type(element, ids.inside("element")), element.repetition == "required")
+        inner = (
+            primitive_from_parquet(element) if element.physical else _struct(element.children, ids.inside("element"))
+        )
+    return ListType(element_id, inner)
+
+
+def _map(node: ParquetNode, ids: Ids) -> Type:
+    repeated = _repeated(node)
+    if len(repeated.children) != 2:
+        raise violation("PQT002", "the group is no map", found=node.name, expected="a key and a value")
+    key, value = repeated.children
+    key_id, value_id = ids.take("key", key.field_id), ids.take("value", value.field_id)
+    if key_id is None or value_id is None:
+        raise violation("PQT001", "the name mapping has no ids for key and value of the map", found=node.name)
+    with at("/key"):
+        key_type = _type(key, ids.inside("key"))
+    with at("/value"):
+        return MapType(key_id, key_type, value_id, _type(value, ids.inside("value")), value.repetition == "required")
+
+
+_BARE: dict[str, Type] = {
+    "boolean": BOOLEAN, "int32": INT, "int64": LONG, "int96": TIMESTAMPTZ, "float": FLOAT, "double": DOUBLE,
+    "byte_array": BINARY,
+}  # fmt: skip
+
+_ANNOTATED: dict[tuple[str, str], Type] = {
+    ("int32", "DATE"): DATE,
+    ("byte_array", "STRING"): STRING,
+    ("byte_array", "ENUM"): STRING,
+    ("byte_array", "JSON"): STRING,
+    ("byte_array", "BSON"): BINARY,
+}
+_TIMESTAMPS = {
+    ("MILLIS", False): TIMESTAMP, ("MILLIS", True): TIMESTAMPTZ, ("MICROS", False): TIMESTAMP,
+    ("MICROS", True): TIMESTAMPTZ, ("NANOS", False): TIMESTAMP_NS, ("NANOS", True): TIMESTAMPTZ_NS,
+}  # fmt: skip
+_INTEGERS: dict[tuple[str, int, bool], Type] = {
+    ("int32", 8, True): INT, ("int32", 16, True): INT, ("int32", 32, True): INT, ("int32", 8, False): INT,
+    ("int32", 16, False): INT, ("int32", 32, False): LONG, ("int64", 64, True): LONG,
+}  # fmt: skip
+
+
+def primitive_from_parquet(node: ParquetNode) -> Type:
+    """The Iceberg type of a column.
+
+    Raises:
+        SpecError: the column is of a type that Iceberg does not have.
+    """
+    physical, logical, parameters = node.physical or "", node.logical, node.parameters
+    made: Type | None = None
+    match logical:
+        case None:
+            made = FixedType(node.length or 0) if physical == "fixed_len_byte_array" else _BARE[physical]
+        case "UNKNOWN":
+            made = UNKNOWN
+        case "DECIMAL" if physical in ("int32", "int64", "fixed_len_byte_array", "byte_array"):
+            made = DecimalType(*parameters)
+        case "INTEGER":
+            made = _INTEGERS.get((physical, *parameters))
+        case "TIME" if parameters[0] != "NANOS" and physical in ("int32", "int64"):
+            made = TIME
+        case "TIMESTAMP" if physical == "int64":
+            made = _TIMESTAMPS[parameters]
+        case "UUID" if physical == "fixed_len_byte_array" and node.length == 16:
+            made = UUID
+        case "GEOMETRY" if physical == "byte_array":
+            made = GeometryType(parameters[0] or DEFAULT_CRS)
+        case "GEOGRAPHY" if physical == "byte_array":
+            made = GeographyType(parameters[0] or DEFAULT_CRS, EdgeAlgorithm(parameters[1] or "spherical"))
+        case str():
+            made = _ANNOTATED.get((physical, logical))
+    if made is None:
+        found = f"{physical} {logical}{parameters or ''}"
+        raise violation("PQT007", "Iceberg has no type for the column", found=found)
+    return made
+
+
+# Checks
+
+
+def check_parquet_schema(root: ParquetNode) -> Iterator[Violation]:
+    """What a writer should have stored otherwise; the schema is one that `struct_from_parquet` reads."""
+    yield from _check_children(root.children, "")
+
+
+def _check_children(children: Sequence[ParquetNode], path: str) -> Iterator[Violation]:
+    for node in children:
+        yield from _check_node(node, f"{path}/{node.name}")
+
+
+def _check_node(node: ParquetNode, path: str) -> Iterator[Violation]:
+    if node.field_id is None:
+        yield violation("PQT001", "the column has no field id", path=path).violation
+    if node.physical is not None:
+        type_ = primitive_from_parquet(node)
+        wanted = stored_type(type_)
+        if type_ == UNKNOWN:
+            yield violation("PQT006", "a column of type unknown is written", path=path).violation
+        elif wanted is not None and not _is_stored(node, wanted):
+            message = f"{type_} is stored otherwise"
+            yield violation(code(type_), message, found=_shown(node), expected=_shown(wanted), path=path).violation
+    elif node.logical == "VARIANT":
+        for child in node.children:
+            if child.field_id is not None:
+                message = "a part of a variant has a field id"
+                yield violation("PQT005", message, found=child.field_id, path=f"{path}/{child.name}").violation
+    elif node.logical in ("LIST", "MAP", "MAP_KEY_VALUE"):
+        (repeated,) = node.children
+        if repeated.physical is not None or (node.logical == "LIST" and len(repeated.children) != 1):
+            yield violation("PQT002", "the list has two levels", found=node.name, path=path).violation
+        else:
+            yield from _check_children(repeated.children, path)
+    else:
+        yield from _check_children(node.children, path)
+
+
+def _is_stored(node: ParquetNode, wanted: ParquetType) -> bool:
+    parameters = node.parameters
+    if node.logical in ("GEOMETRY", "GEOGRAPHY"):  # a default that is left out is there nevertheless
+        defaults = (DEFAULT_CRS, "spherical")
+        parameters = tuple(given or default for given, default in zip(parameters, defaults, strict=False))
+    if node.logical == "INTEGER" and wanted.logical is None:  # an annotation that says what the column is anyway
+        return node.physical == wanted.physical and parameters in ((32, True), (64, True))
+    is_length = wanted.length is None or wanted.length == node.length
+    return is_length and (node.physical, node.logical, parameters) == (
+        wanted.physical,
+        wanted.logical,
+        wanted.parameters,
+    )
+
+
+def _shown(stored: ParquetNode | ParquetType) -> str:
+    length = f"[{stored.length}]" if stored.length is not None else ""
+    return f"{stored.physical}{length} {stored.logical or ''}{stored.parameters or ''}".strip()

@@ -1,0 +1,269 @@
+"""The schema in the footer of a Parquet file, as the file has it (Apache Parquet, FileMetaData and SchemaElement).
+
+Libraries show a schema through their own types and lose parts of it: field ids of groups, the annotation of a variant,
+the type of decimals. The schema elements are read here from the footer's Thrift structs in the compact protocol. The
+rest of the footer is skipped over.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any, BinaryIO
+
+from spec_ref.errors import SpecError, violation
+from spec_ref.records import record
+
+MAGIC = b"PAR1"
+ENCRYPTED_MAGIC = b"PARE"
+MAX_FOOTER = 1 << 28
+MAX_DEPTH = 100
+"""Levels of groups in a schema, and of structs in a footer."""
+
+PHYSICAL_TYPES = ("boolean", "int32", "int64", "int96", "float", "double", "byte_array", "fixed_len_byte_array")
+REPETITIONS = ("required", "optional", "repeated")
+LOGICAL_TYPES = {
+    1: "STRING", 2: "MAP", 3: "LIST", 4: "ENUM", 5: "DECIMAL", 6: "DATE", 7: "TIME", 8: "TIMESTAMP", 10: "INTEGER",
+    11: "UNKNOWN", 12: "JSON", 13: "BSON", 14: "UUID", 15: "FLOAT16", 16: "VARIANT", 17: "GEOMETRY", 18: "GEOGRAPHY",
+}  # fmt: skip
+CONVERTED_TYPES = (
+    "UTF8", "MAP", "MAP_KEY_VALUE", "LIST", "ENUM", "DECIMAL", "DATE", "TIME_MILLIS", "TIME_MICROS",
+    "TIMESTAMP_MILLIS", "TIMESTAMP_MICROS", "UINT_8", "UINT_16", "UINT_32", "UINT_64", "INT_8", "INT_16", "INT_32",
+    "INT_64", "JSON", "BSON", "INTERVAL",
+)  # fmt: skip
+TIME_UNITS = {1: "MILLIS", 2: "MICROS", 3: "NANOS"}
+EDGE_ALGORITHMS = ("spherical", "vincenty", "thomas", "andoyer", "karney")
+
+
+@record
+class ParquetNode:
+    """A node of the schema: a column, or a group of nodes."""
+
+    name: str
+    repetition: str
+    """One of `REPETITIONS`; the root's says nothing."""
+
+    physical: str | None
+    """One of `PHYSICAL_TYPES`; None for a group."""
+
+    length: int | None
+    """Bytes of a fixed_len_byte_array."""
+
+    field_id: int | None
+    logical: str | None
+    """One of `LOGICAL_TYPES`, from the logical type or, in older files, the converted type."""
+
+    parameters: tuple[Any, ...] = ()
+    """Of DECIMAL precision and scale; of TIME and TIMESTAMP unit and whether adjusted to UTC; of INTEGER bits and
+    whether signed; of GEOMETRY the CRS and of GEOGRAPHY the CRS and the algorithm, where they are set."""
+
+    children: tuple[ParquetNode, ...] = ()
+
+
+def read_parquet_schema(file: BinaryIO | bytes) -> ParquetNode:
+    """The root of a file's schema.
+
+    Raises:
+        SpecError: PQT001, for what is no Parquet file, has an encrypted footer or a footer that is damaged.
+    """
+    footer = read_footer(file)
+    try:
+        elements = _Compact(footer).schema()
+        root, count = _tree(elements, 0, 0)
+    except (IndexError, struct.error, UnicodeDecodeError, KeyError, TypeError, AttributeError) as error:
+        raise _broken("the footer is damaged", type(error).__name__) from error
+    if count != len(elements):
+        raise _broken("the schema has elements outside of its root", len(elements) - count)
+    return root
+
+
+def read_footer(file: BinaryIO | bytes) -> bytes:
+    """The bytes of the footer's Thrift struct."""
+    if isinstance(file, bytes):
+        tail, size = file[-8:], len(file)
+    else:
+        size = file.seek(0, 2)
+        file.seek(max(0, size - 8))
+        tail = file.read(8)
+    if tail[4:] == ENCRYPTED_MAGIC:
+        raise _broken("the footer is encrypted", tail[4:])
+    if len(tail) < 8 or tail[4:] != MAGIC:
+        raise _broken("not a Parquet file", tail[4:])
+    (length,) = struct.unpack("<I", tail[:4])
+    if not 0 < length <= min(size - 12, MAX_FOOTER):
+        raise _broken("the length of the footer does not fit the file", length)
+    if isinstance(file, bytes):
+        return file[size - 8 - length : size - 8]
+    file.seek(size - 8 - length)
+    return file.read(length)
+
+
+def _broken(message: str, found: object) -> SpecError:
+    return violation("PQT001", message, found=found)
+
+
+_STOP, _TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = range(13)
+_INTEGERS = (_I16, _I32, _I64)
+
+
+class _Compact:
+    """A reader of the Thrift compact protocol; structs become dicts by field id."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.at = 0
+
+    def schema(self) -> list[dict[int, Any]]:
+        """The list of schema elements; it is field 2 of the first struct, behind the version."""
+        for field_id, kind in self.fields():
+            value = self.value(kind, 0)
+            if field_id == 2:
+                if not isinstance(value, list) or not value:
+                    break
+                return value
+        raise _broken("the footer has no schema", self.at)
+
+    def fields(self) -> Any:
+        """The field ids and kinds of a struct, whose values the caller reads in between."""
+        field_id = 0
+        while True:
+            head = self.data[self.at]
+            self.at += 1
+            if head & 0x0F == _STOP:
+                return
+            field_id = field_id + (head >> 4) if head >> 4 else self.integer()
+            yield field_id, head & 0x0F
+
+    def value(self, kind: int, depth: int) -> Any:
+        if kind in (_TRUE, _FALSE):
+            return kind == _TRUE
+        if kind in _INTEGERS:
+            return self.integer()
+        if kind == _BINARY:
+            return self.take(self.varint())
+        if kind == _BYTE:
+            return int.from_bytes(self.take(1), "little", signed=True)
+        if kind == _DOUBLE:
+            return struct.unpack("<d", self.take(8))[0]
+        if depth >= MAX_DEPTH:
+            raise _broken("the footer nests too deep", depth)
+        if kind == _STRUCT:
+            return {field_id: self.value(inner, depth + 1) for field_id, inner in self.fields()}
+        if kind in (_LIST, _SET):
+            head = self.take(1)[0]
+            count = self.varint() if head >> 4 == 15 else head >> 4
+            return [self.element(head & 0x0F, depth) for _ in range(self.fitting(count))]
+        if kind == _MAP:
+            count = self.fitting(self.varint())
+            kinds = self.take(1)[0] if count else 0
+            return [(self.element(kinds >> 4, depth), self.element(kinds & 0x0F, depth)) for _ in range(count)]
+        raise _broken("the footer is damaged", f"type {kind}")
+
+    def element(self, kind: int, depth: int) -> Any:
+        """A value in a list, where a boolean takes a byte of its own."""
+        return self.take(1)[0] == _TRUE if kind in (_TRUE, _FALSE) else self.value(kind, depth + 1)
+
+    def fitting(self, count: int) -> int:
+        if count > len(self.data) - self.at:
+            raise _broken("a list of the footer is longer than the footer", count)
+        return count
+
+    def take(self, count: int) -> bytes:
+        if count > len(self.data) - self.at:
+            raise _broken("the footer is truncated", count)
+        self.at += count
+        return self.data[self.at - count : self.at]
+
+    def varint(self) -> int:
+        value = shift = 0
+        while shift < 70:
+            octet = self.data[self.at]
+            self.at += 1
+            value |= (octet & 0x7F) << shift
+            if octet < 0x80:
+                return value
+            shift += 7
+        raise _broken("a number of the footer is too long", shift)
+
+    def integer(self) -> int:
+        value = self.varint()
+        return value >> 1 ^ -(value & 1)
+
+
+def _tree(elements: list[dict[int, Any]], place: int, depth: int) -> tuple[ParquetNode, int]:
+    """The node at a place of the list, which is in depth-first order, and the place after it."""
+    if depth > MAX_DEPTH:
+        raise _broken("the schema nests too deep", depth)
+    element = elements[place]
+    place += 1
+    children = []
+    for _ in range(_children(element, len(elements) - place)):
+        child, place = _tree(elements, place, depth + 1)
+        children.append(child)
+    logical, parameters = _annotation(element)
+    is_group = element.get(1) is None
+    return ParquetNode(
+        name=element[4].decode(),
+        repetition=REPETITIONS[element.get(3, 0)],
+        physical=None if is_group else PHYSICAL_TYPES[element[1]],
+        length=element.get(2),
+        field_id=element.get(9),
+        logical=logical,
+        parameters=parameters,
+        children=tuple(children),
+    ), place
+
+
+def _children(element: dict[int, Any], left: int) -> int:
+    count = element.get(5) or 0
+    if not 0 <= count <= left:
+        raise _broken("a group of the schema has more children than there are elements", count)
+    return int(count)
+
+
+def _annotation(element: dict[int, Any]) -> tuple[str | None, tuple[Any, ...]]:
+    for key, members in (element.get(10) or {}).items():
+        name = LOGICAL_TYPES.get(key)
+        if name is None:
+            raise _broken("the logical type is not known", key)
+        return name, _parameters(name, members)
+    converted = element.get(6)
+    return (None, ()) if converted is None else _converted(CONVERTED_TYPES[converted], element)
+
+
+def _parameters(name: str, members: dict[int, Any]) -> tuple[Any, ...]:
+    match name:
+        case "DECIMAL":
+            return members[2], members[1]
+        case "TIME" | "TIMESTAMP":
+            (unit,) = members[2]
+            return TIME_UNITS[unit], members[1]
+        case "INTEGER":
+            return members[1], members[2]
+        case "GEOMETRY":
+            return (_text(members.get(1)),)
+        case "GEOGRAPHY":
+            algorithm = members.get(2)
+            return _text(members.get(1)), None if algorithm is None else EDGE_ALGORITHMS[algorithm]
+        case _:
+            return ()
+
+
+def _text(value: bytes | None) -> str | None:
+    return None if value is None else value.decode()
+
+
+def _converted(name: str, element: dict[int, Any]) -> tuple[str, tuple[Any, ...]]:
+    """The logical type that a converted type stands for (Parquet, LogicalTypes, compatibility)."""
+    match name.partition("_"):
+        case "UTF8", _, _:
+            return "STRING", ()
+        case "MAP", _, _:
+            return "MAP", ()
+        case "DECIMAL", _, _:
+            return "DECIMAL", (element[8], element.get(7, 0))
+        case ("TIME" | "TIMESTAMP") as kind, _, unit:
+            return kind, (unit, True)
+        case ("INT" | "UINT") as kind, _, bits:
+            return "INTEGER", (int(bits), kind == "INT")
+        case _:
+            return name, ()
