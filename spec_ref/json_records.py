@@ -206,6 +206,12 @@ def _plain(kind: RecordOf) -> bool:
     )
 
 
+def _blank(cls: type) -> type:
+    """A class with the slots of a record that is not frozen: filling its instances and making them records costs half."""
+    slots = cls.__slots__  # type: ignore[attr-defined]
+    return type(f"Blank{cls.__name__}", (), {"__slots__": slots})
+
+
 def _absence(row: Row, index: int, names: dict[str, Any]) -> str:
     """The expression for what a reader takes where a row's field is missing."""
     made_anew = isinstance(row.rule.missing, attrs.Factory)  # type: ignore[arg-type]
@@ -245,10 +251,10 @@ def record_reader(kind: RecordOf, version: FormatVersion) -> Reader:
         lines.append(" extra = {} if len(o) == n else unknown(o)")
         values.append(("extra", "extra"))
     if _plain(kind):
-        names.update(new=object.__new__, cls=kind.cls)
-        names.update({f"set_{name}": getattr(kind.cls, name).__set__ for name, _ in values})
-        lines.append(" r = new(cls)")
-        lines += [f" set_{name}(r, {v})" for name, v in values]
+        names.update(blank=_blank(kind.cls), cls=kind.cls)
+        lines.append(" r = blank()")
+        lines += [f" r.{name} = {v}" for name, v in values]
+        lines.append(" r.__class__ = cls")
     else:
         lines.append(f" r = make({', '.join(f'{name}={v}' for name, v in values)})")
     lines.append(" return finish(r, version)" if kind.finish else " return r")

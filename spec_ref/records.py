@@ -77,7 +77,8 @@ def record(cls: type[T] | None = None, /, *, kw_only: bool = False) -> type[T] |
     """
 
     def make(cls: type[T]) -> type[T]:
-        made = attrs.frozen(slots=True, kw_only=kw_only)(cls)
+        # Without a slot for weak references, which nobody needs to a value, a record is nothing but its fields.
+        made = attrs.frozen(slots=True, kw_only=kw_only, weakref_slot=False)(cls)
         made.__init_subclass__ = classmethod(_refuse_subclass)  # type: ignore[assignment]
         return made
 

@@ -394,12 +394,14 @@ def history_problems(schemas: Sequence[Schema], version: FormatVersion) -> Itera
     """
     before: dict[int, Column] = {}
     for place, schema in enumerate(schemas):
-        for column in schema.columns():
+        columns = list(schema.columns())
+        for column in columns:
             old = before.get(column.id)
             problem = None if old is None else _change_problem(old, column, version)
             if problem is not None:
                 yield place, problem
-            before[column.id] = column
+        # Only now: an id that one schema has twice is no change from one schema to the next.
+        before.update((column.id, column) for column in columns)
 
 
 def _change_problem(old: Column, new: Column, version: FormatVersion) -> SpecError | None:

@@ -22,8 +22,10 @@ from spec_ref.versions import V2
 
 
 def _uuid(metadata: TableMetadata) -> Found:
+    if metadata.table_uuid is None:
+        return
     try:
-        uuid.UUID(metadata.table_uuid or str(uuid.UUID(int=0)))
+        uuid.UUID(metadata.table_uuid)
     except ValueError:
         yield Place("/table-uuid", metadata.table_uuid, "a UUID")
 
