@@ -6,6 +6,7 @@ import json
 import struct
 import uuid
 from collections.abc import Callable
+from decimal import DecimalException
 from functools import lru_cache
 from importlib.metadata import version
 from typing import Any
@@ -22,7 +23,7 @@ from conformance.adapters.serve import Invalid, Unsupported, serve
 
 Arguments = dict[str, Any]
 
-REFUSALS = (ValueError, ValidationError, struct.error, OverflowError, ArithmeticError)
+REFUSALS = (ValueError, ValidationError, struct.error, OverflowError, DecimalException)
 """What PyIceberg raises about input that it does not take; `UnicodeError` and pydantic's errors are ValueErrors."""
 
 MISSING_TYPES = {"variant"}
