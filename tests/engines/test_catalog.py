@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from conformance.engines import EngineError, find_engine
+from conformance.engines.catalog import catalog, lock_text
+
+LOCKS = [*catalog().locks]
+
+
+def test_the_bare_name_means_the_first_version_and_a_version_may_be_shortened() -> None:
+    assert find_engine("iceberg-java").version == "1.12.0"
+    assert find_engine("iceberg-java").label == "iceberg-java"
+    assert find_engine("iceberg-java@1.10").version == "1.10.2"
+    assert find_engine("iceberg-java@1.10.2").label == "iceberg-java@1.10.2"
+    assert find_engine("spark-reference@3.5").version == "3.5.9"
+
+
+@pytest.mark.parametrize("name", ["no-such-engine", "iceberg-java@1.1", "iceberg-java@9", "", "@", "pyiceberg@"])
+def test_an_unknown_engine_is_told_in_one_line_with_what_there_is(name: str) -> None:
+    if name == "pyiceberg@":
+        assert find_engine(name) == find_engine("pyiceberg")
+        return
+    with pytest.raises(EngineError, match="there are") as told:
+        find_engine(name)
+    assert "\n" not in str(told.value)
+
+
+def test_every_engine_has_an_adapter_and_a_lock_and_a_label_of_its_own() -> None:
+    engines = catalog().engines
+    assert len({engine.label for engine in engines}) == len(engines)
+    for engine in engines:
+        module = find_spec(engine.adapter)
+        assert module is not None, engine.adapter
+        assert engine.lock in LOCKS
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_a_lock_holds_pinned_packages_with_hashes_and_no_addresses(name: str) -> None:
+    text = lock_text(name)
+    assert "://" not in text
+    assert "--index" not in text
+    for entry in re.split(r"\n(?=\S)", text.strip()):
+        assert re.match(r"[a-z0-9._-]+==\S+", entry), entry
+        assert "--hash=sha256:" in entry, entry
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_a_lock_pins_what_the_catalog_asks_for(name: str) -> None:
+    locked = {line.split("==")[0].lower() for line in lock_text(name).splitlines() if "==" in line.split(" ")[0]}
+    asked = {re.split(r"[\[<=>]", package)[0].lower() for package in catalog().locks[name]}
+    assert asked <= locked
+
+
+def test_no_lock_file_is_left_over() -> None:
+    found = {Path(str(file)).stem for file in files("conformance").joinpath("engine_locks").iterdir()}
+    assert found == set(LOCKS)

@@ -1,0 +1,59 @@
+"""The engines themselves: each is started, asked the published examples of the spec, and held to known deviations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from conformance.adapters.asking import Request
+from conformance.adapters.process import Process
+from conformance.engines import EngineStatus, launch, list_engines
+from conformance.protocol import Ok, Refused, Started
+
+pytestmark = pytest.mark.engine
+
+
+@pytest.fixture(scope="module", params=list_engines(), ids=lambda status: status.label)
+def engine(request: pytest.FixtureRequest) -> Iterator[tuple[EngineStatus, Process, Started]]:
+    status: EngineStatus = request.param
+    if not status.installed:
+        pytest.skip(f"{status.label}: {status.reason}")
+    started = launch(status.label)
+    with Process(status.label, started.command, env=started.env) as process:
+        yield status, process, process.start()
+
+
+def ask(process: Process, op: str, *args: dict[str, Any]) -> list[Any]:
+    return list(process.ask([Request(op, given) for given in args]))
+
+
+def test_the_adapter_tells_the_version_that_is_pinned(engine: tuple[EngineStatus, Process, Started]) -> None:
+    status, _, started = engine
+    assert (started.implementation, started.version) == (status.name, status.version)
+
+
+def test_the_engine_buckets_and_truncates_as_the_examples_of_the_spec(
+    engine: tuple[EngineStatus, Process, Started],
+) -> None:
+    _, process, _ = engine
+    bucket = {"transform": "bucket[2147483647]", "type": "string", "value": "iceberg"}
+    truncate = {"transform": "truncate[10]", "type": "int", "value": -1}
+    null = {"transform": "bucket[16]", "type": "long", "value": None}
+    assert ask(process, "transform", bucket, truncate, null) == [Ok(1210000089), Ok(-10), Ok(None)]
+
+
+def test_the_engine_refuses_a_transform_of_a_type_that_has_none(
+    engine: tuple[EngineStatus, Process, Started],
+) -> None:
+    _, process, started = engine
+    (answer,) = ask(process, "transform", {"transform": "year", "type": "string", "value": "iceberg"})
+    assert isinstance(answer, Refused)
+    assert answer.kind == "invalid", started
+
+
+def test_an_unknown_operation_is_unsupported(engine: tuple[EngineStatus, Process, Started]) -> None:
+    _, process, _ = engine
+    (answer,) = ask(process, "no.such.operation", {})
+    assert type(answer).__name__ == "Unsupported"
