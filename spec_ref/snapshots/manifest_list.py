@@ -10,10 +10,10 @@ import attrs
 from spec_ref import json_document
 from spec_ref.errors import SpecError, violation
 from spec_ref.formats.avro_container import Data, open_container, write_container
-from spec_ref.formats.avro_schema import present, schema_json
+from spec_ref.formats.avro_rows import Coded, RowReader, RowsOf, RowWriter, struct_of
+from spec_ref.formats.avro_schema import schema_json
 from spec_ref.formats.avro_types import Record, from_json, parse_schema
 from spec_ref.formats.avro_values import decode_all, encoder
-from spec_ref.manifests.wire import Coded, RowReader, RowsOf, RowWriter, struct_of
 from spec_ref.records import evolve, record, spec_field
 from spec_ref.schemas.types import BINARY, BOOLEAN, INT, LONG, STRING, StructType
 from spec_ref.versions import OMITTED, OPTIONAL, REQUIRED, FormatVersion
@@ -43,17 +43,17 @@ class FieldSummary:
     )
 
     contains_nan: bool | None = spec_field(
-        "contains_nan", id=518, v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="MLS020", type=BOOLEAN, missing=None
+        "contains_nan", id=518, v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="MLS020", type=BOOLEAN, default=None
     )
     """None: not known."""
 
     lower_bound: bytes | None = spec_field(
-        "lower_bound", id=510, v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="MLS021", type=BINARY, missing=None
+        "lower_bound", id=510, v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="MLS021", type=BINARY, default=None
     )
     """A single value of the partition field's type; None where all values are null or NaN."""
 
     upper_bound: bytes | None = spec_field(
-        "upper_bound", id=511, v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="MLS022", type=BINARY, missing=None
+        "upper_bound", id=511, v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="MLS022", type=BINARY, default=None
     )
 
 
@@ -75,16 +75,16 @@ class ManifestFile:
 
     content: ManifestContent = spec_field(
         "content", id=517, v1=OMITTED, v2=REQUIRED, v3=REQUIRED, requirement="MLS006", type=Coded(ManifestContent),
-        missing=ManifestContent.DATA,
+        default=ManifestContent.DATA,
     )  # fmt: skip
 
     sequence_number: int = spec_field(
-        "sequence_number", id=515, v1=OMITTED, v2=REQUIRED, v3=REQUIRED, requirement="MLS007", type=LONG, missing=0
+        "sequence_number", id=515, v1=OMITTED, v2=REQUIRED, v3=REQUIRED, requirement="MLS007", type=LONG, default=0
     )
     """When the manifest was added to the table; 0 in lists of v1."""
 
     min_sequence_number: int = spec_field(
-        "min_sequence_number", id=516, v1=OMITTED, v2=REQUIRED, v3=REQUIRED, requirement="MLS008", type=LONG, missing=0
+        "min_sequence_number", id=516, v1=OMITTED, v2=REQUIRED, v3=REQUIRED, requirement="MLS008", type=LONG, default=0
     )
     """The least data sequence number of the live files; 0 in lists of v1, where 0 is a number and not unknown."""
 
@@ -94,48 +94,48 @@ class ManifestFile:
 
     added_files_count: int | None = spec_field(
         "added_files_count", id=504, v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, requirement="MLS010", type=INT,
-        missing=None,
+        default=None,
     )  # fmt: skip
     """None, here and in the other counts, is taken for a number above zero. Found by id: Java long wrote the name
     ``added_data_files_count`` (contradiction A18)."""
 
     existing_files_count: int | None = spec_field(
         "existing_files_count", id=505, v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, requirement="MLS011", type=INT,
-        missing=None,
+        default=None,
     )  # fmt: skip
 
     deleted_files_count: int | None = spec_field(
         "deleted_files_count", id=506, v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, requirement="MLS012", type=INT,
-        missing=None,
+        default=None,
     )  # fmt: skip
 
     added_rows_count: int | None = spec_field(
         "added_rows_count", id=512, v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, requirement="MLS013", type=LONG,
-        missing=None,
+        default=None,
     )  # fmt: skip
 
     existing_rows_count: int | None = spec_field(
         "existing_rows_count", id=513, v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, requirement="MLS014", type=LONG,
-        missing=None,
+        default=None,
     )  # fmt: skip
 
     deleted_rows_count: int | None = spec_field(
         "deleted_rows_count", id=514, v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, requirement="MLS015", type=LONG,
-        missing=None,
+        default=None,
     )  # fmt: skip
 
     partitions: tuple[FieldSummary, ...] | None = spec_field(
         "partitions", id=507, v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="MLS016",
-        type=RowsOf(FieldSummary, 508), missing=None,
+        type=RowsOf(FieldSummary, 508), default=None,
     )  # fmt: skip
     """A summary for each field of the manifest's partition spec, in its order."""
 
     key_metadata: bytes | None = spec_field(
-        "key_metadata", id=519, v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="MLS017", type=BINARY, missing=None
+        "key_metadata", id=519, v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="MLS017", type=BINARY, default=None
     )
 
     first_row_id: int | None = spec_field(
-        "first_row_id", id=520, v1=OMITTED, v2=OMITTED, v3=OPTIONAL, requirement="MLS018", type=LONG, missing=None
+        "first_row_id", id=520, v1=OMITTED, v2=OMITTED, v3=OPTIONAL, requirement="MLS018", type=LONG, default=None
     )
     """Where the row ids of its data files start."""
 
@@ -183,7 +183,7 @@ def _manifests(data: Data) -> Iterator[ManifestFile]:
 
 def root_record(schema: bytes, requirement: str) -> Record:
     """The record that an Avro schema describes its objects as."""
-    type_ = present(parse_schema(schema, requirement))[0]
+    type_ = parse_schema(schema, requirement)
     if not isinstance(type_, Record):
         raise violation(requirement, "the objects of the file are no records")
     return type_
@@ -219,17 +219,15 @@ def write_manifest_list(
     metadata.update({key: str(value) for key, value in told.items() if value is not None})
     row, encode = RowWriter(ManifestFile, format_version, StructType(())), encoder(from_json(json, REQUIREMENT))
     blocks: list[tuple[int, bytes]] = []
-    number = 0
     payload, count = bytearray(), 0
-    for manifest in files:
+    for number, manifest in enumerate(files):
         try:
-            for problem in list_rules(manifest, format_version):
-                raise problem
+            for broken in list_rules(manifest, format_version):
+                raise broken
             encode(row(manifest), payload)
         except SpecError as error:
-            problem_ = error.violation
-            raise SpecError(attrs.evolve(problem_, path=f"/{number}{problem_.path}")) from error.__cause__
-        number += 1
+            problem = error.violation
+            raise SpecError(attrs.evolve(problem, path=f"/{number}{problem.path}")) from error.__cause__
         count += 1
         if count == BLOCK_OBJECTS:
             blocks.append((count, bytes(payload)))

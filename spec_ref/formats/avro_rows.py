@@ -1,0 +1,490 @@
+"""Records of the spec as rows of Avro files, derived from their field rules.
+
+A manifest and a manifest list are Iceberg data files whose schema is a field table of the spec. From the rows of a
+record `struct_of` derives that schema for a format version, `RowWriter` the rows, and `RowReader` reads rows of any
+writer: by field id, whatever names, optionality and order its schema has.
+"""
+
+from __future__ import annotations
+
+import enum
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeAlias
+
+import attrs
+
+from spec_ref.errors import SpecError, Violation, at, violation
+from spec_ref.formats.avro_schema import Convert, from_avro, legal_name, present, value_reader, value_writer
+from spec_ref.formats.avro_types import NULL, Array, AvroType, Fixed, Primitive, Record
+from spec_ref.records import field_rules
+from spec_ref.schemas.types import INT, LONG, STRING, ListType, MapType, NestedField, StructType, Type
+from spec_ref.versions import REQUIRED, FieldRule, FormatVersion, Rule
+
+
+@attrs.frozen
+class Coded:
+    """An int that stands for one of an enumeration."""
+
+    choices: type[enum.IntEnum]
+
+
+@attrs.frozen
+class Named:
+    """A string that stands for one of an enumeration; read in either case (contradiction C4)."""
+
+    choices: type[enum.Enum]
+    written: Callable[[enum.Enum], str]
+
+
+@attrs.frozen
+class RowsOf:
+    """A struct that is a record of the spec; with an element id, a list of them."""
+
+    cls: type
+    element_id: int | None = None
+
+
+class PartitionTuple:
+    """The struct of partition values, whose type is that of the manifest's partition spec."""
+
+
+PARTITION = PartitionTuple()
+
+Wire: TypeAlias = Type | Coded | Named | RowsOf | PartitionTuple
+"""What stands in a field, as the ``type`` of its rule."""
+
+
+@attrs.frozen
+class NeverWritten:
+    """A deprecated field that a version allows and that no writer writes."""
+
+    wire: Wire
+
+
+def wire_type(wire: Wire | NeverWritten, version: FormatVersion, partition: StructType) -> Type:
+    """The Iceberg type of what stands in a field."""
+    match wire:
+        case Coded():
+            return INT
+        case Named():
+            return STRING
+        case RowsOf(cls, element_id):
+            struct = struct_of(cls, version, partition)
+            return struct if element_id is None else ListType(element_id, struct)
+        case PartitionTuple():
+            return partition
+        case NeverWritten(inner):
+            return wire_type(inner, version, partition)
+        case _:
+            return wire
+
+
+def written(cls: type, version: FormatVersion) -> Iterator[tuple[str, FieldRule]]:
+    """The fields that a writer of the version writes, by attribute."""
+    for attribute, rule in field_rules(cls).items():
+        if rule.write(version) is not Rule.OMITTED and not isinstance(rule.type, NeverWritten):
+            yield attribute, rule
+
+
+def struct_of(cls: type, version: FormatVersion, partition: StructType) -> StructType:
+    """The struct that a version's writers write for a record, in the order of the spec's table."""
+    fields = []
+    for _, rule in written(cls, version):
+        assert rule.id is not None
+        type_ = wire_type(rule.type, version, partition)
+        fields.append(NestedField(rule.id, rule.name, rule.write(version) is REQUIRED, type_))
+    return StructType(tuple(fields))
+
+
+# Writing
+
+
+class RowWriter:
+    """Makes the values of `spec_ref.formats.avro_values` of a record."""
+
+    def __init__(self, cls: type, version: FormatVersion, partition: StructType) -> None:
+        self._version = version
+        self._fields = tuple(
+            (operator.attrgetter(attribute), rule, _writer(rule.type, version, partition))
+            for attribute, rule in written(cls, version)
+        )
+
+    def __call__(self, row: Any) -> tuple[Any, ...]:
+        """The values of a record, one for each field of `struct_of`.
+
+        Raises:
+            SpecError: a field that the version requires is null, or a partition value is not of its type.
+        """
+        values: list[Any] = []
+        for get, rule, write in self._fields:
+            value = get(row)
+            if value is None:
+                if rule.write(self._version) is REQUIRED:
+                    raise violation(
+                        rule.requirement, f"{rule.name} is null", expected=f"a required {rule.name}",
+                        path=f"/{rule.name}", format_version=self._version,
+                    )  # fmt: skip
+                values.append(None)
+                continue
+            try:
+                values.append(value if write is None else write(value))
+            except SpecError:
+                with at(f"/{rule.name}"):
+                    raise
+        return tuple(values)
+
+
+def _writer(wire: Wire, version: FormatVersion, partition: StructType) -> Convert | None:
+    match wire:
+        case Named(_, write):
+            return write
+        case RowsOf(cls, element_id):
+            row = RowWriter(cls, version, partition)
+            return row if element_id is None else lambda rows: [row(one) for one in rows]
+        case PartitionTuple():
+            return value_writer(partition)
+        case MapType():
+            return lambda entries: list(entries.items())
+        case _:
+            return None
+
+
+# Reading
+
+
+@attrs.frozen
+class ReadField:
+    """A field of the file that holds an attribute."""
+
+    attribute: str
+    rule: FieldRule
+    place: int
+    """Its place in the file's record."""
+
+    nullable: bool
+    convert: Convert | None
+
+
+class RowReader:
+    """Makes records of rows that were written with any schema, by field id."""
+
+    def __init__(
+        self, cls: type, record: Record, requirement: str, partition_ids: tuple[int, ...] | None = None
+    ) -> None:
+        """Resolve the record's fields in the schema of a file.
+
+        Args:
+            cls: the record.
+            record: its Avro record in the schema of the file.
+            requirement: the code to tell where nothing has an id.
+            partition_ids: the ids of the fields of the partition spec, for files of v1 that do not store them.
+
+        Raises:
+            SpecError: a field that every version requires is missing, or the type of one is not the spec's.
+        """
+        self.cls = cls
+        self.partition_ids = partition_ids
+        places = record.by_id()
+        if not places and record.fields:
+            raise violation(
+                "AVR013", "no field of the Avro schema has a field-id", found=[field.name for field in record.fields],
+                expected="ids, as fields are found by id",
+            )  # fmt: skip
+        fields: list[ReadField] = []
+        self.missing: dict[str, Any] = {}
+        for attribute, rule in field_rules(cls).items():
+            place = places.get(rule.id) if rule.id is not None else None
+            if place is None:
+                self._absent(attribute, rule)
+                continue
+            field = record.fields[place]
+            with at(f"/{field.name}"):
+                inner, required = present(field.type)
+                if inner == NULL:
+                    self._absent(attribute, rule)
+                    continue
+                fields.append(ReadField(attribute, rule, place, not required, self._reader(rule, inner, requirement)))
+        self.fields = tuple(fields)
+
+    def _absent(self, attribute: str, rule: FieldRule) -> None:
+        if rule.missing is attrs.NOTHING:
+            raise violation(
+                rule.requirement, f"the column {rule.name} is missing", expected=f"a field with id {rule.id}"
+            )
+        self.missing[attribute] = rule.missing
+
+    def __call__(self, row: tuple[Any, ...]) -> Any:
+        """The record of a row.
+
+        Raises:
+            SpecError: a value that has to be there is null, or none of those that the field may have.
+        """
+        values = dict(self.missing)
+        for field in self.fields:
+            value = row[field.place]
+            if value is None:
+                if field.rule.missing is attrs.NOTHING:
+                    name = field.rule.name
+                    raise violation(field.rule.requirement, f"{name} is null", expected=f"a {name}", path=f"/{name}")
+                values[field.attribute] = field.rule.missing
+            elif field.convert is None:
+                values[field.attribute] = value
+            else:
+                try:
+                    values[field.attribute] = field.convert(value)
+                except SpecError:
+                    with at(f"/{field.rule.name}"):
+                        raise
+        return self.cls(**values)
+
+    def _reader(self, rule: FieldRule, type_: AvroType, requirement: str) -> Convert | None:
+        wire = rule.type.wire if isinstance(rule.type, NeverWritten) else rule.type
+        match wire:
+            case Coded(choices):
+                _expect(rule, type_, "int", "long")
+                return _choice({choice.value: choice for choice in choices}, rule)
+            case Named(choices):
+                _expect(rule, type_, "string")
+                return _name(choices, rule)
+            case RowsOf(cls, element_id):
+                record = present(type_.items)[0] if element_id is not None and isinstance(type_, Array) else type_
+                if not isinstance(record, Record) or (element_id is not None) != isinstance(type_, Array):
+                    raise _unfit(rule, type_, "a record" if element_id is None else "an array of records")
+                row = RowReader(cls, record, requirement, self.partition_ids)
+                return row if element_id is None else _rows(row)
+            case PartitionTuple():
+                if not isinstance(type_, Record):
+                    raise _unfit(rule, type_, "a record")
+                return value_reader(partition_record(type_, self.partition_ids), StructType(()))
+            case MapType(key_id, key, value_id, value):
+                return _pairs(rule, type_, (key_id, key), (value_id, value))
+            case ListType(_, element):
+                if not isinstance(type_, Array):
+                    raise _unfit(rule, type_, "an array")
+                inner, required = present(type_.items)
+                check = _plain(rule, inner, element)
+                return _list(rule, check, required=required)
+            case _:
+                return _plain(rule, type_, wire)
+
+
+def _rows(row: RowReader) -> Convert:
+    def read(rows: list[Any]) -> tuple[Any, ...]:
+        made = []
+        for place, one in enumerate(rows):
+            with at(f"/{place}"):
+                if one is None:
+                    raise violation("MLS016", "an element is null")
+                made.append(row(one))
+        return tuple(made)
+
+    return read
+
+
+def partition_record(record: Record, ids: tuple[int, ...] | None) -> Record:
+    """The record of partition values with an id for every field; files of v1 may have none and are read by place."""
+    if all(field.id is not None for field in record.fields):
+        return record
+    if ids is None or len(ids) != len(record.fields) or any(field.id is not None for field in record.fields):
+        raise violation(
+            "AVR013", "a partition field has no field-id", found=[field.name for field in record.fields],
+            expected="the ids of the partition fields",
+        )  # fmt: skip
+    fields = (attrs.evolve(field, id=known) for field, known in zip(record.fields, ids, strict=True))
+    return Record(record.name, tuple(fields))
+
+
+def _unfit(rule: FieldRule, type_: AvroType, expected: str) -> SpecError:
+    found = type_.name if isinstance(type_, Primitive) else type(type_).__name__.lower()
+    return violation(rule.requirement, f"the type of {rule.name} is another", found=found, expected=expected)
+
+
+def _expect(rule: FieldRule, type_: AvroType, *names: str) -> None:
+    if not isinstance(type_, Primitive) or type_.name not in names:
+        raise _unfit(rule, type_, " or ".join(names))
+
+
+_BITS = {INT: 31, LONG: 63}
+
+
+def _plain(rule: FieldRule, type_: AvroType, expected: Type) -> Convert | None:
+    """Reads a value of a primitive type. An int is taken for a long, and a long for an int that holds it."""
+    if expected in _BITS:
+        _expect(rule, type_, "int", "long")
+        return _in_range(rule) if expected == INT and isinstance(type_, Primitive) and type_.name == "long" else None
+    if isinstance(type_, Fixed) and str(expected) == "binary":
+        return None
+    _expect(rule, type_, {"binary": "bytes"}.get(str(expected), str(expected)))
+    return None
+
+
+def _in_range(rule: FieldRule) -> Convert:
+    def read(value: int) -> int:
+        if not -(1 << 31) <= value < 1 << 31:
+            raise violation(rule.requirement, "the value is no int", found=value, expected="32 bits")
+        return value
+
+    return read
+
+
+def _choice(choices: Mapping[int, enum.IntEnum], rule: FieldRule) -> Convert:
+    def read(value: int) -> enum.IntEnum:
+        found = choices.get(value)
+        if found is None:
+            expected = ", ".join(f"{choice.value} {choice.name}" for choice in choices.values())
+            raise violation(rule.requirement, "the value is not one of the known", found=value, expected=expected)
+        return found
+
+    return read
+
+
+def _name(choices: type[enum.Enum], rule: FieldRule) -> Convert:
+    known: dict[str, enum.Enum] = {}
+    for choice in choices:
+        known[choice.value] = known[choice.value.upper()] = choice
+
+    def read(value: str) -> enum.Enum:
+        found = known.get(value) or known.get(value.lower())
+        if found is None:
+            expected = ", ".join(str(choice.value) for choice in choices)
+            raise violation(rule.requirement, "the value is not one of the known", found=value, expected=expected)
+        return found
+
+    return read
+
+
+def _list(rule: FieldRule, convert: Convert | None, *, required: bool) -> Convert:
+    if required and convert is None:
+        return tuple
+
+    def read(items: list[Any]) -> tuple[Any, ...]:
+        if None in items:
+            raise violation(rule.requirement, "an element is null", found=items)
+        return tuple(items) if convert is None else tuple(map(convert, items))
+
+    return read
+
+
+def _pairs(rule: FieldRule, type_: AvroType, key: tuple[int, Type], value: tuple[int, Type]) -> Convert:
+    record = present(type_.items)[0] if isinstance(type_, Array) else None
+    if not isinstance(record, Record) or len(record.fields) != 2:
+        raise _unfit(rule, type_, "an array of records of a key and a value")
+    swapped = (record.fields[0].id, record.fields[1].id) == (value[0], key[0])
+    ordered = record.fields[::-1] if swapped else record.fields
+    (key_type, _), (value_type, required) = present(ordered[0].type), present(ordered[1].type)
+    key_convert, value_convert = _plain(rule, key_type, key[1]), _plain(rule, value_type, value[1])
+    assert value_convert is None
+
+    def read(pairs: list[Any]) -> dict[Any, Any]:
+        if swapped:
+            pairs = [pair and pair[::-1] for pair in pairs]
+        try:
+            made = dict(pairs)
+        except TypeError:
+            raise violation(rule.requirement, "an entry of the map is null", found=pairs) from None
+        if (not required and None in made.values()) or None in made:
+            raise violation(rule.requirement, "an entry of the map is null", found=made)
+        return made if key_convert is None else {key_convert(one): other for one, other in made.items()}
+
+    return read
+
+
+# Checking a schema
+
+
+def schema_faults(
+    cls: type, record: Record, version: FormatVersion, partition: StructType | None, path: str = ""
+) -> Iterator[tuple[Violation, bool]]:
+    """Where the Avro schema of a file is not the one of a writer of the version; true where readers depend on it."""
+    places = record.by_id()
+    known = {rule.id: rule for rule in field_rules(cls).values()}
+    for field in record.fields:
+        if field.id is None:
+            yield _fault("AVR013", f"{field.name} has no field-id", f"{path}/{field.name}", version), True
+        elif field.id in known and known[field.id].write(version) is Rule.OMITTED:
+            rule = known[field.id]
+            yield _fault("VER005", f"the version has no {rule.name}", f"{path}/{field.name}", version), False
+    for _, rule in written(cls, version):
+        place = places.get(rule.id or 0) if rule.id is not None else None
+        here = f"{path}/{rule.name}"
+        if place is None:
+            needed = rule.write(version) is REQUIRED
+            yield _fault(rule.requirement, f"the column {rule.name} is missing", here, version), needed
+            continue
+        field = record.fields[place]
+        inner, required = present(field.type)
+        if required != (rule.write(version) is REQUIRED):
+            message = f"{rule.name} is {'required' if required else 'optional'} in the Avro schema"
+            yield _fault(rule.requirement, message, here, version), False
+        yield from _type_faults(rule, inner, version, partition, here)
+
+
+def _fault(requirement: str, message: str, path: str, version: FormatVersion, **told: Any) -> Violation:
+    return Violation(requirement=requirement, message=message, path=path, format_version=version, **told)
+
+
+def _type_faults(
+    rule: FieldRule, type_: AvroType, version: FormatVersion, partition: StructType | None, path: str
+) -> Iterator[tuple[Violation, bool]]:
+    match rule.type:
+        case RowsOf(cls, element_id):
+            record = present(type_.items)[0] if isinstance(type_, Array) else type_
+            if isinstance(type_, Array) and type_.element_id != element_id:
+                yield _fault("AVR013", "the element-id is wrong", path, version, expected=f"{element_id}"), False
+            if isinstance(record, Record):
+                yield from schema_faults(cls, record, version, partition, path)
+        case PartitionTuple():
+            if isinstance(type_, Record) and partition is not None:
+                yield from _partition_faults(type_, partition, version, path)
+        case _:
+            expected = wire_type(rule.type, version, StructType(()))
+            try:
+                found = from_avro(type_)
+            except SpecError as error:
+                problem = error.violation
+                yield attrs.evolve(problem, path=path + problem.path, format_version=version), False
+                return
+            if isinstance(type_, Array) and isinstance(expected, MapType) and not type_.logical_map:
+                yield _fault("AVR004", "the array of a map has the logical type map", path, version), False
+            elif found != expected:
+                told = {"found": _shape(found), "expected": _shape(expected)}
+                yield _fault(rule.requirement, "the Avro type is another", path, version, **told), True
+
+
+def _shape(type_: Type) -> str:
+    match type_:
+        case ListType(element_id, element):
+            return f"list<{element_id}: {element}>"
+        case MapType(key_id, key, value_id, value):
+            return f"map<{key_id}: {key}, {value_id}: {value}>"
+        case _:
+            return str(type_)
+
+
+def _partition_faults(
+    record: Record, partition: StructType, version: FormatVersion, path: str
+) -> Iterator[tuple[Violation, bool]]:
+    places = record.by_id()
+    for field in partition.fields:
+        place = places.get(field.id)
+        here = f"{path}/{field.name}"
+        if place is None:
+            yield _fault("DFL004", f"the partition field {field.id} is missing", here, version), True
+            continue
+        if legal_name(field.name) != record.fields[place].name:
+            name = record.fields[place].name
+            yield _fault("DFL004", "the name of the partition field is another", here, version, found=name), False
+        if str(field.type) == "unknown":
+            continue
+        inner, required = present(record.fields[place].type)
+        if required:
+            yield _fault("DFL004", "a partition field is optional", here, version), False
+        found = from_avro(inner)
+        if found != field.type:
+            told = {"found": str(found), "expected": str(field.type)}
+            yield _fault("DFL004", "the type of the partition field is another", here, version, **told), True
+    extra = places.keys() - {field.id for field in partition.fields}
+    if extra:
+        told = {"found": ", ".join(map(str, sorted(extra)))}
+        yield _fault("DFL004", "the partition spec has no such fields", path, version, **told), True

@@ -1,0 +1,54 @@
+"""Manifest entries: what a manifest says of a file (Manifest Entry Fields)."""
+
+from __future__ import annotations
+
+import enum
+
+from spec_ref.formats.avro_rows import Coded, RowsOf
+from spec_ref.manifests.data_file import DataFile
+from spec_ref.records import record, spec_field
+from spec_ref.schemas.types import LONG
+from spec_ref.versions import OMITTED, OPTIONAL, REQUIRED
+
+
+class EntryStatus(enum.IntEnum):
+    """What happened to the file in the snapshot that wrote the entry."""
+
+    EXISTING = 0
+    ADDED = 1
+    DELETED = 2
+    """Information only: scans do not use the file."""
+
+
+@record(kw_only=True)
+class ManifestEntry:
+    """A file, and when it was added or deleted."""
+
+    status: EntryStatus = spec_field(
+        "status", id=0, v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="MAN011", type=Coded(EntryStatus)
+    )
+
+    snapshot_id: int | None = spec_field(
+        "snapshot_id", id=1, v1=REQUIRED, v2=OPTIONAL, v3=OPTIONAL, requirement="MAN012", type=LONG, default=None
+    )
+    """The snapshot that added the file, or deleted it. None is inherited, as some writers of v1 rely on too."""
+
+    sequence_number: int | None = spec_field(
+        "sequence_number", id=3, v1=OMITTED, v2=OPTIONAL, v3=OPTIONAL, requirement="MAN013", type=LONG, default=None
+    )
+    """The data sequence number, which decides on the deletes that apply. None is inherited by added files."""
+
+    file_sequence_number: int | None = spec_field(
+        "file_sequence_number", id=4, v1=OMITTED, v2=OPTIONAL, v3=OPTIONAL, requirement="MAN014", type=LONG,
+        default=None,
+    )  # fmt: skip
+    """The sequence number of the snapshot that added the file. None is inherited by added files."""
+
+    data_file: DataFile = spec_field(
+        "data_file", id=2, v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="MAN015", type=RowsOf(DataFile)
+    )
+
+    @property
+    def live(self) -> bool:
+        """Whether scans read the file."""
+        return self.status is not EntryStatus.DELETED

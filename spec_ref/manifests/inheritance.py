@@ -1,0 +1,60 @@
+"""What entries inherit from the manifest list (Sequence Number Inheritance; First Row ID Inheritance).
+
+A manifest is written before its commit has a sequence number, so new entries leave their numbers null and take those of
+the manifest's entry in the manifest list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from spec_ref.manifests.data_file import FileContent
+from spec_ref.manifests.entry import EntryStatus, ManifestEntry
+from spec_ref.records import evolve
+from spec_ref.snapshots.manifest_list import ManifestFile
+from spec_ref.versions import V1, FormatVersion
+
+
+def inherited_sequence_number(manifest: ManifestFile, version: FormatVersion) -> int:
+    """The number that added entries inherit: that of the manifest; 0 in a manifest of v1, which has none (SEQ009)."""
+    return 0 if version is V1 else manifest.sequence_number
+
+
+def inherit(
+    entries: Iterable[ManifestEntry], manifest: ManifestFile | None, version: FormatVersion
+) -> Iterator[ManifestEntry]:
+    """The entries with what they inherit.
+
+    A null sequence number of an existing or deleted entry, which a writer must not leave, stays null, except that all
+    files of v1 manifests have 0. Row ids count up over the live data files without one; deleted files have none, so
+    that what is given stays within the rows that the list sets aside (LIN019; contradiction B2). An id that an entry
+    has is kept although the list gives the manifest none (contradiction C15).
+
+    Args:
+        entries: the entries as the manifest has them, in its order.
+        manifest: its entry in the manifest list; None leaves the entries as they are.
+        version: the format version of the manifest.
+    """
+    if manifest is None:
+        yield from entries
+        return
+    number = inherited_sequence_number(manifest, version)
+    row_id = manifest.first_row_id
+    for entry in entries:
+        changes: dict[str, Any] = {}
+        if entry.snapshot_id is None:
+            changes["snapshot_id"] = manifest.added_snapshot_id
+        if version is V1 or entry.status is EntryStatus.ADDED:
+            if entry.sequence_number is None:
+                changes["sequence_number"] = number
+            if entry.file_sequence_number is None:
+                changes["file_sequence_number"] = number
+        data_file = entry.data_file
+        if data_file.content is not FileContent.DATA:
+            if data_file.first_row_id is not None:  # always null for delete files (LIN021)
+                changes["data_file"] = evolve(data_file, first_row_id=None)
+        elif row_id is not None and data_file.first_row_id is None and entry.live:
+            changes["data_file"] = evolve(data_file, first_row_id=row_id)
+            row_id += data_file.record_count
+        yield evolve(entry, **changes) if changes else entry

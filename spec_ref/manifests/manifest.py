@@ -1,0 +1,241 @@
+"""Manifests (Manifests): what the header says, and the entries, as objects or as columns."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from spec_ref import json_document
+from spec_ref.errors import SpecError, violation
+from spec_ref.formats.avro_batches import Layout, Part, batches
+from spec_ref.formats.avro_columns import Column
+from spec_ref.formats.avro_container import Container
+from spec_ref.formats.avro_rows import RowReader
+from spec_ref.formats.avro_types import Record
+from spec_ref.json_records import reader
+from spec_ref.manifests.data_file import DataFile
+from spec_ref.manifests.entry import ManifestEntry
+from spec_ref.manifests.inheritance import inherit
+from spec_ref.partitioning import spec as partition_specs
+from spec_ref.partitioning.spec import PartitionSpec
+from spec_ref.records import field_rules
+from spec_ref.schemas.schema import SCHEMA, Schema
+from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile
+from spec_ref.versions import V1, V2, V3, FormatVersion
+
+REQUIREMENT = "MAN001"
+"""The code of a file that is no manifest at all."""
+
+CONTENTS = {"data": ManifestContent.DATA, "deletes": ManifestContent.DELETES}
+
+_DATA_FILE = field_rules(DataFile)
+STATISTICS = frozenset(
+    _DATA_FILE[name].id or 0
+    for name in (
+        "column_sizes", "value_counts", "null_value_counts", "nan_value_counts", "distinct_counts", "lower_bounds",
+        "upper_bounds", "split_offsets",
+    )
+)  # fmt: skip
+"""The ids of the fields that planning may not need: they are decoded when they are asked for."""
+
+NEW_IN_V2 = frozenset({3, 4, 134})
+"""Ids of fields that only manifests of v2 and later have."""
+
+
+@attrs.frozen(kw_only=True)
+class Header:
+    """The key-value metadata of a manifest, as far as it can be made out."""
+
+    properties: Mapping[str, str]
+    """All of it as text."""
+
+    format_version: FormatVersion
+    """What ``format-version`` says; where it is missing, 2 if the file has columns that are new in v2, and else 1."""
+
+    content: ManifestContent | None
+    """What ``content`` says; None where it is missing or something else."""
+
+    spec_id: int | None
+
+    def schema(self) -> Schema:
+        """The table's schema when the manifest was written.
+
+        Raises:
+            SpecError: MAN005, if the key is missing; a code of schemas, if it does not hold one.
+        """
+        json = self._json("schema", "MAN005")
+        schema: Schema = reader(SCHEMA, self.format_version)(json)
+        return schema
+
+    def spec(self) -> PartitionSpec:
+        """The partition spec that the manifest was written with.
+
+        Some writers store the whole spec where only its fields belong; it is taken too.
+
+        Raises:
+            SpecError: MAN007, if the key is missing; a code of partition specs, if it does not hold their fields.
+        """
+        json = self._json("partition-spec", "MAN007")
+        if isinstance(json, dict) and "fields" in json:
+            json = json["fields"]
+        fields = reader(partition_specs.FIELDS, self.format_version, "MAN007")(json)
+        return PartitionSpec(self.spec_id or 0, fields)
+
+    def _json(self, key: str, requirement: str) -> Any:
+        if key not in self.properties:
+            raise violation(requirement, f"the header has no {key}")
+        return json_document.loads(self.properties[key])
+
+
+def header_of(container: Container, record: Record) -> Header:
+    """Make out the header; what is missing or malformed in it is for `check_manifest`, as the list says it too.
+
+    Raises:
+        SpecError: MAN009, if the format version is one that is not known.
+    """
+    properties = {key: value.decode("utf-8", "replace") for key, value in container.metadata.items()}
+    spec_id = properties.get("partition-spec-id", "")
+    return Header(
+        properties=properties,
+        format_version=_version(properties.get("format-version"), record),
+        content=CONTENTS.get(properties.get("content", "")),
+        spec_id=int(spec_id) if len(spec_id) < 11 and spec_id.isdecimal() and spec_id.isascii() else None,
+    )
+
+
+_VERSIONS = {str(int(version)): version for version in (V1, V2, V3)}
+
+
+def _version(text: str | None, record: Record) -> FormatVersion:
+    if text in _VERSIONS:
+        return _VERSIONS[text]
+    if text is not None:
+        raise violation("MAN009", "the format version is not known", found=text, expected=", ".join(_VERSIONS))
+    ids = {field.id for field in record.fields}
+    data_file = next((field.type for field in record.fields if field.id == 2), None)
+    if isinstance(data_file, Record):
+        ids |= {field.id for field in data_file.fields}
+    return V2 if ids & NEW_IN_V2 else V1
+
+
+class Manifest:
+    """An opened manifest. Nothing is decoded before it is asked for, and never more than a batch at a time is held."""
+
+    def __init__(
+        self,
+        container: Container,
+        record: Record,
+        header: Header,
+        spec: PartitionSpec | None,
+        manifest_file: ManifestFile | None,
+        file: str | None,
+    ) -> None:
+        self._container = container
+        self._record = record
+        self.header = header
+        self.spec = spec
+        """The partition spec: the table's by the id that the list gives, else that of the header; None without both."""
+
+        self.manifest_file = manifest_file
+        """The manifest's entry in the manifest list, from which entries inherit."""
+
+        self.file = file
+        ids = None if spec is None else tuple(field.field_id for field in spec.fields)
+        self._read = RowReader(ManifestEntry, record, REQUIREMENT, ids)
+
+    @property
+    def format_version(self) -> FormatVersion:
+        return self.header.format_version
+
+    @property
+    def content(self) -> ManifestContent:
+        """The kind of files, by the manifest list, else by the header (contradiction C1)."""
+        if self.manifest_file is not None:
+            return self.manifest_file.content
+        return self.header.content or ManifestContent.DATA
+
+    @property
+    def spec_id(self) -> int | None:
+        """The id of the partition spec, by the manifest list, else by the header."""
+        return self.header.spec_id if self.manifest_file is None else self.manifest_file.partition_spec_id
+
+    @property
+    def record(self) -> Record:
+        """The Avro schema of the entries."""
+        return self._record
+
+    def __len__(self) -> int:
+        """The number of entries that the blocks say they have."""
+        return self._container.count
+
+    @functools.cached_property
+    def layout(self) -> Layout:
+        """How the columns are decoded."""
+        names = {field.id: field.name for field in self._record.fields}
+        data_file = next((field.type for field in self._record.fields if field.id == 2), None)
+        path = _path_name(data_file)
+        return Layout(self._record, (names[2], path) if path and 2 in names else (), STATISTICS)
+
+    def batches(self) -> Iterator[Column]:
+        """The entries as columns of records, a batch of blocks at a time.
+
+        Raises:
+            SpecError: a block does not hold the entries that it says, with the path ``/17/data_file``.
+        """
+        parts = (Part(count, payload) for count, payload in self._container.payloads())
+        first = 0
+        for batch in batches(parts):
+            with self._told():
+                yield self.layout.decode(batch, REQUIREMENT, first)
+            first += sum(part.count for part in batch)
+
+    def entries(self) -> Iterator[ManifestEntry]:
+        """All entries, in the order of the manifest, with what they inherit from `manifest_file`.
+
+        Raises:
+            SpecError: an entry is malformed or lacks what it has to have; the path begins with its number,
+                ``/17/data_file/file_path``.
+        """
+        return inherit(self.written_entries(), self.manifest_file, self.format_version)
+
+    def written_entries(self) -> Iterator[ManifestEntry]:
+        """All entries as they are written, with nulls where they inherit."""
+        number = 0
+        for column in self.batches():
+            for row in column.to_list():
+                yield self.entry_of(row, number)
+                number += 1
+
+    def entry_of(self, row: tuple[Any, ...], number: int) -> ManifestEntry:
+        """The entry of a decoded row, as it is written."""
+        try:
+            entry: ManifestEntry = self._read(row)
+        except SpecError as error:
+            problem = error.violation
+            raise SpecError(attrs.evolve(problem, path=f"/{number}{problem.path}", file=self.file)) from error.__cause__
+        return entry
+
+    def _told(self) -> Any:
+        return _Told(self.file)
+
+
+class _Told:
+    """Adds the file to errors."""
+
+    def __init__(self, file: str | None) -> None:
+        self.file = file
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, SpecError) and error.violation.file is None and self.file is not None:
+            raise SpecError(attrs.evolve(error.violation, file=self.file)) from error.__cause__
+
+
+def _path_name(data_file: object) -> str | None:
+    fields = data_file.fields if isinstance(data_file, Record) else ()
+    return next((field.name for field in fields if field.id == _DATA_FILE["file_path"].id), None)

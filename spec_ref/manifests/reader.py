@@ -1,0 +1,63 @@
+"""Reading manifests (Manifests; Manifest Entry Fields)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import attrs
+
+from spec_ref.errors import SpecError, violation
+from spec_ref.formats.avro_container import LIMITS, Data, Limits, open_container
+from spec_ref.manifests.manifest import REQUIREMENT, Header, Manifest, header_of
+from spec_ref.partitioning.spec import PartitionSpec
+from spec_ref.snapshots.manifest_list import ManifestFile, root_record
+
+
+def read_manifest(
+    data: Data,
+    *,
+    manifest_file: ManifestFile | None = None,
+    specs: Mapping[int, PartitionSpec] | None = None,
+    file: str | None = None,
+    limits: Limits = LIMITS,
+) -> Manifest:
+    """Open a manifest of any format version.
+
+    Args:
+        data: the content of the file.
+        manifest_file: its entry in the manifest list, for what the entries inherit, its content and its partition spec;
+            without it, numbers that entries inherit stay None.
+        specs: the table's partition specs by id.
+        file: the name to tell in errors; the path in the list where not given.
+        limits: how much of the file to believe.
+
+    Raises:
+        SpecError: the file is no manifest: no Avro container, cut off, without a column that every manifest has, with
+            one of another type or without ids; MLS005, if the table does not have the partition spec.
+    """
+    name = file if file is not None or manifest_file is None else manifest_file.manifest_path
+    try:
+        container = open_container(data, REQUIREMENT, limits)
+        record = root_record(container.metadata["avro.schema"], REQUIREMENT)
+        header = header_of(container, record)
+        return Manifest(container, record, header, _spec(header, manifest_file, specs), manifest_file, name)
+    except SpecError as error:
+        raise SpecError(attrs.evolve(error.violation, file=name)) from error.__cause__
+
+
+def _spec(
+    header: Header, manifest_file: ManifestFile | None, specs: Mapping[int, PartitionSpec] | None
+) -> PartitionSpec | None:
+    """The manifest list says which spec it is; the header stands in where it does not, or the specs are not known."""
+    spec_id = header.spec_id if manifest_file is None else manifest_file.partition_spec_id
+    if specs is not None and spec_id is not None:
+        if spec_id not in specs:
+            raise violation(
+                "MLS005", "the table has no such partition spec", found=spec_id,
+                expected=", ".join(map(str, sorted(specs))),
+            )  # fmt: skip
+        return specs[spec_id]
+    try:
+        return header.spec()
+    except SpecError:
+        return None

@@ -1,0 +1,242 @@
+"""What an entry of a manifest has to be, apart from its types (Manifest Entry Fields; Data File Fields).
+
+The writer refuses the first broken rule; `check_manifest` tells them all. Each rule is one function of an entry as it
+is written.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
+
+import attrs
+
+from spec_ref.errors import Violation, shown
+from spec_ref.manifests.data_file import FileContent, FileFormat
+from spec_ref.manifests.entry import EntryStatus, ManifestEntry
+from spec_ref.snapshots.manifest_list import ManifestContent
+from spec_ref.versions import V1, V2, V3, FormatVersion
+
+CONTENTS_OF = {
+    ManifestContent.DATA: frozenset({FileContent.DATA}),
+    ManifestContent.DELETES: frozenset({FileContent.POSITION_DELETES, FileContent.EQUALITY_DELETES}),
+}
+
+
+@attrs.frozen
+class Context:
+    """What an entry stands in."""
+
+    version: FormatVersion
+    content: ManifestContent
+
+
+@attrs.frozen
+class Broken:
+    """How an entry breaks a rule."""
+
+    path: str
+    message: str
+    found: object = None
+    expected: str | None = None
+
+
+Find: TypeAlias = Callable[[ManifestEntry, Context], Broken | None]
+
+
+@attrs.frozen
+class EntryRule:
+    """A rule over one entry."""
+
+    requirement: str
+    find: Find
+    since: FormatVersion = V1
+    refused: bool = True
+    """Whether the writer refuses it; else it is what the spec advises, or what engines are known to do harmlessly."""
+
+    def violation(self, entry: ManifestEntry, context: Context) -> Violation | None:
+        """How the entry breaks the rule."""
+        broken = self.find(entry, context) if context.version >= self.since else None
+        if broken is None:
+            return None
+        return Violation(
+            requirement=self.requirement,
+            message=broken.message,
+            path=broken.path,
+            found=None if broken.found is None else shown(broken.found),
+            expected=broken.expected,
+            format_version=context.version,
+        )
+
+
+def _same_content(entry: ManifestEntry, context: Context) -> Broken | None:
+    allowed = CONTENTS_OF[context.content]
+    if entry.data_file.content in allowed:
+        return None
+    expected = " or ".join(sorted(content.name for content in allowed))
+    return Broken("/data_file/content", "the manifest holds other files", entry.data_file.content.name, expected)
+
+
+def _no_deletes_in_v1(entry: ManifestEntry, context: Context) -> Broken | None:
+    if context.version is not V1 or entry.data_file.content is FileContent.DATA:
+        return None
+    return Broken("/data_file/content", "all files of v1 are data", entry.data_file.content.name)
+
+
+def _explicit_numbers(entry: ManifestEntry, context: Context) -> Broken | None:
+    if entry.status is EntryStatus.ADDED:
+        return None
+    for name in ("sequence_number", "file_sequence_number"):
+        if getattr(entry, name) is None:
+            return Broken(f"/{name}", f"{name} of an entry that is not added is null", expected="an explicit number")
+    return None
+
+
+def _new_file_inherits(entry: ManifestEntry, context: Context) -> Broken | None:
+    if entry.status is not EntryStatus.ADDED or entry.file_sequence_number is None:
+        return None
+    message = "an added file inherits its file sequence number"
+    return Broken("/file_sequence_number", message, entry.file_sequence_number, "null")
+
+
+def _deleted_has_snapshot(entry: ManifestEntry, context: Context) -> Broken | None:
+    if entry.status is not EntryStatus.DELETED or entry.snapshot_id is not None:
+        return None
+    return Broken("/snapshot_id", "a deleted entry has the id of the deleting snapshot", expected="a snapshot id")
+
+
+def _new_file_without_row_id(entry: ManifestEntry, context: Context) -> Broken | None:
+    row_id = entry.data_file.first_row_id
+    if entry.status is not EntryStatus.ADDED or row_id is None or entry.data_file.content is not FileContent.DATA:
+        return None
+    return Broken("/data_file/first_row_id", "a new file inherits its first row id", row_id, "null")
+
+
+def _delete_file_without_row_id(entry: ManifestEntry, context: Context) -> Broken | None:
+    row_id = entry.data_file.first_row_id
+    if entry.data_file.content is FileContent.DATA or row_id is None:
+        return None
+    return Broken("/data_file/first_row_id", "a delete file has no first row id", row_id, "null")
+
+
+def _equality_ids(entry: ManifestEntry, context: Context) -> Broken | None:
+    equality = entry.data_file.content is FileContent.EQUALITY_DELETES
+    ids = entry.data_file.equality_ids
+    if equality and not ids:
+        return Broken("/data_file/equality_ids", "an equality delete file says the fields it compares", ids)
+    return None
+
+
+def _no_equality_ids(entry: ManifestEntry, context: Context) -> Broken | None:
+    ids = entry.data_file.equality_ids
+    if entry.data_file.content is FileContent.EQUALITY_DELETES or ids is None:
+        return None
+    return Broken("/data_file/equality_ids", "only an equality delete file has equality ids", ids, "null")
+
+
+def _sort_order_of_position_deletes(entry: ManifestEntry, context: Context) -> Broken | None:
+    sort_order = entry.data_file.sort_order_id
+    if entry.data_file.content is not FileContent.POSITION_DELETES or sort_order is None:
+        return None
+    return Broken("/data_file/sort_order_id", "position deletes have no sort order", sort_order, "null")
+
+
+def _ascending_offsets(entry: ManifestEntry, context: Context) -> Broken | None:
+    offsets = entry.data_file.split_offsets
+    if offsets is None or all(one < other for one, other in itertools.pairwise(offsets)):
+        return None
+    return Broken("/data_file/split_offsets", "the split offsets do not ascend", offsets)
+
+
+def _empty_offsets(entry: ManifestEntry, context: Context) -> Broken | None:
+    if entry.data_file.split_offsets != ():
+        return None
+    return Broken("/data_file/split_offsets", "there are no split offsets", (), "null")
+
+
+def _not_negative(name: str) -> Find:
+    def find(entry: ManifestEntry, context: Context) -> Broken | None:
+        value = getattr(entry.data_file, name)
+        if value is None or value >= 0:
+            return None
+        return Broken(f"/data_file/{name}", f"{name} is negative", value, "0 or more")
+
+    return find
+
+
+def _counts_not_negative(name: str) -> Find:
+    def find(entry: ManifestEntry, context: Context) -> Broken | None:
+        counts = getattr(entry.data_file, name) or {}
+        if not counts or min(counts.values()) >= 0:
+            return None
+        column = min(counts, key=counts.__getitem__)
+        return Broken(f"/data_file/{name}/{column}", "a count is negative", counts[column], "0 or more")
+
+    return find
+
+
+def _vector(name: str) -> Find:
+    def find(entry: ManifestEntry, context: Context) -> Broken | None:
+        if not entry.data_file.is_deletion_vector or getattr(entry.data_file, name) is not None:
+            return None
+        return Broken(f"/data_file/{name}", f"a deletion vector has no {name}", expected=f"a {name}")
+
+    return find
+
+
+def _puffin_is_vector(entry: ManifestEntry, context: Context) -> Broken | None:
+    data_file = entry.data_file
+    if data_file.file_format is not FileFormat.PUFFIN or (data_file.is_deletion_vector and context.version >= V3):
+        return None
+    message = "only deletion vectors are in Puffin files, from v3"
+    return Broken("/data_file/file_format", message, data_file.file_format.value)
+
+
+def _size_with_offset(entry: ManifestEntry, context: Context) -> Broken | None:
+    data_file = entry.data_file
+    if data_file.content_offset is None or data_file.content_size_in_bytes is not None:
+        return None
+    return Broken("/data_file/content_size_in_bytes", "the content has an offset and no size", expected="a size")
+
+
+def _has_scheme(entry: ManifestEntry, context: Context) -> Broken | None:
+    if ":" in entry.data_file.file_path:
+        return None
+    return Broken("/data_file/file_path", "the path has no scheme", entry.data_file.file_path, "a full URI")
+
+
+RULES: tuple[EntryRule, ...] = (
+    EntryRule("MAN002", _same_content, since=V2),
+    EntryRule("DFL001", _no_deletes_in_v1),
+    EntryRule("MAN017", _deleted_has_snapshot, since=V2, refused=False),
+    EntryRule("MAN022", _explicit_numbers, since=V2),
+    EntryRule("SEQ005", _new_file_inherits, since=V2, refused=False),
+    EntryRule("LIN018", _new_file_without_row_id, since=V3, refused=False),
+    EntryRule("LIN021", _delete_file_without_row_id),
+    EntryRule("DFL002", _has_scheme, refused=False),
+    EntryRule("DFL003", _puffin_is_vector),
+    EntryRule("DFL005", _not_negative("record_count")),
+    EntryRule("DFL006", _not_negative("file_size_in_bytes")),
+    EntryRule("DFL011", _counts_not_negative("column_sizes")),
+    EntryRule("DFL012", _counts_not_negative("value_counts")),
+    EntryRule("DFL013", _counts_not_negative("null_value_counts")),
+    EntryRule("DFL014", _counts_not_negative("nan_value_counts")),
+    EntryRule("DFL019", _ascending_offsets),
+    EntryRule("DFL019", _empty_offsets, refused=False),
+    EntryRule("DFL020", _equality_ids, since=V2),
+    EntryRule("DFL020", _no_equality_ids, refused=False),
+    EntryRule("DFL023", _vector("referenced_data_file"), since=V3),
+    EntryRule("DFL024", _vector("content_offset"), since=V3),
+    EntryRule("DFL025", _vector("content_size_in_bytes"), since=V3),
+    EntryRule("DFL025", _size_with_offset, since=V3),
+    EntryRule("DFL028", _sort_order_of_position_deletes, refused=False),
+)
+
+
+def broken_rules(entry: ManifestEntry, context: Context) -> Iterator[tuple[EntryRule, Violation]]:
+    """The rules that the entry breaks."""
+    for rule in RULES:
+        found = rule.violation(entry, context)
+        if found is not None:
+            yield rule, found

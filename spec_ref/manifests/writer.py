@@ -1,0 +1,216 @@
+"""Writing manifests (Manifests; Sequence Number Inheritance)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import attrs
+
+from spec_ref import json_document
+from spec_ref.errors import SpecError, at, violation
+from spec_ref.formats.avro_container import write_container
+from spec_ref.formats.avro_rows import RowWriter, struct_of
+from spec_ref.formats.avro_schema import schema_json
+from spec_ref.formats.avro_types import from_json
+from spec_ref.formats.avro_values import encoder
+from spec_ref.json_writing import writer
+from spec_ref.manifests.data_file import FileContent
+from spec_ref.manifests.entry import EntryStatus, ManifestEntry
+from spec_ref.manifests.manifest import REQUIREMENT
+from spec_ref.manifests.rules import Context, broken_rules
+from spec_ref.partitioning import spec as partition_specs
+from spec_ref.partitioning.spec import PartitionSpec
+from spec_ref.schemas.schema import SCHEMA, Schema
+from spec_ref.schemas.types import StructType
+from spec_ref.schemas.values import check_value
+from spec_ref.single_value.bounds import encode_bound
+from spec_ref.snapshots.manifest_list import NO_SYNC, FieldSummary, ManifestContent, ManifestFile
+from spec_ref.versions import V1, FormatVersion
+
+RECORD_NAME = "manifest_entry"
+RECORD_NAMES = {2: "r2", 102: "r102"}
+"""The names that Iceberg-Java gives the inner records; the spec gives none, and some readers depend on these."""
+
+BLOCK_BYTES = 64_000
+"""About how many bytes of entries a block has before it is compressed."""
+
+CONTENT_NAMES = {ManifestContent.DATA: "data", ManifestContent.DELETES: "deletes"}
+
+
+def write_manifest(
+    entries: Iterable[ManifestEntry],
+    spec: PartitionSpec,
+    schema: Schema,
+    format_version: FormatVersion,
+    content: ManifestContent = ManifestContent.DATA,
+    *,
+    codec: str = "deflate",
+    block_bytes: int = BLOCK_BYTES,
+) -> bytes:
+    """Write a manifest.
+
+    Args:
+        entries: the entries; what new files inherit is None in them.
+        spec: the partition spec of all the files.
+        schema: the table's schema.
+        format_version: the version to write.
+        content: the kind of files.
+        codec: one of `spec_ref.formats.avro_container.CODECS`.
+        block_bytes: about how many bytes of entries go into a block.
+
+    Raises:
+        SpecError: an entry breaks a rule that binds writers, lacks what the version requires, or has a partition value
+            that is not of its field's type; the path begins with the number of the entry, ``/17/data_file``.
+    """
+    partition = spec.partition_type(schema)
+    json = schema_json(struct_of(ManifestEntry, format_version, partition), RECORD_NAME, RECORD_NAMES)
+    metadata = header(spec, schema, format_version, content)
+    metadata["avro.schema"] = json_document.dumps(json)
+    row, encode = RowWriter(ManifestEntry, format_version, partition), encoder(from_json(json, REQUIREMENT))
+    blocks: list[tuple[int, bytes]] = []
+    payload, count = bytearray(), 0
+    context = Context(format_version, content)
+    for number, entry in enumerate(entries):
+        try:
+            _check(entry, context, partition)
+            encode(row(entry), payload)
+        except SpecError as error:
+            problem = error.violation
+            raise SpecError(attrs.evolve(problem, path=f"/{number}{problem.path}")) from error.__cause__
+        count += 1
+        if len(payload) >= block_bytes:
+            blocks.append((count, bytes(payload)))
+            payload, count = bytearray(), 0
+    if count:
+        blocks.append((count, bytes(payload)))
+    return write_container(metadata, blocks, codec=codec, sync=NO_SYNC)
+
+
+def header(
+    spec: PartitionSpec, schema: Schema, version: FormatVersion, content: ManifestContent
+) -> dict[str, bytes | str]:
+    """The key-value metadata of a manifest (MAN005 to MAN010)."""
+    made: dict[str, bytes | str] = {
+        "schema": json_document.dumps(writer(SCHEMA, version)(schema)),
+        "schema-id": str(schema.schema_id),
+        "partition-spec": json_document.dumps(writer(partition_specs.FIELDS, version)(spec.fields)),
+        "partition-spec-id": str(spec.spec_id),
+        "format-version": str(int(version)),
+    }
+    if version is not V1:
+        made["content"] = CONTENT_NAMES[content]
+    return made
+
+
+def _check(entry: ManifestEntry, context: Context, partition: StructType) -> None:
+    for rule, problem in broken_rules(entry, context):
+        if rule.refused:
+            raise SpecError(problem)
+    values = entry.data_file.partition
+    missing = {field.id for field in partition.fields} - values.keys()
+    with at("/data_file/partition"):
+        if missing:
+            raise violation("DFL004", "a partition value is missing", found=sorted(values), expected=f"{min(missing)}")
+        try:
+            check_value(partition, dict(values))
+        except SpecError as error:
+            raise SpecError(attrs.evolve(error.violation, requirement="DFL004")) from error.__cause__
+
+
+# The manifest's entry in the list
+
+
+def manifest_file(
+    entries: Sequence[ManifestEntry],
+    spec: PartitionSpec,
+    schema: Schema,
+    *,
+    path: str,
+    length: int,
+    snapshot_id: int,
+    sequence_number: int = 0,
+    content: ManifestContent = ManifestContent.DATA,
+    key_metadata: bytes | None = None,
+    first_row_id: int | None = None,
+) -> ManifestFile:
+    """What a manifest list tells of a manifest: counts, the least sequence number and the partition summaries.
+
+    Args:
+        entries: the manifest's entries, as they are written.
+        spec: its partition spec.
+        schema: the schema that gives the partition values their types.
+        path: its location.
+        length: its length in bytes.
+        snapshot_id: the snapshot that adds it.
+        sequence_number: the sequence number of that snapshot, which new files inherit; 0 in v1.
+        content: the kind of its files.
+        key_metadata: for encryption.
+        first_row_id: where the row ids of its files start.
+    """
+    counts = dict.fromkeys(EntryStatus, 0)
+    rows = dict.fromkeys(EntryStatus, 0)
+    least = None
+    for entry in entries:
+        counts[entry.status] += 1
+        rows[entry.status] += entry.data_file.record_count
+        number = sequence_number if entry.sequence_number is None else entry.sequence_number
+        if entry.live:
+            least = number if least is None else min(least, number)
+    return ManifestFile(
+        manifest_path=path,
+        manifest_length=length,
+        partition_spec_id=spec.spec_id,
+        content=content,
+        sequence_number=sequence_number,
+        min_sequence_number=sequence_number if least is None else least,
+        added_snapshot_id=snapshot_id,
+        added_files_count=counts[EntryStatus.ADDED],
+        existing_files_count=counts[EntryStatus.EXISTING],
+        deleted_files_count=counts[EntryStatus.DELETED],
+        added_rows_count=rows[EntryStatus.ADDED],
+        existing_rows_count=rows[EntryStatus.EXISTING],
+        deleted_rows_count=rows[EntryStatus.DELETED],
+        partitions=tuple(summarize(entries, spec.partition_type(schema))),
+        key_metadata=key_metadata,
+        first_row_id=first_row_id,
+    )
+
+
+def summarize(entries: Iterable[ManifestEntry], partition: StructType) -> Iterator[FieldSummary]:
+    """The summary of each partition field over all entries, deleted ones too (contradiction B32)."""
+    tuples = [entry.data_file.partition for entry in entries]
+    for field in partition.fields:
+        values = [values.get(field.id) for values in tuples]
+        floats = str(field.type) in ("float", "double")
+        present = [value for value in values if value is not None]
+        ordered = [value for value in present if not (floats and math.isnan(value))]
+        key = _order(field.type)
+        yield FieldSummary(
+            contains_null=len(present) < len(values),
+            contains_nan=len(ordered) < len(present) if floats else None,
+            lower_bound=encode_bound(field.type, min(ordered, key=key)) if ordered else None,
+            upper_bound=encode_bound(field.type, max(ordered, key=key)) if ordered else None,
+        )
+
+
+def _order(type_: object) -> Any:
+    """What values are compared by: -0.0 comes before +0.0 (MLS023), and UUIDs as bytes."""
+    match str(type_):
+        case "float" | "double":
+            return lambda value: (value, math.copysign(1.0, value))
+        case "uuid":
+            return lambda value: value.bytes
+        case _:
+            return None
+
+
+def added(entry_file: Any, snapshot_id: int | None = None) -> ManifestEntry:
+    """The entry of a new file, which inherits its numbers (SEQ005)."""
+    return ManifestEntry(status=EntryStatus.ADDED, snapshot_id=snapshot_id, data_file=entry_file)
+
+
+def contents_of(content: FileContent) -> ManifestContent:
+    """The kind of manifest that lists a file."""
+    return ManifestContent.DATA if content is FileContent.DATA else ManifestContent.DELETES
