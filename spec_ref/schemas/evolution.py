@@ -182,7 +182,7 @@ def _struct_field(schema: Schema, name: str) -> tuple[Column, NestedField]:
     return column, column.field
 
 
-def _edit(type_: Type, target: int, edit: Callable[[Type], Type], own: int | None = None) -> Type:
+def _edit(type_: Type, target: int | None, edit: Callable[[Type], Type], own: int | None) -> Type:
     """The type with the type of the target id edited; ``own`` is the id that the type itself has."""
     if own == target:
         return edit(type_)
@@ -197,12 +197,12 @@ def _edit(type_: Type, target: int, edit: Callable[[Type], Type], own: int | Non
             return type_
 
 
-ROOT = 0
-"""Stands for the schema itself where the id of a struct is asked for; no field has it as reading starts from 1."""
+ROOT = None
+"""Stands for the schema itself where the id of a struct is asked for."""
 
 
 def _edit_fields(
-    schema: Schema, struct_id: int, edit: Callable[[tuple[NestedField, ...]], tuple[NestedField, ...]]
+    schema: Schema, struct_id: int | None, edit: Callable[[tuple[NestedField, ...]], tuple[NestedField, ...]]
 ) -> Schema:
     def edit_struct(type_: Type) -> Type:
         if not isinstance(type_, StructType):
@@ -214,7 +214,7 @@ def _edit_fields(
     return evolve(schema, fields=made.fields)
 
 
-def _parent(column: Column) -> int:
+def _parent(column: Column) -> int | None:
     return column.parents[-1].id if column.parents else ROOT
 
 

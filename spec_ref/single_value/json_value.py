@@ -324,7 +324,7 @@ def _text(requirement: str, json: Json) -> str:
 
 
 def _read_string(_: Type, json: Json) -> str:
-    return _text("TYP021", json)
+    return _text("SVJ009", json)
 
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")

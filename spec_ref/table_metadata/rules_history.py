@@ -95,12 +95,10 @@ def _cycles(metadata: TableMetadata) -> Found:
 
 
 def _operations(metadata: TableMetadata) -> Found:
-    required = SNAPSHOT_RULES["summary"].write(metadata.format_version) is REQUIRED
     for place, snapshot in enumerate(metadata.snapshots):
-        if snapshot.summary is not None or required:
-            found = (snapshot.summary or {}).get(OPERATION)
-            if found not in OPERATIONS:
-                yield Place(f"/snapshots/{place}/summary/operation", found, ", ".join(sorted(OPERATIONS)))
+        if snapshot.summary is not None and snapshot.summary.get(OPERATION) not in OPERATIONS:
+            found = snapshot.summary.get(OPERATION)
+            yield Place(f"/snapshots/{place}/summary/operation", found, ", ".join(sorted(OPERATIONS)))
 
 
 def _metrics(metadata: TableMetadata) -> Found:
@@ -194,12 +192,20 @@ def _ref_limit(name: str, attribute: str) -> Callable[[TableMetadata], Found]:
     return find
 
 
-def _tag_limits(metadata: TableMetadata) -> Found:
-    for name, ref in metadata.refs.items():
-        for _, limit, attribute in REF_LIMITS[:2]:
+def _tag_limit(name: str, attribute: str) -> Callable[[TableMetadata], Found]:
+    def find(metadata: TableMetadata) -> Found:
+        for ref_name, ref in metadata.refs.items():
             found = getattr(ref, attribute)
             if ref.type is RefType.TAG and found is not None:
-                yield Place(f"/refs/{escaped(name)}/{limit}", found, "no retention of snapshots for a tag")
+                yield Place(f"/refs/{escaped(ref_name)}/{name}", found, "no retention of snapshots for a tag")
+
+    return find
+
+
+def _main_limit(metadata: TableMetadata) -> Found:
+    main = metadata.refs.get(MAIN)
+    if main is not None and main.max_ref_age_ms is not None:
+        yield Place("/refs/main/max-ref-age-ms", main.max_ref_age_ms, "no age for main")
 
 
 # Logs
@@ -295,7 +301,7 @@ RULES: tuple[Rule, ...] = (
          _last_sequence_number),
     Rule("SNP003", "a snapshot is no newer than its parent", SNAPSHOTS, _sequence_order),
     Rule("SNP002", "a snapshot is its own ancestor", SNAPSHOTS, _cycles),
-    Rule("SNP008", "a summary does not tell a known operation", ("snapshots", "format_version"), _operations),
+    Rule("SNP008", "a summary does not tell a known operation", SNAPSHOTS, _operations),
     Rule("NOT005", "a metric of a summary is not a number", SNAPSHOTS, _metrics, WARNING),
     Rule("SNP009", "the schema of a snapshot is not among the schemas", ("snapshots", "schemas"), _snapshot_schemas,
          WARNING),
@@ -310,7 +316,11 @@ RULES: tuple[Rule, ...] = (
         Rule(code, f"{name} is not positive", ("refs",), _ref_limit(name, attribute))
         for code, name, attribute in REF_LIMITS
     ),
-    Rule("REF003", "a tag has the retention of a branch", ("refs",), _tag_limits),
+    *(
+        Rule(code, "a tag has the retention of a branch", ("refs",), _tag_limit(name, attribute))
+        for code, name, attribute in REF_LIMITS[:2]
+    ),
+    Rule("REF005", "main never expires", ("refs",), _main_limit, WARNING),
     Rule("TMD017", "the snapshot log is not in the order of time", ("snapshot_log",), _snapshot_log_order, WARNING),
     Rule("TMD017", "the snapshot log does not end with the current snapshot", ("snapshot_log", "current_snapshot_id"),
          _snapshot_log_end, WARNING),

@@ -260,7 +260,7 @@ RULES: tuple[Rule, ...] = (
         "TMD011", "two partition specs have one id", ("partition_specs",),
         _ambiguous("/partition-specs", "partition_specs", "spec_id"), refused=True,
     ),
-    Rule("PAR002", "two fields of a spec have one id", ("partition_specs",), _repeated_partition_ids, refused=True),
+    Rule("PAR025", "two fields of a spec have one id", ("partition_specs",), _repeated_partition_ids, refused=True),
     Rule("PAR003", "two partition fields have one id", ("partition_specs",), _shared_partition_ids,
          since=V2),
     Rule("PAR008", "two partition specs are equivalent", ("partition_specs",), _equivalent_specs, WARNING),

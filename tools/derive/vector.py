@@ -42,9 +42,13 @@ class Vector:
     origin: str
     note: str = ""
     contradiction: tuple[str, ...] = ()
+    only: tuple[int, ...] = ()
+    """The format versions it holds for, where its type and requirements do not tell them."""
 
     def versions(self) -> list[int]:
         """The format versions it holds for."""
+        if self.only:
+            return list(self.only)
         text = json.dumps([self.args.get("type"), *(code for code in self.requirements if code in _V3_CODES)])
         new = any(word in text for word in _V3_WORDS) or any(code in text for code in _V3_CODES)
         return [3] if new else [1, 2, 3]

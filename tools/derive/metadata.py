@@ -1,0 +1,194 @@
+"""Table metadata in the canonical form of the vectors, and documents made by changing one thing.
+
+The canonical form is what any implementation can tell from its own objects: everything that the table has, whether the
+document wrote it or left it to be filled in. Longs are decimal strings; nulls and empty collections are left out.
+"""
+
+from __future__ import annotations
+
+import copy
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tools.derive.vector import Vector, VectorFile
+
+Document = dict[str, Any]
+DROP: Any = object()
+"""Stands for the member or item that an edit takes away."""
+
+
+def edited(document: Document, edits: Mapping[str, Any]) -> Document:
+    """The document with some places changed: JSON pointers to new values, `DROP`, or values for ``/-``, the list's end."""
+    changed = copy.deepcopy(document)
+    for pointer, value in edits.items():
+        *around, last = pointer.removeprefix("/").split("/")
+        place: Any = changed
+        for step in around:
+            place = place[int(step)] if isinstance(place, list) else place[step]
+        if last == "-":
+            place.append(copy.deepcopy(value))
+        elif value is DROP:
+            del place[int(last) if isinstance(place, list) else last]
+        else:
+            place[int(last) if isinstance(place, list) else last] = copy.deepcopy(value)
+    return changed
+
+
+# The canonical form: what Table Metadata Fields and Appendices C and E say of missing fields, read once more.
+
+LONGS = {"last-sequence-number", "last-updated-ms", "current-snapshot-id", "next-row-id"}
+SNAPSHOT_LONGS = {"snapshot-id", "parent-snapshot-id", "sequence-number", "timestamp-ms", "first-row-id", "added-rows"}
+REF_LONGS = {"snapshot-id", "max-snapshot-age-ms", "max-ref-age-ms"}
+FILE_LONGS = {"snapshot-id", "file-size-in-bytes", "file-footer-size-in-bytes", "sequence-number"}
+
+SNAPSHOT = (*sorted(SNAPSHOT_LONGS), "manifest-list", "manifests", "summary", "schema-id", "key-id")
+REF = ("snapshot-id", "type", "min-snapshots-to-keep", "max-snapshot-age-ms", "max-ref-age-ms")
+STATISTICS = ("snapshot-id", "statistics-path", "file-size-in-bytes", "file-footer-size-in-bytes", "key-metadata")
+BLOB = ("type", "snapshot-id", "sequence-number", "fields", "properties")
+PARTITION_STATISTICS = ("snapshot-id", "statistics-path", "file-size-in-bytes")
+KEY = ("key-id", "encrypted-key-metadata", "encrypted-by-id", "properties")
+FIELD = ("id", "name", "required", "type", "doc", "initial-default", "write-default")
+PARTITION_FIELD = ("source-id", "source-ids", "field-id", "name", "transform")
+SORT_FIELD = ("transform", "source-id", "source-ids", "direction", "null-order")
+
+
+def told(source: Document, names: tuple[str, ...], longs: set[str] = frozenset()) -> Document:  # type: ignore[assignment]
+    """The known members that are there, longs as strings."""
+    present = {name: source[name] for name in names if source.get(name) not in (None, [], {}) or name == "summary"}
+    return {
+        name: str(member) if name in longs else copy.deepcopy(member)
+        for name, member in present.items()
+        if member is not None
+    }
+
+
+def schema_form(schema: Document) -> Document:
+    """A schema: its id, its fields, and which of them identify rows."""
+    identifiers = schema.get("identifier-field-ids") or []
+    form: Document = {"schema-id": schema.get("schema-id", 0)}
+    if identifiers:
+        form["identifier-field-ids"] = identifiers
+    return {**form, "fields": [_field(field) for field in schema["fields"]]}
+
+
+def _field(field: Document) -> Document:
+    form = {name: field[name] for name in FIELD if field.get(name) is not None}
+    return {**form, "type": _type(field["type"])}
+
+
+def _type(type_: Any) -> Any:
+    if isinstance(type_, str):
+        return type_
+    inner = {name: _type(type_[name]) for name in ("element", "key", "value") if name in type_}
+    if "fields" in type_:
+        inner["fields"] = [_field(field) for field in type_["fields"]]
+    return {**type_, **inner}
+
+
+def _spec(spec: Document) -> Document:
+    """v1 stores no ids of partition fields; they count up from 1000 (Partition Evolution)."""
+    fields = [
+        told({"field-id": 1000 + place, **field}, PARTITION_FIELD) for place, field in enumerate(spec["fields"])
+    ]
+    return {"spec-id": spec["spec-id"], "fields": fields}
+
+
+def _refs(document: Document) -> Document:
+    refs = {name: told(ref, REF, REF_LONGS) for name, ref in (document.get("refs") or {}).items()}
+    current = document.get("current-snapshot-id")
+    main = {} if current in (None, -1) else {"main": {"snapshot-id": str(current), "type": "branch"}}
+    return {**main, **refs}
+
+
+def _statistics(file: Document) -> Document:
+    blobs = [
+        {**told(blob, BLOB, FILE_LONGS), "fields": blob["fields"]} for blob in file["blob-metadata"]
+    ]
+    return {**told(file, STATISTICS, FILE_LONGS), **({"blob-metadata": blobs} if blobs else {})}
+
+
+def canonical(document: Document) -> Document:
+    """What a table is, by a document without faults."""
+    schemas = document.get("schemas") or [document["schema"]]
+    specs = [_spec(spec) for spec in document.get("partition-specs") or ()] or [
+        _spec({"spec-id": 0, "fields": document["partition-spec"]})
+    ]
+    orders = document.get("sort-orders") or [{"order-id": 0, "fields": []}]
+    current = document.get("current-snapshot-id")
+    highest = max((field["field-id"] for spec in specs for field in spec["fields"]), default=999)
+    form: Document = {
+        "format-version": document["format-version"],
+        "table-uuid": document.get("table-uuid"),
+        "location": document["location"],
+        "last-sequence-number": str(document.get("last-sequence-number") or 0),
+        "last-updated-ms": str(document["last-updated-ms"]),
+        "last-column-id": document["last-column-id"],
+        "current-schema-id": document.get("current-schema-id", schemas[0].get("schema-id", 0)),
+        "schemas": [schema_form(schema) for schema in schemas],
+        "default-spec-id": document.get("default-spec-id", specs[-1]["spec-id"]),
+        "partition-specs": specs,
+        "last-partition-id": document.get("last-partition-id", highest),
+        "default-sort-order-id": document.get("default-sort-order-id", 0),
+        "sort-orders": [
+            {"order-id": order["order-id"], "fields": [told(field, SORT_FIELD) for field in order["fields"]]}
+            for order in orders
+        ],
+        "properties": document.get("properties"),
+        "current-snapshot-id": None if current in (None, -1) else str(current),
+        "snapshots": [
+            told({"sequence-number": 0, **snapshot}, SNAPSHOT, SNAPSHOT_LONGS)
+            for snapshot in document.get("snapshots") or ()
+        ],
+        "refs": _refs(document),
+        "snapshot-log": [
+            told(entry, ("timestamp-ms", "snapshot-id"), SNAPSHOT_LONGS)
+            for entry in document.get("snapshot-log") or ()
+        ],
+        "metadata-log": [
+            told(entry, ("timestamp-ms", "metadata-file"), SNAPSHOT_LONGS)
+            for entry in document.get("metadata-log") or ()
+        ],
+        "statistics": [_statistics(file) for file in document.get("statistics") or ()],
+        "partition-statistics": [
+            told(file, PARTITION_STATISTICS, FILE_LONGS) for file in document.get("partition-statistics") or ()
+        ],
+        "next-row-id": None if document.get("next-row-id") is None else str(document["next-row-id"]),
+        "encryption-keys": [told(key, KEY) for key in document.get("encryption-keys") or ()],
+    }
+    return {name: member for name, member in form.items() if member not in (None, [], {})}
+
+
+def selected(form: Document, names: tuple[str, ...]) -> Document:
+    """The part of a form that a vector asks for."""
+    return {name: form[name] for name in names if name in form}
+
+
+# Files: a file has one section, so the vectors of a topic are divided by the sections of their first requirement.
+
+REGISTER = Path(__file__).resolve().parents[2] / "spec_ref" / "requirements"
+
+
+@cache
+def sections() -> dict[str, str]:
+    """The section of each requirement, from the register's tables."""
+    rows = (row for path in sorted(REGISTER.glob("*.toml")) for row in tomllib.loads(path.read_text()).get("requirement", ()))
+    return {row["code"]: row["section"] for row in rows}
+
+
+def topic_files(path: str, operation: str, vectors: list[Vector]) -> list[VectorFile]:
+    """The files ``PATH-SECTION.json`` of a topic; the first section's file has no section in its name.
+
+    A vector's own section is that of its first requirement, which is the one that it is about.
+    """
+    by_section: dict[str, list[Vector]] = {}
+    for vector in vectors:
+        by_section.setdefault(sections()[vector.requirements[0]], []).append(vector)
+    files = []
+    for place, (section, of_section) in enumerate(by_section.items()):
+        words = "".join(letter if letter.isalnum() else " " for letter in section.lower()).split()
+        name = path if place == 0 else f"{path}-{'-'.join(words)}"
+        files.append(VectorFile(f"{name}.json", operation, section, tuple(of_section)))
+    return files

@@ -1,0 +1,259 @@
+"""Documents with one broken rule: schemas, types, defaults, identifier fields, and the history of fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from tools.derive.metadata import DROP, Document
+from tools.derive.metadata_bases import DATA, ID
+from tools.derive.metadata_cases import EITHER, REFUSED, Case, rows
+
+LIST, MAP = "/schemas/0/fields/4/type", "/schemas/0/fields/5/type"
+"""Where the base v2-nested has its list and its map."""
+
+
+def form() -> Iterator[Case]:
+    """Schemas and fields that are not of the form of Appendix C."""
+    yield from rows("schema", "v2-minimal", [
+        ("number", "JSC006", {"/schemas/0": 0}, REFUSED, "a schema is a number"),
+        ("fields-missing", "JSC006", {"/schemas/0/fields": DROP}, REFUSED, "a schema has no fields"),
+        ("fields-object", "JSC006", {"/schemas/0/fields": {}}, REFUSED, "the fields are an object"),
+        ("type-list", "JSC006", {"/schemas/0/type": "list"}, REFUSED, "a schema is a struct"),
+        ("type-missing", "JSC006", {"/schemas/0/type": DROP}, EITHER, "a schema is of type struct, which it says"),
+        ("schema-id-missing", "JSC001", {"/schemas/0/schema-id": DROP}, EITHER, "v1 may leave schema-id out"),
+        ("schema-id-string", "JSC001", {"/schemas/0/schema-id": "0"}, REFUSED, "a schema-id is a string"),
+        ("identifiers-number", "JSC002", {"/schemas/0/identifier-field-ids": 1}, REFUSED,
+         "identifier-field-ids is no list"),
+        ("identifiers-names", "JSC002", {"/schemas/0/identifier-field-ids": ["id"]}, REFUSED,
+         "identifier-field-ids holds names"),
+        ("field-string", "JSC006", {"/schemas/0/fields/0": "id"}, REFUSED, "a field is a string"),
+        ("field-without-id", "TYP002", {"/schemas/0/fields/0/id": DROP}, REFUSED, "a field has no id"),
+        ("field-without-name", "TYP002", {"/schemas/0/fields/0/name": DROP}, REFUSED, "a field has no name"),
+        ("field-without-required", "TYP002", {"/schemas/0/fields/0/required": DROP}, REFUSED,
+         "a field does not say whether it is required"),
+        ("field-without-type", "TYP002", {"/schemas/0/fields/0/type": DROP}, REFUSED, "a field has no type"),
+        ("field-id-string", "TYP002", {"/schemas/0/fields/0/id": "1"}, REFUSED, "the id of a field is a string"),
+        ("field-id-fraction", "TYP002", {"/schemas/0/fields/0/id": 1.5}, REFUSED, "the id of a field is no integer"),
+        ("field-id-long", "TYP002", {"/schemas/0/fields/0/id": 1 << 31}, REFUSED, "the id of a field has 32 bits"),
+        ("field-name-number", "TYP002", {"/schemas/0/fields/0/name": 1}, REFUSED, "the name of a field is a number"),
+        ("field-name-null", "TYP002", {"/schemas/0/fields/0/name": None}, REFUSED, "the name of a field is null"),
+        ("field-required-string", "TYP002", {"/schemas/0/fields/0/required": "true"}, REFUSED,
+         "whether a field is required is a string"),
+        ("field-doc-number", "TYP002", {"/schemas/0/fields/1/doc": 1}, REFUSED, "the doc of a field is a number"),
+        ("type-number", "JSC003", {"/schemas/0/fields/0/type": 64}, REFUSED, "a type is a number"),
+        ("type-unknown-name", "JSC003", {"/schemas/0/fields/0/type": "bigint"}, REFUSED, "no type has the name"),
+        ("type-empty", "JSC003", {"/schemas/0/fields/0/type": ""}, REFUSED, "no type has the name"),
+        ("type-decimal-39", "TYP013", {"/schemas/0/fields/0/type": "decimal(39, 2)"}, REFUSED,
+         "a decimal has at most 38 digits"),
+        ("type-decimal-bare", "JSC003", {"/schemas/0/fields/0/type": "decimal"}, REFUSED,
+         "a decimal has a precision and a scale"),
+        ("type-fixed-negative", "JSC003", {"/schemas/0/fields/0/type": "fixed[-1]"}, REFUSED,
+         "the length of a fixed is negative"),
+    ])  # fmt: skip
+    yield from rows("schema", "v2-nested", [
+        ("list-without-element", "JSC007", {f"{LIST}/element": DROP}, REFUSED, "a list has no element"),
+        ("list-without-element-id", "JSC007", {f"{LIST}/element-id": DROP}, REFUSED, "an element has no id"),
+        ("list-without-element-required", "JSC007", {f"{LIST}/element-required": DROP}, REFUSED,
+         "an element does not say whether it is required"),
+        ("list-element-id-string", "JSC007", {f"{LIST}/element-id": "8"}, REFUSED, "the id of an element is a string"),
+        ("map-without-key", "JSC007", {f"{MAP}/key": DROP}, REFUSED, "a map has no key"),
+        ("map-without-key-id", "JSC007", {f"{MAP}/key-id": DROP}, REFUSED, "a key has no id"),
+        ("map-without-value", "JSC007", {f"{MAP}/value": DROP}, REFUSED, "a map has no value"),
+        ("map-without-value-id", "JSC007", {f"{MAP}/value-id": DROP}, REFUSED, "a value has no id"),
+        ("map-without-value-required", "JSC007", {f"{MAP}/value-required": DROP}, REFUSED,
+         "a value does not say whether it is required"),
+        ("struct-without-fields", "JSC006", {"/schemas/0/fields/3/type/fields": DROP}, REFUSED,
+         "a nested struct has no fields"),
+        ("nested-type-unknown-name", "JSC003", {f"{LIST}/element": "text"}, REFUSED, "no type has the name"),
+        ("nested-kind-unknown", "JSC003", {f"{LIST}/type": "set"}, REFUSED, "no nested type has the name"),
+    ])  # fmt: skip
+
+
+def ids() -> Iterator[Case]:
+    """Ids and names that are not what they have to be."""
+    yield from rows("ids", "v2-nested", [
+        ("nested-field-twice", "TYP002", {"/schemas/0/fields/3/type/fields/0/id": 2}, REFUSED,
+         "a nested field has the id of a column"),
+        ("element-twice", "TYP002", {f"{LIST}/element-id": 7}, REFUSED, "an element has the id of its list"),
+        ("key-and-value", "TYP002", {f"{MAP}/value-id": 10}, REFUSED, "a key and its value have one id"),
+        ("value-of-column", "TYP002", {f"{MAP}/value-id": 2}, REFUSED, "a value has the id of a column"),
+    ])  # fmt: skip
+    yield from rows("ids", "v2-minimal", [
+        ("field-twice", "TYP002", {"/schemas/0/fields/1/id": 1}, REFUSED, "two columns have id 1"),
+        ("names-twice", "TYP002", {"/schemas/0/fields/1/name": "id"}, EITHER, "two columns have one name"),
+        ("schemas-twice", "TMD008", {"/schemas/-": {"type": "struct", "schema-id": 0, "fields": [ID]}}, REFUSED,
+         "two schemas have the current id"),
+    ])  # fmt: skip
+    yield Case("ids-reserved", "v2-minimal", ("RES001",), {
+        "/schemas/0/fields/1/id": 2147483448, "/last-column-id": 2147483448,
+    }, EITHER, "the lowest reserved id", near={
+        "/schemas/0/fields/1/id": 2147483447, "/last-column-id": 2147483447,
+    })  # fmt: skip
+    yield Case("ids-reserved-pos", "v2-minimal", ("RES001",), {
+        "/schemas/0/fields/1/id": 2147483645, "/last-column-id": 2147483645,
+    }, EITHER, "the id of _pos", near={"/schemas/0/fields/1/id": 1000, "/last-column-id": 1000})  # fmt: skip
+
+
+IDENTIFIERS: list[tuple[str, str, int, dict[str, Any], str]] = [
+    ("struct", "IDF001", 4, {}, "a struct"),
+    ("list", "IDF001", 7, {}, "a list"),
+    ("missing", "IDF001", 12, {}, "no field has the id"),
+    ("element", "IDF002", 8, {}, "the element of a list"),
+    ("key", "IDF002", 10, {}, "the key of a map"),
+    ("value", "IDF002", 11, {}, "the value of a map"),
+    ("optional", "IDF003", 2, {}, "an optional field"),
+    ("in-optional-struct", "IDF003", 5, {}, "a field in an optional struct"),
+    ("double", "IDF003", 6, {"/schemas/0/fields/3/required": True}, "a double"),
+]
+
+
+def identifiers() -> Iterator[Case]:
+    """Fields that cannot identify rows."""
+    for name, code, field_id, edits, note in IDENTIFIERS:
+        yield Case(f"identifier-{name}", "v2-nested", (code,), {
+            **edits, "/schemas/0/identifier-field-ids": [field_id],
+        }, EITHER, note, near={**edits, "/schemas/0/identifier-field-ids": [3]} if not edits else {
+            **edits, "/schemas/0/identifier-field-ids": [5],
+        })  # fmt: skip
+    yield Case("identifier-float", "v2-minimal", ("IDF003",), {
+        "/schemas/0/fields/0/type": "float", "/schemas/0/identifier-field-ids": [1],
+    }, EITHER, "a float", near={
+        "/schemas/0/fields/0/type": "int", "/schemas/0/identifier-field-ids": [1],
+    })  # fmt: skip
+    yield Case("identifier-variant", "v3-minimal", ("IDF001",), {
+        "/schemas/0/fields/0/type": "variant", "/schemas/0/identifier-field-ids": [1],
+    }, EITHER, "a variant, which is not primitive", near={
+        "/schemas/0/fields/0/type": "string", "/schemas/0/identifier-field-ids": [1],
+    }, more=("TYP007",))  # fmt: skip
+
+
+NEW_TYPES = ("unknown", "timestamp_ns", "timestamptz_ns", "variant", "geometry(srid:4326)",
+             "geography(srid:4326, karney)")  # fmt: skip
+
+
+def versions() -> Iterator[Case]:
+    """Types and defaults that are newer than the table."""
+    for type_ in NEW_TYPES:
+        name = type_.split("(")[0].replace("_", "-")
+        for version in (1, 2):
+            place = "/schema" if version == 1 else "/schemas/0"
+            yield Case(f"v{version}-type-{name}", f"v{version}-minimal", ("VER004",),
+                       {f"{place}/fields/1/type": type_}, EITHER, f"{name} came with v3")  # fmt: skip
+    yield Case("v2-type-in-list", "v2-nested", ("VER004",), {f"{LIST}/element": "timestamp_ns"}, EITHER,
+               "the element of a list is of a type that came with v3")  # fmt: skip
+    yield Case("v2-initial-default", "v2-minimal", ("VER005",), {"/schemas/0/fields/1/initial-default": "none"}, EITHER,
+               "default values came with v3", why=("C20", "E18"))  # fmt: skip
+    yield Case("v2-write-default", "v2-minimal", ("VER005",), {"/schemas/0/fields/1/write-default": "none"}, EITHER,
+               "default values came with v3", why=("C20", "E18"))  # fmt: skip
+
+
+def _default(name: str, codes: tuple[str, ...], type_: Any, default: Any, near: Any, outcome: str, note: str) -> Case:
+    """A field of v3 whose default is wrong; ``near`` is the right one."""
+    place = "/schemas/0/fields/1"
+    return Case(f"default-{name}", "v3-minimal", codes, {
+        f"{place}/type": type_, f"{place}/initial-default": default, f"{place}/write-default": default,
+    }, outcome, note, near={
+        f"{place}/type": type_, **({} if near is None else {
+            f"{place}/initial-default": near, f"{place}/write-default": near}),
+    })  # fmt: skip
+
+
+POINT: Document = {"type": "struct", "fields": [{"id": 3, "name": "x", "required": False, "type": "int"}]}
+
+
+def defaults() -> Iterator[Case]:
+    """Defaults that their column's type does not allow."""
+    yield _default("unknown", ("DEF008",), "unknown", 1, None, EITHER, "an unknown defaults to null")
+    yield _default("variant", ("DEF008",), "variant", 1, None, EITHER, "a variant defaults to null")
+    yield _default("geometry", ("DEF008",), "geometry(srid:4326)", "POINT (30 10)", None, EITHER,
+                   "a geometry defaults to null")  # fmt: skip
+    yield _default("geography", ("DEF008",), "geography(srid:4326, karney)", "POINT (30 10)", None, EITHER,
+                   "a geography defaults to null")  # fmt: skip
+    yield _default("string-number", ("SVJ009",), "string", 34, "34", REFUSED, "the default of a string is a number")
+    yield _default("int-string", ("SVJ001",), "int", "34", 34, REFUSED, "the default of an int is a string")
+    yield _default("int-too-large", ("TYP009",), "int", 1 << 31, (1 << 31) - 1, REFUSED,
+                   "the default of an int has more than 32 bits")  # fmt: skip
+    yield _default("boolean-number", ("SVJ001",), "boolean", 1, True, REFUSED, "the default of a boolean is a number")
+    yield _default("date-number", ("SVJ003",), "date", 17486, "2017-11-16", REFUSED, "the default of a date is a number")
+    yield _default("date-month-13", ("SVJ003",), "date", "2017-13-16", "2017-12-16", REFUSED, "no date has month 13")
+    yield _default("decimal-number", ("SVJ002",), "decimal(9, 2)", 14.2, "14.20", REFUSED,
+                   "the default of a decimal is a number")  # fmt: skip
+    yield _default("uuid-text", ("SVJ006",), "uuid", "f79c3e09", "f79c3e09-677c-4bbd-a479-3f349cb785e7", REFUSED,
+                   "the default of a uuid is none")  # fmt: skip
+    yield _default("fixed-length", ("TYP023",), "fixed[4]", "000102", "000102ff", REFUSED,
+                   "the default of a fixed of 4 bytes has 3")  # fmt: skip
+    point: Document = {"/last-column-id": 3, "/schemas/0/fields/1/type": POINT}
+    yield Case("default-struct-with-fields", "v3-minimal", ("DEF009",), {
+        **point, "/schemas/0/fields/1/initial-default": {"3": 0}, "/schemas/0/fields/1/write-default": {"3": 0},
+    }, EITHER, "the default of a struct has values of its fields", near={
+        **point, "/schemas/0/fields/1/initial-default": {}, "/schemas/0/fields/1/write-default": {},
+    }, why=("A12", "E17"))  # fmt: skip
+    yield Case("required-unknown", "v3-minimal", ("TYP025",), {
+        "/schemas/0/fields/1/type": "unknown", "/schemas/0/fields/1/required": True,
+    }, EITHER, "a column of type unknown is optional", near={"/schemas/0/fields/1/type": "unknown"})  # fmt: skip
+
+
+def _later(name: str, version: int, code: str, old: Any, new: Any, near: Any, note: str) -> Case:
+    """Two schemas between which a column became what no evolution makes of it; ``near`` is what it may become."""
+
+    def edits(type_: Any) -> Document:
+        later = {**DATA, "type": type_} if not isinstance(type_, dict) or "name" not in type_ else type_
+        return {"/last-column-id": 4, "/schemas/0/fields/1/type": old, "/current-schema-id": 1,
+                "/schemas/-": {"type": "struct", "schema-id": 1, "fields": [ID, later]}}  # fmt: skip
+
+    return Case(f"history-{name}", f"v{version}-minimal", (code,), edits(new), EITHER, note, near=edits(near))
+
+
+STRUCT: Document = {"type": "struct", "fields": [{"id": 3, "name": "x", "required": False, "type": "int"}]}
+LONGER: Document = {"type": "struct", "fields": [
+    {"id": 3, "name": "x", "required": False, "type": "long"}, {"id": 4, "name": "y", "required": False, "type": "int"},
+]}  # fmt: skip
+A_LIST: Document = {"type": "list", "element-id": 3, "element-required": False, "element": "int"}
+A_MAP: Document = {"type": "map", "key-id": 3, "key": "int", "value-id": 4, "value-required": False, "value": "int"}
+
+
+def history() -> Iterator[Case]:
+    """Columns that changed from schema to schema as no evolution may change them."""
+    yield _later("int-to-string", 2, "EVO003", "int", "string", "long", "an int became a string")
+    yield _later("int-to-double", 2, "EVO003", "int", "double", "long", "an int became a double")
+    yield _later("float-to-int", 2, "EVO003", "float", "int", "double", "a float became an int")
+    yield _later("decimal-scale", 2, "EVO003", "decimal(9, 2)", "decimal(9, 3)", "decimal(10, 2)",
+                 "the scale of a decimal changed")  # fmt: skip
+    yield _later("timestamp-to-timestamptz", 2, "EVO003", "timestamp", "timestamptz", "timestamp",
+                 "a timestamp became a timestamptz")  # fmt: skip
+    yield _later("date-to-timestamp-in-v2", 2, "EVO003", "date", "timestamp", "date",
+                 "a date became a timestamp, which v3 brought")  # fmt: skip
+    yield _later("date-to-timestamptz", 3, "EVO003", "date", "timestamptz", "timestamp", "a date became a timestamptz")
+    yield _later("fixed-length", 2, "EVO003", "fixed[4]", "fixed[8]", "fixed[4]", "a fixed became longer")
+    yield _later("primitive-to-struct", 2, "EVO013", "int", STRUCT, "long", "an int became a struct")
+    yield _later("struct-to-primitive", 2, "EVO013", STRUCT, "int", LONGER, "a struct of one field became its field")
+    yield _later("list-to-map", 2, "EVO003", A_LIST, A_MAP, {**A_LIST, "element": "long"}, "a list became a map")
+    yield Case("history-field-left-struct", "v2-minimal", ("EVO012",), {
+        "/last-column-id": 4, "/schemas/0/fields/1/type": LONGER, "/current-schema-id": 1, "/schemas/-": {
+            "type": "struct", "schema-id": 1,
+            "fields": [ID, {**DATA, "type": STRUCT}, {"id": 4, "name": "y", "required": False, "type": "int"}]},
+        "/schemas/0/fields/1/type/fields/0/type": "int",
+    }, EITHER, "a field moved from its struct to the table", near={
+        "/last-column-id": 4, "/schemas/0/fields/1/type": LONGER, "/current-schema-id": 1, "/schemas/-": {
+            "type": "struct", "schema-id": 1, "fields": [ID, {**DATA, "type": STRUCT}]},
+        "/schemas/0/fields/1/type/fields/0/type": "int",
+    })  # fmt: skip
+    old = {**DATA, "initial-default": "a", "write-default": "a"}
+    changes = {"initial-default": "b"}, {"write-default": "b"}
+    wrong, right = ({
+        "/schemas/0/fields/1": old, "/current-schema-id": 1,
+        "/schemas/-": {"type": "struct", "schema-id": 1, "fields": [ID, {**old, **change}]},
+    } for change in changes)  # fmt: skip
+    yield Case("history-initial-default", "v3-minimal", ("DEF003",), wrong, EITHER,
+               "the initial default of a column changed", near=right, more=("EVO014",))  # fmt: skip
+
+
+def cases() -> Iterator[Case]:
+    """All of them."""
+    yield from form()
+    yield from ids()
+    yield from identifiers()
+    yield from versions()
+    yield from defaults()
+    yield from history()

@@ -1,0 +1,195 @@
+"""Documents with one broken rule: partition specs and sort orders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from tools.derive.metadata import DROP, Document
+from tools.derive.metadata_cases import EITHER, READ, REFUSED, Case, rows
+
+FIELDS = "/partition-specs/1/fields"
+BUCKET = f"{FIELDS}/1"
+"""Where the base v2-nested has a field with bucket[16] of the long column 1."""
+
+
+def form() -> Iterator[Case]:
+    """Specs and orders that are not of the form of Appendix C."""
+    yield from rows("spec", "v2-nested", [
+        ("list", "PAR016", {"/partition-specs/0": []}, REFUSED, "a spec is the list of its fields"),
+        ("without-id", "PAR016", {"/partition-specs/0/spec-id": DROP}, REFUSED, "a spec has no id"),
+        ("id-string", "PAR016", {"/partition-specs/0/spec-id": "0"}, REFUSED, "the id of a spec is a string"),
+        ("without-fields", "PAR016", {"/partition-specs/1/fields": DROP, "/last-partition-id": 999}, REFUSED,
+         "a spec has no list of fields"),
+        ("fields-object", "PAR016", {"/partition-specs/0/fields": {}}, REFUSED, "the fields are an object"),
+        ("field-string", "PAR016", {BUCKET: "bucket(16, id)"}, REFUSED, "a field is a string"),
+        ("field-without-source", "PAR017", {f"{BUCKET}/source-id": DROP}, REFUSED, "a field has no source"),
+        ("field-source-string", "PAR017", {f"{BUCKET}/source-id": "1"}, REFUSED, "the source of a field is a string"),
+        ("field-source-name", "PAR017", {f"{BUCKET}/source-id": "id"}, REFUSED, "the source of a field is a name"),
+        ("field-without-id", "PAR019", {f"{BUCKET}/field-id": DROP, "/last-partition-id": 1001}, EITHER,
+         "v1 stores no ids of partition fields"),
+        ("field-id-string", "PAR019", {f"{BUCKET}/field-id": "1001"}, REFUSED, "the id of a field is a string"),
+        ("field-without-name", "PAR020", {f"{BUCKET}/name": DROP}, REFUSED, "a field has no name"),
+        ("field-name-number", "PAR020", {f"{BUCKET}/name": 1}, REFUSED, "the name of a field is a number"),
+        ("field-without-transform", "PAR021", {f"{BUCKET}/transform": DROP}, REFUSED, "a field has no transform"),
+        ("field-transform-object", "PAR021", {f"{BUCKET}/transform": {"bucket": 16}}, REFUSED,
+         "a transform is an object"),
+        ("field-transform-empty", "PAR021", {f"{BUCKET}/transform": ""}, EITHER, "a transform has no name"),
+    ])  # fmt: skip
+    order = "/sort-orders/1/fields/0"
+    yield from rows("order", "v2-nested", [
+        ("list", "SRT006", {"/sort-orders/0": []}, REFUSED, "an order is the list of its fields"),
+        ("without-id", "SRT006", {"/sort-orders/0/order-id": DROP}, REFUSED, "an order has no id"),
+        ("id-string", "SRT006", {"/sort-orders/0/order-id": "0"}, REFUSED, "the id of an order is a string"),
+        ("without-fields", "SRT006", {"/sort-orders/1/fields": DROP}, REFUSED, "an order has no list of fields"),
+        ("field-without-source", "SRT011", {f"{order}/source-id": DROP}, REFUSED, "a field has no source"),
+        ("field-source-string", "SRT011", {f"{order}/source-id": "2"}, REFUSED, "the source of a field is a string"),
+        ("field-without-transform", "SRT010", {f"{order}/transform": DROP}, REFUSED, "a field has no transform"),
+        ("field-without-direction", "SRT013", {f"{order}/direction": DROP}, REFUSED, "a field has no direction"),
+        ("field-direction-unknown", "SRT007", {f"{order}/direction": "ascending"}, REFUSED, "no direction has the name"),
+        ("field-direction-number", "SRT013", {f"{order}/direction": 1}, REFUSED, "a direction is a number"),
+        ("field-without-null-order", "SRT014", {f"{order}/null-order": DROP}, REFUSED, "a field has no null order"),
+        ("field-null-order-unknown", "SRT007", {f"{order}/null-order": "first"}, REFUSED, "no null order has the name"),
+    ])  # fmt: skip
+
+
+def ids() -> Iterator[Case]:
+    """Ids of specs, orders and their fields."""
+    identity = {"source-id": 2, "name": "data", "transform": "identity"}
+    yield from rows("spec", "v2-nested", [
+        ("ids-twice", "TMD011", {"/partition-specs/0/spec-id": 1}, EITHER, "two specs have the default id"),
+        ("field-ids-twice", ("PAR025", "PAR003"), {f"{BUCKET}/field-id": 1000, "/last-partition-id": 1000}, EITHER,
+         "two fields of a spec have one id"),
+        ("field-id-of-another-spec", "PAR003", {"/partition-specs/0/fields/-": {**identity, "field-id": 1000}}, EITHER,
+         "two specs have one field id for different fields"),
+        ("equivalent", "PAR008", {"/partition-specs/-": {"spec-id": 2, "fields": []}}, EITHER,
+         "two specs are equivalent"),
+    ])  # fmt: skip
+    yield from rows("order", "v2-nested", [
+        ("ids-twice", "TMD019", {"/sort-orders/-": {"order-id": 1, "fields": [
+            {"transform": "identity", "source-id": 1, "direction": "asc", "null-order": "nulls-first"}]}}, EITHER,
+         "two orders have the default id"),
+        ("unsorted-with-fields", "SRT002", {"/sort-orders/0/fields/-": {
+            "transform": "identity", "source-id": 1, "direction": "asc", "null-order": "nulls-first"}}, EITHER,
+         "order 0 is the unsorted order, and has fields"),
+    ])  # fmt: skip
+
+
+# Sources that a transform does not take: name, transform, type of the source, code, the nearest type, notes.
+
+SOURCES: list[tuple[str, str, str, str, str]] = [
+    ("bucket-boolean", "bucket[16]", "boolean", "TRN003", "int"),
+    ("bucket-float", "bucket[16]", "float", "TRN003", "int"),
+    ("bucket-double", "bucket[16]", "double", "TRN003", "long"),
+    ("truncate-float", "truncate[16]", "float", "TRN005", "int"),
+    ("truncate-date", "truncate[16]", "date", "TRN005", "int"),
+    ("truncate-uuid", "truncate[16]", "uuid", "TRN005", "string"),
+    ("truncate-fixed", "truncate[16]", "fixed[16]", "TRN005", "binary"),
+    ("year-string", "year", "string", "TRN010", "date"),
+    ("year-time", "year", "time", "TRN010", "timestamp"),
+    ("month-int", "month", "int", "TRN011", "date"),
+    ("day-long", "day", "long", "TRN012", "timestamptz"),
+    ("hour-date", "hour", "date", "TRN014", "timestamp"),
+    ("hour-time", "hour", "time", "TRN014", "timestamp"),
+]
+
+
+def sources() -> Iterator[Case]:
+    """Sources that a partition field or a sort field cannot have."""
+    for name, transform, type_, code, near in SOURCES:
+        spec: Document = {
+            "/partition-specs/0/fields": [{"source-id": 2, "field-id": 1000, "name": "p", "transform": transform}],
+            "/last-partition-id": 1000,
+        }
+        yield Case(f"spec-{name}", "v2-minimal", (code,), {**spec, "/schemas/0/fields/1/type": type_}, EITHER,
+                   f"{transform.split('[')[0]} does not take {type_}",
+                   near={**spec, "/schemas/0/fields/1/type": near}, more=("PAR021",))  # fmt: skip
+    yield from rows("spec", "v2-nested", [
+        ("source-unknown", "PAR004", {f"{BUCKET}/source-id": 12}, EITHER, "no column has the id of a source"),
+        ("source-element", "PAR004", {f"{BUCKET}/source-id": 8}, EITHER, "the source is the element of a list"),
+        ("source-key", "PAR004", {f"{BUCKET}/source-id": 10}, EITHER, "the source is the key of a map"),
+        ("source-value", "PAR004", {f"{BUCKET}/source-id": 11}, EITHER, "the source is the value of a map"),
+        ("source-struct", "PAR004", {f"{BUCKET}/source-id": 4, f"{BUCKET}/transform": "identity"}, EITHER,
+         "the source is a struct"),
+        ("source-list", "PAR004", {f"{BUCKET}/source-id": 7, f"{BUCKET}/transform": "identity"}, EITHER,
+         "the source is a list"),
+    ])  # fmt: skip
+    nested = {f"{BUCKET}/source-id": 5}
+    yield Case("spec-source-in-list-struct", "v2-nested", ("PAR004",), {
+        "/schemas/0/fields/4/type/element": {"type": "struct", "fields": [
+            {"id": 12, "name": "x", "required": True, "type": "long"}]},
+        "/last-column-id": 12, f"{BUCKET}/source-id": 12,
+    }, EITHER, "the source is a field of a struct in a list", near=nested)  # fmt: skip
+    order = "/sort-orders/1/fields/1"
+    yield from rows("order", "v2-nested", [
+        ("source-unknown", "PAR004", {f"{order}/source-id": 12}, EITHER, "no column has the id of a source"),
+        ("source-element", "PAR004", {f"{order}/source-id": 8}, EITHER, "the source is the element of a list"),
+        ("bucket-double", "TRN003", {f"{order}/source-id": 6}, EITHER, "bucket does not take a double"),
+        ("hour-string", "TRN014", {f"{order}/source-id": 2, f"{order}/transform": "hour"}, EITHER,
+         "hour does not take a string"),
+    ])  # fmt: skip
+    for name, type_, code in (("variant", "variant", "PAR004"), ("geometry", "geometry(srid:4326)", "TRN002"),
+                              ("geography", "geography(srid:4326, karney)", "TRN002")):  # fmt: skip
+        spec = {
+            "/partition-specs/0/fields": [{"source-id": 2, "field-id": 1000, "name": "p", "transform": "identity"}],
+            "/last-partition-id": 1000,
+        }
+        yield Case(f"spec-identity-{name}", "v3-minimal", (code,), {**spec, "/schemas/0/fields/1/type": type_}, EITHER,
+                   f"identity does not take {name}", near={**spec, "/schemas/0/fields/1/type": "binary"})  # fmt: skip
+
+
+PARAMETERS: list[tuple[str, str, str]] = [
+    ("bucket-0", "bucket[0]", "bucket[1]"),
+    ("bucket-negative", "bucket[-16]", "bucket[16]"),
+    ("truncate-0", "truncate[0]", "truncate[1]"),
+    ("truncate-negative", "truncate[-1]", "truncate[1]"),
+]
+
+
+def transforms() -> Iterator[Case]:
+    """Parameters, unknown transforms, and transforms of several arguments."""
+    for name, transform, near in PARAMETERS:
+        yield Case(f"spec-{name}", "v2-nested", ("PAR021",), {f"{BUCKET}/transform": transform}, EITHER,
+                   "the parameter of a transform is positive", near={f"{BUCKET}/transform": near},
+                   why=("E15", "E17"), more=("TRN017",))  # fmt: skip
+    yield Case("spec-unknown-transform", "v3-minimal", ("PAR007",), {
+        "/partition-specs/0/fields": [{"source-id": 1, "field-id": 1000, "name": "z", "transform": "zorder[8]"}],
+        "/last-partition-id": 1000,
+    }, READ, "writers cannot use a default spec with an unknown transform; readers read the table", near={
+        "/partition-specs/-": {"spec-id": 1, "fields": [
+            {"source-id": 1, "field-id": 1000, "name": "z", "transform": "zorder[8]"}]},
+        "/last-partition-id": 1000,
+    }, more=("PAR024",))  # fmt: skip
+    several: dict[str, Any] = {"field-id": 1000, "name": "z", "transform": "zorder[8]"}
+    near = {"/partition-specs/-": {"spec-id": 1, "fields": [{**several, "source-ids": [1, 2]}]},
+            "/last-partition-id": 1000}  # fmt: skip
+    for name, base, codes, sources_, note in (
+        ("both-sources", "v3-minimal", ("PAR022",), {"source-id": 1, "source-ids": [1, 2]},
+         "a field has source-id and source-ids"),
+        ("negative-source-beside-list", "v3-minimal", ("PAR022",), {"source-id": -1, "source-ids": [1, 2]},
+         "a field has source-id -1 and source-ids, as a former text had it"),
+        ("no-sources", "v3-minimal", ("PAR022",), {}, "a field has neither source-id nor source-ids"),
+        ("empty-sources", "v3-minimal", ("PAR022",), {"source-ids": []}, "a field has no source in its list"),
+    ):  # fmt: skip
+        yield Case(f"spec-{name}", base, codes, {
+            "/partition-specs/-": {"spec-id": 1, "fields": [{**several, **sources_}]}, "/last-partition-id": 1000,
+        }, REFUSED if name in ("no-sources", "empty-sources") else EITHER, note, near=near,
+            why=("B21",) if name in ("no-sources", "empty-sources") else ("B21", "E17"))  # fmt: skip
+    yield Case("spec-sources-strings", "v3-minimal", ("PAR018",), {
+        "/partition-specs/-": {"spec-id": 1, "fields": [{**several, "source-ids": ["1", "2"]}]},
+        "/last-partition-id": 1000,
+    }, REFUSED, "the ids of sources are strings", near=near)  # fmt: skip
+    sort = {"transform": "zorder[8]", "direction": "asc", "null-order": "nulls-first"}
+    yield Case("order-both-sources", "v3-minimal", ("SRT008",), {
+        "/sort-orders/-": {"order-id": 1, "fields": [{**sort, "source-id": 1, "source-ids": [1, 2]}]},
+    }, EITHER, "a field has source-id and source-ids", near={
+        "/sort-orders/-": {"order-id": 1, "fields": [{**sort, "source-ids": [1, 2]}]},
+    }, why=("B21", "E17"))  # fmt: skip
+
+
+def cases() -> Iterator[Case]:
+    """All of them."""
+    yield from form()
+    yield from ids()
+    yield from sources()
+    yield from transforms()
