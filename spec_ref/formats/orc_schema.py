@@ -122,14 +122,15 @@ def attributes_of(field: ArrowField) -> Attributes:
     return {key.decode("utf-8", "replace"): value.decode("utf-8", "replace") for key, value in pairs}
 
 
-def _children(type_: pa.DataType) -> list[ArrowField]:
+def children_of(type_: pa.DataType) -> list[ArrowField]:
+    """The fields directly inside of an Arrow type, as ORC counts them: of a map the key and the value."""
     if isinstance(type_, pa.MapType):
         return [type_.key_field, type_.item_field]
     return [type_.field(place) for place in range(type_.num_fields)]
 
 
 def _has_ids(field: ArrowField) -> bool:
-    return ID in attributes_of(field) or any(map(_has_ids, _children(field.type)))
+    return ID in attributes_of(field) or any(map(_has_ids, children_of(field.type)))
 
 
 def _own_id(attributes: Attributes) -> int | None:
@@ -185,7 +186,7 @@ def _type(arrow: pa.DataType, attributes: Attributes, ids: Ids) -> Type:
     if isinstance(arrow, pa.StructType):
         if attributes.get(STRUCT_TYPE) == "VARIANT":
             return _variant(arrow)
-        return _struct(_children(arrow), ids)
+        return _struct(children_of(arrow), ids)
     if isinstance(arrow, pa.MapType):
         key_id, key, _ = _part(arrow.key_field, "key", ids)
         return MapType(key_id, key, *_part(arrow.item_field, "value", ids))
@@ -217,7 +218,7 @@ def _binary(attributes: Attributes) -> Type:
 
 
 def _variant(arrow: pa.StructType) -> Type:
-    parts = [(field.name, field.type) for field in _children(arrow)]
+    parts = [(field.name, field.type) for field in children_of(arrow)]
     if sorted(name for name, _ in parts) != ["metadata", "value"] or any(type_ != pa.binary() for _, type_ in parts):
         raise violation("ORC005", "a variant is a struct of metadata and value, both binary", found=str(arrow))
     return VARIANT

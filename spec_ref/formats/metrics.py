@@ -1,0 +1,233 @@
+"""Metrics of data files, computed from their values (Data File Fields; Field-level Metrics and Statistics).
+
+Here is the definition, on one value after another; `spec_ref.formats.metrics_columnar` does the same with Arrow
+arrays, and `metrics_parquet`, `metrics_orc` and `metrics_avro` beside it with files.
+
+Metrics are of the columns that hold values: primitives and variants, also inside structs. Decided here, because the
+text leaves it open:
+
+- A field of a struct has a value for every row: where the struct is null, so is the field. Parquet footers count so.
+- What is inside of lists and maps has no metrics. Writers count elements in different ways, and bounds of elements
+  would be bounds of something else than the rows that filters are about.
+- A variant has counts and no bounds, as bounds of variants are for any choice of paths, also none (BND011).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from spec_ref.errors import SpecError
+from spec_ref.formats.geo_bounds import bounding_box
+from spec_ref.records import record
+from spec_ref.schemas.types import (
+    BINARY,
+    STRING,
+    UUID,
+    GeographyType,
+    GeometryType,
+    ListType,
+    MapType,
+    StructType,
+    Type,
+    VariantType,
+    kind,
+)
+from spec_ref.single_value.bounds import encode_bound, truncate_lower, truncate_upper
+
+
+@record
+class MetricsMode:
+    """What is kept of a column."""
+
+    counts: bool = True
+    bounds: bool = True
+    width: int | None = None
+    """The longest bound of a string (code points) or binary (bytes); None for whole values."""
+
+
+NO_METRICS = MetricsMode(counts=False, bounds=False)
+COUNTS = MetricsMode(bounds=False)
+FULL = MetricsMode()
+TRUNCATED = MetricsMode(width=16)
+"""What engines keep unless they are told otherwise."""
+
+
+@record(kw_only=True)
+class FileMetrics:
+    """The metrics of one data file, as its manifest entry has them; maps are by field id."""
+
+    record_count: int
+    file_size_in_bytes: int | None = None
+    column_sizes: Mapping[int, int] | None = None
+    """Bytes of all regions that hold the column; None for a row-oriented file (DFL011)."""
+
+    value_counts: Mapping[int, int] = attrs.field(factory=dict)
+    """Values, null and NaN included (DFL012)."""
+
+    null_value_counts: Mapping[int, int] = attrs.field(factory=dict)
+    nan_value_counts: Mapping[int, int] = attrs.field(factory=dict)
+    """Of float and double columns only (DFL014)."""
+
+    lower_bounds: Mapping[int, bytes] = attrs.field(factory=dict)
+    upper_bounds: Mapping[int, bytes] = attrs.field(factory=dict)
+    split_offsets: tuple[int, ...] | None = None
+    """Where the file can be split, ascending; None where the format has no such places (DFL019)."""
+
+
+@record
+class ColumnMetrics:
+    """What is known of the values of one column so far."""
+
+    type: Type
+    values: int = 0
+    nulls: int = 0
+    nans: int = 0
+    lower: Any = None
+    """The least value that is neither null nor NaN; for geospatial types the WKB values as they came."""
+
+    upper: Any = None
+
+    def merged(self, other: ColumnMetrics) -> ColumnMetrics:
+        """The metrics of the values of both."""
+        key = order_of(self.type)
+        return ColumnMetrics(
+            self.type,
+            self.values + other.values,
+            self.nulls + other.nulls,
+            self.nans + other.nans,
+            _extreme(min, key, self.lower, other.lower),
+            _extreme(max, key, self.upper, other.upper),
+        )
+
+
+def _extreme(choose: Callable[..., Any], key: Callable[[Any], Any], one: Any, other: Any) -> Any:
+    if one is None or other is None:
+        return other if one is None else one
+    if isinstance(one, frozenset):
+        return one | other
+    return choose(one, other, key=key)
+
+
+def order_of(type_: Type) -> Callable[[Any], Any]:
+    """The key by which bounds of a type are compared: -0.0 before 0.0 (DFL027), a UUID by its bytes."""
+    if kind(type_) in ("float", "double"):
+        return lambda value: (value, math.copysign(1.0, value))
+    return (lambda value: value.bytes) if type_ == UUID else (lambda value: value)
+
+
+def is_geospatial(type_: Type) -> bool:
+    """Whether bounds are corners of a box."""
+    return isinstance(type_, (GeometryType, GeographyType))
+
+
+def leaves(struct: StructType, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], int, Type]]:
+    """The columns that have metrics: the places from the root, the id and the type."""
+    for place, field in enumerate(struct.fields):
+        here = (*path, place)
+        if isinstance(field.type, StructType):
+            yield from leaves(field.type, here)
+        elif not isinstance(field.type, (ListType, MapType)):
+            yield here, field.id, field.type
+
+
+def metrics_of_values(type_: Type, values: Iterable[Any]) -> ColumnMetrics:
+    """The metrics of values of the spec, None for null."""
+    rows = nulls = nans = 0
+    kept = []
+    for value in values:
+        rows += 1
+        if value is None:
+            nulls += 1
+        elif isinstance(value, float) and math.isnan(value):
+            nans += 1
+        else:
+            kept.append(value)
+    if is_geospatial(type_):
+        objects = frozenset(kept) or None
+        return ColumnMetrics(type_, rows, nulls, nans, objects, objects)
+    if not kept or isinstance(type_, VariantType):
+        return ColumnMetrics(type_, rows, nulls, nans)
+    key = order_of(type_)
+    return ColumnMetrics(type_, rows, nulls, nans, min(kept, key=key), max(kept, key=key))
+
+
+def metrics_of_rows(
+    struct: StructType, rows: Iterable[Mapping[int, Any]], mode: MetricsMode = TRUNCATED
+) -> FileMetrics:
+    """The metrics of rows, each a struct value by field id."""
+    listed = list(rows)
+    ids = {path: tuple(_ids(struct, path)) for path, _, _ in leaves(struct)}
+    columns = {
+        field_id: metrics_of_values(type_, (_reach(row, ids[path]) for row in listed))
+        for path, field_id, type_ in leaves(struct)
+    }
+    return file_metrics(len(listed), columns, mode)
+
+
+def _ids(struct: StructType, path: tuple[int, ...]) -> Iterator[int]:
+    for place in path:
+        field = struct.fields[place]
+        yield field.id
+        if isinstance(field.type, StructType):
+            struct = field.type
+
+
+def _reach(row: Any, ids: tuple[int, ...]) -> Any:
+    for field_id in ids:
+        if row is None:
+            return None
+        row = row.get(field_id)
+    return row
+
+
+def file_metrics(record_count: int, columns: Mapping[int, ColumnMetrics], mode: MetricsMode) -> FileMetrics:
+    """The metrics of a file from those of its columns."""
+    if not mode.counts:
+        return FileMetrics(record_count=record_count)
+    lowers, uppers = {}, {}
+    if mode.bounds:
+        for field_id, column in columns.items():
+            lower, upper = encoded_bounds(column, mode.width)
+            if lower is not None:
+                lowers[field_id] = lower
+            if upper is not None:
+                uppers[field_id] = upper
+    return FileMetrics(
+        record_count=record_count,
+        value_counts={field_id: column.values for field_id, column in columns.items()},
+        null_value_counts={field_id: column.nulls for field_id, column in columns.items()},
+        nan_value_counts={
+            field_id: column.nans for field_id, column in columns.items() if kind(column.type) in ("float", "double")
+        },
+        lower_bounds=lowers,
+        upper_bounds=uppers,
+    )
+
+
+def _corners(type_: GeometryType | GeographyType, objects: Iterable[bytes]) -> tuple[Any, Any]:
+    try:
+        box = bounding_box(type_, objects)
+    except SpecError as error:
+        if error.violation.requirement != "BND003":
+            raise
+        return None, None  # objects off the globe may be stored, but no bound may say where
+    return (None, None) if box is None else (box.lower, box.upper)
+
+
+def encoded_bounds(column: ColumnMetrics, width: int | None) -> tuple[bytes | None, bytes | None]:
+    """The bounds of a column in bytes; None where there is none.
+
+    An upper bound that is cut stays above every value; where no shorter value does, it is left out.
+    """
+    type_, lower, upper = column.type, column.lower, column.upper
+    if lower is None:
+        return None, None
+    if isinstance(type_, (GeometryType, GeographyType)):
+        lower, upper = _corners(type_, lower)
+    elif width is not None and type_ in (STRING, BINARY):
+        lower, upper = truncate_lower(type_, lower, width), truncate_upper(type_, upper, width)
+    return tuple(None if bound is None else encode_bound(type_, bound) for bound in (lower, upper))  # type: ignore[return-value]

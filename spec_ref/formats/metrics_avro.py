@@ -1,0 +1,46 @@
+"""Metrics of Avro files (Data File Fields; Appendix A, Avro).
+
+Avro is row-oriented: there are no column sizes (DFL011), and no place is better than another to split a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from spec_ref.errors import violation
+from spec_ref.formats.avro_container import SCHEMA_KEY, Container, open_container
+from spec_ref.formats.avro_schema import from_avro, value_reader
+from spec_ref.formats.avro_types import AvroType, Record, parse_schema
+from spec_ref.formats.avro_values import decode_all
+from spec_ref.formats.metrics import TRUNCATED, FileMetrics, MetricsMode, metrics_of_rows
+from spec_ref.records import evolve
+from spec_ref.schemas.types import StructType
+
+REQUIREMENT = "AVR014"
+
+
+def avro_metrics(data: bytes, mode: MetricsMode = TRUNCATED) -> FileMetrics:
+    """The metrics of a file, from its rows.
+
+    Raises:
+        SpecError: the bytes are no Avro file, or its columns none of Iceberg's.
+    """
+    container = open_container(data, REQUIREMENT)
+    schema = parse_schema(container.metadata[SCHEMA_KEY], REQUIREMENT)
+    struct = from_avro(schema)
+    if not isinstance(struct, StructType):
+        raise violation(REQUIREMENT, "the objects of a data file are records", found=str(struct), expected="a record")
+    made = metrics_of_rows(struct, _rows(container, schema, struct), mode)
+    return evolve(made, file_size_in_bytes=len(data))
+
+
+def _rows(container: Container, schema: AvroType, struct: StructType) -> Iterator[Mapping[int, Any]]:
+    assert isinstance(schema, Record)
+    read = value_reader(schema, struct)
+    assert read is not None
+    first = 0
+    for count, payload in container.payloads():
+        for values in decode_all(schema, count, payload, REQUIREMENT, first):
+            yield read(values)
+        first += count

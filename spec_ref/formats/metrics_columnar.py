@@ -1,0 +1,134 @@
+"""Metrics of data files over Arrow arrays; the definition is in `spec_ref.formats.metrics`."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from spec_ref.errors import violation
+from spec_ref.formats.metrics import (
+    TRUNCATED,
+    ColumnMetrics,
+    FileMetrics,
+    MetricsMode,
+    file_metrics,
+    is_geospatial,
+    leaves,
+)
+from spec_ref.schemas.types import TIMESTAMP_NS, TIMESTAMPTZ_NS, UNKNOWN, UUID, StructType, Type, VariantType, kind
+
+_NANOS = {"s": 1_000_000_000, "ms": 1_000_000, "us": 1_000, "ns": 1}
+_TEMPORAL = ("time", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns")
+
+
+def metrics_of_array(type_: Type, array: pa.Array[Any]) -> ColumnMetrics:
+    """The metrics of one array, whose Arrow type is one that Parquet or ORC files of the Iceberg type are read as."""
+    array = _storage(array)
+    if type_ == UNKNOWN:
+        return ColumnMetrics(type_, len(array), len(array))
+    nulls, nans = array.null_count, 0
+    lower: Any = None
+    upper: Any = None
+    if nulls == len(array) or isinstance(type_, VariantType):
+        pass
+    elif is_geospatial(type_):
+        lower = upper = frozenset(array.drop_null().to_pylist())
+    elif kind(type_) in ("float", "double"):
+        nans, lower, upper = _floats(array)
+    else:
+        ends: Any = pc.min_max(_comparable(type_, array)).as_py()
+        lower, upper = (uuid.UUID(bytes=ends[end]) if type_ == UUID else ends[end] for end in ("min", "max"))
+    return ColumnMetrics(type_, len(array), nulls, nans, lower, upper)
+
+
+def metrics_of_batches(
+    struct: StructType, batches: Iterable[pa.RecordBatch], mode: MetricsMode = TRUNCATED
+) -> FileMetrics:
+    """The metrics of batches whose columns are those of ``struct``, by name, in any order; others are ignored.
+
+    Raises:
+        SpecError: DFL012, if a column of the struct is missing.
+    """
+    columns = {field_id: ColumnMetrics(type_) for _, field_id, type_ in leaves(struct)}
+    paths = [(field_id, _names(struct, path)) for path, field_id, _ in leaves(struct)]
+    count = 0
+    for batch in batches:
+        count += len(batch)
+        for field_id, names in paths:
+            found = metrics_of_array(columns[field_id].type, _leaf(batch, names))
+            columns[field_id] = columns[field_id].merged(found)
+    return file_metrics(count, columns, mode)
+
+
+def _names(struct: StructType, path: tuple[int, ...]) -> tuple[str, ...]:
+    names = []
+    for place in path:
+        field = struct.fields[place]
+        names.append(field.name)
+        if isinstance(field.type, StructType):
+            struct = field.type
+    return tuple(names)
+
+
+def _leaf(batch: pa.RecordBatch, names: tuple[str, ...]) -> pa.Array[Any]:
+    place = batch.schema.get_field_index(names[0])
+    array = batch.column(place) if place >= 0 else None
+    for name in names[1:]:
+        if array is None:
+            break
+        place = array.type.get_field_index(name)
+        # The field of a null struct is null, whatever stands below.
+        array = pc.struct_field(array, [place]) if place >= 0 else None
+    if array is None:
+        raise violation("DFL012", "a column is missing, or there more than once", found=".".join(names))
+    return array
+
+
+def _storage(array: Any) -> Any:
+    if isinstance(array, pa.ExtensionArray):
+        array = array.storage
+    if isinstance(array.type, pa.DictionaryType):
+        array = array.dictionary_decode()
+    return array
+
+
+def _floats(array: Any) -> tuple[int, float | None, float | None]:
+    values = array.drop_null().to_numpy(zero_copy_only=False)
+    kept = values[~np.isnan(values)]
+    nans = len(values) - len(kept)
+    if not len(kept):
+        return nans, None, None
+    lower, upper = float(kept.min()), float(kept.max())
+    # -0.0 and 0.0 are equal to numpy, so the signs of the zeros decide (DFL027).
+    if lower == 0:
+        lower = -0.0 if np.signbit(kept[kept == 0]).any() else 0.0
+    if upper == 0:
+        upper = -0.0 if np.signbit(kept[kept == 0]).all() else 0.0
+    return nans, lower, upper
+
+
+def _comparable(type_: Type, array: Any) -> Any:
+    """The array in Arrow's type whose scalars are values of the spec."""
+    name = kind(type_)
+    if name == "date":
+        return array.cast(pa.int32())
+    if name not in _TEMPORAL or not pa.types.is_temporal(array.type):
+        return array
+    target = 1 if type_ in (TIMESTAMP_NS, TIMESTAMPTZ_NS) else 1000
+    integers = array.cast(pa.int32()).cast(pa.int64()) if pa.types.is_time32(array.type) else array.cast(pa.int64())
+    arrow: Any = array.type
+    unit = _NANOS[arrow.unit]
+    if unit == target:
+        return integers
+    if unit > target:
+        return pc.multiply_checked(integers, unit // target)
+    # Rounded down, also before 1970: nanoseconds are cut off towards the past (ORC004).
+    factor = pa.scalar(target // unit, pa.int64())
+    whole = pc.divide(integers, factor)
+    below = pc.less(integers, pc.multiply(whole, factor))
+    return pc.subtract(whole, below.cast(pa.int64()))

@@ -1,0 +1,90 @@
+"""Metrics of ORC files (Data File Fields; Appendix A, ORC).
+
+Counts and bounds are of the values; sizes are of the streams of the stripes, and files can be split at stripes.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.orc as orc
+
+from spec_ref.errors import violation
+from spec_ref.formats.metrics import TRUNCATED, FileMetrics, MetricsMode
+from spec_ref.formats.metrics_columnar import metrics_of_batches
+from spec_ref.formats.orc_footer import read_stripes
+from spec_ref.formats.orc_schema import children_of, struct_from_orc
+from spec_ref.records import evolve
+from spec_ref.schemas.name_mapping import MappedField
+from spec_ref.schemas.types import ListType, MapType, NestedField, StructType, Type
+
+
+def orc_metrics(
+    data: bytes, mode: MetricsMode = TRUNCATED, mapping: Sequence[MappedField] | None = None
+) -> FileMetrics:
+    """The metrics of a file.
+
+    Args:
+        data: the whole file.
+        mode: what to keep of every column.
+        mapping: the table's name mapping, for a file without ids.
+
+    Raises:
+        SpecError: the columns are none of Iceberg's (`struct_from_orc`), or ORC008 for a file that is damaged, or has
+            timestamps outside of 1677 to 2262, which pyarrow does not read.
+    """
+    stripes = read_stripes(data)
+    try:
+        file = orc.ORCFile(io.BytesIO(data))
+        struct = struct_from_orc(file.schema, mapping)
+        made = metrics_of_batches(struct, map(file.read_stripe, range(file.nstripes)), mode)
+    except (pa.ArrowException, OSError) as error:
+        raise violation("ORC008", f"the file cannot be read: {error}") from error
+    sizes: dict[int, int] = {}
+    if mode.counts:
+        for column, field_id in _columns(file.schema, struct):
+            size = sum(stripe.column_sizes.get(column, 0) for stripe in stripes)
+            sizes[field_id] = sizes.get(field_id, 0) + size
+    offsets = tuple(sorted(stripe.offset for stripe in stripes))
+    return evolve(made, file_size_in_bytes=len(data), column_sizes=sizes, split_offsets=offsets)
+
+
+def _columns(schema: pa.Schema, struct: StructType) -> Iterator[tuple[int, int]]:
+    """The ORC column ids with the field ids that they belong to; the root has column id 0."""
+    yield from _below(list(schema), struct, None, 1)
+
+
+def _below(fields: Sequence[Any], type_: Type | None, around: int | None, column: int) -> Iterator[tuple[int, int]]:
+    """Walk the children of a type; ``around`` is the id of what they are part of, where they have none themselves."""
+    known = _known(type_)
+    for place, field in enumerate(fields):
+        inner = known.get(field.name) if isinstance(type_, StructType) else known.get(str(place))
+        field_id = inner.id if inner is not None else around
+        if field_id is not None:
+            yield column, field_id
+        yield from _below(children_of(field.type), None if inner is None else inner.type, field_id, column + 1)
+        column += _width(field)
+
+
+def _known(type_: Type | None) -> dict[str, NestedField]:
+    match type_:
+        case StructType(fields):
+            return {field.name: field for field in fields}
+        case ListType(element_id, element):
+            return {"0": NestedField(element_id, "element", required=False, type=element)}
+        case MapType(key_id, key, value_id, value):
+            parts = (
+                NestedField(key_id, "key", required=True, type=key),
+                NestedField(value_id, "value", required=False, type=value),
+            )
+            return {str(place): part for place, part in enumerate(parts)}
+        case _:
+            return {}
+
+
+def _width(field: Any) -> int:
+    """The number of ORC columns of a field."""
+    return 1 + sum(map(_width, children_of(field.type)))

@@ -1,0 +1,96 @@
+"""Metrics of Parquet files (Data File Fields; Appendix A, Parquet).
+
+Counts and bounds are of the values, not of the statistics in the footer, which may be missing, cut or wrong; sizes and
+split offsets are of the footer.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from typing import BinaryIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from spec_ref.errors import violation
+from spec_ref.formats.metrics import TRUNCATED, FileMetrics, MetricsMode
+from spec_ref.formats.metrics_columnar import metrics_of_batches
+from spec_ref.formats.parquet_schema import struct_from_parquet
+from spec_ref.formats.parquet_thrift import ParquetNode, read_parquet_schema
+from spec_ref.records import evolve
+from spec_ref.schemas.name_mapping import MappedField
+from spec_ref.schemas.types import StructType
+
+BATCH_ROWS = 1 << 16
+
+
+def parquet_metrics(
+    file: BinaryIO | bytes, mode: MetricsMode = TRUNCATED, mapping: Sequence[MappedField] | None = None
+) -> FileMetrics:
+    """The metrics of a file.
+
+    Args:
+        file: the bytes, or a file opened for reading that can seek.
+        mode: what to keep of every column.
+        mapping: the table's name mapping, for a file without field ids.
+
+    Raises:
+        SpecError: the columns are none of Iceberg's (`struct_from_parquet`), or PQT007 for a file that is damaged.
+    """
+    root = read_parquet_schema(file)
+    struct = struct_from_parquet(root, mapping)
+    opened = io.BytesIO(file) if isinstance(file, bytes) else file
+    size = opened.seek(0, io.SEEK_END)
+    opened.seek(0)
+    try:
+        reader = pq.ParquetFile(opened)
+        footer = reader.metadata
+        made = metrics_of_batches(struct, reader.iter_batches(BATCH_ROWS), mode)
+    except (pa.ArrowException, OSError) as error:
+        raise violation("PQT007", f"the file cannot be read: {error}") from error
+    sizes: dict[int, int] = {}
+    for column, field_id in enumerate(_column_ids(root, struct)):
+        if field_id is not None and mode.counts:
+            of_groups = (footer.row_group(group).column(column) for group in range(footer.num_row_groups))
+            sizes[field_id] = sizes.get(field_id, 0) + sum(chunk.total_compressed_size for chunk in of_groups)
+    return evolve(
+        made, file_size_in_bytes=size, column_sizes=sizes, split_offsets=tuple(sorted(_group_offsets(footer)))
+    )
+
+
+def _group_offsets(footer: pq.FileMetaData) -> Iterator[int]:
+    """Where each row group starts: at the first page of its first column."""
+    for group in range(footer.num_row_groups):
+        row_group = footer.row_group(group)
+        if row_group.num_columns:
+            first = row_group.column(0)
+            pages = [first.data_page_offset]
+            if first.dictionary_page_offset:  # 0 is in the magic, so no page starts there
+                pages.append(first.dictionary_page_offset)
+            yield min(pages)
+
+
+def _column_ids(root: ParquetNode, struct: StructType) -> Iterator[int | None]:
+    """The field id of every physical column, in their order; those of a variant have the variant's."""
+    yield from _ids_below(root, (), None, dict(_paths(struct)))
+
+
+def _ids_below(
+    node: ParquetNode, path: tuple[str, ...], around: int | None, ids: dict[tuple[str, ...], int]
+) -> Iterator[int | None]:
+    if not node.children:
+        yield around
+    for child in node.children:
+        here = (*path, child.name)
+        own = child.field_id if child.field_id is not None else ids.get(here)
+        yield from _ids_below(child, here, own if own is not None else around, ids)
+
+
+def _paths(struct: StructType, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], int]]:
+    for field in struct.fields:
+        here = (*path, field.name)
+        if isinstance(field.type, StructType):
+            yield from _paths(field.type, here)
+        else:
+            yield here, field.id

@@ -1,0 +1,169 @@
+"""Where an ORC file has its stripes and columns (Apache ORC specification, version 1).
+
+pyarrow does not tell. The postscript, the footer and the stripe footers are Protocol Buffers, compressed in chunks; the
+few fields that are needed are read here, and no more bytes are made of them than limits allow.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import cramjam
+
+from spec_ref.errors import SpecError, violation
+from spec_ref.records import record
+
+MAGIC = b"ORC"
+MAX_SECTION = 1 << 28
+"""Bytes of a footer after decompression."""
+
+MAX_CHUNK = 1 << 24
+"""Bytes of one chunk; its length has 23 bits, and compression block sizes are below."""
+
+
+@record
+class Stripe:
+    """A stripe: its place, and the bytes on disk of each ORC column in it."""
+
+    offset: int
+    column_sizes: dict[int, int]
+    """By ORC column id, which counts types in depth-first order; 0 is the root. Indexes are not counted."""
+
+
+def read_stripes(data: bytes) -> tuple[Stripe, ...]:
+    """The stripes of a file.
+
+    Raises:
+        SpecError: ORC008, for what is no ORC file or is damaged.
+    """
+    try:
+        return tuple(_stripes(data))
+    except (IndexError, zlib.error, cramjam.DecompressionError, TypeError) as error:
+        raise _broken("the file is damaged", str(error)) from error
+
+
+def _broken(message: str, found: object) -> SpecError:
+    return violation("ORC008", message, found=found)
+
+
+def _stripes(data: bytes) -> Iterator[Stripe]:
+    if data[:3] != MAGIC or len(data) < 5:
+        raise _broken("not an ORC file", data[:3])
+    end = len(data) - 1 - data[-1]
+    postscript = _fields(_slice(data, end, data[-1]))
+    if postscript.get(8000) != [MAGIC]:
+        raise _broken("the postscript has no magic", postscript.get(8000))
+    decode = _CODECS.get(_number(postscript, 2))
+    if decode is None:
+        raise _broken("the compression is not known", _number(postscript, 2))
+    length = _number(postscript, 1)
+    footer = _fields(_decompress(_slice(data, end - length, length), decode))
+    for part in footer.get(3, []):
+        stripe = _fields(part)
+        offset, index, body, tail = (_number(stripe, field) for field in (1, 2, 3, 4))
+        sizes: dict[int, int] = {}
+        for stream_part in _fields(_decompress(_slice(data, offset + index + body, tail), decode)).get(1, []):
+            stream = _fields(stream_part)
+            if _number(stream, 1) not in _INDEX_STREAMS:
+                column = _number(stream, 2)
+                sizes[column] = sizes.get(column, 0) + _number(stream, 3)
+        yield Stripe(offset, sizes)
+
+
+_INDEX_STREAMS = (6, 7, 8)
+"""Kinds of streams that are indexes: row indexes and bloom filters."""
+
+
+def _slice(data: bytes, start: int, length: int) -> bytes:
+    if start < 0 or length < 0 or start + length > len(data):
+        raise _broken("a part of the file lies outside of it", start)
+    return data[start : start + length]
+
+
+def _inflate(chunk: bytes) -> bytes:
+    inflater = zlib.decompressobj(-15)
+    made = inflater.decompress(chunk, MAX_CHUNK)
+    if inflater.unconsumed_tail or not inflater.eof:
+        raise _broken("a chunk is too large or truncated", len(made))
+    return made
+
+
+def _into(decompress_into: Callable[[bytes, Any], int]) -> Callable[[bytes], bytes]:
+    def decompress(chunk: bytes) -> bytes:
+        room = bytearray(MAX_CHUNK)
+        return bytes(room[: decompress_into(chunk, room)])
+
+    return decompress
+
+
+_NONE = 0
+_CODECS: dict[int, Callable[[bytes], bytes]] = {
+    _NONE: bytes,
+    1: _inflate,
+    2: _into(cramjam.snappy.decompress_raw_into),
+    4: _into(cramjam.lz4.decompress_block_into),
+    5: _into(cramjam.zstd.decompress_into),
+}
+
+
+def _decompress(section: bytes, decode: Callable[[bytes], bytes]) -> bytes:
+    if decode is _CODECS[_NONE]:
+        return section
+    parts, position, made = [], 0, 0
+    while position < len(section):
+        header = int.from_bytes(_slice(section, position, 3), "little")
+        chunk = _slice(section, position + 3, header >> 1)
+        parts.append(chunk if header & 1 else decode(chunk))
+        made += len(parts[-1])
+        if made > MAX_SECTION:
+            raise _broken("a footer is too large", made)
+        position += 3 + len(chunk)
+    return b"".join(parts)
+
+
+# Protocol Buffers
+
+
+def _number(fields: dict[int, list[Any]], field: int) -> int:
+    """The last value of a numeric field; 0 where it is missing."""
+    value = fields.get(field, [0])[-1]
+    if not isinstance(value, int):
+        raise _broken("a number is no number", field)
+    return value
+
+
+def _fields(message: bytes) -> dict[int, list[Any]]:
+    """The values of a message by field number; bytes for what has a length."""
+    fields: dict[int, list[Any]] = {}
+    position = 0
+    while position < len(message):
+        tag, position = _varint(message, position)
+        value: Any
+        match tag & 7:
+            case 0:
+                value, position = _varint(message, position)
+            case 2:
+                length, position = _varint(message, position)
+                value = _slice(message, position, length)
+                position += length
+            case 1 | 5 as kind:
+                size = 8 if kind == 1 else 4
+                value = _slice(message, position, size)
+                position += size
+            case kind:
+                raise _broken("a message is damaged", f"wire type {kind}")
+        fields.setdefault(tag >> 3, []).append(value)
+    return fields
+
+
+def _varint(message: bytes, position: int) -> tuple[int, int]:
+    value = 0
+    for shift in range(0, 70, 7):
+        octet = message[position]
+        position += 1
+        value |= (octet & 0x7F) << shift
+        if octet < 0x80:
+            return value, position
+    raise _broken("a number is too long", position)
