@@ -1,0 +1,111 @@
+"""Puffin files that Iceberg-Java wrote: deletion vectors of deletes, and the sketches of a table's columns."""
+
+import datetime
+import json
+import struct
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from spec_ref.deletes.deletion_vector import decode_deletion_vector
+from spec_ref.formats.puffin import read_puffin
+from spec_ref.formats.puffin_checks import check_puffin
+from spec_ref.formats.theta import decode_theta, encode_theta, sketch_of
+from spec_ref.schemas.type_json import type_from_json
+from spec_ref.single_value.binary import to_binary
+
+GOLDEN = Path(__file__).parents[2] / "vectors" / "golden" / "puffin"
+INDEX = json.loads((GOLDEN / "index.json").read_text())
+
+# The rows that each statement deletes; a row's id is its position.
+DELETED = {
+    "dv-few.puffin": [1, 3, 5, 7, 9],
+    "dv-run.puffin": list(range(1000, 7000)),
+    "dv-every-second.puffin": list(range(0, 20_000, 2)),
+    "dv-two-containers.puffin": [0, 65535, 65536, 69999],
+    "dv-two-data-files.puffin": [7, 57],
+}
+
+
+@pytest.mark.parametrize("case", INDEX["deletion-vectors"], ids=lambda case: case["file"])
+def test_deletion_vectors_hold_the_deleted_rows(case):
+    data = (GOLDEN / case["file"]).read_bytes()
+    assert list(check_puffin(data)) == []
+    puffin = read_puffin(data)
+    assert "Iceberg" in puffin.properties["created-by"]
+    entries = {entry["referenced_data_file"]: entry for entry in case["entries"]}
+    assert len(puffin.blobs) == len(entries) == len(case["rows"])
+    for blob in puffin.blobs:
+        entry = entries[blob.properties["referenced-data-file"]]
+        assert (blob.offset, blob.length) == (entry["content_offset"], entry["content_size_in_bytes"])
+        assert len(data) == entry["file_size_in_bytes"]
+        vector = decode_deletion_vector(puffin.blob_bytes(blob))
+        assert vector.positions().tolist() == DELETED[case["file"]]
+        assert vector.cardinality == entry["record_count"] == int(blob.properties["cardinality"])
+
+
+def micros(seconds, rest=0):
+    return seconds * 1_000_000 + rest
+
+
+# The values of each column, from the SELECT of the statement.
+ROWS = range(100)
+EPOCH_DAY = datetime.date(1969, 12, 1).toordinal() - datetime.date(1970, 1, 1).toordinal()
+COLUMNS = {
+    "b": [True, False],
+    "i": [number - 50 for number in ROWS],
+    "l": [number * 1000000007 for number in ROWS],
+    "f": [number / 4 for number in ROWS],
+    "d": [number / 8 for number in ROWS],
+    "dt": [EPOCH_DAY + number for number in ROWS],
+    "ts": [number * 1234567 - 50000000 for number in ROWS],
+    "tn": [number * 1234567 - 50000000 for number in ROWS],
+    "s": [f"value {number}" for number in ROWS],
+    "bin": [f"bin {number}".encode() for number in ROWS],
+    "d9": [Decimal(number - 50).quantize(Decimal("0.01")) for number in ROWS],
+    "d18": [Decimal(number * 10000000000) for number in ROWS],
+    "few": [0, 1, 2],
+}
+STATISTICS = (GOLDEN / "statistics.stats").read_bytes()
+
+
+def sketches():
+    puffin = read_puffin(STATISTICS)
+    names = {field["id"]: field for field in INDEX["statistics"]["schema"]["fields"]}
+    for blob in puffin.blobs:
+        (field_id,) = blob.fields
+        yield names[field_id]["name"], names[field_id]["type"], blob, decode_theta(puffin.blob_bytes(blob))
+
+
+def test_a_statistics_file_has_no_findings_and_the_sizes_that_table_metadata_tells():
+    assert list(check_puffin(STATISTICS)) == []
+    statistics = INDEX["statistics"]["statistics"]
+    puffin = read_puffin(STATISTICS)
+    assert (len(STATISTICS), puffin.footer_size) == (
+        statistics["file-size-in-bytes"], statistics["file-footer-size-in-bytes"]
+    )  # fmt: skip
+    assert [(blob.type, list(blob.fields), blob.snapshot_id, dict(blob.properties)) for blob in puffin.blobs] == [
+        (blob["type"], blob["fields"], blob["snapshot-id"], blob["properties"]) for blob in statistics["blob-metadata"]
+    ]
+    assert {blob.compression_codec for blob in puffin.blobs} == {"zstd"}
+
+
+@pytest.mark.parametrize(
+    ("name", "type_", "blob", "sketch"), list(sketches()), ids=lambda item: item if isinstance(item, str) else ""
+)
+def test_sketches_are_of_the_binary_single_values_of_the_rows(name, type_, blob, sketch):
+    if name not in COLUMNS:
+        assert len(sketch.hashes) == int(blob.properties["ndv"]) == 100
+        return
+    listed = [to_binary(type_from_json(type_), value) for value in COLUMNS[name]]
+    assert sketch == sketch_of(listed)
+    assert blob.properties["ndv"] == str(len(set(listed)))
+
+
+def test_sketches_are_written_as_the_library_writes_them_but_for_a_sampling_rate():
+    for *_, blob, sketch in sketches():
+        theirs = read_puffin(STATISTICS).blob_bytes(blob)
+        ours = encode_theta(sketch)
+        assert struct.unpack_from("<6BHI", ours) == struct.unpack_from("<6BHI", theirs)
+        assert ours[16:] == theirs[16:]
