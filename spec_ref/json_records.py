@@ -207,7 +207,7 @@ def _plain(kind: RecordOf) -> bool:
 
 
 def _blank(cls: type) -> type:
-    """A class with the slots of a record that is not frozen: filling its instances and making them records costs half."""
+    """A class with the slots of a record, but not frozen: to fill it and then make it the record costs half."""
     slots = cls.__slots__  # type: ignore[attr-defined]
     return type(f"Blank{cls.__name__}", (), {"__slots__": slots})
 

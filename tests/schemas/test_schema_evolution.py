@@ -1,0 +1,238 @@
+"""Schema evolution: what may change, in which version, and what stays."""
+
+from typing import Any
+
+import attrs
+import pytest
+
+from spec_ref.errors import SpecError
+from spec_ref.partitioning.spec import PartitionField
+from spec_ref.partitioning.transforms import Transform, parse_transform
+from spec_ref.records import evolve
+from spec_ref.schemas import types as t
+from spec_ref.schemas.evolution import (
+    AddColumn,
+    Change,
+    DropColumn,
+    Evolution,
+    MoveColumn,
+    PromoteColumn,
+    RenameColumn,
+    SetWriteDefault,
+    evolve_schema,
+    history_problems,
+    keeps_partition_values,
+    promotable,
+)
+from spec_ref.schemas.schema import Schema
+from spec_ref.versions import V1, V2, V3, FormatVersion
+
+
+def field(id: int, name: str, type_: t.Type, required: bool = False, **more: Any) -> t.NestedField:
+    return t.NestedField(id, name, required, type_, more.get("doc"), more.get("initial"), more.get("write"))
+
+
+POINT = t.StructType((field(5, "x", t.FLOAT), field(6, "y", t.FLOAT)))
+SCHEMA = Schema(
+    (
+        field(1, "id", t.INT, required=True),
+        field(2, "day", t.DATE),
+        field(3, "price", t.DecimalType(9, 2)),
+        field(4, "point", POINT),
+        field(7, "tags", t.ListType(8, t.StructType((field(9, "tag", t.STRING),)))),
+    ),
+    0,
+    (1,),
+)
+TABLE = Evolution(V3, 9)
+
+
+def evolved(*changes: Change, table: Evolution = TABLE, schema: Schema = SCHEMA) -> Schema:
+    return evolve_schema(schema, changes, table, schema_id=1)[0]
+
+
+def code(*changes: Change, table: Evolution = TABLE, schema: Schema = SCHEMA) -> str:
+    with pytest.raises(SpecError) as error:
+        evolve_schema(schema, changes, table, schema_id=1)
+    return error.value.violation.requirement
+
+
+def version(number: FormatVersion) -> Evolution:
+    return evolve(TABLE, version=number)
+
+
+def sourced(transform: str, source: int = 2) -> Evolution:
+    made = PartitionField(source_id=source, field_id=1000, name="p", transform=parse_transform(transform))
+    return evolve(TABLE, partition_fields=(made,))
+
+
+PROMOTIONS = [
+    (t.INT, t.LONG, V1),
+    (t.FLOAT, t.DOUBLE, V1),
+    (t.DecimalType(9, 2), t.DecimalType(18, 2), V1),
+    (t.DATE, t.TIMESTAMP, V3),
+    (t.DATE, t.TIMESTAMP_NS, V3),
+    (t.UNKNOWN, t.INT, V3),
+    (t.UNKNOWN, t.GeometryType(), V3),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "since"), PROMOTIONS)
+@pytest.mark.parametrize("now", FormatVersion)
+def test_promotions_are_those_of_the_table(old: t.Type, new: t.Type, since: FormatVersion, now: FormatVersion) -> None:
+    assert promotable(old, new, now) is (now >= since)
+    assert not promotable(new, old, now)
+    assert not promotable(old, old, now)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (t.INT, t.STRING),
+        (t.INT, t.DOUBLE),
+        (t.DATE, t.TIMESTAMPTZ),
+        (t.DATE, t.TIMESTAMPTZ_NS),
+        (t.TIMESTAMP, t.TIMESTAMP_NS),
+        (t.DecimalType(9, 2), t.DecimalType(18, 3)),
+        (t.DecimalType(9, 2), t.DecimalType(8, 2)),
+        (t.FixedType(4), t.FixedType(8)),
+        (t.STRING, t.BINARY),
+        (t.LONG, t.TIMESTAMP),
+    ],
+)
+def test_no_other_type_becomes_another(old: t.Type, new: t.Type) -> None:
+    assert not promotable(old, new, V3)
+
+
+# Derived: a date d has day ordinal d; as a timestamp it is midnight of that day, so year, month and day are the same,
+# while identity gives d against d * 86_400_000_000, and bucket the hashes of those two numbers.
+@pytest.mark.parametrize(
+    ("transform", "kept"),
+    [("identity", False), ("bucket[16]", False), ("year", True), ("month", True), ("day", True), ("void", True),
+     ("zorder", False)],
+)  # fmt: skip
+@pytest.mark.parametrize("new", [t.TIMESTAMP, t.TIMESTAMP_NS])
+def test_a_date_under_a_transform_is_promoted_only_if_its_values_stay(transform: str, kept: bool, new: t.Type) -> None:
+    made: Transform = parse_transform(transform)
+    assert keeps_partition_values(made, t.DATE, new) is kept
+    change = PromoteColumn("day", new)
+    if kept:
+        assert evolved(change, table=sourced(transform)).fields[1].type == new
+        for days in (-141_428, -1, 0, 20_000):
+            units = 86_400_000_000 if new == t.TIMESTAMP else 86_400_000_000_000
+            if abs(days * units) < 1 << 63:
+                assert made.apply(t.DATE, days) == made.apply(new, days * units)
+    else:
+        assert code(change, table=sourced(transform)) == "EVO008"
+
+
+def test_an_int_under_a_bucket_becomes_long() -> None:
+    assert evolved(PromoteColumn("id", t.LONG), table=sourced("bucket[16]", 1)).fields[0].type == t.LONG
+    assert parse_transform("bucket[16]").apply(t.INT, 34) == parse_transform("bucket[16]").apply(t.LONG, 34)
+
+
+def test_a_new_column_and_all_inside_it_get_new_ids() -> None:
+    nested = t.MapType(1, t.STRING, 2, t.ListType(3, t.StructType((field(4, "a", t.INT),))))
+    made, last = evolve_schema(SCHEMA, [AddColumn("m", nested)], TABLE, schema_id=1)
+    ids = [column.id for column in made.columns()]
+    assert len(set(ids)) == len(ids)
+    assert set(ids) - {column.id for column in SCHEMA.columns()} == {10, 11, 12, 13, 14}
+    assert (last, made.schema_id) == (14, 1)
+    assert evolved(AddColumn("z", t.INT, parent="point")).find_name("point.z") is not None
+    assert evolved(AddColumn("z", t.INT, parent="tags.element")).find_name("tags.element.z") is not None
+
+
+def test_an_id_is_never_given_twice() -> None:
+    made, last = evolve_schema(
+        SCHEMA, [AddColumn("a", t.INT), DropColumn("a"), AddColumn("a", t.INT)], TABLE, schema_id=1
+    )
+    assert made.fields[-1].id == last == 11
+
+
+def test_a_required_column_needs_a_default_and_a_version_that_has_them() -> None:
+    assert code(AddColumn("n", t.INT, required=True)) == "EVO015"
+    assert code(AddColumn("n", t.INT, required=True), table=version(V2)) == "EVO015"
+    assert code(AddColumn("n", t.INT, default=3), table=version(V2)) == "VER004"
+    added = evolved(AddColumn("n", t.INT, required=True, default=3)).fields[-1]
+    assert (added.initial_default, added.write_default) == (3, 3)
+
+
+def test_the_write_default_changes_and_the_initial_default_does_not() -> None:
+    first = evolved(AddColumn("n", t.INT, required=True, default=3))
+    changed = evolved(SetWriteDefault("n", 4), schema=first).fields[-1]
+    assert (changed.initial_default, changed.write_default) == (3, 4)
+    assert code(SetWriteDefault("n", None), schema=first) == "EVO015"
+
+
+@pytest.mark.parametrize(
+    ("type_", "default", "expected"),
+    [
+        (t.VARIANT, b"", "DEF008"),
+        (t.GeometryType(), b"", "DEF008"),
+        (t.UNKNOWN, 1, "DEF008"),
+        (POINT, {5: 1.0}, "DEF009"),
+    ],
+)
+def test_defaults_that_a_type_may_not_have(type_: t.Type, default: Any, expected: str) -> None:
+    assert code(AddColumn("n", type_, default=default)) == expected
+
+
+def test_a_struct_defaults_to_an_empty_struct() -> None:
+    assert evolved(AddColumn("p", POINT, required=True, default={})).fields[-1].initial_default == {}
+
+
+def test_renaming_and_moving_keep_ids_and_parents() -> None:
+    made = evolved(RenameColumn("point.x", "lat"), MoveColumn("id", 2), MoveColumn("point.lat", 1))
+    assert [one.id for one in made.fields] == [2, 3, 1, 4, 7]
+    assert [column.id for column in made.columns() if column.parents and column.parents[0].id == 4] == [6, 5]
+    assert code(RenameColumn("id", "day")) == "TYP002"
+    assert code(RenameColumn("tags.element", "e")) == "EVO001"
+    assert code(MoveColumn("id", 5)) == "EVO001"
+
+
+def test_an_identifier_and_a_source_stay() -> None:
+    assert code(DropColumn("id")) == "IDF001"
+    assert code(DropColumn("day"), table=sourced("identity")) == "PAR004"
+    assert evolved(DropColumn("day"), table=sourced("void")).find(2) is None
+    assert evolved(DropColumn("point")).find_name("point.x") is None
+
+
+def test_new_types_need_a_new_table() -> None:
+    assert code(AddColumn("v", t.VARIANT), table=version(V2)) == "VER004"
+    assert code(AddColumn("v", t.ListType(1, t.TIMESTAMP_NS, element_required=False)), table=version(V2)) == "VER004"
+    assert code(PromoteColumn("day", t.TIMESTAMP), table=version(V2)) == "EVO003"
+
+
+def test_a_promoted_default_keeps_its_meaning_or_fails() -> None:
+    dated = evolved(AddColumn("d", t.DATE, default=1))
+    assert evolved(PromoteColumn("d", t.TIMESTAMP), schema=dated).fields[-1].initial_default == 86_400_000_000
+    far = evolved(AddColumn("d", t.DATE, default=200_000))
+    assert code(PromoteColumn("d", t.TIMESTAMP_NS), schema=far) == "EVO006"
+
+
+def problems(*schemas: Schema) -> list[tuple[int, str]]:
+    return [(place, problem.violation.requirement) for place, problem in history_problems(schemas, V3)]
+
+
+def test_a_history_of_evolutions_has_no_problem_in_either_direction() -> None:
+    changed = evolved(PromoteColumn("id", t.LONG), RenameColumn("day", "d"), AddColumn("n", t.INT), DropColumn("price"))
+    assert problems(SCHEMA, changed) == []
+    assert problems(changed, SCHEMA) == []
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        (field(1, "id", t.STRING), "EVO003"),
+        (field(1, "id", t.StructType((field(20, "id", t.INT),))), "EVO013"),
+        (field(1, "id", t.INT, initial=3), "DEF003"),
+        (field(20, "s", t.StructType((field(1, "id", t.INT),))), "EVO012"),
+    ],
+)
+def test_what_no_evolution_does_is_found_in_a_history(changed: t.NestedField, expected: str) -> None:
+    assert (1, expected) in problems(SCHEMA, Schema((changed,), 1))
+
+
+def test_records_are_values() -> None:
+    with pytest.raises(attrs.exceptions.FrozenInstanceError):
+        SCHEMA.schema_id = 3
