@@ -1,0 +1,198 @@
+"""Predicates bound to a schema (Iceberg Expressions, Field reference, Value expression types).
+
+Binding resolves references to fields, functions to partition transforms, and reads constants in the type of what they
+are compared with. A predicate that says something impossible of its types is refused, never decided silently.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from spec_ref.errors import at, violation
+from spec_ref.expressions.alignment import aligned
+from spec_ref.expressions.bound import (
+    BoundChoice,
+    BoundConstant,
+    BoundPredicate,
+    BoundReference,
+    BoundTerm,
+    BoundTermComparison,
+    BoundTest,
+    BoundTransform,
+    has_nan,
+)
+from spec_ref.expressions.literals import check_comparable, compare_literal, set_of_literals
+from spec_ref.expressions.predicates import (
+    FALSE,
+    ICEBERG_FUNCTIONS,
+    MAX_DEPTH,
+    PREFIX,
+    TRUE,
+    And,
+    Apply,
+    Comparison,
+    Constant,
+    FunctionReference,
+    IdReference,
+    Literal,
+    NamedReference,
+    Not,
+    Operation,
+    Or,
+    Predicate,
+    SetTest,
+    Test,
+    ValueExpression,
+    both,
+    either,
+    negation,
+)
+from spec_ref.partitioning.transforms import Bucket, Day, Hour, Identity, Month, Transform, Truncate, Year
+from spec_ref.records import record
+from spec_ref.schemas.schema import Column, Schema
+from spec_ref.schemas.types import ListType, MapType
+from spec_ref.single_value.json_value import from_json
+
+_O = Operation
+
+_FLIPPED: dict[Operation, Operation] = {
+    _O.LT: _O.GT, _O.LT_EQ: _O.GT_EQ, _O.GT: _O.LT, _O.GT_EQ: _O.LT_EQ, _O.EQ: _O.EQ, _O.NOT_EQ: _O.NOT_EQ,
+}  # fmt: skip
+"""The operation that says the same with the sides exchanged."""
+
+_PLAIN: dict[str, Transform] = {str(transform): transform for transform in (Identity(), Year(), Month(), Day(), Hour())}
+_PARAMETERIZED: dict[str, Callable[[Any], Transform]] = {"bucket": Bucket, "truncate": Truncate}
+
+
+def bind(predicate: Predicate, schema: Schema, *, case_sensitive: bool = True) -> BoundPredicate:
+    """The predicate over the columns of a schema, without constants inside of logical operations.
+
+    Args:
+        predicate: a predicate with references by name or by id.
+        schema: the schema of the rows.
+        case_sensitive: whether names have to be spelled as the schema has them.
+
+    Raises:
+        SpecError: EXP003 for a field that the schema does not have, has twice (by a name in any case), or has inside a
+            list or map; EXP004 or EXP014 for a function that is no partition transform; EXP006 to EXP009 for types or
+            constants that cannot be compared; EXP015 for more than `MAX_DEPTH` levels; a code of the transform or the
+            type where they do not fit.
+    """
+    return _Binder(schema, case_sensitive).predicate(predicate, 0)
+
+
+@record
+class _Binder:
+    schema: Schema
+    case_sensitive: bool
+
+    def predicate(self, predicate: Predicate, depth: int) -> BoundPredicate:
+        _check_depth(depth)
+        match predicate:
+            case Constant():
+                return predicate
+            case Not(child):
+                with at("/child"):
+                    return negation(self.predicate(child, depth + 1))  # type: ignore[no-any-return]
+            case And(left, right) | Or(left, right):
+                join = both if isinstance(predicate, And) else either
+                with at("/left"):
+                    first = self.predicate(left, depth + 1)
+                with at("/right"):
+                    return join(first, self.predicate(right, depth + 1))  # type: ignore[no-any-return]
+            case Test(operation, child):
+                term = self.term(child, depth)
+                if operation in (_O.IS_NAN, _O.NOT_NAN) and not has_nan(term.type):
+                    raise violation("EXP007", "only float and double have NaN", found=str(term.type))
+                return BoundTest(operation, term)
+            case Comparison():
+                return self._comparison(predicate, depth)
+            case SetTest(operation, child, values):
+                return set_of_literals(operation, self.term(child, depth), values)
+            case _:
+                raise violation("EXP002", "not a predicate", found=predicate)
+
+    def _comparison(self, predicate: Comparison, depth: int) -> BoundPredicate:
+        operation, left, right = predicate.operation, predicate.left, predicate.right
+        if isinstance(right, Literal):
+            return compare_literal(operation, self.term(left, depth), right)
+        if operation in PREFIX:
+            raise violation("EXP007", "a prefix is a constant", found=right)
+        if isinstance(left, Literal):
+            return compare_literal(_FLIPPED[operation], self.term(right, depth), left)
+        first, second = self.term(left, depth), self.term(right, depth)
+        check_comparable(first.type)
+        check_comparable(second.type)
+        return BoundTermComparison(operation, *aligned(first, second))
+
+    def term(self, expression: ValueExpression | Predicate, depth: int) -> BoundTerm:
+        _check_depth(depth)
+        match expression:
+            case NamedReference(name):
+                return _reference(self._named(name))
+            case IdReference(field_id):
+                column = self.schema.find(field_id)
+                if column is None:
+                    raise violation("EXP003", "the schema has no field with the id", found=field_id)
+                return _reference(column)
+            case Literal(value, type_):
+                if type_ is None:
+                    raise violation("EXP016", "the type of the constant is not told", found=value)
+                return BoundConstant(from_json(type_, value), type_)
+            case Apply(function, arguments):
+                return self._call(function, arguments, depth + 1)
+            case _:
+                raise violation("EXP001", "a predicate is not a value expression", found=expression)
+
+    def _named(self, name: str) -> Column:
+        if self.case_sensitive:
+            found = [column for column in self.schema.columns() if column.name == name]
+        else:
+            found = [column for column in self.schema.columns() if column.name.lower() == name.lower()]
+        if not found:
+            raise violation("EXP003", "the schema has no field with the name", found=name)
+        if len(found) > 1:
+            raise violation("EXP003", "the schema has several fields with the name", found=name)
+        return found[0]
+
+    def _call(self, function: FunctionReference, arguments: tuple[Any, ...], depth: int) -> BoundTerm:
+        if function.catalog != ICEBERG_FUNCTIONS or len(function.identifier) != 1:
+            raise violation("EXP004", "the function is not known here", found=function, expected=ICEBERG_FUNCTIONS)
+        (name,) = function.identifier
+        match name, arguments:
+            case "if_else", (condition, when_true, when_false):
+                return self._choice(condition, when_true, when_false, depth)
+            case _, (value,) if name in _PLAIN:
+                return self._transform(_PLAIN[name], value, depth)
+            case _, (Literal(parameter), value) if name in _PARAMETERIZED:
+                return self._transform(_PARAMETERIZED[name](parameter), value, depth)
+            case _:
+                found = f"{name} of {len(arguments)} arguments"
+                raise violation("EXP014", "there is no such function", found=found)
+
+    def _transform(self, transform: Transform, value: Any, depth: int) -> BoundTerm:
+        child = self.term(value, depth)
+        return BoundTransform(transform, child, transform.result_type(child.type))
+
+    def _choice(self, condition: Any, when_true: Any, when_false: Any, depth: int) -> BoundTerm:
+        match condition:
+            case Literal(bool(value)):  # as an argument, true is written as the predicate and the constant alike
+                bound: BoundPredicate = TRUE if value else FALSE
+            case _:
+                bound = self.predicate(condition, depth)
+        first, second = aligned(self.term(when_true, depth), self.term(when_false, depth))
+        return BoundChoice(bound, first, second, first.type)
+
+
+def _check_depth(depth: int) -> None:
+    if depth > MAX_DEPTH:
+        raise violation("EXP015", "the expression is nested too deeply", expected=f"{MAX_DEPTH} levels at most")
+
+
+def _reference(column: Column) -> BoundReference:
+    around = (*column.parents, column)
+    if any(isinstance(parent.type, (ListType, MapType)) for parent in column.parents):
+        raise violation("EXP003", "a field inside a list or map has not one value for a row", found=column.name)
+    names = tuple(one.field.name for one in around if one.field is not None)
+    return BoundReference(tuple(one.id for one in around), names, column.type)

@@ -1,0 +1,361 @@
+"""The JSON of predicates (Iceberg Expressions, Appendix B: JSON serialization).
+
+Both forms are read: the current one, and the deprecated one with terms that older clients of REST catalogs, and
+Iceberg-Java as of 1.12, write (EXP013, EXP021). A member that the grammar does not have is refused, for a filter that
+is not understood as a whole must not be applied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from spec_ref.errors import at, violation
+from spec_ref.expressions.predicates import (
+    FALSE,
+    ICEBERG_FUNCTIONS,
+    MAX_DEPTH,
+    SETS,
+    TRUE,
+    UNARY,
+    And,
+    Apply,
+    Comparison,
+    Constant,
+    FunctionReference,
+    IdReference,
+    Literal,
+    NamedReference,
+    Not,
+    Operation,
+    Or,
+    Predicate,
+    SetTest,
+    Test,
+    ValueExpression,
+)
+from spec_ref.partitioning.transforms import Bucket, Truncate, UnknownTransform, Void, parse_transform
+from spec_ref.schemas.type_json import type_from_json, type_to_json
+from spec_ref.schemas.types import Type
+
+Json: TypeAlias = Any
+
+_OPERATIONS = {operation.value: operation for operation in Operation}
+_LOGICAL: dict[str, Callable[[Any, Any], And | Or]] = {"and": And, "or": Or}
+_EXPRESSIONS = ("literal", "reference", "apply")
+
+
+# Reading
+
+
+def predicate_from_json(json: Json) -> Predicate:
+    """The predicate in JSON, of the current or the deprecated form.
+
+    Raises:
+        SpecError: EXP002 for a value expression in the place of a predicate, EXP007 and EXP009 for null constants,
+            EXP004 and EXP015 to EXP018 for what is not of the grammar or nested more than `MAX_DEPTH` levels, EXP021
+            for a term that is none; a code of the type for a malformed data-type.
+    """
+    return _predicate(json, 0)
+
+
+def _predicate(json: Json, depth: int) -> Predicate:
+    if isinstance(json, bool):
+        return TRUE if json else FALSE
+    type_ = _type_of(json, "EXP015", "a predicate", depth)
+    if type_ in _EXPRESSIONS:
+        raise violation("EXP002", "a value expression is not a predicate", found=type_, path="/type")
+    if type_ == "not":
+        return Not(_member(json, "EXP015", "child", ("type", "child"), _predicate, depth))
+    if type_ in _LOGICAL:
+        members = ("type", "left", "right")
+        left = _member(json, "EXP015", "left", members, _predicate, depth)
+        return _LOGICAL[type_](left, _member(json, "EXP015", "right", members, _predicate, depth))
+    operation = _OPERATIONS.get(type_)
+    if operation is None:
+        expected = ", ".join(["not", *_LOGICAL, *_OPERATIONS])
+        raise violation("EXP015", "the type of predicate is not known", found=type_, expected=expected, path="/type")
+    return _tested(operation, json, depth)
+
+
+def _tested(operation: Operation, json: dict[str, Json], depth: int) -> Predicate:
+    deprecated = "term" in json
+    if operation in UNARY:
+        return Test(operation, _value(json, deprecated, "child", ("type", "child"), depth))
+    if operation in SETS:
+        child = _value(json, deprecated, "child", ("type", "child", "values"), depth)
+        return SetTest(operation, child, _member(json, "EXP016", "values", ("values",), _literals, depth, exact=False))
+    if deprecated:
+        left = _value(json, deprecated, "left", ("type", "left", "value"), depth)
+        right: ValueExpression = _member(json, "EXP016", "value", ("value",), _literal, depth, exact=False)
+    else:
+        left = _value(json, deprecated, "left", ("type", "left", "right"), depth)
+        right = _member(json, "EXP015", "right", ("right",), _expression, depth, exact=False)
+    for name, side in (("left", left), ("value" if deprecated else "right", right)):
+        if isinstance(side, Literal) and side.value is None:
+            raise violation("EXP009", "a value is not compared with the constant null", path=f"/{name}")
+    return Comparison(operation, left, right)
+
+
+def _value(json: dict[str, Json], deprecated: bool, name: str, members: tuple[str, ...], depth: int) -> Any:
+    """The value that is tested: the member ``name``, for which ``term`` stands in the deprecated form."""
+    if not deprecated:
+        return _member(json, "EXP015", name, members, _expression, depth)
+    members = tuple("term" if member == name else member for member in members)
+    return _member(json, "EXP021", "term", members, _term, depth)
+
+
+def _type_of(json: Json, requirement: str, what: str, depth: int) -> str:
+    if depth > MAX_DEPTH:
+        raise violation(requirement, "the expression is nested too deeply", expected=f"{MAX_DEPTH} levels at most")
+    if not isinstance(json, dict):
+        raise violation(requirement, f"not {what}", found=json, expected="an object with a type")
+    type_ = json.get("type")
+    if not isinstance(type_, str):
+        raise violation(requirement, f"{what} has a type", found=type_, expected="a string", path="/type")
+    return type_
+
+
+def _member(
+    json: dict[str, Json],
+    requirement: str,
+    name: str,
+    members: tuple[str, ...],
+    read: Callable[[Json, int], Any],
+    depth: int,
+    *,
+    exact: bool = True,
+) -> Any:
+    """What stands in a member that has to be there; with ``exact`` beside no members but these."""
+    if exact:
+        _only(json, requirement, members)
+    if name not in json:
+        raise violation(requirement, "a member is missing", expected=name, path=f"/{name}")
+    with at(f"/{name}"):
+        return read(json[name], depth + 1)
+
+
+def _only(json: dict[str, Json], requirement: str, members: tuple[str, ...]) -> None:
+    unknown = json.keys() - set(members)
+    if unknown:
+        raise violation(
+            requirement, "the object has a member that its type does not", found=min(map(str, unknown)),
+            expected=", ".join(members),
+        )  # fmt: skip
+
+
+def _expression(json: Json, depth: int) -> ValueExpression:
+    if not isinstance(json, dict):
+        return Literal(json)
+    type_ = _type_of(json, "EXP001", "a value expression", depth)
+    match type_:
+        case "literal":
+            return _literal(json, depth)
+        case "reference":
+            return _reference(json)
+        case "apply":
+            function = _member(json, "EXP018", "function", ("type", "function", "arguments"), _function, depth)
+            return Apply(function, _member(json, "EXP018", "arguments", ("arguments",), _arguments, depth, exact=False))
+        case _:
+            expected = ", ".join(_EXPRESSIONS)
+            raise violation("EXP001", "not a value expression", found=type_, expected=expected, path="/type")
+
+
+def _literal(json: Json, _: int) -> Literal:
+    if not isinstance(json, dict) or json.get("type") != "literal":
+        return Literal(json)
+    _only(json, "EXP016", ("type", "value", "data-type"))
+    if "value" not in json:
+        raise violation("EXP016", "a literal has a value", expected="value", path="/value")
+    return Literal(json["value"], _data_type(json))
+
+
+def _data_type(json: dict[str, Json]) -> Type | None:
+    if "data-type" not in json:
+        return None
+    with at("/data-type"):
+        return type_from_json(json["data-type"])
+
+
+def _literals(json: Json, depth: int) -> tuple[Literal, ...]:
+    type_ = None
+    if isinstance(json, dict):
+        if json.get("type") != "literals":
+            raise violation("EXP016", "not literals", found=json, expected="a list, or an object of type literals")
+        _only(json, "EXP016", ("type", "values", "data-type"))
+        type_, json = _data_type(json), json.get("values")
+    if not isinstance(json, list):
+        raise violation("EXP016", "literals are in a list", found=json)
+    literals = []
+    for index, item in enumerate(json):
+        with at(f"/{index}"):
+            literal = Literal(item, type_) if type_ is not None else _literal(item, depth)
+            if literal.value is None:
+                raise violation("EXP007", "a constant of a set is not null")
+            literals.append(literal)
+    return tuple(literals)
+
+
+def _reference(json: dict[str, Json]) -> NamedReference | IdReference:
+    _only(json, "EXP017", ("type", "id", "name"))
+    match json.get("id"), json.get("name"):
+        case int(id_), None if not isinstance(id_, bool):
+            return IdReference(id_)
+        case None, str(name):
+            return NamedReference(name)
+        case found:
+            raise violation("EXP017", "a reference has an integer id or a string name", found=found)
+
+
+def _function(json: Json, _: int) -> FunctionReference:
+    catalog = None
+    if isinstance(json, dict):
+        _only(json, "EXP018", ("catalog", "identifier"))
+        catalog, json = json.get("catalog"), json.get("identifier")
+        if catalog is not None and not isinstance(catalog, str):
+            raise violation("EXP018", "a catalog is a name", found=catalog, path="/catalog")
+    parts = [json] if isinstance(json, str) else json
+    if not isinstance(parts, list) or not parts or not all(isinstance(part, str) for part in parts):
+        raise violation("EXP004", "a function is told by one name or more", found=json)
+    return FunctionReference(tuple(parts), catalog)
+
+
+def _arguments(json: Json, depth: int) -> tuple[ValueExpression | Predicate, ...]:
+    if not isinstance(json, list):
+        raise violation("EXP018", "the arguments are in a list", found=json)
+    arguments: list[ValueExpression | Predicate] = []
+    for index, item in enumerate(json):
+        with at(f"/{index}"):
+            logical = isinstance(item, dict) and item.get("type") in {"not", *_LOGICAL, *_OPERATIONS}
+            arguments.append(_predicate(item, depth) if logical else _expression(item, depth))
+    return tuple(arguments)
+
+
+def _term(json: Json, depth: int) -> ValueExpression:
+    if isinstance(json, str):
+        return NamedReference(json)
+    type_ = _type_of(json, "EXP021", "a term", depth)
+    if type_ == "reference":
+        return _member(json, "EXP021", "term", ("type", "term"), _term_name, depth)  # type: ignore[no-any-return]
+    if type_ != "transform":
+        raise violation("EXP021", "not a term", found=type_, expected="reference or transform", path="/type")
+    term = _member(json, "EXP021", "term", ("type", "transform", "term"), _term, depth)
+    with at("/transform"):
+        return _transform_call(json.get("transform"), term)
+
+
+def _term_name(json: Json, _: int) -> NamedReference:
+    if not isinstance(json, str):
+        raise violation("EXP021", "a term names a field", found=json, expected="a string")
+    return NamedReference(json)
+
+
+def _transform_call(text: Any, term: ValueExpression) -> Apply:
+    """The call that a transform of the deprecated form is (EXP014)."""
+    transform = parse_transform(text)
+    match transform:
+        case Void() | UnknownTransform():
+            raise violation("EXP014", "the transform is not a function", found=text)
+        case Bucket(parameter) | Truncate(parameter):
+            name, arguments = str(transform).partition("[")[0], (Literal(parameter), term)
+        case _:
+            return Apply(FunctionReference((str(transform),), ICEBERG_FUNCTIONS), (term,))
+    return Apply(FunctionReference((name,), ICEBERG_FUNCTIONS), arguments)
+
+
+# Writing
+
+
+def predicate_to_json(predicate: Predicate) -> Json:
+    """The JSON of a predicate in the current form."""
+    match predicate:
+        case Constant(value):
+            return value
+        case Not(child):
+            return {"type": "not", "child": predicate_to_json(child)}
+        case And(left, right) | Or(left, right):
+            type_ = "and" if isinstance(predicate, And) else "or"
+            return {"type": type_, "left": predicate_to_json(left), "right": predicate_to_json(right)}
+        case Test(operation, child):
+            return {"type": operation.value, "child": _expression_json(child)}
+        case Comparison(operation, left, right):
+            return {"type": operation.value, "left": _expression_json(left), "right": _expression_json(right)}
+        case SetTest(operation, child, values):
+            return {"type": operation.value, "child": _expression_json(child), "values": _literals_json(values)}
+
+
+def predicate_to_term_json(predicate: Predicate) -> Json:
+    """The JSON of a predicate in the deprecated form, which all readers of today understand.
+
+    Raises:
+        SpecError: EXP021 where the form cannot say it: ids of fields, functions other than transforms, and comparisons
+            whose right side is not a constant.
+    """
+    match predicate:
+        case Constant(value):
+            return value
+        case Not(child):
+            return {"type": "not", "child": predicate_to_term_json(child)}
+        case And(left, right) | Or(left, right):
+            type_ = "and" if isinstance(predicate, And) else "or"
+            return {"type": type_, "left": predicate_to_term_json(left), "right": predicate_to_term_json(right)}
+        case Test(operation, child):
+            return {"type": operation.value, "term": _term_json(child)}
+        case Comparison(operation, left, Literal() as right):
+            return {"type": operation.value, "term": _term_json(left), "value": _literal_json(right)}
+        case SetTest(operation, child, values):
+            return {"type": operation.value, "term": _term_json(child), "values": _literals_json(values)}
+        case _:
+            raise violation("EXP021", "the form with terms has constants on the right only", found=predicate)
+
+
+def _expression_json(expression: ValueExpression | Predicate) -> Json:
+    match expression:
+        case Literal():
+            return _literal_json(expression)
+        case NamedReference(name):
+            return {"type": "reference", "name": name}
+        case IdReference(id_):
+            return {"type": "reference", "id": id_}
+        case Apply(function, arguments):
+            return {
+                "type": "apply",
+                "function": _function_json(function),
+                "arguments": [_expression_json(argument) for argument in arguments],
+            }
+        case _:
+            return predicate_to_json(expression)
+
+
+def _literal_json(literal: Literal) -> Json:
+    if literal.type is not None:
+        return {"type": "literal", "value": literal.value, "data-type": type_to_json(literal.type)}
+    # A list or an object by itself could be taken for something else than a constant.
+    return {"type": "literal", "value": literal.value} if isinstance(literal.value, (dict, list)) else literal.value
+
+
+def _literals_json(values: tuple[Literal, ...]) -> Json:
+    types = {literal.type for literal in values}
+    type_ = types.pop() if len(types) == 1 else None
+    if type_ is None:
+        return [_literal_json(literal) for literal in values]
+    return {"type": "literals", "values": [literal.value for literal in values], "data-type": type_to_json(type_)}
+
+
+def _function_json(function: FunctionReference) -> Json:
+    identifier = list(function.identifier)
+    if function.catalog is not None:
+        return {"catalog": function.catalog, "identifier": identifier}
+    return identifier[0] if len(identifier) == 1 else identifier
+
+
+def _term_json(term: ValueExpression) -> Json:
+    match term:
+        case NamedReference(name):
+            return name
+        case Apply(FunctionReference((name,), "iceberg_functions"), (Literal(int(parameter)), inner)):
+            return {"type": "transform", "transform": f"{name}[{parameter}]", "term": _term_json(inner)}  # type: ignore[arg-type]
+        case Apply(FunctionReference((name,), "iceberg_functions"), (inner,)):
+            return {"type": "transform", "transform": name, "term": _term_json(inner)}  # type: ignore[arg-type]
+        case _:
+            raise violation("EXP021", "not a term", found=term, expected="a name, or a transform of a term")

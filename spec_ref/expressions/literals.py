@@ -1,0 +1,235 @@
+"""Constants in the type of the value that they are compared with (Iceberg Expressions, Comparisons).
+
+A constant is aligned exactly or not at all (EXP006, EXP024). Where the type of the value does not hold it (5.5 for an
+int, a number beyond the type's range, a decimal of more digits), the comparison is one with the nearest value that the
+type holds, or is decided whatever the value.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from spec_ref.errors import violation
+from spec_ref.expressions.alignment import aligned_kind
+from spec_ref.expressions.bound import BoundComparison, BoundPredicate, BoundSetTest, BoundTerm, BoundTest
+from spec_ref.expressions.predicates import FALSE, PREFIX, TRUE, Literal, Operation
+from spec_ref.partitioning.transforms import UNITS_PER_DAY
+from spec_ref.records import record
+from spec_ref.schemas.types import FLOAT, STRING, DecimalType, Type, is_primitive, kind
+from spec_ref.schemas.values import decimal_of
+from spec_ref.single_value.json_value import from_json
+
+_O = Operation
+
+_FAMILIES: dict[str, str] = {
+    **dict.fromkeys(("int", "long", "float", "double"), "number"),
+    "decimal": "decimal",
+    **dict.fromkeys(("date", "timestamp", "timestamp_ns"), "instant"),
+}
+"""The types whose constants are compared by number."""
+
+_NO_ORDER = frozenset({"geometry", "geography"})
+_MAX_DIGITS = 100
+_DECIMAL = re.compile(r"-?[0-9]{1,100}(?:\.[0-9]{1,100})?(?:[eE][+-]?[0-9]{1,2})?")
+
+
+@record
+class _Between:
+    """A number that the type does not hold, between the two nearest values that it does; None beyond its range."""
+
+    below: Any
+    above: Any
+
+
+def check_comparable(type_: Type) -> None:
+    """Refuse to compare values of a type that has no order: nested types, variant, geometry and geography (EXP008)."""
+    if not is_primitive(type_) or kind(type_) in _NO_ORDER:
+        raise violation("EXP008", "values of the type are not compared", found=str(type_), expected="a primitive type")
+
+
+def compare_literal(operation: Operation, term: BoundTerm, literal: Literal) -> BoundPredicate:
+    """The comparison of a term with a constant.
+
+    Raises:
+        SpecError: EXP006 where the types cannot be aligned, EXP007 for a prefix of what is no string, EXP008 for a type
+            without an order, EXP009 for null; a code of the type where the constant is no value of it.
+    """
+    if literal.value is None:
+        raise violation("EXP009", "a value is not compared with the constant null")
+    if operation in PREFIX and term.type != STRING:
+        raise violation("EXP007", "only a string has a prefix", found=str(term.type), expected="string")
+    check_comparable(term.type)
+    if kind(term.type) == "unknown":  # always null
+        return TRUE if operation in (_O.NOT_EQ, _O.NOT_STARTS_WITH) else FALSE
+    value = _aligned(term.type, literal)
+    return _nearest(operation, term, value) if isinstance(value, _Between) else BoundComparison(operation, term, value)
+
+
+def set_of_literals(operation: Operation, term: BoundTerm, literals: tuple[Literal, ...]) -> BoundPredicate:
+    """The test of a term for a set of constants; those that the type does not hold equal none of its values.
+
+    Raises:
+        SpecError: as `compare_literal`, and EXP007 for null or for constants of several types.
+    """
+    if any(literal.value is None for literal in literals):
+        raise violation("EXP007", "a constant of a set is not null")
+    if len({literal.type for literal in literals}) > 1:
+        raise violation("EXP007", "the constants of a set have one type", found=[str(one.type) for one in literals])
+    check_comparable(term.type)
+    among = operation is _O.IN
+    if kind(term.type) == "unknown":
+        return FALSE if among else TRUE
+    values: list[Any] = []
+    seen = set()
+    for literal in literals:
+        value = _aligned(term.type, literal)
+        if not isinstance(value, _Between) and value not in seen:  # values that are equal have equal hashes
+            seen.add(value)
+            values.append(value)
+    if not values:
+        return FALSE if among else TRUE
+    if len(values) == 1:
+        return BoundComparison(_O.EQ if among else _O.NOT_EQ, term, values[0])
+    return BoundSetTest(operation, term, tuple(values))
+
+
+def _nearest(operation: Operation, term: BoundTerm, value: _Between) -> BoundPredicate:
+    if operation in (_O.EQ, _O.NOT_EQ):
+        return FALSE if operation is _O.EQ else TRUE
+    if operation in (_O.LT, _O.LT_EQ):
+        towards, reach, beyond = _O.LT_EQ, value.below, value.above
+    else:
+        towards, reach, beyond = _O.GT_EQ, value.above, value.below
+    if reach is None:
+        return FALSE
+    # No value lies beyond: every one matches, but null does not.
+    return BoundTest(_O.NOT_NULL, term) if beyond is None else BoundComparison(towards, term, reach)
+
+
+def _aligned(type_: Any, literal: Literal) -> Any:
+    """The constant as a value of the type, or the values around it."""
+    family = _FAMILIES.get(kind(type_))
+    if literal.type is None:
+        exact = _UNTYPED[family](type_, literal.value) if family in _UNTYPED else None
+        return from_json(type_, literal.value) if exact is None else _on_grid(type_, exact)
+    if literal.type == type_:
+        return from_json(type_, literal.value)
+    if family is None or not (family == kind(literal.type) or aligned_kind(literal.type, type_)):
+        raise violation("EXP006", f"a constant of {literal.type} is not aligned with {type_}", found=literal.value)
+    exact = _NUMBER[family](literal.type, from_json(literal.type, literal.value))
+    return _on_grid(type_, exact)
+
+
+def _untyped_number(type_: Type, json: Any) -> Fraction | None:
+    """The exact number where the JSON form of the type does not read it: a fraction for an int, or out of range."""
+    if isinstance(json, bool) or not isinstance(json, (int, float)) or not _finite(json):
+        return None
+    number = Fraction(json)
+    if kind(type_) in ("int", "long"):
+        return number
+    # In the context of a float, 0.1 is the float nearest to it: only what rounds to an infinity is out of range.
+    largest = _LARGEST_FLOAT if type_ == FLOAT else _LARGEST_DOUBLE
+    return number if abs(number) > largest else None
+
+
+def _finite(json: float) -> bool:
+    return isinstance(json, int) or math.isfinite(json)
+
+
+def _untyped_decimal(_: Type, json: Any) -> Fraction | None:
+    """A decimal of any scale; a JSON number only where it is an integer, for a fraction is not exact in binary."""
+    if isinstance(json, int) and not isinstance(json, bool):
+        return Fraction(json)
+    if isinstance(json, str) and len(json) <= 2 * _MAX_DIGITS and _DECIMAL.fullmatch(json):
+        return Fraction(json)
+    return None
+
+
+_UNTYPED: dict[str | None, Callable[[Any, Any], Fraction | None]] = {
+    "number": _untyped_number,
+    "decimal": _untyped_decimal,
+}
+"""The families of which constants without a type may be other than JSON single values of the type."""
+
+_NUMBER: dict[str, Callable[[Any, Any], Fraction]] = {
+    "number": lambda _, value: Fraction(value),
+    "decimal": lambda _, value: Fraction(value),
+    "instant": lambda type_, value: Fraction(value, UNITS_PER_DAY[kind(type_)]),
+}
+"""The number that a value of a family is; instants are in days."""
+
+_LARGEST_DOUBLE = Fraction(math.nextafter(math.inf, 0))
+_LARGEST_FLOAT = Fraction(struct.unpack("<f", b"\xff\xff\x7f\x7f")[0])
+
+
+def _on_grid(type_: Any, number: Fraction) -> Any:
+    """The value of the type that is exactly the number, or the nearest ones."""
+    if kind(type_) in ("float", "double"):
+        return _float_around(type_, number)
+    per_one = Fraction(10) ** type_.scale if isinstance(type_, DecimalType) else UNITS_PER_DAY.get(kind(type_), 1)
+    units = number * per_one
+    below, above = math.floor(units), math.ceil(units)
+    least, greatest = unit_range(type_)
+    make = (lambda count: decimal_of(type_, count)) if isinstance(type_, DecimalType) else int
+    if above < least:
+        return _Between(None, make(least))
+    if below > greatest:
+        return _Between(make(greatest), None)
+    if below == above:
+        return make(below)
+    return _Between(make(below) if below >= least else None, make(above) if above <= greatest else None)
+
+
+def unit_range(type_: Any) -> tuple[int, int]:
+    """The least and the greatest unit of an integer, instant or decimal type."""
+    if isinstance(type_, DecimalType):
+        greatest: int = 10**type_.precision - 1
+        return -greatest, greatest
+    bits = 31 if kind(type_) in ("int", "date") else 63
+    return -(1 << bits), (1 << bits) - 1
+
+
+def _float_around(type_: Type, number: Fraction) -> Any:
+    value = math.copysign(math.inf, number) if abs(number) > _LARGEST_DOUBLE else float(number)
+    if math.isfinite(value) and Fraction(value) == number and _is_of(type_, value):
+        return value
+    below = _neighbour(type_, value, number, up=False)
+    return _Between(below, _neighbour(type_, value, number, up=True))
+
+
+def _is_of(type_: Type, value: float) -> bool:
+    return type_ != FLOAT or _to_binary32(value, up=True) == value
+
+
+def _neighbour(type_: Type, value: float, number: Fraction, *, up: bool) -> float:
+    """The nearest value of the type above or below a number, to which ``value`` is the nearest double."""
+    if math.isfinite(value):
+        beyond = Fraction(value) >= number if up else Fraction(value) <= number
+        double = value if beyond else math.nextafter(value, math.inf if up else -math.inf)
+    else:
+        outward = (value > 0) is up
+        double = value if outward else math.nextafter(value, 0)
+    return _to_binary32(double, up=up) if type_ == FLOAT else double
+
+
+def _to_binary32(value: float, *, up: bool) -> float:
+    """The nearest 32-bit float that is not below, or not above, a double."""
+    if math.isinf(value):
+        return value if (value > 0) is up else math.copysign(float(_LARGEST_FLOAT), value)
+    if abs(value) > _LARGEST_FLOAT:
+        outward = (value > 0) is up
+        return math.copysign(math.inf if outward else float(_LARGEST_FLOAT), value)
+    (bits,) = struct.unpack("<i", struct.pack("<f", value))
+    near: float = struct.unpack("<f", struct.pack("<i", bits))[0]
+    if near == value or (near > value) is up:
+        return near
+    # The bits of floats of one sign are in the order of their size.
+    grows = up is (value > 0)
+    step = bits + (1 if grows else -1)
+    result: float = struct.unpack("<f", struct.pack("<i", step))[0]
+    return result

@@ -1,0 +1,143 @@
+"""Predicates evaluated on the metrics of a file and on the summaries of a manifest (Scan Planning; Data File Fields).
+
+Counts and bounds are optional, and so is each field in them: what is missing is not known, and never zero (SCN005).
+Bounds need not be values of the column, since long ones are cut; they are compared as IEEE 754 compares, so that -0.0
+and 0.0 are one (contradiction B7).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from spec_ref.errors import at
+from spec_ref.expressions.bound import BoundPredicate, BoundReference, has_nan
+from spec_ref.expressions.outcomes import UNKNOWN_FACTS, Facts, Outcome, outcome_of
+from spec_ref.records import record
+from spec_ref.schemas.types import Type, is_primitive, kind
+from spec_ref.single_value.bounds import decode_bound
+
+_NO_BOUNDS = frozenset({"unknown", "geometry", "geography"})
+"""The primitive types whose bounds say nothing of comparisons."""
+
+
+@record(kw_only=True)
+class Metrics:
+    """The counts and bounds of a data or delete file, by field id; None for a map that is not there."""
+
+    record_count: int
+    """The rows of the file; less than zero where a writer did not know, as some have written."""
+
+    value_counts: Mapping[int, int] | None = None
+    """Values, null and NaN among them."""
+
+    null_value_counts: Mapping[int, int] | None = None
+    nan_value_counts: Mapping[int, int] | None = None
+    lower_bounds: Mapping[int, bytes] | None = None
+    upper_bounds: Mapping[int, bytes] | None = None
+
+
+def metrics_outcome(predicate: BoundPredicate, metrics: Metrics) -> Outcome:
+    """What the metrics of a file tell of its rows.
+
+    Raises:
+        SpecError: what stands for a bound of a field in the predicate is none of its type, nor of one that can be
+            promoted to it (SVB001 to SVB008, EVO006).
+    """
+    if metrics.record_count == 0:
+        return Outcome(might_match=False, might_fail=False)
+    return outcome_of(predicate, lambda reference: _column_facts(reference, metrics))
+
+
+def might_match(predicate: BoundPredicate, metrics: Metrics) -> bool:
+    """The inclusive evaluation: false only where no row of the file matches."""
+    return metrics_outcome(predicate, metrics).might_match
+
+
+def must_match(predicate: BoundPredicate, metrics: Metrics) -> bool:
+    """The strict evaluation: true only where every row of the file matches."""
+    return not metrics_outcome(predicate, metrics).might_fail
+
+
+def _column_facts(reference: BoundReference, metrics: Metrics) -> Facts:
+    type_, field_id = reference.type, reference.id
+    if not is_primitive(type_):
+        return UNKNOWN_FACTS  # counts of nested types and variants are of other things than their nulls
+    values = _count(metrics.value_counts, field_id)
+    nulls = _count(metrics.null_value_counts, field_id)
+    nans = _count(metrics.nan_value_counts, field_id) if has_nan(type_) else 0
+    # A column that has no values although there are rows was not counted.
+    counted = values is not None and values > 0
+    all_null = counted and nulls is not None and nulls >= values  # type: ignore[operator]
+    all_nan = counted and nans is not None and nans >= values  # type: ignore[operator]
+    none_ordinary = counted and nulls is not None and nans is not None and nulls + nans >= values  # type: ignore[operator]
+    return Facts(
+        null=nulls != 0 and not all_nan,
+        nan=nans != 0 and not all_null,
+        ordinary=not (all_null or all_nan or none_ordinary),
+        lower=_bound(type_, metrics.lower_bounds, field_id, "/lower_bounds"),
+        upper=_bound(type_, metrics.upper_bounds, field_id, "/upper_bounds"),
+    )
+
+
+def _count(counts: Mapping[int, int] | None, field_id: int) -> int | None:
+    count = None if counts is None else counts.get(field_id)
+    return None if count is None or count < 0 else count
+
+
+def _bound(type_: Type, bounds: Mapping[int, bytes] | None, field_id: int, path: str) -> Any:
+    data = None if bounds is None else bounds.get(field_id)
+    if data is None or kind(type_) in _NO_BOUNDS:
+        return None
+    with at(f"{path}/{field_id}"):
+        return decode_bound(type_, data)
+
+
+@record(kw_only=True)
+class FieldSummary:
+    """The values of one partition field over the files of a manifest (Manifest Lists, ``field_summary``)."""
+
+    contains_null: bool
+    contains_nan: bool | None = None
+    lower_bound: bytes | None = None
+    upper_bound: bytes | None = None
+
+
+def summaries_outcome(
+    projected: BoundPredicate, summaries: Sequence[FieldSummary] | None, field_ids: Sequence[int]
+) -> Outcome:
+    """What the summaries of a manifest tell of the partitions of its files.
+
+    A manifest may be skipped where the inclusive projection of the filter might not match any partition (SCN002).
+
+    Args:
+        projected: a predicate of partition values (see `spec_ref.expressions.projection`).
+        summaries: in the order of the fields of the partition spec; None where the manifest list has none.
+        field_ids: the ids of the fields of the manifest's partition spec.
+
+    Raises:
+        SpecError: what stands for a bound of a field in the predicate is none of its type.
+    """
+    by_id = dict(zip(field_ids, summaries or (), strict=False))
+    return outcome_of(projected, lambda reference: _summary_facts(reference.type, by_id.get(reference.id)))
+
+
+def _summary_facts(type_: Type, summary: FieldSummary | None) -> Facts:
+    if summary is None:
+        return UNKNOWN_FACTS
+    null = summary.contains_null
+    nan = has_nan(type_) and summary.contains_nan is not False
+    without_bounds = summary.lower_bound is None and summary.upper_bound is None
+    return Facts(
+        null=null,
+        nan=nan,
+        # Without bounds all values are null or NaN. Where neither is contained, the summary contradicts itself, as one
+        # did that ClickHouse wrote, and skipping on its word would lose rows.
+        ordinary=not without_bounds or not (null or nan),
+        lower=_partition_bound(type_, summary.lower_bound),
+        upper=_partition_bound(type_, summary.upper_bound),
+    )
+
+
+def _partition_bound(type_: Type, data: bytes | None) -> Any:
+    return None if data is None or kind(type_) in _NO_BOUNDS else decode_bound(type_, data)

@@ -1,0 +1,217 @@
+"""What is known of a predicate over many rows at once: the algebra of scan planning (Scan Planning).
+
+Of the rows of a file or a partition only facts are known: whether some are null, the bounds of the others. A predicate
+then has an `Outcome` of two flags, whether some row might match and whether some row might fail:
+
+===========  ==========  ==========================================
+might match  might fail  meaning
+===========  ==========  ==========================================
+yes          yes         cannot tell
+yes          no          every row matches
+no           yes         no row matches
+no           no          there are no rows
+===========  ==========  ==========================================
+
+An inclusive evaluation is the first flag, a strict one the opposite of the second. Both are sound together: the logical
+operations and the leaves only use ``and``, ``or`` and comparisons with bounds, so that the same algebra works on arrays
+of flags, for many files at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from spec_ref.errors import SpecError
+from spec_ref.expressions.bound import (
+    BoundChoice,
+    BoundComparison,
+    BoundConstant,
+    BoundPredicate,
+    BoundPromotion,
+    BoundReference,
+    BoundSetTest,
+    BoundTerm,
+    BoundTermComparison,
+    BoundTest,
+    BoundTransform,
+    Leaf,
+    has_nan,
+    holds,
+    is_nan,
+)
+from spec_ref.expressions.predicates import And, Constant, Not, Operation, Or
+from spec_ref.partitioning.transforms import Bucket
+from spec_ref.records import evolve, record
+
+
+@record
+class Outcome:
+    """What a predicate might do for the rows that facts are known of."""
+
+    might_match: bool
+    might_fail: bool
+
+    def opposite(self) -> Outcome:
+        """The outcome of the negation."""
+        return Outcome(self.might_fail, self.might_match)
+
+
+UNKNOWN_OUTCOME = Outcome(might_match=True, might_fail=True)
+
+
+@record
+class Facts:
+    """What is known of the values of one term for some rows. A flag says what might be: not knowing makes it true."""
+
+    null: bool = True
+    """Some value might be null."""
+
+    nan: bool = True
+    """Some value might be NaN."""
+
+    ordinary: bool = True
+    """Some value might be neither null nor NaN."""
+
+    lower: Any = None
+    """At most every ordinary value; None where not known."""
+
+    upper: Any = None
+    """At least every ordinary value; None where not known."""
+
+
+UNKNOWN_FACTS = Facts()
+
+
+def usable_bounds(facts: Facts) -> Facts:
+    """The facts without bounds that cannot be trusted.
+
+    A NaN that was taken for a bound may have spoiled the other one as well (contradiction C26), and a lower bound above
+    the upper one is wrong in at least one of them: then both are left out, as if they had not been stored.
+    """
+    lower, upper = facts.lower, facts.upper
+    spoiled = any(bound is not None and is_nan(bound) for bound in (lower, upper))
+    inverted = lower is not None and upper is not None and lower > upper
+    return evolve(facts, lower=None, upper=None) if spoiled or inverted else facts
+
+
+def outcome_of(predicate: BoundPredicate, facts_of: Callable[[BoundReference], Facts]) -> Outcome:
+    """The outcome of a predicate, by the facts of the fields that it refers to."""
+    match predicate:
+        case Constant(value):
+            return Outcome(might_match=value, might_fail=not value)
+        case Not(child):
+            return outcome_of(child, facts_of).opposite()
+        case And(left, right):
+            first, second = outcome_of(left, facts_of), outcome_of(right, facts_of)
+            return Outcome(first.might_match and second.might_match, first.might_fail or second.might_fail)
+        case Or(left, right):
+            first, second = outcome_of(left, facts_of), outcome_of(right, facts_of)
+            return Outcome(first.might_match or second.might_match, first.might_fail and second.might_fail)
+        case BoundTermComparison():
+            return UNKNOWN_OUTCOME
+        case _:
+            return _leaf_outcome(predicate, _term_facts(predicate.term, facts_of))
+
+
+def _leaf_outcome(leaf: Leaf, facts: Facts) -> Outcome:
+    ordinary = _ordinary(leaf, facts.lower, facts.upper)
+    null = holds(leaf, None)
+    nan = holds(leaf, float("nan")) if has_nan(leaf.term.type) else null
+    might_be_nan = facts.nan and has_nan(leaf.term.type)
+    return Outcome(
+        (facts.null and null) or (might_be_nan and nan) or (facts.ordinary and ordinary.might_match),
+        (facts.null and not null) or (might_be_nan and not nan) or (facts.ordinary and ordinary.might_fail),
+    )
+
+
+# Values that are neither null nor NaN, between bounds
+
+_O = Operation
+
+
+def _below(lower: Any, upper: Any, value: Any) -> Outcome:
+    """``x < value``."""
+    return Outcome(lower is None or lower < value, upper is None or upper >= value)
+
+
+def _not_above(lower: Any, upper: Any, value: Any) -> Outcome:
+    """``x <= value``."""
+    return Outcome(lower is None or lower <= value, upper is None or upper > value)
+
+
+def _among(lower: Any, upper: Any, *values: Any) -> Outcome:
+    """``x IN (values)``. Where both bounds are one value, every value of the column is that one."""
+    inside = any((lower is None or lower <= value) and (upper is None or value <= upper) for value in values)
+    one = lower is not None and upper is not None and lower == upper
+    return Outcome(inside, not (one and any(lower == value for value in values)))
+
+
+def _prefixed(lower: Any, upper: Any, prefix: str) -> Outcome:
+    """``x STARTS WITH prefix``: the strings with a prefix lie side by side."""
+    might_match = (lower is None or lower[: len(prefix)] <= prefix) and (upper is None or upper >= prefix)
+    surely = lower is not None and upper is not None and lower.startswith(prefix) and upper.startswith(prefix)
+    return Outcome(might_match, not surely)
+
+
+_COMPARED: dict[Operation, Callable[[Any, Any, Any], Outcome]] = {
+    _O.LT: _below,
+    _O.LT_EQ: _not_above,
+    _O.GT: lambda lower, upper, value: _not_above(lower, upper, value).opposite(),
+    _O.GT_EQ: lambda lower, upper, value: _below(lower, upper, value).opposite(),
+    _O.EQ: _among,
+    _O.NOT_EQ: lambda lower, upper, value: _among(lower, upper, value).opposite(),
+    _O.STARTS_WITH: _prefixed,
+    _O.NOT_STARTS_WITH: lambda lower, upper, prefix: _prefixed(lower, upper, prefix).opposite(),
+}
+
+_TESTED: dict[Operation, Outcome] = {
+    _O.IS_NULL: Outcome(might_match=False, might_fail=True),
+    _O.NOT_NULL: Outcome(might_match=True, might_fail=False),
+    _O.IS_NAN: Outcome(might_match=False, might_fail=True),
+    _O.NOT_NAN: Outcome(might_match=True, might_fail=False),
+}
+
+
+def _ordinary(leaf: Leaf, lower: Any, upper: Any) -> Outcome:
+    match leaf:
+        case BoundTest(operation):
+            return _TESTED[operation]
+        case BoundComparison(operation, _, value):
+            return _COMPARED[operation](lower, upper, value)
+        case BoundSetTest(operation, _, values):
+            outcome = _among(lower, upper, *values)
+            return outcome if operation is _O.IN else outcome.opposite()
+
+
+# Terms
+
+
+def _term_facts(term: BoundTerm, facts_of: Callable[[BoundReference], Facts]) -> Facts:
+    """The facts of a term: functions that keep order keep bounds, and all of them null."""
+    match term:
+        case BoundReference():
+            return usable_bounds(facts_of(term))
+        case BoundTransform(transform, child):
+            inner = _term_facts(child, facts_of)
+            if isinstance(transform, Bucket):
+                return evolve(inner, lower=None, upper=None)
+            return _mapped(inner, lambda value: transform.apply(child.type, value))
+        case BoundPromotion(child, promote):
+            return _mapped(_term_facts(child, facts_of), promote)
+        case BoundConstant(value):
+            if value is None or is_nan(value):
+                return Facts(null=value is None, nan=value is not None, ordinary=False)
+            return Facts(null=False, nan=False, lower=value, upper=value)
+        case BoundChoice():
+            return UNKNOWN_FACTS
+
+
+def _mapped(facts: Facts, function: Callable[[Any], Any]) -> Facts:
+    def bound(value: Any) -> Any:
+        try:
+            return None if value is None else function(value)
+        except SpecError:  # the function has no result for the bound, so nothing is known on this side
+            return None
+
+    return evolve(facts, lower=bound(facts.lower), upper=bound(facts.upper))

@@ -1,0 +1,236 @@
+"""Predicates and value expressions as they are stored and exchanged (Iceberg Expressions, Structure).
+
+A predicate gives true or false for a row and nothing else (EXP012); a value expression gives a value of some type. What
+stands here is unbound: references are not yet resolved and constants not yet read in a type, which
+`spec_ref.expressions.binding` does for the schema at hand.
+"""
+
+from __future__ import annotations
+
+import enum
+from functools import reduce
+from typing import Any, TypeAlias
+
+import attrs
+
+from spec_ref.errors import violation
+from spec_ref.records import record
+from spec_ref.schemas.types import Type
+
+ICEBERG_FUNCTIONS = "iceberg_functions"
+"""The reserved catalog of the functions that the text defines."""
+
+MAX_DEPTH = 200
+"""Levels of predicates and expressions within each other that are read; `conjunction` keeps many operands flat."""
+
+
+class Operation(enum.Enum):
+    """What a predicate other than a logical one does; the value is its type in JSON (EXP015)."""
+
+    IS_NULL = "is-null"
+    NOT_NULL = "not-null"
+    IS_NAN = "is-nan"
+    NOT_NAN = "not-nan"
+    LT = "lt"
+    LT_EQ = "lt-eq"
+    GT = "gt"
+    GT_EQ = "gt-eq"
+    EQ = "eq"
+    NOT_EQ = "not-eq"
+    STARTS_WITH = "starts-with"
+    NOT_STARTS_WITH = "not-starts-with"
+    IN = "in"
+    NOT_IN = "not-in"
+
+    # Members are singletons; this hash is a pointer's, while that of the base class runs Python code.
+    __hash__ = object.__hash__
+
+
+_O = Operation
+
+UNARY = frozenset({_O.IS_NULL, _O.NOT_NULL, _O.IS_NAN, _O.NOT_NAN})
+ORDERED = frozenset({_O.LT, _O.LT_EQ, _O.GT, _O.GT_EQ, _O.EQ, _O.NOT_EQ})
+PREFIX = frozenset({_O.STARTS_WITH, _O.NOT_STARTS_WITH})
+COMPARING = ORDERED | PREFIX
+SETS = frozenset({_O.IN, _O.NOT_IN})
+
+COMPLEMENT: dict[Operation, Operation] = {
+    _O.IS_NULL: _O.NOT_NULL,
+    _O.IS_NAN: _O.NOT_NAN,
+    _O.EQ: _O.NOT_EQ,
+    _O.STARTS_WITH: _O.NOT_STARTS_WITH,
+    _O.IN: _O.NOT_IN,
+}
+COMPLEMENT |= {negated: plain for plain, negated in COMPLEMENT.items()}
+"""The operation that is true exactly where another is false. The inequalities have none: ``x < 5`` and ``x >= 5`` are
+both false where x is null or NaN."""
+
+
+@record
+class Literal:
+    """A constant value."""
+
+    value: Any
+    """Its JSON single value (Appendix D); in which type, the context says where ``type`` does not."""
+
+    type: Type | None = None
+
+
+@record
+class NamedReference:
+    """The field with a name, parts separated by dots, in the schema of the moment."""
+
+    name: str
+
+
+@record
+class IdReference:
+    """The field with an id, whatever its name."""
+
+    id: int
+
+
+@record
+class FunctionReference:
+    """A function by identifier, in a catalog; None is the catalog of the object that holds the expression (EXP022)."""
+
+    identifier: tuple[str, ...] = attrs.field(converter=tuple)
+    catalog: str | None = None
+
+    def __attrs_post_init__(self) -> None:
+        if not self.identifier:
+            raise violation("EXP004", "a function identifier has at least one part", found=self.identifier)
+
+
+@record
+class Apply:
+    """The result of a function for some arguments."""
+
+    function: FunctionReference
+    arguments: tuple[ValueExpression | Predicate, ...] = attrs.field(converter=tuple)
+
+
+ValueExpression: TypeAlias = Literal | NamedReference | IdReference | Apply
+
+
+@record
+class Constant:
+    """True or false for every row."""
+
+    value: bool
+
+
+TRUE = Constant(True)  # noqa: FBT003
+FALSE = Constant(False)  # noqa: FBT003
+
+
+@record
+class Not:
+    """True where the child is false."""
+
+    child: Any
+
+
+@record
+class And:
+    """True where both are true."""
+
+    left: Any
+    right: Any
+
+
+@record
+class Or:
+    """True where one of them is true."""
+
+    left: Any
+    right: Any
+
+
+def _check_operation(requirement: str, operation: Operation, known: frozenset[Operation]) -> None:
+    if operation not in known:
+        expected = ", ".join(sorted(member.value for member in known))
+        raise violation(requirement, "the operation is one of another kind", found=operation.value, expected=expected)
+
+
+@record
+class Test:
+    """A test of one value: is it null, is it NaN, or the opposite of these (Tests)."""
+
+    operation: Operation
+    child: ValueExpression
+
+    def __attrs_post_init__(self) -> None:
+        _check_operation("EXP007", self.operation, UNARY)
+
+
+@record
+class Comparison:
+    """A comparison of two values (Comparisons), or the test of a value for a constant prefix (Tests)."""
+
+    operation: Operation
+    left: ValueExpression
+    right: ValueExpression
+
+    def __attrs_post_init__(self) -> None:
+        _check_operation("EXP008", self.operation, COMPARING)
+
+
+@record
+class SetTest:
+    """The test whether a value is, or is not, equal to one of some constants (Tests)."""
+
+    operation: Operation
+    child: ValueExpression
+    values: tuple[Literal, ...] = attrs.field(converter=tuple)
+
+    def __attrs_post_init__(self) -> None:
+        _check_operation("EXP007", self.operation, SETS)
+
+
+Predicate: TypeAlias = Constant | Not | And | Or | Test | Comparison | SetTest
+
+
+def negation(child: Any) -> Any:
+    """The opposite of a predicate, bound or not, without a Not where it is a constant or a Not itself."""
+    match child:
+        case Constant(value):
+            return FALSE if value else TRUE
+        case Not(inner):
+            return inner
+        case _:
+            return Not(child)
+
+
+def both(left: Any, right: Any) -> Any:
+    """The conjunction of two predicates, bound or not, without constants inside."""
+    if left == FALSE or right == FALSE:
+        return FALSE
+    if left == TRUE:
+        return right
+    return left if right == TRUE else And(left, right)
+
+
+def either(left: Any, right: Any) -> Any:
+    """The disjunction of two predicates, bound or not, without constants inside."""
+    if left == TRUE or right == TRUE:
+        return TRUE
+    if left == FALSE:
+        return right
+    return left if right == FALSE else Or(left, right)
+
+
+def conjunction(*predicates: Any) -> Any:
+    """The conjunction of any number of predicates, as deep as their number's logarithm; true for none."""
+    return _balanced(both, list(predicates), TRUE)
+
+
+def disjunction(*predicates: Any) -> Any:
+    """The disjunction of any number of predicates, as deep as their number's logarithm; false for none."""
+    return _balanced(either, list(predicates), FALSE)
+
+
+def _balanced(join: Any, operands: list[Any], empty: Constant) -> Any:
+    while len(operands) > 2:
+        operands = [reduce(join, operands[index : index + 2]) for index in range(0, len(operands), 2)]
+    return reduce(join, operands, empty)

@@ -1,0 +1,131 @@
+"""Row predicates projected to partition predicates (Scan Planning).
+
+The *inclusive* projection matches the partition of every row that matches the predicate (SCN003). The *strict*
+projection matches a partition only if all its rows match. Neither has to be as sharp as possible: constant true and
+constant false are always sound, and are what unknown transforms, void, and transforms of several columns give (SCN004).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from spec_ref.errors import SpecError
+from spec_ref.expressions.bound import (
+    BoundPredicate,
+    BoundReference,
+    BoundTermComparison,
+    BoundTest,
+    BoundTransform,
+    Leaf,
+)
+from spec_ref.expressions.partition_classes import comparison_through
+from spec_ref.expressions.predicates import FALSE, TRUE, And, Constant, Not, Or, both, either
+from spec_ref.expressions.rewriting import without_not
+from spec_ref.partitioning.spec import PartitionField, PartitionSpec
+from spec_ref.partitioning.transforms import Day, Hour, Identity, Month, Transform, UnknownTransform, Void, Year
+from spec_ref.records import evolve, record
+from spec_ref.schemas.types import DATE, Type
+
+
+@record
+class Projection:
+    """How predicates are projected."""
+
+    spec: PartitionSpec
+    """The spec that the manifest or file was written with, whatever the current one."""
+
+    strict: bool = False
+
+    tolerate_truncated_times: bool = False
+    """Whether partitions may come from writers that counted years, months, days and hours toward 1970 instead of down,
+    which makes those before 1970 one too high (contradiction C5)."""
+
+
+def inclusive_projection(
+    predicate: BoundPredicate, spec: PartitionSpec, *, tolerate_truncated_times: bool = False
+) -> BoundPredicate:
+    """The partition predicate that matches the partition of every row that matches (see `Projection`).
+
+    The result is a predicate over partition tuples, whose references are the ids of partition fields.
+
+    Raises:
+        SpecError: a transform of the spec does not take the type of its source.
+    """
+    return project(predicate, Projection(spec, False, tolerate_truncated_times))  # noqa: FBT003
+
+
+def strict_projection(
+    predicate: BoundPredicate, spec: PartitionSpec, *, tolerate_truncated_times: bool = False
+) -> BoundPredicate:
+    """The partition predicate that matches a partition only if all its rows match; else as `inclusive_projection`."""
+    return project(predicate, Projection(spec, True, tolerate_truncated_times))  # noqa: FBT003
+
+
+def project(predicate: BoundPredicate, projection: Projection) -> BoundPredicate:
+    """The partition predicate of a row predicate.
+
+    Raises:
+        SpecError: a transform of the spec does not take the type of its source.
+    """
+    return _projected(without_not(predicate), projection)  # type: ignore[no-any-return]
+
+
+def _projected(predicate: BoundPredicate, projection: Projection) -> Any:
+    match predicate:
+        case Constant():
+            return predicate
+        case And(left, right):
+            return both(_projected(left, projection), _projected(right, projection))
+        case Or(left, right):
+            return either(_projected(left, projection), _projected(right, projection))
+        case Not() | BoundTermComparison():
+            return FALSE if projection.strict else TRUE
+        case _:
+            return project_leaf(predicate, projection)
+
+
+def project_leaf(leaf: Leaf, projection: Projection) -> BoundPredicate:
+    """One leaf through every field of the spec: an inclusive match is one in all, a strict match one in any."""
+    join, result = (either, FALSE) if projection.strict else (both, TRUE)
+    for field in projection.spec.fields:
+        projected = _through(leaf, field, projection)
+        if projected is not None:
+            result = join(result, projected)
+    return result
+
+
+def _through(leaf: Leaf, field: PartitionField, projection: Projection) -> BoundPredicate | None:
+    """The projection of a leaf through one partition field; None where the field says nothing of it."""
+    transform = field.transform
+    source = _source_of(leaf.term)
+    if isinstance(transform, (Void, UnknownTransform)) or source is None or field.sources != (source.id,):
+        return None
+    target = BoundReference((field.field_id,), (field.name,), transform.result_type(source.type))
+    if isinstance(transform, Identity):
+        return evolve(leaf, term=_substituted(leaf.term, target))
+    tolerate = projection.tolerate_truncated_times and _was_truncated(transform, source.type)
+    if isinstance(leaf.term, BoundTransform):
+        same = leaf.term.transform == transform and leaf.term.child == source
+        return evolve(leaf, term=target) if same and not tolerate else None
+    if isinstance(leaf, BoundTest):
+        return evolve(leaf, term=target)  # a transform is null of null alone
+    try:
+        return comparison_through(leaf, transform, target, strict=projection.strict, tolerate=tolerate)
+    except SpecError:  # the transform has no result for the constant or its neighbour (contradiction C6)
+        return None
+
+
+def _was_truncated(transform: Transform, source: Type) -> bool:
+    """Whether old writers may have counted the transform toward 1970; a day of a date is the date itself."""
+    return isinstance(transform, (Year, Month, Day, Hour)) and not (isinstance(transform, Day) and source == DATE)
+
+
+def _source_of(term: Any) -> BoundReference | None:
+    """The field that a chain of transforms begins with."""
+    while isinstance(term, BoundTransform):
+        term = term.child
+    return term if isinstance(term, BoundReference) else None
+
+
+def _substituted(term: Any, target: BoundReference) -> Any:
+    return evolve(term, child=_substituted(term.child, target)) if isinstance(term, BoundTransform) else target

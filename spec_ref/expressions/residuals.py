@@ -1,0 +1,50 @@
+"""What is left of a predicate for the rows of one partition (Scan Planning, note 1).
+
+A leaf that is true, or false, of all rows of the partition is decided; the others are left to be evaluated on the rows.
+For every row of the partition the residual and the predicate are the same.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from spec_ref.expressions.bound import BoundPredicate, BoundTermComparison, Row, evaluate
+from spec_ref.expressions.predicates import FALSE, TRUE, And, Constant, Not, Or, both, either, negation
+from spec_ref.expressions.projection import Projection, project_leaf
+from spec_ref.partitioning.spec import PartitionSpec
+from spec_ref.records import evolve
+
+
+def residual(
+    predicate: BoundPredicate, spec: PartitionSpec, partition: Row, *, tolerate_truncated_times: bool = False
+) -> BoundPredicate:
+    """The part of a predicate that the partition does not decide.
+
+    Args:
+        predicate: a predicate bound to the schema of the rows.
+        spec: the spec of the partition.
+        partition: the partition tuple, values by partition field id.
+        tolerate_truncated_times: as `spec_ref.expressions.projection.Projection` has it.
+
+    Raises:
+        SpecError: a transform of the spec does not take the type of its source.
+    """
+    inclusive = Projection(spec, False, tolerate_truncated_times)  # noqa: FBT003
+    return _residual(predicate, inclusive, partition)  # type: ignore[no-any-return]
+
+
+def _residual(predicate: BoundPredicate, inclusive: Projection, partition: Row) -> Any:
+    match predicate:
+        case Constant() | BoundTermComparison():
+            return predicate
+        case Not(child):
+            return negation(_residual(child, inclusive, partition))
+        case And(left, right):
+            return both(_residual(left, inclusive, partition), _residual(right, inclusive, partition))
+        case Or(left, right):
+            return either(_residual(left, inclusive, partition), _residual(right, inclusive, partition))
+        case _:
+            if not evaluate(project_leaf(predicate, inclusive), partition):
+                return FALSE
+            strict = evolve(inclusive, strict=True)
+            return TRUE if evaluate(project_leaf(predicate, strict), partition) else predicate

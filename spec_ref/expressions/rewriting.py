@@ -1,0 +1,117 @@
+"""Predicates that say the same in other words (Iceberg Expressions, Boolean logic)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from spec_ref.expressions.bound import BoundPredicate, BoundTerm, BoundTermComparison, BoundTest, has_nan
+from spec_ref.expressions.predicates import (
+    COMPLEMENT,
+    TRUE,
+    And,
+    Comparison,
+    Constant,
+    Literal,
+    Not,
+    Operation,
+    Or,
+    Predicate,
+    SetTest,
+    Test,
+    both,
+    either,
+    negation,
+)
+from spec_ref.records import evolve
+
+_O = Operation
+
+_OPPOSITE: dict[Operation, Operation] = {
+    _O.LT: _O.GT_EQ, _O.LT_EQ: _O.GT, _O.GT: _O.LT_EQ, _O.GT_EQ: _O.LT,
+}  # fmt: skip
+"""The inequality that is true of the values of which another is false, null and NaN aside."""
+
+
+def without_not(predicate: BoundPredicate) -> BoundPredicate:
+    """The same predicate without Not.
+
+    ``NOT x < 5`` is ``x >= 5 OR x IS NULL``, and for floats ``OR x IS NaN``: logic is two-valued, so what is false of
+    null is true of it once negated (EXP012). Iceberg-Java rewrites it as ``x >= 5``, which serves SQL alone.
+    A comparison of two terms is kept below its Not where no operation is its complement.
+    """
+    return _rewritten(predicate, negate=False)  # type: ignore[no-any-return]
+
+
+def _rewritten(predicate: Any, *, negate: bool) -> Any:
+    match predicate:
+        case Constant():
+            return negation(predicate) if negate else predicate
+        case Not(child):
+            return _rewritten(child, negate=not negate)
+        case And(left, right) | Or(left, right):
+            join = both if isinstance(predicate, And) is not negate else either
+            return join(_rewritten(left, negate=negate), _rewritten(right, negate=negate))
+        case _:
+            return _complement(predicate) if negate else predicate
+
+
+def _complement(leaf: Any) -> BoundPredicate:
+    if leaf.operation in COMPLEMENT:
+        return evolve(leaf, operation=COMPLEMENT[leaf.operation])  # type: ignore[no-any-return]
+    if isinstance(leaf, BoundTermComparison):
+        return Not(leaf)
+    opposite = evolve(leaf, operation=_OPPOSITE[leaf.operation])
+    return Or(opposite, _null_or_nan(leaf.term))
+
+
+def _null_or_nan(term: BoundTerm) -> BoundPredicate:
+    is_null = BoundTest(_O.IS_NULL, term)
+    return Or(is_null, BoundTest(_O.IS_NAN, term)) if has_nan(term.type) else is_null
+
+
+def from_sql(predicate: Predicate) -> Predicate:
+    """The two-valued predicate that is true where a predicate with the logic of SQL is true (EXP025).
+
+    The given predicate is read as SQL reads it: a comparison with null is neither true nor false, and neither is its
+    negation. The result is what a WHERE clause selects; the negation of ``from_sql(Not(p))`` is what a CHECK constraint
+    ``p`` lets pass.
+    """
+    return _true_in_sql(predicate)  # type: ignore[no-any-return]
+
+
+def _true_in_sql(predicate: Predicate) -> Any:
+    match predicate:
+        case Not(child):
+            return _false_in_sql(child)
+        case And(left, right):
+            return both(_true_in_sql(left), _true_in_sql(right))
+        case Or(left, right):
+            return either(_true_in_sql(left), _true_in_sql(right))
+        case Comparison() | SetTest():
+            return both(predicate, _all_known(predicate))
+        case _:
+            return predicate
+
+
+def _false_in_sql(predicate: Predicate) -> Any:
+    match predicate:
+        case Not(child):
+            return _true_in_sql(child)
+        case And(left, right):
+            return either(_false_in_sql(left), _false_in_sql(right))
+        case Or(left, right):
+            return both(_false_in_sql(left), _false_in_sql(right))
+        case Comparison() | SetTest():
+            return both(negation(predicate), _all_known(predicate))
+        case _:
+            return negation(predicate)
+
+
+def _all_known(predicate: Comparison | SetTest) -> Any:
+    """That no value in the comparison is null; constants are not."""
+    values = (predicate.left, predicate.right) if isinstance(predicate, Comparison) else (predicate.child,)
+    known: Any = TRUE
+    for value in values:
+        if not isinstance(value, Literal):
+            known = both(known, Test(_O.NOT_NULL, value))
+    return known
