@@ -13,7 +13,7 @@ from spec_ref.snapshots.references import MAIN, RefType
 from spec_ref.snapshots.snapshot import OPERATION, SUMMARY_METRICS, Operation, Snapshot
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.table_metadata.rules import Found, Place, Rule, Severity, repeated
-from spec_ref.versions import REQUIRED, V3
+from spec_ref.versions import OMITTED, REQUIRED, V3
 
 SNAPSHOT_RULES = field_rules(Snapshot)
 OPERATIONS = frozenset(operation.value for operation in Operation)
@@ -57,6 +57,9 @@ def _no_manifests(metadata: TableMetadata) -> Found:
 
 
 def _both_manifests(metadata: TableMetadata) -> Found:
+    """In v1; later versions have no manifests at all (VER005)."""
+    if SNAPSHOT_RULES["manifests"].write(metadata.format_version) is OMITTED:
+        return
     for place, snapshot in enumerate(metadata.snapshots):
         if snapshot.manifest_list is not None and snapshot.manifests is not None:
             yield Place(f"/snapshots/{place}/manifests", expected="no manifests where there is a manifest list")
@@ -296,7 +299,7 @@ RULES: tuple[Rule, ...] = (
          refused=True),
     Rule("REF002", "main is no branch", ("refs",), _main_is_branch),
     Rule("SNP005", "a snapshot has no manifests", ("snapshots", "format_version"), _no_manifests, refused=True),
-    Rule("SNP006", "a snapshot has manifests twice", SNAPSHOTS, _both_manifests),
+    Rule("SNP006", "a snapshot has manifests twice", ("snapshots", "format_version"), _both_manifests),
     Rule("TMD004", "a snapshot is newer than the last sequence number", ("snapshots", "last_sequence_number"),
          _last_sequence_number),
     Rule("SNP003", "a snapshot is no newer than its parent", SNAPSHOTS, _sequence_order),
