@@ -28,7 +28,7 @@ _TEMPORAL = ("time", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns
 
 def metrics_of_array(type_: Type, array: pa.Array[Any]) -> ColumnMetrics:
     """The metrics of one array, whose Arrow type is one that Parquet or ORC files of the Iceberg type are read as."""
-    array = _storage(array)
+    array = storage_of(array)
     if type_ == UNKNOWN:
         return ColumnMetrics(type_, len(array), len(array))
     nulls, nans = array.null_count, 0
@@ -41,7 +41,7 @@ def metrics_of_array(type_: Type, array: pa.Array[Any]) -> ColumnMetrics:
     elif kind(type_) in ("float", "double"):
         nans, lower, upper = _floats(array)
     else:
-        ends: Any = pc.min_max(_comparable(type_, array)).as_py()
+        ends: Any = pc.min_max(comparable(type_, array)).as_py()
         lower, upper = (uuid.UUID(bytes=ends[end]) if type_ == UUID else ends[end] for end in ("min", "max"))
     return ColumnMetrics(type_, len(array), nulls, nans, lower, upper)
 
@@ -89,7 +89,8 @@ def _leaf(batch: pa.RecordBatch, names: tuple[str, ...]) -> pa.Array[Any]:
     return array
 
 
-def _storage(array: Any) -> Any:
+def storage_of(array: Any) -> Any:
+    """The array without extension type and dictionary."""
     if isinstance(array, pa.ExtensionArray):
         array = array.storage
     if isinstance(array.type, pa.DictionaryType):
@@ -112,7 +113,7 @@ def _floats(array: Any) -> tuple[int, float | None, float | None]:
     return nans, lower, upper
 
 
-def _comparable(type_: Type, array: Any) -> Any:
+def comparable(type_: Type, array: Any) -> Any:
     """The array in Arrow's type whose scalars are values of the spec."""
     name = kind(type_)
     if name == "date":

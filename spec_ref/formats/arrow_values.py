@@ -1,0 +1,75 @@
+"""Spec values in Arrow arrays, as files of Parquet and ORC are read (Appendix A).
+
+The result is exact where Python's own conversion is not: times and timestamps are counts, also beyond the years and the
+precision of ``datetime``.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import pyarrow as pa
+
+from spec_ref.errors import violation
+from spec_ref.formats.metrics_columnar import comparable, storage_of
+from spec_ref.formats.variant import Variant
+from spec_ref.schemas.types import UUID, ListType, MapType, StructType, Type, VariantType, kind
+
+_COUNTED = ("date", "time", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns")
+
+
+def values_of(type_: Type, array: pa.Array[Any]) -> list[Any]:
+    """The values of an array, None for null; struct fields are found by name.
+
+    Raises:
+        SpecError: DFL005, if the Arrow type has no values of the Iceberg type.
+    """
+    array = storage_of(array)
+    try:
+        return _values(type_, array)
+    except (pa.ArrowException, AttributeError, KeyError, TypeError, ValueError) as error:
+        message = f"the column does not hold values of {type_}: {error}"
+        raise violation("DFL005", message, found=str(array.type)) from error
+
+
+def _values(type_: Type, array: Any) -> list[Any]:
+    match type_:
+        case StructType(fields):
+            columns = [values_of(field.type, _child(array, field.name)) for field in fields]
+            ids = [field.id for field in fields]
+            rows = [dict(zip(ids, row, strict=True)) for row in zip(*columns, strict=True)] or [{} for _ in array]
+            return _nulled(array, rows)
+        case ListType(_, element):
+            return _lists(array, values_of(element, array.values), tuple)
+        case MapType(_, key, _, value):
+            pairs = list(zip(values_of(key, array.keys), values_of(value, array.items), strict=True))
+            return _lists(array, pairs, tuple)
+        case VariantType():
+            parts = zip(_child(array, "metadata").to_pylist(), _child(array, "value").to_pylist(), strict=True)
+            return _nulled(array, [None if metadata is None else Variant(metadata, value) for metadata, value in parts])
+        case _ if type_ == UUID:
+            return [None if value is None else uuid.UUID(bytes=value) for value in array.to_pylist()]
+        case _ if kind(type_) in _COUNTED:
+            return list(comparable(type_, array).to_pylist())
+        case _:
+            return list(array.to_pylist())
+
+
+def _child(array: Any, name: str) -> Any:
+    place = array.type.get_field_index(name)
+    if place < 0:
+        raise KeyError(name)
+    return array.field(place)
+
+
+def _nulled(array: Any, rows: list[Any]) -> list[Any]:
+    return [row if valid else None for row, valid in zip(rows, array.is_valid().to_pylist(), strict=True)]
+
+
+def _lists(array: Any, items: list[Any], make: Callable[[list[Any]], Any]) -> list[Any]:
+    """The lists of an array; ``items`` are those of its values, from the start of the buffer on."""
+    ends = array.offsets.to_pylist()
+    return _nulled(array, [make(items[start:end]) for start, end in pairwise(ends)])

@@ -1,0 +1,243 @@
+"""Partition statistics files (Partition Statistics File; STA017 to STA033, STA038, STA039).
+
+A file has a row for each partition tuple, in any data file format; `PartitionStatistics` is a row and its field table
+the schema of the file. `aggregate` computes the rows from the files of a snapshot.
+
+Decided here, because the text leaves it open: the unified partition type holds every field that was ever in a spec,
+also when its source column left the schema, where Iceberg-Java drops it (contradiction C21); and a partition whose
+deletes would have to be read has no total, where one without deletes or with deletion vectors only has one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from spec_ref.errors import SpecError, Violation, at, violation
+from spec_ref.formats.metrics import order_of
+from spec_ref.records import field_rules, record, spec_field
+from spec_ref.schemas.types import INT, LONG, NestedField, StructType
+from spec_ref.schemas.values import check_value
+from spec_ref.versions import OMITTED, OPTIONAL, REQUIRED, FormatVersion
+
+
+@record(kw_only=True)
+class PartitionStatistics:
+    """The statistics of one partition."""
+
+    partition: Mapping[int, Any] = spec_field(
+        "partition", id=1, v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="STA017"
+    )
+    """The partition tuple in the unified partition type, by partition field id."""
+
+    spec_id: int = spec_field("spec_id", id=2, type=INT, v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="STA018")
+
+    data_record_count: int = spec_field(
+        "data_record_count", id=3, type=LONG, v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="STA019"
+    )
+
+    data_file_count: int = spec_field(
+        "data_file_count", id=4, type=INT, v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="STA020"
+    )
+
+    total_data_file_size_in_bytes: int = spec_field(
+        "total_data_file_size_in_bytes", id=5, type=LONG, v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="STA021"
+    )
+
+    position_delete_record_count: int | None = spec_field(
+        "position_delete_record_count", id=6, type=LONG, v1=OPTIONAL, v2=OPTIONAL, v3=REQUIRED, requirement="STA022",
+        missing=None,
+    )  # fmt: skip
+    """Deleted positions, in position delete files and deletion vectors together (STA032)."""
+
+    position_delete_file_count: int | None = spec_field(
+        "position_delete_file_count", id=7, type=INT, v1=OPTIONAL, v2=OPTIONAL, v3=REQUIRED, requirement="STA023",
+        missing=None,
+    )  # fmt: skip
+    """Position delete files, without deletion vectors."""
+
+    dv_count: int | None = spec_field(
+        "dv_count", id=13, type=INT, v1=OMITTED, v2=OMITTED, v3=REQUIRED, requirement="STA024", missing=None
+    )
+
+    equality_delete_record_count: int | None = spec_field(
+        "equality_delete_record_count", id=8, type=LONG, v1=OPTIONAL, v2=OPTIONAL, v3=REQUIRED, requirement="STA025",
+        missing=None,
+    )  # fmt: skip
+
+    equality_delete_file_count: int | None = spec_field(
+        "equality_delete_file_count", id=9, type=INT, v1=OPTIONAL, v2=OPTIONAL, v3=REQUIRED, requirement="STA026",
+        missing=None,
+    )  # fmt: skip
+
+    total_record_count: int | None = spec_field(
+        "total_record_count", id=10, type=LONG, v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="STA027",
+        missing=None,
+    )  # fmt: skip
+    """The exact number of records after all deletes; None where it is not known (STA033)."""
+
+    last_updated_at: int | None = spec_field(
+        "last_updated_at", id=11, type=LONG, v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="STA028", missing=None
+    )
+    """Milliseconds from the epoch."""
+
+    last_updated_snapshot_id: int | None = spec_field(
+        "last_updated_snapshot_id", id=12, type=LONG, v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="STA029",
+        missing=None,
+    )  # fmt: skip
+
+
+def unified_partition_type(types: Iterable[StructType]) -> StructType:
+    """The struct of all partition fields of the tuple types of a table's specs, ascending by field id (STA031).
+
+    Of fields with one id, the first that is given stays; give the newest spec first, so that its names are used.
+    """
+    fields: dict[int, NestedField] = {}
+    for type_ in types:
+        for field in type_.fields:
+            fields.setdefault(field.id, field)
+    return StructType(tuple(fields[field_id] for field_id in sorted(fields)))
+
+
+def file_type(partition: StructType, version: FormatVersion) -> StructType:
+    """The schema of a partition statistics file of a table version, in the order of the spec's table."""
+    return StructType(
+        tuple(
+            NestedField(rule.id or 0, rule.name, rule.write(version) is REQUIRED, rule.type or partition)
+            for rule in field_rules(PartitionStatistics).values()
+            if rule.write(version) is not OMITTED
+        )
+    )
+
+
+def read_row(row: Mapping[int, Any], partition: StructType, version: FormatVersion) -> PartitionStatistics:
+    """The row of a file, given as values by field id; ids that are not known are ignored.
+
+    Raises:
+        SpecError: a required field is missing or null, a value is not of its type, or a count is negative.
+    """
+    members: dict[str, Any] = {}
+    for attribute, rule in field_rules(PartitionStatistics).items():
+        value = None if rule.read(version) is OMITTED else row.get(rule.id or 0)
+        with at(f"/{rule.name}"):
+            if value is None:
+                if rule.read(version) is REQUIRED:
+                    raise violation(rule.requirement, f"{rule.name} is missing", format_version=version)
+                continue
+            _check_member(rule.requirement, rule.type or partition, value)
+        members[attribute] = value
+    return PartitionStatistics(**members)
+
+
+def _check_member(requirement: str, type_: Any, value: Any) -> None:
+    try:
+        check_value(type_, value)
+    except SpecError as error:
+        raise violation(requirement, error.violation.message, found=value, expected=str(type_)) from error
+    if requirement in _COUNTS and value < 0:
+        raise violation(requirement, "a count is negative", found=value, expected="0 or more")
+
+
+_COUNTS = frozenset(f"STA{number:03}" for number in range(19, 28))
+"""The requirements of the fields that count or measure."""
+
+
+def check_rows(
+    rows: Sequence[PartitionStatistics], partition: StructType, version: FormatVersion
+) -> Iterator[Violation]:
+    """What is wrong with the rows of a file that a writer of the version wrote.
+
+    Told are fields that the version requires and that a reader takes for optional, since files of an older version may
+    stay after an upgrade; rows out of order (STA030); and partitions that repeat (STA038).
+    """
+    seen: set[Any] = set()
+    previous = None
+    for place, row in enumerate(rows):
+        key = _tuple_key(partition, row.partition)
+        path = f"/{place}/partition"
+        yield from _duties(row, f"/{place}", version)
+        if key in seen:
+            yield violation("STA038", "the partition has another row", found=dict(row.partition), path=path).violation
+        elif previous is not None and key < previous:
+            message = "the rows are not sorted by partition"
+            yield violation("STA030", message, found=dict(row.partition), path=path).violation
+        seen.add(key)
+        previous = key
+
+
+def _duties(row: PartitionStatistics, path: str, version: FormatVersion) -> Iterator[Violation]:
+    for attribute, rule in field_rules(PartitionStatistics).items():
+        if rule.write(version) is REQUIRED and getattr(row, attribute) is None:
+            message, place = f"{rule.name} is missing", f"{path}/{rule.name}"
+            yield violation(rule.requirement, message, path=place, format_version=version).violation
+
+
+def _tuple_key(partition: StructType, row: Mapping[int, Any]) -> tuple[Any, ...]:
+    """What partition tuples are sorted by: field after field, nulls first."""
+    return tuple(_field_key(field, row.get(field.id)) for field in partition.fields)
+
+
+def _field_key(field: NestedField, value: Any) -> tuple[Any, ...]:
+    if value is None:
+        return (0,)
+    if isinstance(value, float) and math.isnan(value):
+        return (2,)  # behind every number, where sorting puts NaN
+    return (1, order_of(field.type)(value))
+
+
+@record(kw_only=True)
+class CountedFile:
+    """A live file of a snapshot, as far as partition statistics need it."""
+
+    partition: Mapping[int, Any]
+    spec_id: int
+    content: int
+    """0 data, 1 position deletes, 2 equality deletes."""
+
+    is_deletion_vector: bool = False
+    record_count: int
+    file_size_in_bytes: int
+    snapshot_id: int | None = None
+    """The snapshot that added the file."""
+
+    added_at: int | None = None
+    """The timestamp of that snapshot in milliseconds."""
+
+
+def aggregate(files: Iterable[CountedFile], partition: StructType) -> tuple[PartitionStatistics, ...]:
+    """The rows of a partition statistics file of a v3 table, sorted.
+
+    Files of several specs can have one tuple of the unified type; the row has the highest of their spec ids.
+    """
+    groups: dict[tuple[Any, ...], list[CountedFile]] = {}
+    for file in files:
+        groups.setdefault(_tuple_key(partition, file.partition), []).append(file)
+    return tuple(_aggregated(groups[key], partition) for key in sorted(groups))
+
+
+def _aggregated(files: Sequence[CountedFile], partition: StructType) -> PartitionStatistics:
+    data = [file for file in files if file.content == 0]
+    vectors = [file for file in files if file.content == 1 and file.is_deletion_vector]
+    positions = [file for file in files if file.content == 1 and not file.is_deletion_vector]
+    equality = [file for file in files if file.content == 2]
+    records = sum(file.record_count for file in data)
+    is_known = not positions and not equality
+    updated = max(
+        (file for file in files if file.added_at is not None), key=lambda file: file.added_at or 0, default=None
+    )
+    return PartitionStatistics(
+        partition={field.id: files[0].partition.get(field.id) for field in partition.fields},
+        spec_id=max(file.spec_id for file in files),
+        data_record_count=records,
+        data_file_count=len(data),
+        total_data_file_size_in_bytes=sum(file.file_size_in_bytes for file in data),
+        position_delete_record_count=sum(file.record_count for file in (*positions, *vectors)),
+        position_delete_file_count=len(positions),
+        dv_count=len(vectors),
+        equality_delete_record_count=sum(file.record_count for file in equality),
+        equality_delete_file_count=len(equality),
+        total_record_count=records - sum(file.record_count for file in vectors) if is_known else None,
+        last_updated_at=None if updated is None else updated.added_at,
+        last_updated_snapshot_id=None if updated is None else updated.snapshot_id,
+    )

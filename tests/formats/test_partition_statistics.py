@@ -1,0 +1,195 @@
+"""STA017 to STA033, STA038: partition statistics files."""
+
+import json
+import math
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spec_ref.errors import SpecError
+from spec_ref.formats.arrow_values import values_of
+from spec_ref.formats.parquet_schema import struct_from_parquet
+from spec_ref.formats.parquet_thrift import read_parquet_schema
+from spec_ref.formats.partition_statistics import (
+    CountedFile,
+    PartitionStatistics,
+    aggregate,
+    check_rows,
+    file_type,
+    read_row,
+    unified_partition_type,
+)
+from spec_ref.hashing import hash_value
+from spec_ref.schemas.types import DOUBLE, INT, LONG, STRING, NestedField, StructType
+from spec_ref.versions import V1, V2, V3
+
+GOLDEN = Path(__file__).parents[2] / "vectors" / "golden" / "partition-statistics"
+INDEX = json.loads((GOLDEN / "index.json").read_text())["partition-statistics"]
+FIRST = StructType((NestedField(1000, "p", False, STRING),))
+SECOND = StructType((NestedField(1001, "id_bucket_4", False, INT), NestedField(1000, "p", False, STRING)))
+UNIFIED = unified_partition_type([SECOND, FIRST])
+
+
+def test_the_unified_type_has_every_field_once_ascending_by_id():
+    assert [(field.id, field.name) for field in UNIFIED.fields] == [(1000, "p"), (1001, "id_bucket_4")]
+    newer = StructType((NestedField(1000, "renamed", False, STRING),))
+    assert [field.name for field in unified_partition_type([newer, SECOND]).fields] == ["renamed", "id_bucket_4"]
+    assert unified_partition_type([]) == StructType(())
+
+
+def test_the_schema_of_the_file_depends_on_the_version():
+    ids = {version: [field.id for field in file_type(UNIFIED, version).fields] for version in (V1, V2, V3)}
+    assert ids[V1] == ids[V2] == [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
+    assert ids[V3] == [1, 2, 3, 4, 5, 6, 7, 13, 8, 9, 10, 11, 12]
+    required = {
+        version: {field.id for field in file_type(UNIFIED, version).fields if field.required} for version in (V2, V3)
+    }
+    assert required == {V2: {1, 2, 3, 4, 5}, V3: {1, 2, 3, 4, 5, 6, 7, 8, 9, 13}}
+
+
+def golden_rows():
+    path = GOLDEN / INDEX["file"]
+    with path.open("rb") as file:
+        struct = struct_from_parquet(read_parquet_schema(file))
+    table = pq.read_table(path).combine_chunks()
+    columns = {field.id: values_of(field.type, table.column(field.name).chunk(0)) for field in struct.fields}
+    return struct, [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def test_a_file_of_iceberg_java_has_the_types_of_the_schema():
+    struct, _ = golden_rows()
+    expected = {field.id: (field.name, str(field.type)) for field in file_type(UNIFIED, V3).fields}
+    assert {field.id: (field.name, str(field.type)) for field in struct.fields} == expected
+
+
+def test_a_file_of_iceberg_java_has_the_rows_of_its_statements():
+    _, rows = golden_rows()
+    read = [read_row(row, UNIFIED, V3) for row in rows]
+    assert list(check_rows(read, UNIFIED, V3)) == []
+    sizes = [row.total_data_file_size_in_bytes for row in read]
+    assert all(size > 0 for size in sizes)
+
+    def bucket(number):
+        return (hash_value(LONG, number) & 0x7FFFFFFF) % 4
+
+    # Three files of ten rows by p; then six ids in p1 by bucket; then the row with id 1 of either is deleted.
+    files = [
+        CountedFile(partition={1000: p}, spec_id=0, content=0, record_count=10, file_size_in_bytes=1)
+        for p in (None, "p1", "p2")
+    ]
+    for found in sorted({bucket(number) for number in range(6)}):
+        count = sum(bucket(number) == found for number in range(6))
+        files.append(
+            CountedFile(
+                partition={1000: "p1", 1001: found}, spec_id=1, content=0, record_count=count, file_size_in_bytes=1
+            )
+        )
+    for partition, spec_id in (({1000: "p1"}, 0), ({1000: "p1", 1001: bucket(1)}, 1)):
+        files.append(
+            CountedFile(
+                partition=partition,
+                spec_id=spec_id,
+                content=1,
+                is_deletion_vector=True,
+                record_count=1,
+                file_size_in_bytes=1,
+            )
+        )
+    left_out = ("total_data_file_size_in_bytes", "total_record_count", "last_updated_at", "last_updated_snapshot_id")
+    names = [name for name in PartitionStatistics.__slots__ if name not in (*left_out, "__weakref__")]
+    expected = aggregate(files, UNIFIED)
+    assert [[getattr(row, name) for name in names] for row in read] == [
+        [getattr(row, name) for name in names] for row in expected
+    ]
+
+
+def counted(content, records, *, dv=False, at=None, **partition):
+    return CountedFile(
+        partition={1000: partition.get("p")}, spec_id=0, content=content, is_deletion_vector=dv, record_count=records,
+        file_size_in_bytes=10, snapshot_id=at, added_at=at,
+    )  # fmt: skip
+
+
+def test_counts_tell_deletion_vectors_from_position_delete_files():
+    (row,) = aggregate([counted(0, 9), counted(1, 2), counted(1, 3, dv=True), counted(2, 4)], FIRST)
+    assert (row.position_delete_record_count, row.position_delete_file_count, row.dv_count) == (5, 1, 1)
+    assert (row.equality_delete_record_count, row.equality_delete_file_count) == (4, 1)
+    assert (row.data_record_count, row.data_file_count, row.total_data_file_size_in_bytes) == (9, 1, 10)
+
+
+def test_a_total_is_known_unless_deletes_would_have_to_be_read():
+    def total(*files):
+        return aggregate([counted(0, 9), *files], FIRST)[0].total_record_count
+
+    assert total() == 9
+    assert total(counted(1, 3, dv=True)) == 6
+    assert total(counted(1, 3)) is None
+    assert total(counted(2, 3)) is None
+
+
+def test_the_last_update_is_the_latest_of_the_files():
+    (row,) = aggregate([counted(0, 1, at=7), counted(1, 1, dv=True, at=9), counted(0, 1)], FIRST)
+    assert (row.last_updated_at, row.last_updated_snapshot_id) == (9, 9)
+
+
+@given(st.lists(st.sampled_from([None, "", "a", "b", "\uffff", "\U00010000"]), max_size=8))
+def test_rows_are_computed_sorted_with_nulls_first_and_one_for_each_tuple(names):
+    rows = aggregate([counted(0, 1, p=name) for name in names], FIRST)
+    assert list(check_rows(rows, FIRST, V3)) == []
+    found = [row.partition[1000] for row in rows]
+    assert found == ([None] if None in names else []) + sorted({name for name in names if name is not None})
+
+
+def test_disorder_and_repetition_are_told():
+    def row(value):
+        return PartitionStatistics(
+            partition={1000: value}, spec_id=0, data_record_count=0, data_file_count=0, total_data_file_size_in_bytes=0
+        )
+
+    double = StructType((NestedField(1000, "d", False, DOUBLE),))
+    found = [(one.requirement, one.path) for one in check_rows([row("b"), row("a"), row(None), row("b")], FIRST, V2)]
+    assert found == [("STA030", "/1/partition"), ("STA030", "/2/partition"), ("STA038", "/3/partition")]
+    assert list(check_rows([row(None), row(-0.0), row(0.0), row(math.inf), row(math.nan)], double, V2)) == []
+    assert [one.requirement for one in check_rows([row(math.nan), row(math.nan), row(0.0)], double, V2)] == [
+        "STA038",
+        "STA030",
+    ]
+
+
+SOUND = {1: {1000: "a"}, 2: 0, 3: 1, 4: 1, 5: 1, 6: 0, 7: 0, 8: 0, 9: 0, 13: 0}
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [({1: None}, "STA017"), ({2: None}, "STA018"), ({3: None}, "STA019"),
+     ({3: -1}, "STA019"), ({4: 1 << 31}, "STA020"), ({10: -1}, "STA027"), ({11: "now"}, "STA028"), ({1: "a"}, "STA017"),
+     ({1: {1000: 4}}, "STA017")],
+)  # fmt: skip
+def test_rows_against_the_schema_are_refused(changes, code):
+    with pytest.raises(SpecError, match=code):
+        read_row({**SOUND, **changes}, FIRST, V3)
+
+
+def test_a_v3_reader_takes_rows_that_a_v2_writer_left_but_a_v3_writer_counts_deletes():
+    row = read_row({field_id: value for field_id, value in SOUND.items() if field_id < 6}, FIRST, V3)
+    assert (row.dv_count, row.position_delete_file_count) == (None, None)
+    assert list(check_rows([row], FIRST, V2)) == []
+    found = [(one.requirement, one.path) for one in check_rows([row], FIRST, V3)]
+    assert found == [
+        ("STA022", "/0/position_delete_record_count"),
+        ("STA023", "/0/position_delete_file_count"),
+        ("STA024", "/0/dv_count"),
+        ("STA025", "/0/equality_delete_record_count"),
+        ("STA026", "/0/equality_delete_file_count"),
+    ]
+
+
+def test_ids_that_are_not_known_are_ignored():
+    assert read_row({**SOUND, 99: 1}, FIRST, V3).total_record_count is None
+
+
+def test_a_v2_reader_ignores_what_the_version_does_not_have():
+    assert read_row({**SOUND, 13: 4}, FIRST, V2).dv_count is None
