@@ -1,0 +1,91 @@
+"""Values read from Arrow arrays are exactly those of the file (Appendix A)."""
+
+import uuid
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spec_ref.errors import SpecError
+from spec_ref.formats.arrow_values import values_of
+from spec_ref.formats.variant import Variant
+from spec_ref.schemas.types import (
+    DATE,
+    INT,
+    STRING,
+    TIME,
+    TIMESTAMP,
+    TIMESTAMPTZ_NS,
+    UUID,
+    VARIANT,
+    ListType,
+    MapType,
+    NestedField,
+    StructType,
+)
+
+ROW = StructType((
+    NestedField(1, "i", False, INT),
+    NestedField(2, "l", False, ListType(3, STRING, False)),
+    NestedField(4, "m", False, MapType(5, STRING, 6, INT, False)),
+))  # fmt: skip
+ARROW = pa.struct([("i", pa.int32()), ("l", pa.list_(pa.string())), ("m", pa.map_(pa.string(), pa.int32()))])
+
+rows = st.lists(
+    st.none()
+    | st.fixed_dictionaries({
+        "i": st.none() | st.integers(-9, 9),
+        "l": st.none() | st.lists(st.none() | st.text(max_size=2), max_size=3),
+        "m": st.none() | st.dictionaries(st.text(max_size=2), st.none() | st.integers(0, 9), max_size=2),
+    }),
+    max_size=6,
+)  # fmt: skip
+
+
+def spec_value(row):
+    if row is None:
+        return None
+    listed, mapped = row["l"], row["m"]
+    return {
+        1: row["i"],
+        2: None if listed is None else tuple(listed),
+        4: None if mapped is None else tuple(mapped.items()),
+    }
+
+
+@given(rows, st.integers(0, 6), st.integers(0, 6))
+def test_nested_values_of_any_part_of_an_array(listed, start, count):
+    array = pa.array(
+        [None if row is None else {**row, "m": None if row["m"] is None else list(row["m"].items())} for row in listed],
+        ARROW,
+    )
+    expected = [spec_value(row) for row in listed]
+    assert values_of(ROW, array.slice(start, count)) == expected[start : start + count]
+
+
+def test_counts_of_time_keep_their_precision_and_range():
+    far = 290_000 * 365 * 86_400_000_000
+    assert values_of(TIMESTAMP, pa.array([far], pa.int64()).cast(pa.timestamp("us"))) == [far]
+    assert values_of(TIMESTAMPTZ_NS, pa.array([-1], pa.int64()).cast(pa.timestamp("ns", "UTC"))) == [-1]
+    assert values_of(TIMESTAMP, pa.array([-1], pa.int64()).cast(pa.timestamp("ns"))) == [-1]
+    assert values_of(TIME, pa.array([5], pa.int64()).cast(pa.time64("us"))) == [5]
+    assert values_of(TIME, pa.array([5], pa.int64())) == [5]
+    assert values_of(DATE, pa.array([-719529], pa.int32()).cast(pa.date32())) == [-719529]
+
+
+def test_a_uuid_and_a_variant_are_values_of_the_spec():
+    one = uuid.UUID(int=5)
+    stored = pa.array([one.bytes, None], pa.binary(16))
+    assert values_of(UUID, pa.ExtensionArray.from_storage(pa.uuid(), stored)) == [one, None]
+    parts = pa.array([{"metadata": b"\x01\0\0", "value": b"\0"}, None])
+    assert values_of(VARIANT, parts) == [Variant(b"\x01\0\0", b"\0"), None]
+
+
+WRONG = [(ROW, pa.array([{"i": 1}])), (UUID, pa.array([b"short"])), (ROW, pa.array([1]))]
+
+
+@pytest.mark.parametrize(("type_", "array"), WRONG)
+def test_an_array_of_other_values_is_refused(type_, array):
+    with pytest.raises(SpecError, match="DFL005"):
+        values_of(type_, array)
