@@ -1,5 +1,6 @@
 """Manifests: the lists of data files and delete files (Manifests)."""
 
+from spec_ref.manifests.checks import check_manifest
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.manifest import Manifest
@@ -13,6 +14,7 @@ __all__ = [
     "FileFormat",
     "Manifest",
     "ManifestEntry",
+    "check_manifest",
     "manifest_file",
     "read_manifest",
     "write_manifest",

@@ -16,6 +16,7 @@ from spec_ref.formats.avro_container import Container
 from spec_ref.formats.avro_rows import RowReader
 from spec_ref.formats.avro_types import Record
 from spec_ref.json_records import reader
+from spec_ref.manifests.columns import ManifestColumns, all_columns
 from spec_ref.manifests.data_file import DataFile
 from spec_ref.manifests.entry import ManifestEntry
 from spec_ref.manifests.inheritance import inherit
@@ -178,6 +179,17 @@ class Manifest:
         data_file = next((field.type for field in self._record.fields if field.id == 2), None)
         path = _path_name(data_file)
         return Layout(self._record, (names[2], path) if path and 2 in names else (), STATISTICS)
+
+    @functools.cached_property
+    def columns(self) -> ManifestColumns:
+        """All entries in columns, with what they inherit; the decompressed manifest is held while they are.
+
+        `spec_ref.manifests.columns.column_batches` holds no more than a batch.
+
+        Raises:
+            SpecError: as `batches`; or a status or content is not one of the known.
+        """
+        return all_columns(self)
 
     def batches(self) -> Iterator[Column]:
         """The entries as columns of records, a batch of blocks at a time.

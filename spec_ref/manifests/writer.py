@@ -16,7 +16,6 @@ from spec_ref.formats.avro_schema import schema_json
 from spec_ref.formats.avro_types import from_json
 from spec_ref.formats.avro_values import encoder
 from spec_ref.json_writing import writer
-from spec_ref.manifests.data_file import FileContent
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.manifest import REQUIREMENT
 from spec_ref.manifests.rules import Context, broken_rules
@@ -204,13 +203,3 @@ def _order(type_: object) -> Any:
             return lambda value: value.bytes
         case _:
             return None
-
-
-def added(entry_file: Any, snapshot_id: int | None = None) -> ManifestEntry:
-    """The entry of a new file, which inherits its numbers (SEQ005)."""
-    return ManifestEntry(status=EntryStatus.ADDED, snapshot_id=snapshot_id, data_file=entry_file)
-
-
-def contents_of(content: FileContent) -> ManifestContent:
-    """The kind of manifest that lists a file."""
-    return ManifestContent.DATA if content is FileContent.DATA else ManifestContent.DELETES

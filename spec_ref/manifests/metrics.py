@@ -1,0 +1,69 @@
+"""Metrics of files: counts and bounds by column (Field-level Metrics and Statistics; Appendix D, Bound Serialization).
+
+A bound is stored in the type that the column had when the file was written. Read with the column's type of today it is
+promoted: the bytes of an int under a long, of a float under a double, of a date under a timestamp.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from spec_ref.errors import SpecError, at
+from spec_ref.manifests.data_file import DataFile
+from spec_ref.schemas.types import Type
+from spec_ref.single_value.bounds import decode_bound
+
+
+@attrs.frozen
+class ColumnMetrics:
+    """What a file says of one column. None means that it is not known."""
+
+    size_in_bytes: int | None
+    value_count: int | None
+    null_value_count: int | None
+    nan_value_count: int | None
+    lower_bound: Any
+    """A value of the column's type, or what stands for a bound of a geometry, geography or variant."""
+
+    upper_bound: Any
+
+    @property
+    def only_nulls(self) -> bool:
+        """Whether the column is known to have no value but null."""
+        return self.value_count is not None and self.value_count == self.null_value_count
+
+
+def column_metrics(data_file: DataFile, field_id: int, type_: Type) -> ColumnMetrics:
+    """The metrics of a column.
+
+    Args:
+        data_file: the file.
+        field_id: the id of the column.
+        type_: the type of the column today.
+
+    Raises:
+        SpecError: a bound is not one of the type, nor of a type that is promoted to it; the path is
+            ``/lower_bounds/3``.
+    """
+    return ColumnMetrics(
+        size_in_bytes=(data_file.column_sizes or {}).get(field_id),
+        value_count=(data_file.value_counts or {}).get(field_id),
+        null_value_count=(data_file.null_value_counts or {}).get(field_id),
+        nan_value_count=(data_file.nan_value_counts or {}).get(field_id),
+        lower_bound=bound_of(data_file, "lower_bounds", field_id, type_),
+        upper_bound=bound_of(data_file, "upper_bounds", field_id, type_),
+    )
+
+
+def bound_of(data_file: DataFile, bounds: str, field_id: int, type_: Type) -> Any:
+    """A bound of a column, from ``lower_bounds`` or ``upper_bounds``, as a value of the type; None without one."""
+    data = (getattr(data_file, bounds) or {}).get(field_id)
+    if data is None:
+        return None
+    try:
+        return decode_bound(type_, data)
+    except SpecError:
+        with at(f"/{bounds}/{field_id}"):
+            raise

@@ -1,0 +1,99 @@
+"""The complete check of a manifest list."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+
+import attrs
+
+from spec_ref.errors import SpecError, Violation
+from spec_ref.formats.avro_container import Data, open_container
+from spec_ref.formats.avro_rows import schema_faults
+from spec_ref.partitioning.spec import PartitionSpec
+from spec_ref.schemas.types import StructType
+from spec_ref.snapshots.manifest_list import (
+    REQUIREMENT,
+    ManifestContent,
+    ManifestFile,
+    list_rules,
+    read_manifest_list,
+    root_record,
+)
+from spec_ref.table_metadata.checks import Finding
+from spec_ref.table_metadata.rules import Severity
+from spec_ref.versions import FormatVersion
+
+
+def check_manifest_list(
+    data: Data,
+    format_version: FormatVersion,
+    *,
+    specs: Mapping[int, PartitionSpec] | None = None,
+    first_row_id: int | None = None,
+    file: str | None = None,
+) -> list[Finding]:
+    """Everything that is wrong with a manifest list; empty for one that is as the spec asks.
+
+    Args:
+        data: the content of the file.
+        format_version: the format version that the list was written for, as the spec has no key for it in the file.
+        specs: the table's partition specs by id.
+        first_row_id: the ``first-row-id`` of the snapshot, from v3.
+        file: the name to tell in findings.
+    """
+    try:
+        record = root_record(open_container(data, REQUIREMENT).metadata["avro.schema"], REQUIREMENT)
+        manifests = read_manifest_list(data, file=file)
+    except SpecError as error:
+        return [Finding(attrs.evolve(error.violation, file=file), Severity.ERROR)]
+    found = []
+    for fault, needed in schema_faults(ManifestFile, record, format_version, StructType(())):
+        told = attrs.evolve(fault, path=f"/avro.schema{fault.path}")
+        found.append(Finding(told, Severity.ERROR if needed else Severity.WARNING))
+    problems: list[Violation] = []
+    for number, manifest in enumerate(manifests):
+        alone = (error.violation for error in list_rules(manifest, format_version))
+        broken = itertools.chain(alone, _in_table(manifest, specs))
+        problems += (attrs.evolve(problem, path=f"/{number}{problem.path}") for problem in broken)
+    problems += (*_repeated(manifests), *_row_ids(manifests, first_row_id))
+    found += (Finding(problem, Severity.ERROR) for problem in problems)
+    return [Finding(attrs.evolve(one.violation, file=file), one.severity) for one in found]
+
+
+def _broken(
+    requirement: str, message: str, path: str, found: str | None = None, expected: str | None = None
+) -> Violation:
+    return Violation(requirement=requirement, message=message, path=path, found=found, expected=expected)
+
+
+def _in_table(manifest: ManifestFile, specs: Mapping[int, PartitionSpec] | None) -> Iterator[Violation]:
+    if specs is None:
+        return
+    spec = specs.get(manifest.partition_spec_id)
+    if spec is None:
+        expected = ", ".join(map(str, sorted(specs)))
+        found = str(manifest.partition_spec_id)
+        yield _broken("MLS005", "the table has no such partition spec", "/partition_spec_id", found, expected)
+    elif manifest.partitions is not None and len(manifest.partitions) != len(spec.fields):
+        found, expected = str(len(manifest.partitions)), str(len(spec.fields))
+        yield _broken("MLS016", "there is not a summary for each field", "/partitions", found, expected)
+
+
+def _repeated(manifests: tuple[ManifestFile, ...]) -> Iterator[Violation]:
+    """A manifest that is listed twice, so that its files are live twice."""
+    seen: dict[str, int] = {}
+    for number, manifest in enumerate(manifests):
+        first = seen.setdefault(manifest.manifest_path, number)
+        if first != number:
+            path = f"/{number}/manifest_path"
+            yield _broken("MLS003", f"the manifest is listed at /{first} already", path, manifest.manifest_path)
+
+
+def _row_ids(manifests: tuple[ManifestFile, ...], first_row_id: int | None) -> Iterator[Violation]:
+    """Data manifests without a first row id in a snapshot that has one (LIN015, LIN027)."""
+    if first_row_id is None:
+        return
+    for number, manifest in enumerate(manifests):
+        if manifest.content is ManifestContent.DATA and manifest.first_row_id is None:
+            yield _broken("LIN027", "a data manifest has no first row id", f"/{number}/first_row_id")
