@@ -21,6 +21,7 @@ from conformance.compare import (
     type_argument,
     typed,
 )
+from conformance.compare_tables import evolved_schema, evolved_spec, table_form, table_json, unordered
 from conformance.protocol import complaint, protocol_schema
 
 
@@ -66,6 +67,14 @@ OPERATIONS: dict[str, Operation] = {
         Operation("bound.decode", typed(type_argument, BOUND)),
         Operation("bound.truncate", typed(type_argument)),
         Operation("type.parse", exact),
+        Operation("metadata.read", table_form),
+        Operation("metadata.write", table_json),
+        Operation("metadata.upgrade", table_form),
+        Operation("metadata.check", unordered()),
+        Operation("schema.evolve", evolved_schema),
+        Operation("partition-spec.evolve", evolved_spec),
+        Operation("retention.expire", unordered("snapshots", "refs")),
+        Operation("name-mapping.apply", unordered()),
     )
 }
 """All operations by name."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ DROP: Any = object()
 
 
 def edited(document: Document, edits: Mapping[str, Any]) -> Document:
-    """The document with some places changed: JSON pointers to new values, `DROP`, or values for ``/-``, the list's end."""
+    """The document with some places changed: JSON pointers to new values or `DROP`; ``/-`` is the end of a list."""
     changed = copy.deepcopy(document)
     for pointer, value in edits.items():
         *around, last = pointer.removeprefix("/").split("/")
@@ -55,13 +55,12 @@ PARTITION_FIELD = ("source-id", "source-ids", "field-id", "name", "transform")
 SORT_FIELD = ("transform", "source-id", "source-ids", "direction", "null-order")
 
 
-def told(source: Document, names: tuple[str, ...], longs: set[str] = frozenset()) -> Document:  # type: ignore[assignment]
+def told(source: Document, names: tuple[str, ...], longs: Collection[str] = ()) -> Document:
     """The known members that are there, longs as strings."""
-    present = {name: source[name] for name in names if source.get(name) not in (None, [], {}) or name == "summary"}
     return {
-        name: str(member) if name in longs else copy.deepcopy(member)
-        for name, member in present.items()
-        if member is not None
+        name: str(source[name]) if name in longs else copy.deepcopy(source[name])
+        for name in names
+        if source.get(name) not in (None, [], {})
     }
 
 
@@ -90,9 +89,7 @@ def _type(type_: Any) -> Any:
 
 def _spec(spec: Document) -> Document:
     """v1 stores no ids of partition fields; they count up from 1000 (Partition Evolution)."""
-    fields = [
-        told({"field-id": 1000 + place, **field}, PARTITION_FIELD) for place, field in enumerate(spec["fields"])
-    ]
+    fields = [told({"field-id": 1000 + place, **field}, PARTITION_FIELD) for place, field in enumerate(spec["fields"])]
     return {"spec-id": spec["spec-id"], "fields": fields}
 
 
@@ -104,9 +101,7 @@ def _refs(document: Document) -> Document:
 
 
 def _statistics(file: Document) -> Document:
-    blobs = [
-        {**told(blob, BLOB, FILE_LONGS), "fields": blob["fields"]} for blob in file["blob-metadata"]
-    ]
+    blobs = [{**told(blob, BLOB, FILE_LONGS), "fields": blob["fields"]} for blob in file["blob-metadata"]]
     return {**told(file, STATISTICS, FILE_LONGS), **({"blob-metadata": blobs} if blobs else {})}
 
 
@@ -144,8 +139,7 @@ def canonical(document: Document) -> Document:
         ],
         "refs": _refs(document),
         "snapshot-log": [
-            told(entry, ("timestamp-ms", "snapshot-id"), SNAPSHOT_LONGS)
-            for entry in document.get("snapshot-log") or ()
+            told(entry, ("timestamp-ms", "snapshot-id"), SNAPSHOT_LONGS) for entry in document.get("snapshot-log") or ()
         ],
         "metadata-log": [
             told(entry, ("timestamp-ms", "metadata-file"), SNAPSHOT_LONGS)
@@ -174,7 +168,11 @@ REGISTER = Path(__file__).resolve().parents[2] / "spec_ref" / "requirements"
 @cache
 def sections() -> dict[str, str]:
     """The section of each requirement, from the register's tables."""
-    rows = (row for path in sorted(REGISTER.glob("*.toml")) for row in tomllib.loads(path.read_text()).get("requirement", ()))
+    rows = (
+        row
+        for path in sorted(REGISTER.glob("*.toml"))
+        for row in tomllib.loads(path.read_text()).get("requirement", ())
+    )
     return {row["code"]: row["section"] for row in rows}
 
 

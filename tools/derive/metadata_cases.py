@@ -177,17 +177,15 @@ def kinds() -> Iterator[Case]:
     """Fields that are not of the JSON type of Appendix C."""
     for base, name, code, value, what in KINDS:
         words = what.split()[-1] if what.startswith("a") and " " in what else what
-        yield Case(f"{name}-{words}", base, (code,), {f"/{name}": value}, REFUSED, f"{name} is {what.replace('-', ' ')}",
-                   more=("TMD029",))  # fmt: skip
+        note = f"{name} is {what.replace('-', ' ')}"
+        yield Case(f"{name}-{words}", base, (code,), {f"/{name}": value}, REFUSED, note, more=("TMD029",))
     yield Case("properties-number", "v2-rich", ("TMD014",), {"/properties/commit.retry.num-retries": 4}, REFUSED,
                "a property is a number, not a string", more=("TMD029",))  # fmt: skip
     yield Case("properties-null", "v2-rich", ("TMD014",), {"/properties/commit.retry.num-retries": None}, EITHER,
                "a property is null, not a string", more=("TMD029",))  # fmt: skip
-    for name in ("statistics", "partition-statistics"):
-        code = {"statistics": "TMD022", "partition-statistics": "TMD023"}[name]
+    for name, code, ignored in (("statistics", "TMD022", "STA007"), ("partition-statistics", "TMD023", "STA036")):
         yield Case(f"{name}-object", "v2-statistics", (code,), {f"/{name}": {}}, EITHER,
-                   f"{name} is an object; readers may ignore it", more=("STA007",) if name == "statistics" else ("STA036",),
-                   )  # fmt: skip
+                   f"{name} is an object; readers may ignore it", more=(ignored,))  # fmt: skip
 
 
 # What holds among the fields of table metadata.
@@ -205,9 +203,9 @@ def fields() -> Iterator[Case]:
         ("current-schema-id-unknown", "TMD009", {"/current-schema-id": 1}, REFUSED, "no schema has the id"),
         ("current-schema-id-negative", "TMD009", {"/current-schema-id": -1}, REFUSED, "no schema has the id"),
         ("schemas-empty", "TMD009", {"/schemas": []}, REFUSED, "there is no schema to be the current one"),
-        ("default-spec-id-unknown", "TMD012", {"/default-spec-id": 1}, EITHER, "no spec has the id; only writers use it"),
+        ("default-spec-id-unknown", "TMD012", {"/default-spec-id": 1}, EITHER, "no spec has the id, which writers use"),
         ("default-sort-order-id-unknown", "TMD020", {"/default-sort-order-id": 1}, EITHER,
-         "no order has the id; only writers use it"),
+         "no order has the id, which writers use"),
     ])  # fmt: skip
     yield from rows("table", "v2-nested", [
         ("last-column-id-below-element", "TMD006", {"/last-column-id": 7, "/schemas/0/fields/5": DROP}, EITHER,
@@ -238,7 +236,7 @@ def logs() -> Iterator[Case]:
     """The logs of snapshots and of metadata files."""
     yield from rows("snapshot-log", "v2-small", [
         ("entry-without-time", "TMD031", {"/snapshot-log/0/timestamp-ms": DROP}, REFUSED, "an entry has no time"),
-        ("entry-without-snapshot", "TMD031", {"/snapshot-log/0/snapshot-id": DROP}, REFUSED, "an entry has no snapshot"),
+        ("entry-without-snapshot", "TMD031", {"/snapshot-log/0/snapshot-id": DROP}, REFUSED, "an entry has no id"),
         ("time-string", "TMD031", {"/snapshot-log/0/timestamp-ms": "1515100955770"}, REFUSED, "a time is a string"),
         ("snapshot-string", "TMD031", {"/snapshot-log/0/snapshot-id": str(FIRST)}, REFUSED, "an id is a string"),
         ("entry-number", "TMD031", {"/snapshot-log/0": FIRST}, REFUSED, "an entry is a number"),

@@ -49,7 +49,7 @@ def snapshots() -> Iterator[Case]:
          "a snapshot is its own parent"),
         ("circle", ("SNP002", "SNP003"), {f"{OLD}/parent-snapshot-id": SECOND}, EITHER,
          "two snapshots are each other's parents"),
-        ("manifests-in-v2", ("SNP006", "VER005"), {f"{NEW}/manifests": [f"{LOCATION}/metadata/m0.avro"]}, EITHER,
+        ("manifests-in-v2", "VER005", {f"{NEW}/manifests": [f"{LOCATION}/metadata/m0.avro"]}, EITHER,
          "a snapshot has manifests beside its manifest list"),
         ("first-row-id-in-v2", "VER005", {f"{NEW}/first-row-id": 0, f"{NEW}/added-rows": 20}, EITHER,
          "row ids came with v3"),
@@ -149,7 +149,7 @@ def statistics() -> Iterator[Case]:
                    "a required field is missing; readers may ignore statistics", more=("STA007",))  # fmt: skip
     for name, code in of_blob:
         yield Case(f"statistics-blob-without-{name}", "v2-statistics", (code,), {f"{BLOB}/{name}": DROP}, EITHER,
-                   "a required field of a blob is missing; readers may ignore statistics", more=("STA007",))  # fmt: skip
+                   "a required field of a blob is missing; statistics may be ignored", more=("STA007",))  # fmt: skip
     for name, code in [("snapshot-id", "STA013"), ("statistics-path", "STA014"), ("file-size-in-bytes", "STA015")]:
         yield Case(f"partition-statistics-without-{name}", "v2-statistics", (code,),
                    {f"/partition-statistics/0/{name}": DROP}, EITHER,
@@ -184,8 +184,8 @@ def versions() -> Iterator[Case]:
         ("schema", "VER005", {"/schema": {"type": "struct", "schema-id": 0, "fields": [
             {"id": 1, "name": "id", "required": True, "type": "long"},
             {"id": 2, "name": "data", "required": False, "type": "string"}]}}, READ,
-         "v2 has schemas in place of schema"),
-        ("partition-spec", "VER005", {"/partition-spec": []}, READ, "v2 has partition-specs in place of partition-spec"),
+         "v2 has schemas in its place"),
+        ("partition-spec", "VER005", {"/partition-spec": []}, READ, "v2 has partition-specs in its place"),
         ("next-row-id", "VER005", {"/next-row-id": 0}, READ, "row ids came with v3"),
         ("encryption-keys", "VER005", {"/encryption-keys": [
             {"key-id": "5f819b", "encrypted-key-metadata": "aWNlYmVyZwo="}]}, READ, "keys came with v3"),

@@ -174,8 +174,18 @@ def defaults() -> Iterator[Case]:
     yield _default("int-string", ("SVJ001",), "int", "34", 34, REFUSED, "the default of an int is a string")
     yield _default("int-too-large", ("TYP009",), "int", 1 << 31, (1 << 31) - 1, REFUSED,
                    "the default of an int has more than 32 bits")  # fmt: skip
-    yield _default("boolean-number", ("SVJ001",), "boolean", 1, True, REFUSED, "the default of a boolean is a number")
-    yield _default("date-number", ("SVJ003",), "date", 17486, "2017-11-16", REFUSED, "the default of a date is a number")
+    yield _default(
+        "boolean-number",
+        ("SVJ001",),
+        "boolean",
+        1,
+        near=True,
+        outcome=REFUSED,
+        note="the default of a boolean is a number",
+    )
+    yield _default(
+        "date-number", ("SVJ003",), "date", 17486, "2017-11-16", REFUSED, "the default of a date is a number"
+    )
     yield _default("date-month-13", ("SVJ003",), "date", "2017-13-16", "2017-12-16", REFUSED, "no date has month 13")
     yield _default("decimal-number", ("SVJ002",), "decimal(9, 2)", 14.2, "14.20", REFUSED,
                    "the default of a decimal is a number")  # fmt: skip

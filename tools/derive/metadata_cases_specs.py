@@ -46,10 +46,10 @@ def form() -> Iterator[Case]:
         ("field-source-string", "SRT011", {f"{order}/source-id": "2"}, REFUSED, "the source of a field is a string"),
         ("field-without-transform", "SRT010", {f"{order}/transform": DROP}, REFUSED, "a field has no transform"),
         ("field-without-direction", "SRT013", {f"{order}/direction": DROP}, REFUSED, "a field has no direction"),
-        ("field-direction-unknown", "SRT007", {f"{order}/direction": "ascending"}, REFUSED, "no direction has the name"),
+        ("field-direction-unknown", "SRT007", {f"{order}/direction": "ascending"}, REFUSED, "no such direction"),
         ("field-direction-number", "SRT013", {f"{order}/direction": 1}, REFUSED, "a direction is a number"),
         ("field-without-null-order", "SRT014", {f"{order}/null-order": DROP}, REFUSED, "a field has no null order"),
-        ("field-null-order-unknown", "SRT007", {f"{order}/null-order": "first"}, REFUSED, "no null order has the name"),
+        ("field-null-order-unknown", "SRT007", {f"{order}/null-order": "first"}, REFUSED, "no such null order"),
     ])  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tools.derive import metadata_reads, metadata_vectors
 from tools.derive.cases import binary, bounds, hashing, json_values, transforms, types
 from tools.derive.vector import VectorFile
 
@@ -16,3 +17,5 @@ def all_files() -> Iterator[VectorFile]:
     yield from json_values.files()
     yield from bounds.files()
     yield from types.files()
+    yield from metadata_vectors.files()
+    yield from metadata_reads.files()

@@ -191,14 +191,29 @@ def _vectors() -> Iterator[tuple[str, str, bytes, str]]:
         yield name, "PUF019", vector([(0, data)]), note
 
 
-def _encoded() -> Iterator[tuple[str, Ranges, str]]:
-    yield "few", _singles([1, 3, 5, 7, 9]), "five positions"
-    yield "first-position", [(0, 0)], "position 0"
-    yield "container-border", [(65535, 65536)], "two containers"
-    yield "key-border", [((1 << 32) - 1, 1 << 32)], "two bitmaps"
-    yield "run", [(0, 99_999)], "many positions in a row"
-    yield "sparse", _singles(range(0, 600_000, 50_000)), "ten containers of a value or two"
-    yield "high-key", [(7, 7), ((5 << 32) + 9,) * 2], "keys with others between them that have no positions"
+def _encoded() -> Iterator[tuple[str, str, list[tuple[int, bytes]], Ranges, str]]:
+    """Positions to be written, with one of the vectors that hold them."""
+    yield "few", "PUF018", [(0, bitmap([(0, array([1, 3, 5, 7, 9]))]))], _singles([1, 3, 5, 7, 9]), "five positions"
+    yield "first-position", "PUF020", [(0, bitmap([(0, array([0]))]))], [(0, 0)], "the position of the first row"
+    both = bitmap([(0, array([65535])), (1, array([0]))])
+    yield "container-border", "PUF019", [(0, both)], [(65535, 65536)], "two containers"
+    two = [(0, bitmap([(65535, array([65535]))])), (1, bitmap([(0, array([0]))]))]
+    yield "key-border", "DEL009", two, [((1 << 32) - 1, 1 << 32)], "two bitmaps"
+    full = [(0, runs([(0, 65535)])), (1, runs([(0, 34463)]))]
+    yield "run", "PUF019", [(0, bitmap(full))], [(0, 99_999)], "many positions in a row"
+    dense = bitmap([(0, bitset(range(0, 65536, 2)))])
+    yield "every-second", "PUF019", [(0, dense)], _singles(range(0, 65536, 2)), "half of the positions, none in a row"
+    sparse = [(key, array([key * 7])) for key in range(10)]
+    yield "sparse", "PUF019", [(0, bitmap(sparse))], _singles(key * 65543 for key in range(10)), "ten containers of one"
+    apart = [(0, bitmap([(0, array([7]))])), (5, bitmap([(0, array([9]))]))]
+    yield "high-key", "DEL009", apart, [(7, 7), ((5 << 32) + 9,) * 2], "keys between which others have no positions"
+
+
+def _written() -> Iterator[Vector]:
+    for name, code, bitmaps, ranges, note in _encoded():
+        args = {"ranges": _answer(ranges)["ok"]["ranges"]}
+        expect = ok(deletion_vector(vector(bitmaps)).hex().upper())
+        yield Vector(f"dv-encode-{name}", (code,), args, expect, LAYOUT, note)
 
 
 def _refusals(prefix: str, rows: Iterator[tuple[str, str, bytes, str]]) -> tuple[Vector, ...]:
@@ -219,6 +234,7 @@ def files() -> Iterator[VectorFile]:
         for name, code, data, ranges, note in _sound()
     ))  # fmt: skip
     yield of("decode-open", _open())
+    yield of("encode", _written(), "dv.encode")
     yield of("refusals-frame", _refusals("", _frames()))
     framed = ((name, code, deletion_vector(data), note) for name, code, data, note in _vectors())
     yield of("refusals-vector", _refusals("vector-", framed))

@@ -249,10 +249,60 @@ def _refused(topic: str, section: str, rows: Iterator[tuple[str, str, bytes, str
     return VectorFile(f"puffin/{topic}.json", "puffin.read", section, vectors)
 
 
+def _write(name: str, code: str, blobs: list[tuple[dict[str, Any], bytes]], note: str, **properties: str) -> Vector:
+    """A file to be written, with one of the files that say the same."""
+    given, stored, described = [], b"", []
+    for metadata, payload in blobs:
+        frame = {"lz4": lz4_frame, "zstd": zstd_frame}.get(metadata.get("compression-codec", ""), bytes)(payload)
+        described.append({**metadata, "offset": 4 + len(stored), "length": len(frame)})
+        stored += frame
+        form = _blob(described[-1], payload)
+        given.append({member: value for member, value in form.items() if member not in ("offset", "length")})
+    args = {"blobs": given, "properties": properties}
+    expect = ok(file(stored, {"blobs": described, "properties": properties}).hex().upper())
+    return Vector(f"puffin-write-{name}", (code,), args, expect, LAYOUT, note)
+
+
+def _written() -> Iterator[Vector]:
+    dv = blob_metadata("deletion-vector-v1", 0, 0, fields=[2147483645], snapshot_id=-1, sequence_number=-1,
+                       properties=DV_PROPERTIES)  # fmt: skip
+    yield _write("no-blobs", "PUF001", [], "the smallest file")
+    yield _write("two-blobs", "PUF012", [(_one(), A), (_one(fields=[3, 1]), B)], "blobs behind each other")
+    yield _write("empty-blob", "PUF013", [(_one(), b"")], "a blob of no bytes")
+    for codec in ("lz4", "zstd"):
+        yield _write(codec, "PUF027", [(_one(compression_codec=codec), A * 50)], "a single frame that states its size")
+    properties = {"application": "größe \U0001f9ca"}
+    yield _write("properties", "PUF015", [(_one(properties={"a": " b "}), A)], "properties of both", **properties)
+    large = _one(snapshot_id=(1 << 63) - 1, sequence_number=(1 << 53) + 1)
+    yield _write("longs", "PUF010", [(large, A)], "numbers of 64 bits stay exact")
+    yield _write("deletion-vector", "PUF024", [(dv, DV), (_one(), A)], "a deletion vector beside another blob")
+
+
+def _refused_to_write() -> Iterator[Vector]:
+    dv = blob_metadata(
+        "deletion-vector-v1", 0, 0, fields=[1], snapshot_id=-1, sequence_number=-1, properties=DV_PROPERTIES
+    )
+    rows: list[tuple[str, str, dict[str, Any], str]] = [
+        ("codec", "PUF027", _one(compression_codec="gzip"), "gzip is no codec of Puffin"),
+        ("vector-compressed", "PUF023", {**dv, "compression-codec": "zstd"}, "a deletion vector is not compressed"),
+        ("vector-snapshot-id", "PUF024", {**dv, "snapshot-id": 3}, "the snapshot id of a deletion vector is -1"),
+        ("vector-sequence-number", "PUF024", {**dv, "sequence-number": 3}, "the sequence number is -1"),
+        ("vector-without-file", "PUF021", {**dv, "properties": {"cardinality": "5"}}, "referenced-data-file is missing"),
+        ("vector-without-cardinality", "PUF022", {**dv, "properties": {"referenced-data-file": "a"}}, "cardinality is missing"),
+    ]  # fmt: skip
+    for name, code, metadata, note in rows:
+        form = _blob(metadata, DV if metadata["type"] == "deletion-vector-v1" else A)
+        given = {member: value for member, value in form.items() if member not in ("offset", "length")}
+        args = {"blobs": [given], "properties": {}}
+        yield Vector(f"puffin-write-refuses-{name}", (code,), args, INVALID, LAYOUT, note)
+
+
 def files() -> Iterator[VectorFile]:
     """The vector files."""
     yield VectorFile("puffin/read.json", "puffin.read", "File structure", tuple(_sound()))
     yield VectorFile("puffin/read-reserved-flags.json", "puffin.read", "Footer structure", tuple(_permitted()))
+    yield VectorFile("puffin/write.json", "puffin.write", "File structure", tuple(_written()))
+    yield VectorFile("puffin/write-refusals.json", "puffin.write", "Blob types", tuple(_refused_to_write()))
     yield _refused("refusals-structure", "Footer structure", _structure())
     yield _refused("refusals-payload", "Footer Payload", _payload())
     yield _refused("refusals-metadata", "BlobMetadata", _metadata())

@@ -1,0 +1,123 @@
+"""The vectors of broken documents: reading, the complete check, and the same for the nearest valid document."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from tools.derive import metadata_cases, metadata_cases_history, metadata_cases_schemas, metadata_cases_specs
+from tools.derive.metadata import Document, canonical, edited, selected, topic_files
+from tools.derive.metadata_bases import BASES
+from tools.derive.metadata_cases import EITHER, REFUSED, TEXTS, Case
+from tools.derive.vector import INVALID, Vector, VectorFile, any_of, ok
+
+ORIGIN = "derivation: a valid document with one change, by hand, that the requirement rules out"
+VALID = "derivation: what the field tables and Appendix C give every member, by hand"
+ASKED = ("format-version", "location")
+"""What is asked of a document that a reader may take, only to see that it does."""
+
+GROUPS = {
+    "fields": metadata_cases,
+    "schemas": metadata_cases_schemas,
+    "specs": metadata_cases_specs,
+    "history": metadata_cases_history,
+}
+
+
+def all_cases() -> Iterator[tuple[str, Case]]:
+    """Every case, with its group."""
+    for group, module in GROUPS.items():
+        for case in module.cases():
+            yield group, case
+
+
+def _codes(case: Case) -> tuple[str, ...]:
+    """The requirements: those broken first, then those the case is about besides."""
+    return (*case.codes, *(code for code in case.more if code not in case.codes))
+
+
+def _version(document: Document, base: str) -> tuple[int, ...]:
+    stated = document.get("format-version")
+    return (stated,) if type(stated) is int and stated in (1, 2, 3) else (BASES[base]["format-version"],)
+
+
+def _read_vector(case: Case) -> Vector:
+    document = edited(BASES[case.base], case.edits)
+    asked = ASKED if "/location" not in case.edits else ("format-version", "table-uuid")
+    args: Document = {"metadata": document, "select": list(asked)}
+    taken = ok(selected(canonical(BASES[case.base]), asked))
+    why: tuple[str, ...] = case.why
+    if case.outcome == REFUSED:
+        expect: Any = INVALID
+    elif case.outcome == EITHER:
+        expect, why = any_of(INVALID, taken), why or ("E17",)
+    else:
+        expect = taken
+    return Vector(f"metadata-{case.id}", _codes(case), args, expect, ORIGIN, case.note, why,
+                  _version(document, case.base))  # fmt: skip
+
+
+def _check_vector(case: Case) -> Vector:
+    document = edited(BASES[case.base], case.edits)
+    return Vector(f"metadata-check-{case.id}", _codes(case), {"metadata": document}, ok(sorted(case.codes)), ORIGIN,
+                  case.note, only=_version(document, case.base))  # fmt: skip
+
+
+def _neighbours() -> Iterator[tuple[str, str, tuple[str, ...], Document, str]]:
+    """The valid documents: group, name, requirements, document, note; each document once."""
+    seen: set[str] = set()
+    for name, document in BASES.items():
+        seen.add(json.dumps(document))
+        yield "bases", f"base-{name}", ("TMD029",), document, f"the valid document {name} that others are made of"
+    for group, case in all_cases():
+        if case.near is None:
+            continue
+        document = edited(BASES[case.base], case.near)
+        text = json.dumps(document)
+        if text not in seen:
+            seen.add(text)
+            yield group, f"{case.id}-valid", _codes(case), document, f"valid, next to metadata-{case.id}"
+
+
+def _asked(base: Document, document: Document) -> tuple[str, ...]:
+    """The members in which a neighbour differs from the document that it was made of."""
+    before, after = canonical(base), canonical(document)
+    return tuple(name for name in after if after[name] != before.get(name)) or ASKED
+
+
+def files() -> Iterator[VectorFile]:
+    """The files of broken documents and of their valid neighbours."""
+    reads: dict[str, list[Vector]] = {group: [] for group in ("texts", *GROUPS)}
+    checks: dict[str, list[Vector]] = {group: [] for group in ("texts", *GROUPS)}
+    for name, text, outcome, note, why in TEXTS:
+        assert outcome == REFUSED
+        args = {"metadata": text}
+        codes = ("TMD029",)
+        reads["texts"].append(Vector(f"metadata-text-{name}", codes, args, INVALID, "spec: Appendix C", note, why))
+        checks["texts"].append(
+            Vector(f"metadata-check-text-{name}", codes, args, ok(["TMD029"]), "spec: Appendix C", note, why)
+        )
+    for group, case in all_cases():
+        reads[group].append(_read_vector(case))
+        checks[group].append(_check_vector(case))
+    near_reads: dict[str, list[Vector]] = {}
+    near_checks: dict[str, list[Vector]] = {}
+    bases = {case.id: BASES[case.base] for _, case in all_cases()}
+    for group, name, codes, document, note in _neighbours():
+        version = (document["format-version"],)
+        asked = _asked(bases[name.removesuffix("-valid")], document) if group != "bases" else ()
+        args = {"metadata": document, **({"select": list(asked)} if asked else {})}
+        form = selected(canonical(document), asked) if asked else canonical(document)
+        near_reads.setdefault(group, []).append(
+            Vector(f"metadata-{name}", codes, args, ok(form), VALID, note, only=version)
+        )
+        near_checks.setdefault(group, []).append(
+            Vector(f"metadata-check-{name}", codes, {"metadata": document}, ok([]), VALID, note, only=version)
+        )
+    for group, vectors in reads.items():
+        yield from topic_files(f"table-metadata/broken-{group}", "metadata.read", vectors)
+        yield from topic_files(f"table-metadata/check-{group}", "metadata.check", checks[group])
+    for group, vectors in near_reads.items():
+        yield from topic_files(f"table-metadata/valid-{group}", "metadata.read", vectors)
+        yield from topic_files(f"table-metadata/check-valid-{group}", "metadata.check", near_checks[group])
