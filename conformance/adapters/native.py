@@ -100,7 +100,8 @@ def _count(text: str, digits: int) -> int | None:
     hour, minute, second = (int(part or 0) for part in found.group(1, 2, 3))
     if hour > 23 or minute > 59 or second > 59:
         return None
-    return ((hour * 60 + minute) * 60 + second) * 10**digits + int((found[4] or "0").ljust(digits, "0"))
+    second_units: int = 10**digits
+    return ((hour * 60 + minute) * 60 + second) * second_units + int((found[4] or "0").ljust(digits, "0"))
 
 
 def _instant(name: str, text: str) -> int | None:

@@ -126,10 +126,10 @@ def _answer_alike(questions: list[Question]) -> list[Answer]:
     op, args = questions[0]["op"], questions[0]["args"]
     kernel = KERNELS.get(op)
     try:
-        type_ = type_from_json(args["type"])
-        arrow = _arrow(type_)
+        type_ = type_from_json(args["type"]) if kernel else None
+        arrow = _arrow(type_) if type_ else None
     except SpecError:
-        kernel = None
+        arrow = None
     if kernel is None or arrow is None:
         return [perform(SCALAR, op, question["args"], REFUSALS) for question in questions]
 

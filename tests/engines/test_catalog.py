@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
+from importlib.metadata import packages_distributions
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -52,11 +55,28 @@ def test_a_lock_holds_pinned_packages_with_hashes_and_no_addresses(name: str) ->
 
 @pytest.mark.parametrize("name", LOCKS)
 def test_a_lock_pins_what_the_catalog_asks_for(name: str) -> None:
-    locked = {line.split("==")[0].lower() for line in lock_text(name).splitlines() if "==" in line.split(" ")[0]}
-    asked = {re.split(r"[\[<=>]", package)[0].lower() for package in catalog().locks[name]}
+    locked = {
+        line.split("==")[0].replace(".", "-") for line in lock_text(name).splitlines() if "==" in line.split(" ")[0]
+    }
+    asked = {re.split(r"[\[<=>;]", package)[0].replace(".", "-").lower() for package in catalog().locks[name]}
     assert asked <= locked
 
 
 def test_no_lock_file_is_left_over() -> None:
     found = {Path(str(file)).stem for file in files("conformance").joinpath("engine_locks").iterdir()}
     assert found == set(LOCKS)
+
+
+@pytest.mark.parametrize("lock", ["spark-4_1", "spark-3_5"])
+def test_what_runs_inside_spark_finds_every_library_that_it_imports(lock: str) -> None:
+    script = "import sys, conformance.adapters.spark_kernels; print(*{name.split('.')[0] for name in sys.modules})"
+    imported = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    distributions = packages_distributions()
+    needed = {
+        distribution.lower().replace("_", "-").replace(".", "-")
+        for name in imported
+        if name not in sys.stdlib_module_names
+        for distribution in distributions.get(name, [])
+    }
+    locked = {line.split("==")[0] for line in lock_text(lock).splitlines() if re.match(r"[a-z0-9-]+==", line)}
+    assert needed - {"iceberg-conformance"} <= locked

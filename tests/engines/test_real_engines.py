@@ -51,9 +51,3 @@ def test_the_engine_refuses_a_transform_of_a_type_that_has_none(
     (answer,) = ask(process, "transform", {"transform": "year", "type": "string", "value": "iceberg"})
     assert isinstance(answer, Refused)
     assert answer.kind == "invalid", started
-
-
-def test_an_unknown_operation_is_unsupported(engine: tuple[EngineStatus, Process, Started]) -> None:
-    _, process, _ = engine
-    (answer,) = ask(process, "no.such.operation", {})
-    assert type(answer).__name__ == "Unsupported"
