@@ -139,7 +139,7 @@ def _compare(operation: Operation, type_: Type, left: Column, right: Column) -> 
 
 
 _ARROW_TYPES: dict[str, Any] = {
-    "unknown": pa.null(),
+    "unknown": pa.bool_(),  # all null: one of the types that Arrow compares
     "boolean": pa.bool_(),
     "int": pa.int32(),
     "long": pa.int64(),
