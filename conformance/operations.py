@@ -21,6 +21,7 @@ from conformance.compare import (
     type_argument,
     typed,
 )
+from conformance.compare_puffin import deletion_vector, puffin_file, puffin_form
 from conformance.compare_tables import evolved_schema, evolved_spec, table_form, table_json, unordered
 from conformance.protocol import complaint, protocol_schema
 
@@ -75,6 +76,10 @@ OPERATIONS: dict[str, Operation] = {
         Operation("partition-spec.evolve", evolved_spec),
         Operation("retention.expire", unordered("snapshots", "refs")),
         Operation("name-mapping.apply", unordered()),
+        Operation("puffin.read", puffin_form),
+        Operation("puffin.write", puffin_file),
+        Operation("dv.decode", exact),
+        Operation("dv.encode", deletion_vector),
     )
 }
 """All operations by name."""

@@ -60,6 +60,20 @@ class DeletionVector:
             raise violation("PUF022", "there are too many positions to list", found=self.cardinality, expected=expected)
         return np.asarray(self.bitmap.to_array(), dtype=np.uint64)
 
+    def ranges(self) -> list[tuple[int, int]]:
+        """The first and the last position of every run of positions without a gap, ascending.
+
+        Raises:
+            SpecError: PUF022, as `positions`.
+        """
+        positions = self.positions()
+        if not len(positions):
+            return []
+        ends = np.flatnonzero(np.diff(positions) != 1)
+        firsts = positions[np.concatenate(([0], ends + 1))]
+        lasts = positions[np.concatenate((ends, [len(positions) - 1]))]
+        return list(zip(firsts.tolist(), lasts.tolist(), strict=True))
+
     def deleted(self, first: int, count: int) -> npt.NDArray[np.bool_]:
         """For ``count`` rows from position ``first`` on, whether each is deleted."""
         mask = np.zeros(count, dtype=bool)

@@ -97,3 +97,11 @@ def test_damaged_vectors_are_refused_or_are_still_what_the_library_reads(seed):
     except SpecError:
         return
     assert len(BitMap64.deserialize(bytes(data))) == cardinality
+
+
+def test_runs_that_touch_are_refused_as_one_would_do():
+    assert code(vector([(0, bitmap([(0, runs([(10, 14), (15, 19)]))]))])) == ("PUF019", "/bitmaps/0/containers/0")
+
+
+def test_an_offset_beside_its_container_is_refused():
+    assert code(vector([(0, bitmap([(0, array([1, 2]))], shift=2))])) == ("PUF019", "/bitmaps/0/containers/0")

@@ -15,7 +15,7 @@ from spec_ref.formats.theta import encode_theta, sketch_of
 from tools.derive.cases import puffin as cases
 from tools.derive.puffin import blob_metadata, file
 
-VECTORS = [vector for file in cases.files() for vector in file.vectors]
+VECTORS = [vector for file in cases.files() for vector in file.vectors if file.operation == "puffin.read"]
 CREATED_BY = {"created-by": "tests"}
 
 

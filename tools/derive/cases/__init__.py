@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tools.derive import metadata_reads, metadata_vectors
-from tools.derive.cases import binary, bounds, hashing, json_values, transforms, types
+from tools.derive.cases import binary, bounds, deletion_vectors, hashing, json_values, puffin, transforms, types
 from tools.derive.vector import VectorFile
 
 
@@ -19,3 +19,5 @@ def all_files() -> Iterator[VectorFile]:
     yield from types.files()
     yield from metadata_vectors.files()
     yield from metadata_reads.files()
+    yield from puffin.files()
+    yield from deletion_vectors.files()

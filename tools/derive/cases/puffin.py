@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 from tools.derive.puffin import (
@@ -29,6 +31,11 @@ DV_PROPERTIES = {"referenced-data-file": "s3://bucket/table/data/a.parquet", "ca
 
 def _args(data: bytes) -> dict[str, Any]:
     return {"bytes": data.hex().upper()}
+
+
+def _only(code: str) -> tuple[int, ...]:
+    """The versions of a vector: deletion vectors are of v3, which their requirements say."""
+    return (3,) if code in ("PUF021", "PUF022", "PUF023", "PUF024") else ()
 
 
 def _blob(metadata: dict[str, Any], payload: bytes) -> dict[str, Any]:
@@ -62,7 +69,7 @@ ONE_JSON = json.dumps(ONE, separators=(",", ":")).encode()
 
 def _sound() -> Iterator[Vector]:
     def case(name: str, code: str, data: bytes, expect: dict[str, Any], note: str, origin: str = LAYOUT) -> Vector:
-        return Vector(f"puffin-read-{name}", (code,), _args(data), expect, origin, note)
+        return Vector(f"puffin-read-{name}", (code,), _args(data), expect, origin, note, only=_only(code))
 
     yield case("no-blobs", "PUF001", file(b"", {"blobs": []}), _answer([]), "32 bytes, the smallest file")
     yield case("one-blob", "PUF001", _file_of(A, _one()), _answer([(_one(), A)]), "one blob, not compressed")
@@ -241,12 +248,9 @@ def _metadata() -> Iterator[tuple[str, str, bytes, str]]:
     )
 
 
-def _refused(topic: str, section: str, rows: Iterator[tuple[str, str, bytes, str]]) -> VectorFile:
-    vectors = tuple(
-        Vector(f"puffin-read-refuses-{name}", (code,), _args(data), INVALID, LAYOUT, note)
-        for name, code, data, note in rows
-    )
-    return VectorFile(f"puffin/{topic}.json", "puffin.read", section, vectors)
+def _refused(rows: Iterator[tuple[str, str, bytes, str]]) -> Iterator[Vector]:
+    for name, code, data, note in rows:
+        yield Vector(f"puffin-read-refuses-{name}", (code,), _args(data), INVALID, LAYOUT, note)
 
 
 def _write(name: str, code: str, blobs: list[tuple[dict[str, Any], bytes]], note: str, **properties: str) -> Vector:
@@ -260,7 +264,7 @@ def _write(name: str, code: str, blobs: list[tuple[dict[str, Any], bytes]], note
         given.append({member: value for member, value in form.items() if member not in ("offset", "length")})
     args = {"blobs": given, "properties": properties}
     expect = ok(file(stored, {"blobs": described, "properties": properties}).hex().upper())
-    return Vector(f"puffin-write-{name}", (code,), args, expect, LAYOUT, note)
+    return Vector(f"puffin-write-{name}", (code,), args, expect, LAYOUT, note, only=_only(code))
 
 
 def _written() -> Iterator[Vector]:
@@ -287,23 +291,42 @@ def _refused_to_write() -> Iterator[Vector]:
         ("vector-compressed", "PUF023", {**dv, "compression-codec": "zstd"}, "a deletion vector is not compressed"),
         ("vector-snapshot-id", "PUF024", {**dv, "snapshot-id": 3}, "the snapshot id of a deletion vector is -1"),
         ("vector-sequence-number", "PUF024", {**dv, "sequence-number": 3}, "the sequence number is -1"),
-        ("vector-without-file", "PUF021", {**dv, "properties": {"cardinality": "5"}}, "referenced-data-file is missing"),
-        ("vector-without-cardinality", "PUF022", {**dv, "properties": {"referenced-data-file": "a"}}, "cardinality is missing"),
+        ("vector-without-file", "PUF021", {**dv, "properties": {"cardinality": "5"}}, "the data file is missing"),
+        ("vector-without-cardinality", "PUF022", {**dv, "properties": {"referenced-data-file": "a"}}, "no cardinality"),
     ]  # fmt: skip
     for name, code, metadata, note in rows:
         form = _blob(metadata, DV if metadata["type"] == "deletion-vector-v1" else A)
         given = {member: value for member, value in form.items() if member not in ("offset", "length")}
         args = {"blobs": [given], "properties": {}}
-        yield Vector(f"puffin-write-refuses-{name}", (code,), args, INVALID, LAYOUT, note)
+        yield Vector(f"puffin-write-refuses-{name}", (code,), args, INVALID, LAYOUT, note, only=_only(code))
+
+
+_SECTIONS = {
+    "File structure": ("PUF001",),
+    "Footer structure": ("PUF002", "PUF003", "PUF004", "PUF005"),
+    "Footer Payload": ("PUF006",),
+    "FileMetadata": ("PUF007", "PUF026"),
+    "BlobMetadata": ("PUF008", "PUF009", "PUF010", "PUF011", "PUF012", "PUF013", "PUF014", "PUF015"),
+    "`deletion-vector-v1` blob type": ("PUF021", "PUF022", "PUF023", "PUF024"),
+    "Compression codecs": ("PUF027",),
+}
+"""The requirements of each section of the Puffin spec."""
+
+
+def _by_section(topic: str, operation: str, vectors: Iterable[Vector]) -> Iterator[VectorFile]:
+    """A file for each section that the vectors are of."""
+    listed = list(vectors)
+    for section, codes in _SECTIONS.items():
+        own = tuple(vector for vector in listed if vector.requirements[0] in codes)
+        words = re.findall(r"[A-Z]?[a-z]+", section.removesuffix(" blob type").replace("-v1", ""))
+        if own:
+            yield VectorFile(f"puffin/{topic}-{'-'.join(words).lower()}.json", operation, section, own)
 
 
 def files() -> Iterator[VectorFile]:
     """The vector files."""
-    yield VectorFile("puffin/read.json", "puffin.read", "File structure", tuple(_sound()))
-    yield VectorFile("puffin/read-reserved-flags.json", "puffin.read", "Footer structure", tuple(_permitted()))
-    yield VectorFile("puffin/write.json", "puffin.write", "File structure", tuple(_written()))
-    yield VectorFile("puffin/write-refusals.json", "puffin.write", "Blob types", tuple(_refused_to_write()))
-    yield _refused("refusals-structure", "Footer structure", _structure())
-    yield _refused("refusals-payload", "Footer Payload", _payload())
-    yield _refused("refusals-metadata", "BlobMetadata", _metadata())
-    yield _refused("refusals-codecs", "Compression codecs", _codecs())
+    yield from _by_section("read", "puffin.read", _sound())
+    yield from _by_section("read-reserved", "puffin.read", _permitted())
+    yield from _by_section("refusals", "puffin.read", _refused(chain(_structure(), _payload(), _metadata(), _codecs())))
+    yield from _by_section("write", "puffin.write", _written())
+    yield from _by_section("write-refusals", "puffin.write", _refused_to_write())

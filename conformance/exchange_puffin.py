@@ -1,0 +1,66 @@
+"""Puffin files and deletion vectors as they travel: 64-bit numbers as strings, bytes as hexadecimal.
+
+A Puffin file is ``{"blobs": [...], "properties": {...}}``; a blob has the members of its description, those that are
+absent filled in (``compression-codec`` null, ``properties`` empty), and its contents, decompressed, as ``payload``. The
+positions of a deletion vector are ranges of the first and the last position, ascending, with a gap between any two.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyroaring import BitMap64
+
+from spec_ref.deletes.deletion_vector import MAX_POSITION, DeletionVector
+from spec_ref.errors import violation
+from spec_ref.formats.puffin import Blob, PuffinFile
+
+Form = dict[str, Any]
+
+
+def file_form(file: PuffinFile) -> Form:
+    """A file that was read."""
+    blobs = [
+        {
+            "type": blob.type,
+            "fields": list(blob.fields),
+            "snapshot-id": str(blob.snapshot_id),
+            "sequence-number": str(blob.sequence_number),
+            "offset": str(blob.offset),
+            "length": str(blob.length),
+            "compression-codec": blob.compression_codec,
+            "properties": dict(blob.properties or {}),
+            "payload": file.blob_bytes(blob).hex().upper(),
+        }
+        for blob in file.blobs
+    ]
+    return {"blobs": blobs, "properties": dict(file.properties)}
+
+
+def blob_from_form(form: Form) -> Blob:
+    """A blob that is to be written."""
+    return Blob(
+        type=form["type"],
+        fields=form["fields"],
+        payload=bytes.fromhex(form["payload"]),
+        snapshot_id=int(form["snapshot-id"]),
+        sequence_number=int(form["sequence-number"]),
+        compression_codec=form["compression-codec"],
+        properties=form["properties"],
+    )
+
+
+def vector_form(vector: DeletionVector) -> Form:
+    """A deletion vector that was read."""
+    ranges = [[str(first), str(last)] for first, last in vector.ranges()]
+    return {"cardinality": str(vector.cardinality), "ranges": ranges}
+
+
+def positions_from_ranges(ranges: list[list[str]]) -> BitMap64:
+    """The positions in ranges."""
+    positions = BitMap64()
+    for first, last in ((int(low), int(high)) for low, high in ranges):
+        if not 0 <= first <= last <= MAX_POSITION:
+            raise violation("PUF020", "not a range of positions", found=[first, last], expected=f"0 to {MAX_POSITION}")
+        positions.add_range(first, last + 1)
+    return positions
