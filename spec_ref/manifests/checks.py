@@ -16,7 +16,7 @@ import attrs
 
 from spec_ref.errors import SpecError, Violation, shown
 from spec_ref.formats.avro_container import Data
-from spec_ref.formats.avro_rows import schema_faults
+from spec_ref.formats.avro_rows import Fault, schema_faults
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.inheritance import inherit
 from spec_ref.manifests.manifest import CONTENTS, Header, Manifest
@@ -36,6 +36,10 @@ from spec_ref.versions import REQUIRED, V1, V2, FormatVersion
 
 MAX_PER_RULE = 1000
 """How many places of one broken rule are told; a manifest with more has one cause."""
+
+
+INHERITED = frozenset({"MAN012", "MAN013", "MAN014"})
+"""The optional columns that some engines cannot do without, although they are inherited where they are left out."""
 
 
 @attrs.frozen
@@ -97,14 +101,15 @@ def _limited(found: list[Finding]) -> Iterator[Finding]:
 def _findings(manifest: Manifest, length: int, given: Schema | None) -> Iterator[Finding]:
     version = manifest.format_version
     yield from _header(manifest.header)
-    schema, problem = _parsed(manifest.header.schema)
-    if problem is not None and "schema" in manifest.header.properties:
-        yield Finding(attrs.evolve(problem, requirement="MAN005", path=f"/schema{problem.path}"), Severity.ERROR)
+    schema, unread = _parsed(manifest.header.schema)
+    if unread is not None and "schema" in manifest.header.properties:
+        yield Finding(attrs.evolve(unread, requirement="MAN005", path=f"/schema{unread.path}"), Severity.ERROR)
     spec = manifest.spec
     partition = _partition_type(spec, given or schema)
-    for fault, needed in schema_faults(ManifestEntry, manifest.record, version, partition):
-        severity = Severity.ERROR if needed else Severity.WARNING
-        yield Finding(attrs.evolve(fault, path=f"/avro.schema{fault.path}"), severity)
+    for problem, fault in schema_faults(ManifestEntry, manifest.record, version, partition):
+        if fault is not Fault.LEFT_OUT or problem.requirement in INHERITED:
+            severity = Severity.ERROR if fault is Fault.BROKEN else Severity.WARNING
+            yield Finding(attrs.evolve(problem, path=f"/avro.schema{problem.path}"), severity)
     entries: list[ManifestEntry] = []
     yield from _read_all(manifest, entries)
     context = Context(version, manifest.content)

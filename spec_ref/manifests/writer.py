@@ -188,7 +188,7 @@ def summarize(entries: Iterable[ManifestEntry], partition: StructType) -> Iterat
         key = _order(field.type)
         yield FieldSummary(
             contains_null=len(present) < len(values),
-            contains_nan=len(ordered) < len(present) if floats else None,
+            contains_nan=len(ordered) < len(present),
             lower_bound=encode_bound(field.type, min(ordered, key=key)) if ordered else None,
             upper_bound=encode_bound(field.type, max(ordered, key=key)) if ordered else None,
         )

@@ -9,7 +9,7 @@ import attrs
 
 from spec_ref.errors import SpecError, Violation
 from spec_ref.formats.avro_container import Data, open_container
-from spec_ref.formats.avro_rows import schema_faults
+from spec_ref.formats.avro_rows import Fault, schema_faults
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.schemas.types import StructType
 from spec_ref.snapshots.manifest_list import (
@@ -48,9 +48,10 @@ def check_manifest_list(
     except SpecError as error:
         return [Finding(attrs.evolve(error.violation, file=file), Severity.ERROR)]
     found = []
-    for fault, needed in schema_faults(ManifestFile, record, format_version, StructType(())):
-        told = attrs.evolve(fault, path=f"/avro.schema{fault.path}")
-        found.append(Finding(told, Severity.ERROR if needed else Severity.WARNING))
+    for problem, fault in schema_faults(ManifestFile, record, format_version, StructType(())):
+        if fault is not Fault.LEFT_OUT:
+            severity = Severity.ERROR if fault is Fault.BROKEN else Severity.WARNING
+            found.append(Finding(attrs.evolve(problem, path=f"/avro.schema{problem.path}"), severity))
     problems: list[Violation] = []
     for number, manifest in enumerate(manifests):
         alone = (error.violation for error in list_rules(manifest, format_version))

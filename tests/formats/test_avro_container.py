@@ -1,0 +1,196 @@
+"""Avro containers: what they hold comes back, and no length, count or codec is believed."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import time
+import zlib
+
+import fastavro
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spec_ref.errors import SpecError
+from spec_ref.formats.avro_container import CODECS, Limits, long_bytes, open_container, write_container
+from spec_ref.formats.avro_types import parse_schema
+from spec_ref.formats.avro_values import decode_all, read_long
+
+CODE = "MAN001"
+SCHEMA = json.dumps({"type": "record", "name": "r", "fields": [{"name": "x", "type": "string"}]})
+SYNC = b"0123456789abcdef"
+BODY = b"\x0aabcde"
+
+
+def container(*blocks: tuple[int, bytes], codec: str = "null") -> bytes:
+    return write_container({"avro.schema": SCHEMA}, blocks, codec=codec, sync=SYNC)
+
+
+def decoded(data: bytes, limits: Limits) -> list[object]:
+    opened = open_container(data, CODE, limits)
+    type_ = parse_schema(opened.metadata["avro.schema"], CODE)
+    return [row for count, payload in opened.payloads() for row in decode_all(type_, count, payload, CODE)]
+
+
+def refused(data: bytes, limits: Limits | None = None) -> str:
+    with pytest.raises(SpecError) as error:
+        decoded(data, limits or Limits())
+    assert error.value.violation.requirement == CODE
+    return str(error.value)
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_fastavro_reads_what_is_written_and_is_read(codec: str) -> None:
+    ours = container((2, BODY * 2), (1, BODY), codec=codec)
+    assert [row["x"] for row in fastavro.reader(io.BytesIO(ours))] == ["abcde"] * 3
+    out = io.BytesIO()
+    fastavro.writer(out, json.loads(SCHEMA), [{"x": "abcde"}] * 3, codec=codec)
+    assert [payload for _, payload in open_container(out.getvalue(), CODE).payloads()] == [BODY * 3]
+
+
+@given(st.integers(-(1 << 63), (1 << 63) - 1))
+def test_integers_survive(value: int) -> None:
+    encoded = long_bytes(value)
+    assert read_long(encoded, 0) == (value, len(encoded))
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_a_file_that_ends_anywhere_but_behind_a_block_is_refused(codec: str) -> None:
+    data = container((2, BODY * 2), codec=codec)
+    header = len(container(codec=codec))
+    for size in range(len(data)):
+        if size != header:
+            refused(data[:size])
+
+
+def test_another_sync_marker_is_refused() -> None:
+    data = container((1, BODY), (1, BODY))
+    assert "sync marker" in refused(data[:-1] + b"\0")
+
+
+def test_other_magic_is_refused() -> None:
+    assert "not an Avro container" in refused(b"PAR1" + container((1, BODY))[4:])
+
+
+@pytest.mark.parametrize(
+    ("block", "told"),
+    [
+        (long_bytes(-1) + long_bytes(6) + BODY, "negative"),
+        (long_bytes(1) + long_bytes(-6) + BODY, "size of a block"),
+        (long_bytes(1) + long_bytes(1 << 62) + BODY, "size of a block"),
+        (b"\xff" * 11 + long_bytes(6) + BODY, "more than 64 bits"),
+        (long_bytes(1 << 62) + long_bytes(6) + BODY, "too short for its number"),
+        (long_bytes(2) + long_bytes(6) + BODY, "ends inside it"),
+        (long_bytes(0) + long_bytes(6) + BODY, "bytes are left"),
+        (long_bytes(1) + long_bytes(7) + BODY + b"\0", "bytes are left"),
+        (long_bytes(1) + long_bytes(2) + long_bytes(-3) + b"\0", "negative or runs over"),
+        (long_bytes(1) + long_bytes(2) + long_bytes(3) + b"a", "negative or runs over"),
+    ],
+)
+def test_lying_counts_and_sizes_are_refused(block: bytes, told: str) -> None:
+    assert told in refused(container() + block + SYNC)
+
+
+def test_a_header_that_claims_too_much_is_refused() -> None:
+    magic = b"Obj\x01"
+    assert refused(magic + long_bytes(1 << 62) + b"\0" * 100)
+    assert refused(magic + long_bytes(1) + long_bytes(1 << 40) + b"key")
+    assert refused(magic + long_bytes(-1) + long_bytes(1 << 40) + b"key")
+    many = b"".join(long_bytes(1) + b"a" + long_bytes(0) for _ in range(100))
+    assert "too many" in refused(magic + long_bytes(100) + many + b"\0" + SYNC, Limits(header_entries=50))
+    assert "no avro.schema" in refused(magic + long_bytes(0) + SYNC)
+
+
+def test_an_unknown_codec_is_refused() -> None:
+    data = container((1, BODY)).replace(b"\x08null", b"\x08lzma")
+    assert "codec is not known" in refused(data)
+
+
+@pytest.mark.parametrize("codec", ["deflate", "zstandard", "snappy"])
+def test_a_bomb_is_refused_before_it_goes_off(codec: str) -> None:
+    data = container((1, bytes(64 << 20)), codec=codec)
+    start = time.perf_counter()
+    assert "decompresses to more than" in refused(data, Limits(block_bytes=1 << 20))
+    assert time.perf_counter() - start < 1
+    assert "decompress to more than" in refused(data, Limits(total_bytes=1 << 20))
+
+
+@pytest.mark.parametrize("codec", ["deflate", "zstandard", "snappy"])
+@pytest.mark.parametrize("limit", [1 << 20, 100])
+def test_damaged_compression_is_refused(codec: str, limit: int) -> None:
+    packed = open_container(container((1, BODY), codec=codec), CODE)
+    block = packed.blocks[0]
+    body = bytes(packed.data[block.start : block.start + block.size])
+    for damaged in (body[:-1], body[:-5], b"\xff" * len(body), b""):
+        data = container(codec=codec) + long_bytes(1) + long_bytes(len(damaged)) + damaged + SYNC
+        assert f"not {codec} data" in refused(data, Limits(block_bytes=limit))
+
+
+def test_the_checksum_of_snappy_is_of_the_decompressed_bytes() -> None:
+    opened = open_container(container((1, BODY), codec="snappy"), CODE)
+    assert bytes(opened.data[:-16])[-4:] == zlib.crc32(BODY).to_bytes(4, "big")
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=60), st.sampled_from(CODECS))
+def test_any_bytes_behind_a_header_are_read_or_refused(data: bytes, codec: str) -> None:
+    with contextlib.suppress(SpecError):
+        decoded(container(codec=codec) + data, Limits())
+
+
+# Schemas
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        "", "[]", "{", "1", '"x"', '{"type": "record"}', '{"type": "record", "name": "r"}',
+        '{"type": "record", "name": "r", "fields": [{"name": "a"}]}',
+        '{"type": "record", "name": "r", "fields": [{"name": "a", "type": "int"}, {"name": "a", "type": "int"}]}',
+        '{"type": "record", "name": "r", "fields": [{"name": "a", "type": "r"}]}',
+        '{"type": "fixed", "name": "f", "size": -1}', '{"type": "fixed", "name": "f", "size": 1e3}',
+        '{"type": "fixed", "name": "f", "size": 99999999999}', '{"type": "enum", "name": "e", "symbols": []}',
+        '{"type": {"type": {"type": 1}}}', '["null", "nothing"]', '{"type": "array"}',
+        '[{"type": "fixed", "name": "f", "size": 1}, {"type": "fixed", "name": "f", "size": 2}]',
+    ],
+)  # fmt: skip
+def test_malformed_schemas_are_refused(schema: str) -> None:
+    with pytest.raises(SpecError) as error:
+        parse_schema(schema, CODE)
+    assert error.value.violation.requirement == CODE
+
+
+def test_ids_are_integers() -> None:
+    for wrong in ('"5"', "5.0", "true", str(1 << 40)):
+        schema = '{"type": "record", "name": "r", "fields": [{"name": "a", "type": "int", "field-id": ' + wrong + "}]}"
+        with pytest.raises(SpecError) as error:
+            parse_schema(schema, CODE)
+        assert error.value.violation.requirement == "AVR013"
+        assert error.value.violation.path == "/fields/0/field-id"
+
+
+def test_schema_bombs_are_refused_quickly() -> None:
+    start = time.perf_counter()
+    doubling: list[str] = ['{"type": "record", "name": "r0", "fields": [{"name": "a", "type": "int"}]}']
+    for number in range(1, 60):
+        of = f"r{number - 1}"
+        doubling.append(
+            f'{{"type": "record", "name": "r{number}", "fields": '
+            f'[{{"name": "a", "type": "{of}"}}, {{"name": "b", "type": "{of}"}}]}}'
+        )
+    with pytest.raises(SpecError, match="too many types"):
+        parse_schema("[" + ",".join(doubling) + "]", CODE)
+    for depth in (150, 5000, 200_000):
+        with pytest.raises(SpecError):
+            parse_schema('{"type": "array", "items": ' * depth + '"nothing"' + "}" * depth, CODE)
+    assert time.perf_counter() - start < 5
+
+
+def test_a_namespace_leads_to_its_names() -> None:
+    schema = """{"type": "record", "name": "a.b.r", "fields": [
+        {"name": "x", "type": {"type": "fixed", "name": "f", "size": 2}},
+        {"name": "y", "type": "f"}, {"name": "z", "type": "a.b.f"}]}"""
+    record = parse_schema(schema, CODE)
+    assert len({field.type for field in record.fields}) == 1  # type: ignore[union-attr]
