@@ -36,9 +36,7 @@ from spec_ref.schemas.evolution import (
 )
 from spec_ref.schemas.name_mapping import MappedField, find, read_name_mapping
 from spec_ref.schemas.schema import FIELDS, SCHEMA, Schema
-from spec_ref.schemas.type_json import type_from_json
-from spec_ref.schemas.types import Type
-from spec_ref.single_value.json_value import from_json
+from spec_ref.schemas.type_json import type_from_json, type_to_json
 from spec_ref.snapshots.retention import retained
 from spec_ref.sorting import ORDER
 from spec_ref.table_metadata import TableMetadata, check_metadata, read_metadata, upgrade, write_metadata
@@ -106,8 +104,10 @@ def _check(args: Arguments) -> list[str]:
 # Evolution
 
 
-def _default_of(type_: Type, json: Any) -> Any:
-    return None if json is None else from_json(type_, json)
+def _default_of(type_: Any, default: Any) -> Any:
+    """A default of a type, both as JSON, as it is read where it stands in a schema."""
+    field = {"id": 1, "name": "f", "required": False, "type": type_, "write-default": default}
+    return reader(FIELDS, V3)([field])[0].write_default
 
 
 def _place(names: Sequence[str], name: str, after: str | None) -> int:
@@ -127,7 +127,7 @@ def _column_change(schema: Schema, change: Arguments) -> Change:
     match change["op"]:
         case "add":
             type_ = type_from_json(change["type"])
-            default = _default_of(type_, change.get("default"))
+            default = _default_of(change["type"], change.get("default"))
             required = change.get("required", False)
             return AddColumn(change["name"], type_, change.get("parent"), required, change.get("doc"), default)
         case "drop":
@@ -141,8 +141,8 @@ def _column_change(schema: Schema, change: Arguments) -> Change:
             return PromoteColumn(change["name"], type_from_json(change["type"]))
         case _:
             column = schema.find_name(change["name"])
-            type_ = column.type if column else type_from_json("unknown")
-            return SetWriteDefault(change["name"], _default_of(type_, change["default"]))
+            type_json = type_to_json(column.type) if column else "string"
+            return SetWriteDefault(change["name"], _default_of(type_json, change["default"]))
 
 
 def _evolve_schema(args: Arguments) -> Json:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tools.derive import metadata_reads, metadata_vectors
+from tools.derive import (
+    metadata_evolution,
+    metadata_names,
+    metadata_partitions,
+    metadata_reads,
+    metadata_retention,
+    metadata_vectors,
+)
 from tools.derive.cases import binary, bounds, deletion_vectors, hashing, json_values, puffin, transforms, types
 from tools.derive.vector import VectorFile
 
@@ -19,5 +26,9 @@ def all_files() -> Iterator[VectorFile]:
     yield from types.files()
     yield from metadata_vectors.files()
     yield from metadata_reads.files()
+    yield from metadata_evolution.files()
+    yield from metadata_partitions.files()
+    yield from metadata_retention.files()
+    yield from metadata_names.files()
     yield from puffin.files()
     yield from deletion_vectors.files()
