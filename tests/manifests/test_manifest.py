@@ -1,0 +1,239 @@
+"""Manifests: what is written is read, by fastavro too; entries inherit; columns are the entries."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import fastavro
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from spec_ref.errors import SpecError
+from spec_ref.manifests import (
+    EntryStatus,
+    FileContent,
+    FileFormat,
+    ManifestEntry,
+    check_manifest,
+    read_manifest,
+    write_manifest,
+)
+from spec_ref.manifests import manifest_file as describe
+from spec_ref.manifests.columns import column_batches
+from spec_ref.manifests.metrics import column_metrics
+from spec_ref.partitioning.spec import UNPARTITIONED
+from spec_ref.records import evolve
+from spec_ref.schemas import types as iceberg
+from spec_ref.schemas.schema import Schema
+from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile
+from spec_ref.versions import V1, V2, V3, FormatVersion
+
+from manifest_strategies import SCHEMA, SPEC, VALUES, entries, simple  # isort: skip
+
+TABLE = Schema((iceberg.NestedField(1, "id", True, iceberg.LONG), iceberg.NestedField(2, "x", False, iceberg.INT)))
+CODES = ("null", "deflate", "snappy", "zstandard")
+
+
+def written(rows: list[ManifestEntry], version: FormatVersion = V2, **changes: object) -> bytes:
+    return write_manifest(rows, UNPARTITIONED, TABLE, version, **changes)  # type: ignore[arg-type]
+
+
+def listed(rows: list[ManifestEntry], data: bytes, **changes: object) -> ManifestFile:
+    told = {"path": "s3://b/m.avro", "length": len(data), "snapshot_id": 7, "sequence_number": 9, **changes}
+    return describe(rows, UNPARTITIONED, TABLE, **told)  # type: ignore[arg-type]
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.sampled_from(FormatVersion), st.data())
+def test_what_is_written_is_read_in_objects_and_in_columns(version: FormatVersion, data: st.DataObject) -> None:
+    rows = data.draw(st.lists(entries(version), min_size=1, max_size=5))
+    rows = (rows * 40)[: data.draw(st.sampled_from([1, 5, 60]))]
+    size = data.draw(st.sampled_from([100, 3000, 64000]))
+    content = write_manifest(rows, SPEC, SCHEMA, version, codec=data.draw(st.sampled_from(CODES)), block_bytes=size)
+    told = describe(
+        rows, SPEC, SCHEMA, path="s3://b/m", length=len(content), snapshot_id=7,
+        sequence_number=0 if version is V1 else 9, first_row_id=1000 if version is V3 else None,
+    )  # fmt: skip
+    assert list(read_manifest(content).entries()) == rows
+    manifest = read_manifest(content, manifest_file=told, specs={3: SPEC})
+    expected = list(manifest.entries())
+    columns = manifest.columns
+    assert len(columns) == len(rows) == len(manifest)
+    for name in ("snapshot_id", "sequence_number", "file_sequence_number"):
+        assert getattr(columns, name).to_list() == [getattr(entry, name) for entry in expected]
+    for name in ("first_row_id", "sort_order_id"):
+        assert getattr(columns, name).to_list() == [getattr(entry.data_file, name) for entry in expected]
+    for name in ("record_count", "file_size_in_bytes"):
+        assert getattr(columns, name).tolist() == [getattr(entry.data_file, name) for entry in expected]
+    assert columns.file_paths() == [entry.data_file.file_path for entry in expected]
+    assert columns.live.tolist() == [entry.live for entry in expected]
+    for field in VALUES:
+        assert columns.partition(field) == [entry.data_file.partition[field] for entry in expected]
+    for column in {key for entry in rows for key in entry.data_file.value_counts or {}} | {3}:
+        counts = [(entry.data_file.value_counts or {}).get(column) for entry in expected]
+        assert columns.counts("value_counts", column).to_list() == counts
+    for column in {key for entry in rows for key in entry.data_file.lower_bounds or {}} | {3}:
+        bounds = [(entry.data_file.lower_bounds or {}).get(column) for entry in expected]
+        assert columns.lower_bounds(column).to_bytes() == bounds
+    some = list(range(0, len(rows), 3))
+    assert columns.entries(some) == [expected[row] for row in some]
+    batches = [entry for part in column_batches(manifest) for entry in part.entries(range(len(part)))]
+    assert batches == expected
+
+
+@pytest.mark.parametrize("version", FormatVersion)
+def test_a_written_manifest_has_no_findings_and_opens_in_fastavro(version: FormatVersion) -> None:
+    rows = [simple(number, snapshot_id=7) for number in range(50)]
+    data = written(rows, version)
+    told = listed(rows, data, sequence_number=0 if version is V1 else 9)
+    assert check_manifest(data, manifest_file=told, specs={0: UNPARTITIONED}) == []
+    reader = fastavro.reader(io.BytesIO(data))
+    assert [row["data_file"]["file_path"] for row in reader] == [row.data_file.file_path for row in rows]
+    assert json.loads(reader.metadata["partition-spec"]) == []
+    assert reader.metadata["format-version"] == str(int(version))
+    assert json.loads(reader.metadata["schema"])["fields"][0] == {
+        "id": 1,
+        "name": "id",
+        "required": True,
+        "type": "long",
+    }
+
+
+# Inheritance
+
+
+def test_numbers_of_added_entries_come_from_the_list() -> None:
+    rows = [
+        simple(0),
+        simple(1, sequence_number=4),  # logically older data keeps its number, the file's is inherited (SEQ007)
+        simple(2, status=EntryStatus.EXISTING, snapshot_id=3, sequence_number=2, file_sequence_number=5),
+        simple(3, status=EntryStatus.DELETED, snapshot_id=7, sequence_number=0, file_sequence_number=0),
+    ]
+    data = written(rows)
+    found = list(read_manifest(data, manifest_file=listed(rows, data)).entries())
+    assert [entry.sequence_number for entry in found] == [9, 4, 2, 0]
+    assert [entry.file_sequence_number for entry in found] == [9, 9, 5, 0]
+    assert [entry.snapshot_id for entry in found] == [7, 7, 3, 7]
+    assert list(read_manifest(data).entries()) == rows
+    told = listed(rows, data)
+    assert (told.added_files_count, told.existing_files_count, told.deleted_files_count) == (2, 1, 1)
+    assert told.min_sequence_number == 2  # that of the deleted file does not count
+
+
+def test_files_of_a_v1_manifest_have_number_0_in_a_table_of_v2() -> None:
+    rows = [simple(0, snapshot_id=3), simple(1, status=EntryStatus.EXISTING, snapshot_id=3)]
+    data = written(rows, V1)
+    found = list(read_manifest(data, manifest_file=listed(rows, data)).entries())
+    assert [(entry.sequence_number, entry.file_sequence_number) for entry in found] == [(0, 0), (0, 0)]
+
+
+def test_the_row_ids_of_the_worked_example_of_the_spec() -> None:
+    # Row lineage example: manifest added1 has first_row_id 1000; its files get 800 (written), 1000 and 1050.
+    rows = [
+        simple(
+            1, status=EntryStatus.EXISTING, sequence_number=1, file_sequence_number=1, record_count=25, first_row_id=800
+        ),
+        simple(2, record_count=50),
+        simple(3, record_count=50),
+    ]
+    data = written(rows, V3)
+    manifest = read_manifest(data, manifest_file=listed(rows, data, first_row_id=1000))
+    assert [entry.data_file.first_row_id for entry in manifest.entries()] == [800, 1000, 1050]
+    assert manifest.columns.first_row_id.to_list() == [800, 1000, 1050]
+    assert manifest.columns.next_row_id == 1100
+
+
+def test_deleted_entries_take_no_row_ids_and_existing_ones_do() -> None:
+    numbers = {"sequence_number": 1, "file_sequence_number": 1, "snapshot_id": 3}
+    rows = [
+        simple(0, status=EntryStatus.DELETED, **numbers),
+        simple(1, status=EntryStatus.EXISTING, **numbers),
+        simple(2),
+    ]
+    data = written(rows, V3)
+    found = read_manifest(data, manifest_file=listed(rows, data, first_row_id=100)).entries()
+    assert [entry.data_file.first_row_id for entry in found] == [None, 100, 110]
+
+
+def test_delete_files_have_no_row_ids() -> None:
+    rows = [simple(0, content=FileContent.EQUALITY_DELETES, equality_ids=(1,))]
+    data = written(rows, V3, content=ManifestContent.DELETES)
+    told = listed(rows, data, content=ManifestContent.DELETES)
+    manifest = read_manifest(data, manifest_file=evolve(told, first_row_id=100))
+    assert next(manifest.entries()).data_file.first_row_id is None
+    assert manifest.columns.first_row_id.to_list() == [None]
+
+
+# Metrics
+
+
+def test_bounds_of_an_int_column_are_read_as_the_long_it_became() -> None:
+    rows = [simple(0, lower_bounds={1: b"\xff\xff\xff\xff"}, upper_bounds={1: bytes(8)}), simple(1)]
+    manifest = read_manifest(written(rows))
+    assert manifest.columns.lower_bounds(1).to_list(iceberg.LONG) == [-1, 1]
+    numbers = manifest.columns.lower_bounds(1).integers()
+    assert numbers is not None
+    assert numbers.to_list() == [-1, 1]
+    metrics = column_metrics(next(manifest.entries()).data_file, 1, iceberg.LONG)
+    assert (metrics.lower_bound, metrics.upper_bound, metrics.value_count) == (-1, 0, 10)
+    assert manifest.columns.lower_bounds(99).to_list(iceberg.LONG) == [None, None]
+
+
+# What the writer refuses
+
+
+VECTOR = {
+    "content": FileContent.POSITION_DELETES, "file_format": FileFormat.PUFFIN, "referenced_data_file": "s3://x",
+    "content_offset": 4, "content_size_in_bytes": 40,
+}  # fmt: skip
+DELETES = {"content": FileContent.EQUALITY_DELETES, "equality_ids": (1,)}
+
+
+@pytest.mark.parametrize(
+    ("version", "content", "changes", "code", "path"),
+    [
+        (V1, 0, {}, "MAN012", "/0/snapshot_id"),
+        (V1, 1, {**DELETES, "snapshot_id": 1}, "DFL001", "/0/data_file/content"),
+        (V2, 0, DELETES, "MAN002", "/0/data_file/content"),
+        (V2, 1, {}, "MAN002", "/0/data_file/content"),
+        (V2, 0, {"status": EntryStatus.EXISTING}, "MAN022", "/0/sequence_number"),
+        (V2, 0, {"status": EntryStatus.DELETED, "sequence_number": 1}, "MAN022", "/0/file_sequence_number"),
+        (V2, 1, {**DELETES, "equality_ids": None}, "DFL020", "/0/data_file/equality_ids"),
+        (V2, 1, VECTOR, "DFL003", "/0/data_file/file_format"),
+        (V3, 1, {**VECTOR, "referenced_data_file": None}, "DFL023", "/0/data_file/referenced_data_file"),
+        (V3, 1, {**VECTOR, "content_offset": None}, "DFL024", "/0/data_file/content_offset"),
+        (V3, 1, {**VECTOR, "content_size_in_bytes": None}, "DFL025", "/0/data_file/content_size_in_bytes"),
+        (V3, 1, {**VECTOR, "first_row_id": 3}, "LIN021", "/0/data_file/first_row_id"),
+        (V2, 0, {"split_offsets": (4, 4)}, "DFL019", "/0/data_file/split_offsets"),
+        (V2, 0, {"record_count": -1}, "DFL005", "/0/data_file/record_count"),
+        (V2, 0, {"file_size_in_bytes": -1}, "DFL006", "/0/data_file/file_size_in_bytes"),
+        (V2, 0, {"value_counts": {3: -1}}, "DFL012", "/0/data_file/value_counts/3"),
+        (V2, 0, {"partition": {1000: 5}}, "DFL004", "/0/data_file/partition"),
+        (V2, 0, {"record_count": 1 << 63}, "AVR014", "/0/data_file/record_count"),
+    ],
+)
+def test_the_writer_refuses_what_breaks_a_rule(
+    version: FormatVersion, content: int, changes: dict[str, object], code: str, path: str
+) -> None:
+    with pytest.raises(SpecError) as error:
+        written([simple(0, **changes)], version, content=ManifestContent(content))
+    assert (error.value.violation.requirement, error.value.violation.path) == (code, path)
+
+
+def test_a_partition_value_of_another_type_is_refused() -> None:
+    partition = dict.fromkeys(VALUES)
+    entry = simple(0, partition={**partition, 1003: 5})
+    with pytest.raises(SpecError) as error:
+        write_manifest([entry], SPEC, SCHEMA, V2)
+    assert error.value.violation.path == "/0/data_file/partition/1003"
+    with pytest.raises(SpecError):
+        write_manifest([simple(0)], SPEC, SCHEMA, V2)
+
+
+def test_a_deletion_vector_is_written_and_read() -> None:
+    entry = simple(0, **VECTOR)
+    found = next(read_manifest(written([entry], V3, content=ManifestContent.DELETES)).entries())
+    assert found == entry
+    assert found.data_file.is_deletion_vector
