@@ -9,8 +9,9 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from conformance.adapters import native
+from conformance.adapters.iceberg_java_metadata import Tables
 from conformance.adapters.jvm import JVM
-from conformance.adapters.serve import Invalid, Unsupported, serve
+from conformance.adapters.serve import Invalid, Unsupported, serve, take_standard_output
 
 Arguments = dict[str, Any]
 
@@ -198,11 +199,13 @@ class IcebergJava:
             "bound.decode": self.bound_decode,
             "bound.truncate": self.bound_truncate,
             "type.parse": self.type_parse,
+            **Tables(self._jvm, self.type_of).operations(),
         }
 
 
 def main() -> None:
     """Serve Iceberg-Java on standard input and output."""
+    answers = take_standard_output()
     jvm = JVM(os.environ["ICEBERG_CONFORMANCE_JARS"])
     try:
         java = IcebergJava(jvm)
@@ -214,6 +217,7 @@ def main() -> None:
                 "format_versions": [1, 2, 3],
             },
             java.operations(),
+            answers=answers,
         )
     finally:
         jvm.shutdown()

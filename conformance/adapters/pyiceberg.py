@@ -18,7 +18,7 @@ from pyiceberg.schema import Schema
 from pyiceberg.transforms import BucketTransform, parse_transform
 from pyiceberg.types import UnknownType, UUIDType
 
-from conformance.adapters import native
+from conformance.adapters import native, pyiceberg_metadata
 from conformance.adapters.serve import Invalid, Unsupported, serve
 
 Arguments = dict[str, Any]
@@ -174,6 +174,7 @@ def operations() -> dict[str, Callable[[Arguments], object]]:
         "bound.decode": _decode,
         "bound.truncate": _bound_truncate,
         "type.parse": _type_parse,
+        **pyiceberg_metadata.operations(engine_type),
     }
 
 
