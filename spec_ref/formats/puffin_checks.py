@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 from spec_ref.deletes.deletion_vector import decode_deletion_vector
-from spec_ref.errors import SpecError, Violation, violation
+from spec_ref.errors import SpecError, Violation, shown, violation
 from spec_ref.formats.puffin import (
     BLOB_METADATA,
     COMPRESSED_PAYLOAD,
@@ -68,6 +68,43 @@ def check_blob(file: PuffinFile, blob: BlobMetadata) -> Iterator[Violation]:
             check(blob, contents)
     except SpecError as error:
         yield error.violation
+
+
+def check_reference(
+    file: PuffinFile, *, offset: int, length: int, referenced_data_file: str, record_count: int
+) -> Iterator[Violation]:
+    """Whether a manifest entry of a deletion vector is about a blob of the file (DFL005, DFL024, DFL025, PUF021).
+
+    Args:
+        file: the file at the entry's ``file_path``.
+        offset: the entry's ``content_offset``.
+        length: the entry's ``content_size_in_bytes``.
+        referenced_data_file: the entry's ``referenced_data_file``.
+        record_count: the entry's ``record_count``.
+    """
+    blob = next((blob for blob in file.blobs if blob.offset == offset and blob.type == DELETION_VECTOR), None)
+    if blob is None:
+        starts = [blob.offset for blob in file.blobs if blob.type == DELETION_VECTOR]
+        message, expected = "no deletion vector starts at the offset", f"one of {shown(starts)}"
+        yield violation("DFL024", message, found=offset, expected=expected, path="/content_offset").violation
+        return
+    if blob.length != length:
+        message, expected = "the size is not that of the blob", str(blob.length)
+        yield violation("DFL025", message, found=length, expected=expected, path="/content_size_in_bytes").violation
+    stated = (blob.properties or {}).get("referenced-data-file")
+    if stated != referenced_data_file:
+        message, path = "the blob is about another data file", "/referenced_data_file"
+        yield violation("PUF021", message, found=referenced_data_file, expected=shown(stated), path=path).violation
+    try:
+        cardinality = decode_deletion_vector(file.blob_bytes(blob)).cardinality
+    except SpecError as error:
+        yield error.violation
+        return
+    if cardinality != record_count:
+        message = "the record count is not the cardinality of the deletion vector"
+        yield violation(
+            "DFL005", message, found=record_count, expected=str(cardinality), path="/record_count"
+        ).violation
 
 
 def _check_deletion_vector(blob: BlobMetadata, contents: bytes) -> None:

@@ -105,3 +105,10 @@ def test_runs_that_touch_are_refused_as_one_would_do():
 
 def test_an_offset_beside_its_container_is_refused():
     assert code(vector([(0, bitmap([(0, array([1, 2]))], shift=2))])) == ("PUF019", "/bitmaps/0/containers/0")
+
+
+def test_the_cookie_of_runs_may_stand_where_no_container_has_runs():
+    one = struct.pack("<HH", 12347, 0) + b"\0" + struct.pack("<HHH", 0, 0, 6)
+    data = vector([(0, one)])
+    assert cardinality64(data) == 1
+    assert list(BitMap64.deserialize(data)) == [6]

@@ -10,10 +10,14 @@ import pytest
 
 from spec_ref.deletes.deletion_vector import decode_deletion_vector
 from spec_ref.formats.puffin import read_puffin
-from spec_ref.formats.puffin_checks import check_puffin
+from spec_ref.formats.puffin_checks import check_puffin, check_reference
 from spec_ref.formats.theta import decode_theta, encode_theta, sketch_of
+from spec_ref.json_records import record_reader
 from spec_ref.schemas.type_json import type_from_json
 from spec_ref.single_value.binary import to_binary
+from spec_ref.table_metadata.statistics import STATISTICS_FILE
+from spec_ref.table_metadata.statistics_files import check_statistics_file
+from spec_ref.versions import V3
 
 GOLDEN = Path(__file__).parents[2] / "vectors" / "golden" / "puffin"
 INDEX = json.loads((GOLDEN / "index.json").read_text())
@@ -43,10 +47,6 @@ def test_deletion_vectors_hold_the_deleted_rows(case):
         vector = decode_deletion_vector(puffin.blob_bytes(blob))
         assert vector.positions().tolist() == DELETED[case["file"]]
         assert vector.cardinality == entry["record_count"] == int(blob.properties["cardinality"])
-
-
-def micros(seconds, rest=0):
-    return seconds * 1_000_000 + rest
 
 
 # The values of each column, from the SELECT of the statement.
@@ -109,3 +109,48 @@ def test_sketches_are_written_as_the_library_writes_them_but_for_a_sampling_rate
         ours = encode_theta(sketch)
         assert struct.unpack_from("<6BHI", ours) == struct.unpack_from("<6BHI", theirs)
         assert ours[16:] == theirs[16:]
+
+
+def reference(entry, **changes):
+    names = {"offset": "content_offset", "length": "content_size_in_bytes"}
+    given = {
+        name: entry[names.get(name, name)] for name in ("offset", "length", "referenced_data_file", "record_count")
+    }
+    return {**given, **changes}
+
+
+def test_entries_are_held_to_the_blob_that_they_name():
+    case = next(case for case in INDEX["deletion-vectors"] if case["file"] == "dv-two-data-files.puffin")
+    puffin = read_puffin((GOLDEN / case["file"]).read_bytes())
+    first, second = case["entries"]
+    for entry in (first, second):
+        assert list(check_reference(puffin, **reference(entry))) == []
+    swapped = reference(first, referenced_data_file=second["referenced_data_file"])
+    assert [one.requirement for one in check_reference(puffin, **swapped)] == ["PUF021"]
+    for changes, code in (({"offset": 5}, "DFL024"), ({"length": 43}, "DFL025"), ({"record_count": 3}, "DFL005")):
+        assert [one.requirement for one in check_reference(puffin, **reference(first, **changes))] == [code]
+
+
+def statistics_entry(**changes):
+    document = {**INDEX["statistics"]["statistics"], **changes}
+    return record_reader(STATISTICS_FILE, V3)(document)
+
+
+def test_a_statistics_file_is_held_to_its_entry_in_table_metadata():
+    assert list(check_statistics_file(statistics_entry(), STATISTICS)) == []
+    blob = INDEX["statistics"]["statistics"]["blob-metadata"][0]
+    wrong = [
+        ({"file-size-in-bytes": 1}, "STA003", "/file-size-in-bytes"),
+        ({"file-footer-size-in-bytes": 2747}, "STA004", "/file-footer-size-in-bytes"),
+        ({"blob-metadata": [blob, {**blob, "fields": [99]}]}, "STA006", "/blob-metadata/1"),
+        ({"blob-metadata": [{**blob, "properties": {"ndv": "3"}}]}, "STA006", "/blob-metadata/0"),
+    ]
+    for changes, code, path in wrong:
+        found = [(one.requirement, one.path) for one in check_statistics_file(statistics_entry(**changes), STATISTICS)]
+        assert found == [(code, path)]
+    assert (
+        list(check_statistics_file(statistics_entry(**{"blob-metadata": [{**blob, "properties": {}}]}), STATISTICS))
+        == []
+    )
+    cut = [one.requirement for one in check_statistics_file(statistics_entry(), STATISTICS[:-1])]
+    assert cut == ["PUF002", "STA003", "STA034"]

@@ -1,0 +1,48 @@
+"""Whether a statistics file is what table metadata says of it (Table Statistics; STA003 to STA012, STA034)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from spec_ref.errors import SpecError, Violation, violation
+from spec_ref.formats.puffin import BlobMetadata as StoredBlob
+from spec_ref.formats.puffin import read_puffin
+from spec_ref.formats.puffin_checks import check_puffin
+from spec_ref.table_metadata.statistics import BlobMetadata, StatisticsFile
+
+
+def check_statistics_file(statistics: StatisticsFile, data: bytes) -> Iterator[Violation]:
+    """Every finding of a statistics file: those of the Puffin file, and where it differs from what is said of it.
+
+    Paths of the former are those of `spec_ref.formats.puffin_checks`, of the latter JSON pointers into the entry of
+    table metadata. Table metadata may list any of the file's blobs, in any order, and a part of their properties
+    (STA012).
+    """
+    yield from check_puffin(data)
+    if statistics.file_size_in_bytes != len(data):
+        yield violation(
+            "STA003", "the size is not that of the file", found=statistics.file_size_in_bytes, expected=str(len(data)),
+            path="/file-size-in-bytes",
+        ).violation  # fmt: skip
+    try:
+        file = read_puffin(data)
+    except SpecError as error:
+        yield violation("STA034", "a statistics file is a Puffin file", found=error.violation.message).violation
+        return
+    if statistics.file_footer_size_in_bytes != file.footer_size:
+        yield violation(
+            "STA004", "the size is not that of the whole footer", found=statistics.file_footer_size_in_bytes,
+            expected=str(file.footer_size), path="/file-footer-size-in-bytes",
+        ).violation  # fmt: skip
+    for place, blob in enumerate(statistics.blob_metadata):
+        if not any(_describes(blob, stored) for stored in file.blobs):
+            message, path = "the file has no blob of this description", f"/blob-metadata/{place}"
+            yield violation("STA006", message, found=blob, path=path).violation
+
+
+def _describes(blob: BlobMetadata, stored: StoredBlob) -> bool:
+    said = (blob.type, blob.snapshot_id, blob.sequence_number, blob.fields)
+    properties = stored.properties or {}
+    return said == (stored.type, stored.snapshot_id, stored.sequence_number, stored.fields) and all(
+        properties.get(name) == value for name, value in (blob.properties or {}).items()
+    )
