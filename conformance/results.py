@@ -112,9 +112,14 @@ class AdapterRun:
 
     seconds: float = 0.0
 
+    @property
+    def identity(self) -> str:
+        """Who answered: the implementation where the name does not say it, and the version where it does not."""
+        parts = (self.implementation, self.version)
+        return " ".join(part for part in parts if part and part not in self.name)
+
     def __str__(self) -> str:
-        who = " ".join(part for part in (self.implementation, self.version) if part)
-        return self.name if not who or who == self.name else f"{self.name} ({who})"
+        return f"{self.name} ({self.identity})" if self.identity else self.name
 
 
 @define

@@ -25,6 +25,9 @@ SIGNS = {
 }
 """The sign of each status, and the colour that it has on a terminal."""
 
+WIDTH = 120
+"""The columns that one table takes at the most; further adapters follow in a table below it."""
+
 Paint = Callable[[str, str], str]
 
 
@@ -72,22 +75,35 @@ def lines(run: Run, vectors: Path | None, paint: Paint) -> Iterator[str]:
 
 
 def _table(run: Run, paint: Paint) -> Iterator[str]:
-    rows = [["", *(str(adapter) for adapter in run.adapters)]]
+    """Suites by adapters; as many tables, one below the other, as `WIDTH` asks for."""
     counted: dict[tuple[str, str], Counter[str]] = {}
     for result in run.results:
         counted.setdefault((run.cases[result.id].suite, result.adapter), Counter())[result.status] += 1
-    rows += [
-        [suite, *(_cell(adapter, counted.get((suite, adapter.name), Counter())) for adapter in run.adapters)]
-        for suite in sorted({case.suite for case in run.cases.values()})
+    suites = sorted({case.suite for case in run.cases.values()})
+    columns = [
+        [
+            adapter.name,
+            adapter.identity,
+            *(_cell(adapter, counted.get((suite, adapter.name), Counter())) for suite in suites),
+            _cell(adapter, Counter(run.counts(adapter.name))),
+        ]
+        for adapter in run.adapters
     ]
-    rows.append(["all", *(_cell(adapter, Counter(run.counts(adapter.name))) for adapter in run.adapters)])
-    if run.adapters:
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        for row in rows:
-            line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+    labels = ["", "", *suites, "all"]
+    first = max(map(len, labels))
+    while columns:
+        widths = [max(map(len, column)) for column in columns]
+        taken = max(1, sum(first + sum(widths[:count]) + 2 * count <= WIDTH for count in range(1, len(widths) + 1)))
+        for index, row in enumerate(zip(labels, *columns[:taken], strict=True)):
+            line = "  ".join(cell.ljust(width) for cell, width in zip(row, [first, *widths], strict=False)).rstrip()
             for sign, colour in SIGNS.values():
-                line = line.replace(f" {sign}", f" {paint(sign, colour)}") if row is not rows[0] else line
-            yield line
+                line = line.replace(f" {sign}", f" {paint(sign, colour)}") if index > 1 else line
+            if line:
+                yield line
+        columns = columns[taken:]
+        if columns:
+            yield ""
+    if run.adapters:
         yield "   ".join(f"{paint(sign, colour)} {status}" for status, (sign, colour) in SIGNS.items())
 
 
