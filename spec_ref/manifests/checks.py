@@ -128,13 +128,12 @@ def _read_all(manifest: Manifest, entries: list[ManifestEntry]) -> Iterator[Find
     """Read the entries that can be read, and tell what is wrong with the others."""
     number = 0
     try:
-        for column in manifest.batches():
-            for row in column.to_list():
-                try:
-                    entries.append(manifest.entry_of(row, number))
-                except SpecError as error:
-                    yield Finding(error.violation, Severity.ERROR)
-                number += 1
+        for row in manifest.rows():
+            try:
+                entries.append(manifest.entry_of(row, number))
+            except SpecError as error:
+                yield Finding(error.violation, Severity.ERROR)
+            number += 1
     except SpecError as error:
         yield Finding(error.violation, Severity.ERROR)
 
@@ -208,7 +207,7 @@ def _repeated(entry: ManifestEntry) -> Iterator[Violation]:
     """Statistics that contradict each other: more nulls than values."""
     nulls = entry.data_file.null_value_counts or {}
     for column, count in (entry.data_file.value_counts or {}).items():
-        if nulls.get(column, 0) > count:
+        if column in nulls and nulls[column] > count:
             yield _broken(
                 "DFL013", "a column has more nulls than values", f"/data_file/null_value_counts/{column}",
                 str(nulls[column]), f"at most {count}",

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import attrs
+import numpy as np
 
 from spec_ref import json_document
 from spec_ref.errors import SpecError, violation
@@ -24,7 +25,7 @@ from spec_ref.partitioning import spec as partition_specs
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.records import field_rules
 from spec_ref.schemas.schema import SCHEMA, Schema
-from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile
+from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile, root_record
 from spec_ref.versions import V1, V2, V3, FormatVersion
 
 REQUIREMENT = "MAN001"
@@ -41,6 +42,14 @@ STATISTICS = frozenset(
     )
 )  # fmt: skip
 """The ids of the fields that planning may not need: they are decoded when they are asked for."""
+
+DATA_FILE = field_rules(ManifestEntry)["data_file"].id or 0
+
+ENTRIES_AT_ONCE = 1000
+"""How many objects are made together, so that no batch stands there in objects."""
+
+LONGEST_REMEMBERED = 1 << 17
+"""Bytes of an Avro schema that is worth remembering; that of a manifest has about 8000."""
 
 NEW_IN_V2 = frozenset({3, 4, 134})
 """Ids of fields that only manifests of v2 and later have."""
@@ -116,10 +125,46 @@ def _version(text: str | None, record: Record) -> FormatVersion:
     if text is not None:
         raise violation("MAN009", "the format version is not known", found=text, expected=", ".join(_VERSIONS))
     ids = {field.id for field in record.fields}
-    data_file = next((field.type for field in record.fields if field.id == 2), None)
+    data_file = next((field.type for field in record.fields if field.id == DATA_FILE), None)
     if isinstance(data_file, Record):
         ids |= {field.id for field in data_file.fields}
     return V2 if ids & NEW_IN_V2 else V1
+
+
+class Shape:
+    """The Avro schema of a manifest, and what is made of it once for all the manifests that share it."""
+
+    def __init__(self, record: Record) -> None:
+        self.record = record
+        self._readers: dict[tuple[int, ...] | None, RowReader] = {}
+
+    @functools.cached_property
+    def layout(self) -> Layout:
+        """How columns are decoded."""
+        names = {field.id: field.name for field in self.record.fields}
+        data_file = next((field.type for field in self.record.fields if field.id == DATA_FILE), None)
+        path = _path_name(data_file)
+        return Layout(self.record, (names[DATA_FILE], path) if path else (), STATISTICS)
+
+    def reader(self, partition_ids: tuple[int, ...] | None) -> RowReader:
+        """What makes entries of rows, where the partition spec has fields with these ids."""
+        if partition_ids not in self._readers:
+            self._readers[partition_ids] = RowReader(ManifestEntry, self.record, REQUIREMENT, partition_ids)
+        return self._readers[partition_ids]
+
+
+def shape_of(schema: bytes) -> Shape:
+    """The shape of manifests with an Avro schema, remembered where it is not large.
+
+    Raises:
+        SpecError: it is no Avro schema, or not of records.
+    """
+    return _remembered(schema) if len(schema) <= LONGEST_REMEMBERED else Shape(root_record(schema, REQUIREMENT))
+
+
+@functools.lru_cache(maxsize=32)
+def _remembered(schema: bytes) -> Shape:
+    return Shape(root_record(schema, REQUIREMENT))
 
 
 class Manifest:
@@ -128,14 +173,14 @@ class Manifest:
     def __init__(
         self,
         container: Container,
-        record: Record,
+        shape: Shape,
         header: Header,
         spec: PartitionSpec | None,
         manifest_file: ManifestFile | None,
         file: str | None,
     ) -> None:
         self._container = container
-        self._record = record
+        self._shape = shape
         self.header = header
         self.spec = spec
         """The partition spec: the table's by the id that the list gives, else that of the header; None without both."""
@@ -145,7 +190,7 @@ class Manifest:
 
         self.file = file
         ids = None if spec is None else tuple(field.field_id for field in spec.fields)
-        self._read = RowReader(ManifestEntry, record, REQUIREMENT, ids)
+        self._read = shape.reader(ids)
 
     @property
     def format_version(self) -> FormatVersion:
@@ -166,19 +211,11 @@ class Manifest:
     @property
     def record(self) -> Record:
         """The Avro schema of the entries."""
-        return self._record
+        return self._shape.record
 
     def __len__(self) -> int:
         """The number of entries that the blocks say they have."""
         return self._container.count
-
-    @functools.cached_property
-    def layout(self) -> Layout:
-        """How the columns are decoded."""
-        names = {field.id: field.name for field in self._record.fields}
-        data_file = next((field.type for field in self._record.fields if field.id == 2), None)
-        path = _path_name(data_file)
-        return Layout(self._record, (names[2], path) if path and 2 in names else (), STATISTICS)
 
     @functools.cached_property
     def columns(self) -> ManifestColumns:
@@ -201,7 +238,7 @@ class Manifest:
         first = 0
         for batch in batches(parts):
             with self._told():
-                yield self.layout.decode(batch, REQUIREMENT, first)
+                yield self._shape.layout.decode(batch, REQUIREMENT, first)
             first += sum(part.count for part in batch)
 
     def entries(self) -> Iterator[ManifestEntry]:
@@ -215,11 +252,17 @@ class Manifest:
 
     def written_entries(self) -> Iterator[ManifestEntry]:
         """All entries as they are written, with nulls where they inherit."""
-        number = 0
+        for number, row in enumerate(self.rows()):
+            yield self.entry_of(row, number)
+
+    def rows(self) -> Iterator[tuple[Any, ...]]:
+        """All entries as decoded rows, in the order of the Avro schema's fields."""
         for column in self.batches():
-            for row in column.to_list():
-                yield self.entry_of(row, number)
-                number += 1
+            for start in range(0, column.length, ENTRIES_AT_ONCE):
+                chosen = np.arange(start, min(start + ENTRIES_AT_ONCE, column.length))
+                with self._told():
+                    rows = column.take(chosen).to_list()
+                yield from rows
 
     def entry_of(self, row: tuple[Any, ...], number: int) -> ManifestEntry:
         """The entry of a decoded row, as it is written."""

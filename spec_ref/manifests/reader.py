@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import attrs
 
 from spec_ref.errors import SpecError, violation
-from spec_ref.formats.avro_container import LIMITS, Data, Limits, open_container
-from spec_ref.manifests.manifest import REQUIREMENT, Header, Manifest, header_of
+from spec_ref.formats.avro_container import LIMITS, SCHEMA_KEY, Data, Limits, open_container
+from spec_ref.manifests.manifest import REQUIREMENT, Header, Manifest, header_of, shape_of
 from spec_ref.partitioning.spec import PartitionSpec
-from spec_ref.snapshots.manifest_list import ManifestFile, root_record
+from spec_ref.snapshots.manifest_list import ManifestFile
 
 
 def read_manifest(
@@ -38,9 +38,9 @@ def read_manifest(
     name = file if file is not None or manifest_file is None else manifest_file.manifest_path
     try:
         container = open_container(data, REQUIREMENT, limits)
-        record = root_record(container.metadata["avro.schema"], REQUIREMENT)
-        header = header_of(container, record)
-        return Manifest(container, record, header, _spec(header, manifest_file, specs), manifest_file, name)
+        shape = shape_of(container.metadata[SCHEMA_KEY])
+        header = header_of(container, shape.record)
+        return Manifest(container, shape, header, _spec(header, manifest_file, specs), manifest_file, name)
     except SpecError as error:
         raise SpecError(attrs.evolve(error.violation, file=name)) from error.__cause__
 
