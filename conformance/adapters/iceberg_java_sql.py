@@ -13,7 +13,7 @@ from pyspark.errors import AnalysisException, IllegalArgumentException
 from pyspark.sql import SparkSession
 
 from conformance.adapters import native
-from conformance.adapters.serve import Unsupported, serve
+from conformance.adapters.serve import Unsupported, serve, take_standard_output
 
 Arguments = dict[str, Any]
 
@@ -121,6 +121,7 @@ def _bytes(value: Any) -> Any:
 
 def main() -> None:
     """Serve the functions on standard input and output."""
+    answers = take_standard_output()
     with tempfile.TemporaryDirectory() as warehouse:
         functions = Functions(os.environ["ICEBERG_CONFORMANCE_JARS"], warehouse)
         try:
@@ -133,6 +134,7 @@ def main() -> None:
                 },
                 {"transform": functions.transform},
                 REFUSALS,
+                answers,
             )
         finally:
             functions.spark.stop()

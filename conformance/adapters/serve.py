@@ -70,6 +70,7 @@ def serve(
     implementation: Mapping[str, Any],
     operations: Mapping[str, Operation],
     refusals: tuple[type[Exception], ...] = (),
+    answers: BinaryIO | None = None,
 ) -> None:
     """Answer requests on standard input until ``stop`` or the end of the input.
 
@@ -78,8 +79,9 @@ def serve(
             ``language``).
         operations: what can be asked, by name.
         refusals: exceptions of the engine that say, as `Invalid` does, that it refused the input.
+        answers: what `take_standard_output` gave to an adapter that called it first, since it starts other processes.
     """
-    answers = take_standard_output()
+    answers = answers or take_standard_output()
     for line in sys.stdin.buffer:
         request = json.loads(line)
         op = request["op"]

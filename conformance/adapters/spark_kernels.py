@@ -7,6 +7,7 @@ are answered by the scalar definition.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import uuid
 from collections.abc import Callable, Iterator, Sequence
@@ -125,12 +126,12 @@ def _answer_alike(questions: list[Question]) -> list[Answer]:
     """Answer questions that differ in their values only."""
     op, args = questions[0]["op"], questions[0]["args"]
     kernel = KERNELS.get(op)
-    try:
-        type_ = type_from_json(args["type"]) if kernel else None
-        arrow = _arrow(type_) if type_ else None
-    except SpecError:
-        arrow = None
-    if kernel is None or arrow is None:
+    type_ = arrow = None
+    if kernel is not None:
+        with contextlib.suppress(SpecError):  # the definition tells what is wrong with the type
+            type_ = type_from_json(args["type"])
+            arrow = _arrow(type_)
+    if kernel is None or type_ is None or arrow is None:
         return [perform(SCALAR, op, question["args"], REFUSALS) for question in questions]
 
     def ask(given: Question) -> list[Any]:

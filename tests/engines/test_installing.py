@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import hashlib
+import subprocess
 import sys
 import threading
 import time
@@ -171,3 +172,15 @@ def test_a_kit_of_copies_follows_the_packages(tmp_path: Path) -> None:
     (place / "module.py").write_text("old", encoding="utf-8")
     engines._mirror(package, place)
     assert (place / "module.py").read_text(encoding="utf-8") == "new"
+
+
+def test_the_packaged_java_starts_without_the_module_that_it_does_not_have(tmp_path: Path) -> None:
+    runtime, java_home = tmp_path / "run'time", tmp_path / "home"
+    program = runtime / "bin" / "java"
+    program.parent.mkdir(parents=True)
+    program.write_text('#!/bin/sh\nprintf "%s|" "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    java._make_java_home(runtime, java_home)
+    given = ["-Xmx1g", "--add-modules=jdk.incubator.vector", "-cp", "a b:*", ""]
+    told = subprocess.run([java_home / "bin" / "java", *given], capture_output=True, text=True, check=True).stdout
+    assert told == "-Xmx1g|-cp|a b:*||"
