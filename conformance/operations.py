@@ -80,6 +80,11 @@ OPERATIONS: dict[str, Operation] = {
         Operation("puffin.write", puffin_file),
         Operation("dv.decode", exact),
         Operation("dv.encode", deletion_vector),
+        Operation("expression.evaluate", exact),
+        Operation("metrics.evaluate", exact),
+        Operation("projection.evaluate", exact),
+        Operation("residual.evaluate", exact),
+        Operation("summaries.evaluate", exact),
     )
 }
 """All operations by name."""

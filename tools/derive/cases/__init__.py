@@ -12,7 +12,17 @@ from tools.derive import (
     metadata_retention,
     metadata_vectors,
 )
-from tools.derive.cases import binary, bounds, deletion_vectors, hashing, json_values, puffin, transforms, types
+from tools.derive.cases import (
+    binary,
+    bounds,
+    deletion_vectors,
+    expressions,
+    hashing,
+    json_values,
+    puffin,
+    transforms,
+    types,
+)
 from tools.derive.vector import VectorFile
 
 
@@ -30,5 +40,6 @@ def all_files() -> Iterator[VectorFile]:
     yield from metadata_partitions.files()
     yield from metadata_retention.files()
     yield from metadata_names.files()
+    yield from expressions.files()
     yield from puffin.files()
     yield from deletion_vectors.files()
