@@ -44,7 +44,11 @@ def _compact(value: Any) -> Any:
     """JSON without nulls and empty collections, which say the same as nothing."""
     if isinstance(value, dict):
         members = {name: item if name in OPAQUE else _compact(item) for name, item in value.items()}
-        return {name: item for name, item in members.items() if item not in (None, [], {})}
+        return {
+            name: item
+            for name, item in members.items()
+            if item is not None and (name in OPAQUE or (item != [] and item != {}))
+        }
     return [_compact(item) for item in value] if isinstance(value, list) else value
 
 
@@ -136,7 +140,7 @@ def _without_implied(document: Any) -> Any:
 # Evolution: new ids are compared by where they stand, as any that were never given are right.
 
 
-def _field_ids(fields: Any) -> Iterator[tuple[Form, str]]:
+def field_ids(fields: Any) -> Iterator[tuple[Form, str]]:
     """The places of the ids of fields, elements, keys and values, in the order of the schema."""
     for field in fields:
         yield field, "id"
@@ -150,7 +154,7 @@ def _nested_ids(type_: Any) -> Iterator[tuple[Form, str]]:
     for name in ("element", "key", "value"):
         yield from _nested_ids(type_.get(name))
     if "fields" in type_:
-        yield from _field_ids(type_["fields"])
+        yield from field_ids(type_["fields"])
 
 
 def _renumbered(places: list[tuple[Form, str]], last: int) -> int:
@@ -175,9 +179,8 @@ def evolved_schema(args: Form, expected: Any, got: Any) -> Differences:
 
     def form(answer: Form) -> Form:
         fields = _compact(_fields(answer["fields"]))
-        last = args["last_column_id"]
-        stated = answer["last-column-id"]
-        return {"fields": fields, "last-column-id": _highest(stated, list(_field_ids(fields)), last)}
+        last = _highest(answer["last-column-id"], list(field_ids(fields)), args["last_column_id"])
+        return {"fields": fields, "last-column-id": last}
 
     return _differences(form(expected), form(got))
 
@@ -189,10 +192,9 @@ def evolved_spec(args: Form, expected: Any, got: Any) -> Differences:
     def form(answer: Form) -> Form:
         fields = [dict(field) for field in answer["fields"]]
         places = [(field, "field-id") for field in fields]
+        last = _highest(answer["last-partition-id"], places, args["last_partition_id"])
         spec_id = answer["spec-id"] if answer["spec-id"] in known else "new"
-        last = args["last_partition_id"]
-        stated = answer["last-partition-id"]
-        return {"spec-id": spec_id, "fields": _compact(fields), "last-partition-id": _highest(stated, places, last)}
+        return {"spec-id": spec_id, "fields": _compact(fields), "last-partition-id": last}
 
     return _differences(form(expected), form(got))
 
