@@ -140,7 +140,7 @@ class Tables:
                 update.renameColumn(name, change["to"])
             case "promote":
                 type_ = self._type_of(json.dumps(change["type"]))
-                if type_.isNestedType():
+                if not type_.isPrimitiveType():
                     raise Unsupported("the API changes a type into primitive types only")
                 update.updateColumn(name, type_)
             case "move" if change["after"] is None:
@@ -153,15 +153,16 @@ class Tables:
                 update.updateColumnDefault(name, default)
 
     def evolve_spec(self, args: Arguments) -> object:
-        """``BaseUpdatePartitionSpec``."""
+        """``BaseUpdatePartitionSpec``, once for every change."""
         operations = self._operations(evolving_table(args))
         metadata = operations.current()
-        update = self._new(self._spec_update, operations)
-        with self._jvm.judged():
-            for change in args["changes"]:
+        for change in args["changes"]:
+            update = self._new(self._spec_update, operations)
+            with self._jvm.judged():
                 self._change_partition_field(update, metadata.schema(), change)
-            metadata = metadata.updatePartitionSpec(update.apply())
-            spec = json.loads(self._iceberg.PartitionSpecParser.toJson(metadata.spec()))
+                metadata = metadata.updatePartitionSpec(update.apply())
+            operations = self._operations(self._written(metadata))
+        spec = json.loads(self._iceberg.PartitionSpecParser.toJson(metadata.spec()))
         return {**spec, "last-partition-id": metadata.lastAssignedPartitionId()}
 
     def _change_partition_field(self, update: Any, schema: Any, change: Arguments) -> None:
@@ -171,6 +172,8 @@ class Tables:
                     raise Unsupported("Iceberg-Java has no transforms of several columns")
                 transform = self._iceberg.transforms.Transforms.fromString(change["transform"])
                 source = schema.findColumnName(change["source"][0])
+                if source is None:
+                    raise Unsupported("the API names the column, and no column has the id")
                 update.addField(change["name"], self._iceberg.expressions.Expressions.transform(source, transform))
             case "remove":
                 update.removeField(change["name"])

@@ -23,6 +23,7 @@ from conformance.adapters.serve import Invalid, Unsupported
 
 REFUSALS = (
     "java.lang.IllegalArgumentException",  # with NumberFormatException
+    "java.lang.IllegalStateException",  # as Preconditions.checkState throws it
     "java.lang.ArithmeticException",
     "java.time.DateTimeException",  # with DateTimeParseException
     "java.io.UncheckedIOException",  # with Iceberg's RuntimeIOException

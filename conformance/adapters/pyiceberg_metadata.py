@@ -123,24 +123,30 @@ def _change_column(update: Any, schema: Any, change: Arguments, engine_type: Cal
 def _evolve_spec(args: Arguments) -> Json:
     transaction = _transaction(parsed(evolving_table(args)))
     schema = transaction.table_metadata.schema()
-    update: Any = transaction.update_spec()
     for change in args["changes"]:
+        update: Any = transaction.update_spec()
         match change["op"]:
             case "add":
-                if len(change["source"]) != 1:
-                    raise Unsupported("PyIceberg has no transforms of several columns")
-                transform: Any = parse_transform(change["transform"])
-                update.add_field(schema.find_column_name(change["source"][0]), transform, change["name"])
+                _add_partition_field(update, schema, change)
             case "remove":
                 update.remove_field(change["name"])
             case "rename":
                 update.rename_field(change["name"], change["to"])
             case _:
                 raise Unsupported("PyIceberg does not move partition fields")
-    update.commit()
+        update.commit()
     metadata = transaction.table_metadata
     spec: PartitionSpec = metadata.spec()
     return {**_dump(spec), "last-partition-id": metadata.last_partition_id}
+
+
+def _add_partition_field(update: Any, schema: Schema, change: Arguments) -> None:
+    if len(change["source"]) != 1:
+        raise Unsupported("PyIceberg has no transforms of several columns")
+    source = schema.find_column_name(change["source"][0])
+    if source is None:
+        raise Unsupported("the API names the column, and no column has the id")
+    update.add_field(source, parse_transform(change["transform"]), change["name"])
 
 
 def _apply_mapping(args: Arguments) -> list[Json]:

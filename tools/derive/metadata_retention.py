@@ -36,6 +36,7 @@ def table(
         changes["refs"] = refs
     if current is not None:
         changes["current-snapshot-id"] = current
+        changes["snapshot-log"] = [{"timestamp-ms": NOW, "snapshot-id": current}]
     return {**V2_MINIMAL, **changes}
 
 
@@ -208,6 +209,8 @@ def branches() -> Iterator[Vector]:
     yield case("one-snapshot", ("RET003",), table({1: (None, 100 * DAY)}, {}, 1, policy), "the current snapshot stays")
     yield case("head-counts", ("RET004",), table(CHAIN, {"main": {"snapshot-id": 5, "type": "branch", COUNT: 1}}, 5,
                policy), "the head is one of the first")  # fmt: skip
+    unlogged = {name: member for name, member in table(CHAIN, main, 5, policy).items() if name != "snapshot-log"}
+    yield case("no-snapshot-log", ("RET004", "TMD017"), unlogged, "the log is optional, and no step asks for it")
     over = {"main": {"snapshot-id": 5, "type": "branch", COUNT: 1, AGE: 1}}
     yield case("reference-wins", ("REF003", "REF004"), table(CHAIN, over, 5, {COUNT: 9, AGE: 10 * DAY, REF_AGE: NEVER}),
                "the limits of a reference stand before those of the table")  # fmt: skip
