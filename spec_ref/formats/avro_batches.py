@@ -43,6 +43,9 @@ SAMPLES = 32
 LEAST_ANCHOR = 5
 """The shortest start of a string that is searched for: that of ``/a/b/`` or ``s3://``."""
 
+MOST_LOOKALIKES = 8
+"""So many strings for each object may begin as anchors do; in a file with more of them, they are not looked into."""
+
 MAX_FOOTPRINT = 1 << 20
 
 Ints = npt.NDArray[np.intp]
@@ -125,10 +128,11 @@ class Layout:
         assert self.way is not None
         lanes, starts, ends, counts = self._lanes(parts)
         strings, sizes = _occurrences(lanes, start)
-        if len(strings) < counts.sum():
+        total = int(counts.sum())
+        if not total <= len(strings) <= MOST_LOOKALIKES * total:
             return None
         after, behind = self.way.tail(lanes, strings + sizes)
-        if len(strings) > counts.sum():
+        if len(strings) > total:
             chosen = self._follow(lanes, starts, counts, strings, sizes, behind)
             if chosen is None:
                 return None
@@ -270,7 +274,7 @@ class _Way:
         start = low[:same]
         start = start[: start.rfind(b"/") + 1] or start
         while len(start) >= LEAST_ANCHOR:
-            if sum(part.payload.count(start) for part in parts) >= total:
+            if total <= sum(part.payload.count(start) for part in parts) <= MOST_LOOKALIKES * total:
                 return start
             start = start[: start.rfind(b"/", 0, len(start) - 1) + 1]
         return None

@@ -1,0 +1,200 @@
+"""Iceberg types as Avro schemas (Appendix A, Avro): they come back, their values do, and fastavro agrees."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import fastavro
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from conformance.strategies import primitive_types, values
+from spec_ref.errors import SpecError
+from spec_ref.formats.avro_container import write_container
+from spec_ref.formats.avro_schema import (
+    decimal_size,
+    from_avro,
+    legal_name,
+    schema_json,
+    value_reader,
+    value_writer,
+)
+from spec_ref.formats.avro_types import from_json, parse_schema
+from spec_ref.formats.avro_values import decode_all, encoder
+from spec_ref.schemas import types as iceberg
+from spec_ref.schemas.types import ListType, MapType, NestedField, StructType, Type, kind
+from spec_ref.schemas.values import value_key
+
+CODE = "MAN001"
+
+
+@pytest.mark.parametrize(
+    ("type_", "avro"),
+    [
+        # The table of Appendix A, Avro.
+        (iceberg.BOOLEAN, "boolean"),
+        (iceberg.INT, "int"),
+        (iceberg.LONG, "long"),
+        (iceberg.FLOAT, "float"),
+        (iceberg.DOUBLE, "double"),
+        (iceberg.DATE, {"type": "int", "logicalType": "date"}),
+        (iceberg.TIME, {"type": "long", "logicalType": "time-micros"}),
+        (iceberg.TIMESTAMP, {"type": "long", "logicalType": "timestamp-micros", "adjust-to-utc": False}),
+        (iceberg.TIMESTAMPTZ, {"type": "long", "logicalType": "timestamp-micros", "adjust-to-utc": True}),
+        (iceberg.TIMESTAMP_NS, {"type": "long", "logicalType": "timestamp-nanos", "adjust-to-utc": False}),
+        (iceberg.TIMESTAMPTZ_NS, {"type": "long", "logicalType": "timestamp-nanos", "adjust-to-utc": True}),
+        (iceberg.STRING, "string"),
+        (iceberg.UUID, {"type": "fixed", "size": 16, "logicalType": "uuid", "name": "uuid_fixed"}),
+        (iceberg.FixedType(7), {"type": "fixed", "size": 7, "name": "fixed_7"}),
+        (iceberg.BINARY, "bytes"),
+        (
+            iceberg.DecimalType(9, 2),
+            {"type": "fixed", "size": 4, "logicalType": "decimal", "precision": 9, "scale": 2, "name": "decimal_9_2"},
+        ),
+        (iceberg.GeometryType(), "bytes"),
+        (iceberg.GeographyType(), "bytes"),
+        (ListType(8, iceberg.INT), {"type": "array", "items": "int", "element-id": 8}),
+        (ListType(8, iceberg.INT, False), {"type": "array", "items": ["null", "int"], "element-id": 8}),
+        (MapType(8, iceberg.STRING, 9, iceberg.INT), {"type": "map", "values": "int", "key-id": 8, "value-id": 9}),
+        (
+            MapType(117, iceberg.INT, 118, iceberg.LONG),
+            {
+                "type": "array",
+                "logicalType": "map",
+                "items": {
+                    "type": "record",
+                    "name": "k117_v118",
+                    "fields": [
+                        {"name": "key", "type": "int", "field-id": 117},
+                        {"name": "value", "type": "long", "field-id": 118},
+                    ],
+                },
+            },
+        ),
+    ],
+)  # fmt: skip
+def test_each_type_has_the_avro_type_of_the_table(type_: Type, avro: Any) -> None:
+    json_ = schema_json(
+        StructType((NestedField(1, "a", True, type_), NestedField(2, "b", False, iceberg.INT))), "table"
+    )
+    assert json_["fields"][0] == {"name": "a", "type": avro, "field-id": 1}
+    assert json_["fields"][1] == {"name": "b", "type": ["null", "int"], "default": None, "field-id": 2}
+
+
+def test_a_decimal_takes_the_fewest_bytes() -> None:
+    for precision in range(1, 39):
+        size = decimal_size(precision)
+        largest = 10**precision - 1
+        assert -(1 << 8 * size - 1) <= -largest
+        assert largest < 1 << 8 * size - 1
+        assert size == 1 or largest >= 1 << 8 * (size - 1) - 1  # a byte less does not hold it
+
+
+@pytest.mark.parametrize(
+    ("name", "legal"),
+    [("a", "a"), ("a b", "a_x20b"), ("9x", "_9x"), ("a-b", "a_x2Db"), ("_", "_"), ("é", "_xE9"), ("a.b", "a_x2Eb"),
+     ("\U0001f600", "_xD83D_xDE00"), ("", "_"), ("½", "_xBD"), ("a9", "a9")],
+)  # fmt: skip
+def test_names_are_made_legal(name: str, legal: str) -> None:
+    assert legal_name(name) == legal
+
+
+def test_names_that_become_one_stay_two() -> None:
+    fields = (NestedField(1, "a b", True, iceberg.INT), NestedField(2, "a_x20b", True, iceberg.INT))
+    json_ = schema_json(StructType(fields), "table")
+    assert [field["name"] for field in json_["fields"]] == ["a_x20b", "a_x20b_2"]
+    assert json_["fields"][0]["iceberg-field-name"] == "a b"
+    fastavro.parse_schema(json_)
+
+
+@st.composite
+def structs(draw: st.DrawFn) -> StructType:
+    """Structs of any types, with ids that are unique."""
+    ids = iter(range(1, 1000))
+
+    def nested(depth: int) -> Type:
+        choice = draw(st.sampled_from(["primitive"] * 3 + ["struct", "list", "map"] * (depth > 0)))
+        match choice:
+            case "struct":
+                return StructType(tuple(field(depth - 1) for _ in range(draw(st.integers(1, 3)))))
+            case "list":
+                return ListType(next(ids), nested(depth - 1), draw(st.booleans()))
+            case "map":
+                key = draw(st.sampled_from([iceberg.STRING, iceberg.INT, iceberg.UUID]))
+                return MapType(next(ids), key, next(ids), nested(depth - 1), draw(st.booleans()))
+            case _:
+                return draw(
+                    primitive_types().filter(lambda type_: kind(type_) not in ("unknown", "geometry", "geography"))
+                )
+
+    def field(depth: int) -> NestedField:
+        return NestedField(next(ids), draw(st.text(max_size=4)), draw(st.booleans()), nested(depth))
+
+    return StructType(tuple(field(2) for _ in range(draw(st.integers(1, 4)))))
+
+
+def without_names(type_: Type) -> Any:
+    """The type as ids and types alone."""
+    match type_:
+        case StructType(fields):
+            return [(field.id, field.required, without_names(field.type)) for field in fields]
+        case ListType(element_id, element, required):
+            return [element_id, required, without_names(element)]
+        case MapType(key_id, key, value_id, value, required):
+            return [key_id, without_names(key), value_id, required, without_names(value)]
+        case _:
+            return type_
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(structs(), st.data())
+def test_types_and_values_survive_and_fastavro_reads_the_file(struct: StructType, data: st.DataObject) -> None:
+    json_ = schema_json(struct, "table")
+    type_ = parse_schema(json.dumps(json_), CODE)
+    assert without_names(from_avro(type_)) == without_names(struct)
+    rows = data.draw(st.lists(values(struct), min_size=1, max_size=3))
+    out = bytearray()
+    write, encode = value_writer(struct), encoder(type_)
+    for row in rows:
+        encode(write(row), out)
+    read = value_reader(type_, from_avro(type_))
+    assert read is not None
+    found = [read(row) for row in decode_all(type_, len(rows), bytes(out), CODE)]
+    assert [value_key(struct, row) for row in found] == [value_key(struct, row) for row in rows]
+    file = write_container({"avro.schema": json.dumps(json_)}, [(len(rows), bytes(out))], codec="null", sync=b"s" * 16)
+    plain = json.loads(json.dumps(json_).replace('"logicalType"', '"x"'))  # else dates beyond 9999 are errors in it
+    stripped = write_container(
+        {"avro.schema": json.dumps(plain)}, [(len(rows), bytes(out))], codec="null", sync=b"s" * 16
+    )
+    assert len(list(fastavro.reader(io.BytesIO(stripped)))) == len(rows)
+    assert fastavro.block_reader(io.BytesIO(file)).writer_schema["fields"][0]["field-id"] == struct.fields[0].id
+
+
+@pytest.mark.parametrize(
+    ("schema", "code"),
+    [
+        ({"type": "record", "name": "r", "fields": [{"name": "a", "type": "int"}]}, "AVR013"),
+        ({"type": "array", "items": "int"}, "AVR013"),
+        ({"type": "map", "values": "int", "key-id": 1}, "AVR013"),
+        (["int", "string"], "AVR001"),
+        (["null", "int", "string"], "AVR001"),
+        ({"type": "array", "items": "int", "logicalType": "map"}, "AVR004"),
+        ({"type": "fixed", "name": "f", "size": 4, "logicalType": "decimal", "precision": 50}, "TYP013"),
+    ],
+)
+def test_schemas_that_stand_for_no_iceberg_type_are_refused(schema: Any, code: str) -> None:
+    with pytest.raises(SpecError) as error:
+        from_avro(from_json(schema, CODE))
+    assert error.value.violation.requirement == code
+
+
+def test_unions_with_null_behind_are_optional_too() -> None:
+    schema = {"type": "record", "name": "r", "fields": [{"name": "a", "type": ["int", "null"], "field-id": 1}]}
+    assert from_avro(from_json(schema, CODE)) == StructType((NestedField(1, "a", False, iceberg.INT),))
+
+
+def test_a_missing_adjust_to_utc_is_false() -> None:
+    assert from_avro(from_json({"type": "long", "logicalType": "timestamp-micros"}, CODE)) == iceberg.TIMESTAMP
