@@ -1,0 +1,26 @@
+"""The exchange form of table metadata: which of its members travel as decimal strings.
+
+Adapters import this inside the environments of engines, so that it needs no package.
+"""
+
+from __future__ import annotations
+
+LONGS = frozenset(
+    {
+        "last-sequence-number",
+        "last-updated-ms",
+        "current-snapshot-id",
+        "next-row-id",
+        "snapshot-id",
+        "parent-snapshot-id",
+        "sequence-number",
+        "timestamp-ms",
+        "first-row-id",
+        "added-rows",
+        "max-snapshot-age-ms",
+        "max-ref-age-ms",
+        "file-size-in-bytes",
+        "file-footer-size-in-bytes",
+    }
+)
+"""The members of table metadata that are longs: decimal strings in answers, where a small JSON integer is taken too."""
