@@ -16,8 +16,11 @@ from spec_ref.errors import SpecError, violation
 from spec_ref.records import record
 
 MAGIC = b"ORC"
-MAX_SECTION = 1 << 28
-"""Bytes of a footer after decompression."""
+MAX_METADATA = 1 << 24
+"""Bytes of the footer and all stripe footers together, after decompression; stripes may name the same bytes again."""
+
+MAX_CHUNKS = 1 << 12
+"""Chunks that they are compressed in."""
 
 MAX_CHUNK = 1 << 24
 """Bytes of one chunk; its length has 23 bits, and compression block sizes are below."""
@@ -48,6 +51,42 @@ def _broken(message: str, found: object) -> SpecError:
     return violation("ORC008", message, found=found)
 
 
+class _Metadata:
+    """The parts of a file that say where things are, within one limit for all of them."""
+
+    def __init__(self, data: bytes, decode: Callable[[bytes], bytes]) -> None:
+        self.data = data
+        self.decode = decode
+        self.left = MAX_METADATA
+        self.chunks = MAX_CHUNKS
+
+    def part(self, start: int, length: int) -> dict[int, list[Any]]:
+        """The message in a part of the file."""
+        section = _slice(self.data, start, length)
+        message = section if self.decode is _CODECS[_NONE] else b"".join(self.unpacked(section))
+        if message is section:
+            self.take(len(section))
+        return _fields(message)
+
+    def unpacked(self, section: bytes) -> Iterator[bytes]:
+        position = 0
+        while position < len(section):
+            header = int.from_bytes(_slice(section, position, 3), "little")
+            chunk = _slice(section, position + 3, header >> 1)
+            self.chunks -= 1
+            if self.chunks < 0:
+                raise _broken("the footers are of too many chunks", f"over {MAX_CHUNKS}")
+            made = chunk if header & 1 else self.decode(chunk)
+            self.take(len(made))
+            yield made
+            position += 3 + len(chunk)
+
+    def take(self, count: int) -> None:
+        self.left -= count
+        if self.left < 0:
+            raise _broken("the footers are too large", f"over {MAX_METADATA} bytes")
+
+
 def _stripes(data: bytes) -> Iterator[Stripe]:
     if data[:3] != MAGIC or len(data) < 5:
         raise _broken("not an ORC file", data[:3])
@@ -58,13 +97,13 @@ def _stripes(data: bytes) -> Iterator[Stripe]:
     decode = _CODECS.get(_number(postscript, 2))
     if decode is None:
         raise _broken("the compression is not known", _number(postscript, 2))
+    metadata = _Metadata(data, decode)
     length = _number(postscript, 1)
-    footer = _fields(_decompress(_slice(data, end - length, length), decode))
-    for part in footer.get(3, []):
+    for part in metadata.part(end - length, length).get(3, []):
         stripe = _fields(part)
         offset, index, body, tail = (_number(stripe, field) for field in (1, 2, 3, 4))
         sizes: dict[int, int] = {}
-        for stream_part in _fields(_decompress(_slice(data, offset + index + body, tail), decode)).get(1, []):
+        for stream_part in metadata.part(offset + index + body, tail).get(1, []):
             stream = _fields(stream_part)
             if _number(stream, 1) not in _INDEX_STREAMS:
                 column = _number(stream, 2)
@@ -106,21 +145,6 @@ _CODECS: dict[int, Callable[[bytes], bytes]] = {
     4: _into(cramjam.lz4.decompress_block_into),
     5: _into(cramjam.zstd.decompress_into),
 }
-
-
-def _decompress(section: bytes, decode: Callable[[bytes], bytes]) -> bytes:
-    if decode is _CODECS[_NONE]:
-        return section
-    parts, position, made = [], 0, 0
-    while position < len(section):
-        header = int.from_bytes(_slice(section, position, 3), "little")
-        chunk = _slice(section, position + 3, header >> 1)
-        parts.append(chunk if header & 1 else decode(chunk))
-        made += len(parts[-1])
-        if made > MAX_SECTION:
-            raise _broken("a footer is too large", made)
-        position += 3 + len(chunk)
-    return b"".join(parts)
 
 
 # Protocol Buffers

@@ -16,6 +16,9 @@ from spec_ref.records import record
 MAGIC = b"PAR1"
 ENCRYPTED_MAGIC = b"PARE"
 MAX_FOOTER = 1 << 28
+MAX_VALUES = 1 << 20
+"""Numbers, texts, lists and structs that are read for a schema; one of fifty thousand columns has half as many."""
+
 MAX_DEPTH = 100
 """Levels of groups in a schema, and of structs in a footer."""
 
@@ -111,6 +114,7 @@ class _Compact:
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.at = 0
+        self.left = MAX_VALUES
 
     def schema(self) -> list[dict[int, Any]]:
         """The list of schema elements; it is field 2 of the first struct, behind the version."""
@@ -134,6 +138,9 @@ class _Compact:
             yield field_id, head & 0x0F
 
     def value(self, kind: int, depth: int) -> Any:
+        self.left -= 1
+        if self.left < 0:
+            raise _broken("the schema is too large", f"over {MAX_VALUES} values")
         if kind in (_TRUE, _FALSE):
             return kind == _TRUE
         if kind in _INTEGERS:

@@ -38,7 +38,8 @@ COMPRESSED_PAYLOAD = 0x01
 """The one flag that is defined: the footer's payload is compressed (PUF004)."""
 
 FOOTER_CODEC = "lz4"
-MAX_PAYLOAD = (1 << 31) - 1
+MAX_PAYLOAD = 1 << 25
+"""Bytes of the footer's JSON. The format allows 2**31; this describes a hundred thousand deletion vectors."""
 
 _TAIL = struct.Struct("<iI4s")
 """What the footer ends with: the payload's size, signed; the flags; the magic."""
@@ -193,7 +194,10 @@ _NOTHING = FileMetadata(blobs=())
 
 def _read_document(payload: bytes, is_compressed: bool) -> Any:
     if is_compressed:
-        payload = decompress(FOOTER_CODEC, payload, requirement="PUF006")
+        payload = decompress(FOOTER_CODEC, payload, limit=MAX_PAYLOAD, requirement="PUF006")
+    if len(payload) > MAX_PAYLOAD:
+        expected = f"at most {MAX_PAYLOAD} bytes"
+        raise violation("PUF006", "the payload is too large", found=len(payload), expected=expected)
     try:
         return loads(payload)
     except SpecError as error:
@@ -264,12 +268,11 @@ def write_puffin(
         payload = dumps(document).encode()
     except UnicodeEncodeError as error:
         raise violation("PUF006", "the payload holds a lone surrogate, which UTF-8 cannot write") from error
+    if len(payload) > MAX_PAYLOAD:
+        expected = f"at most {MAX_PAYLOAD} bytes"
+        raise violation("PUF006", "the payload is too large", found=len(payload), expected=expected)
     if compress_footer:
         payload = compress(FOOTER_CODEC, payload)
-    if len(payload) > MAX_PAYLOAD:
-        raise violation(
-            "PUF003", "the payload is too large", found=len(payload), expected=f"at most {MAX_PAYLOAD} bytes"
-        )
     return b"".join([*parts, MAGIC, payload, _TAIL.pack(len(payload), compress_footer, MAGIC)])
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from conformance.strategies import primitive_types, values
 from spec_ref.errors import SpecError
-from spec_ref.formats import orc_schema, parquet_arrow
+from spec_ref.formats import orc_footer, orc_schema, parquet_arrow
 from spec_ref.formats.metrics import (
     COUNTS,
     FULL,
@@ -361,3 +361,27 @@ def test_a_damaged_file_is_refused_or_read(data):
         read(bytes(damaged))
     except SpecError:
         return
+
+
+@pytest.mark.parametrize("codec", ["none", "zlib", "snappy"])
+def test_stripes_that_name_the_same_bytes_again_and_again_are_refused(codec, monkeypatch):
+    monkeypatch.setattr(orc_footer, "MAX_METADATA", 1 << 21)
+
+    def field(number, value):
+        return bytes([number << 3]) + varint(value) if isinstance(value, int) else (
+            varint(number << 3 | 2) + varint(len(value)) + value
+        )  # fmt: skip
+
+    def varint(value):
+        return bytes([value & 0x7F | 0x80]) + varint(value >> 7) if value > 0x7F else bytes([value])
+
+    footer = field(3, b"\x08\x03\x20\x80\x80\x40") * 30_000  # a stripe at 3, whose footer has 2**20 bytes
+    compression = {"none": 0, "zlib": 1, "snappy": 2}[codec]
+    if compression:
+        size = len(footer) << 1 | 1
+        footer = size.to_bytes(3, "little") + footer
+    # Where chunks are compressed, a stripe's footer is one chunk header of length 0 after the other.
+    body = (b"\x01\0\0" if compression else b"\x0a\0") * (1 << 19)
+    tail = field(1, len(footer)) + field(2, compression) + field(8000, b"ORC")
+    with pytest.raises(SpecError, match="the footers are"):
+        orc_metrics(b"ORC" + body + footer + tail + bytes([len(tail)]))

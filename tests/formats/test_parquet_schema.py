@@ -3,6 +3,7 @@
 import io
 import json
 import struct
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -275,3 +276,14 @@ def test_a_list_that_claims_to_be_endless_is_refused():
     data = b"PAR1" + footer + struct.pack("<I", len(footer)) + b"PAR1"
     with pytest.raises(SpecError, match="longer than the footer"):
         read_parquet_schema(data)
+
+
+def test_a_schema_of_millions_of_nothing_is_refused_in_bounded_time():
+    count = 20_000_000
+    size = bytes([count & 0x7F | 0x80, count >> 7 & 0x7F | 0x80, count >> 14 & 0x7F | 0x80, count >> 21])
+    footer = bytes([0x15, 0x02, 0x19, 0xFC]) + size + bytes(count + 1)
+    data = b"PAR1" + footer + struct.pack("<I", len(footer)) + b"PAR1"
+    began = time.perf_counter()
+    with pytest.raises(SpecError, match="too large"):
+        read_parquet_schema(data)
+    assert time.perf_counter() - began < 20

@@ -2,6 +2,7 @@
 
 import json
 import random
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from spec_ref.deletes.deletion_vector import encode_deletion_vector
 from spec_ref.errors import SpecError
+from spec_ref.formats.compression import compress
 from spec_ref.formats.puffin import Blob, read_puffin, write_puffin
 from spec_ref.formats.puffin_checks import check_puffin
 from spec_ref.formats.theta import encode_theta, sketch_of
@@ -198,3 +200,21 @@ def test_unknown_members_of_the_footer_are_kept():
     data = file(b"", {"blobs": [blob_metadata("a", 4, 0, order=[1])], "later": {"a": 1}})
     metadata = read_puffin(data).metadata
     assert (metadata.extra, metadata.blobs[0].extra) == ({"later": {"a": 1}}, {"order": [1]})
+
+
+def test_blobs_that_name_the_same_bytes_again_and_again_are_checked_in_bounded_time():
+    stored = compress("zstd", bytes(1 << 27))
+    one = blob_metadata("x", 4, len(stored), compression_codec="zstd")
+    data = file(stored, {"blobs": [one] * 1000, "properties": CREATED_BY})
+    began = time.perf_counter()
+    found = [(found.requirement, found.path) for found in check_puffin(data)]
+    assert found[0] == ("PUF027", "/blobs")
+    assert time.perf_counter() - began < 20
+
+
+def test_a_footer_that_unfolds_to_too_much_is_refused():
+    text = b'{"blobs":[' + b"[]," * (12 << 20) + b"[]]}"
+    with pytest.raises(SpecError, match="PUF006"):
+        read_puffin(file(b"", compress("lz4", text), flags=1))
+    with pytest.raises(SpecError, match="PUF006"):
+        read_puffin(file(b"", text))

@@ -86,10 +86,11 @@ def files_of(spark: SparkSession, table: str, condition: str) -> list[dict[str, 
             return {str(key): plain(item) for key, item in sorted(value.items())}
         return value
 
-    names = (
-        "content file_path file_format record_count file_size_in_bytes column_sizes value_counts null_value_counts"
-        " nan_value_counts lower_bounds upper_bounds split_offsets referenced_data_file content_offset content_size_in_bytes"
-    ).split()
+    names = [
+        *("content", "file_path", "file_format", "record_count", "file_size_in_bytes", "column_sizes", "value_counts"),
+        *("null_value_counts", "nan_value_counts", "lower_bounds", "upper_bounds", "split_offsets"),
+        *("referenced_data_file", "content_offset", "content_size_in_bytes"),
+    ]
     rows = spark.sql(
         f"SELECT {', '.join(names)} FROM golden.{table}.files WHERE {condition} ORDER BY file_path, content_offset"
     ).collect()
