@@ -98,11 +98,13 @@ def versions() -> Iterator[Case]:
 
 # Missing fields: name, code. What v1 may leave out, a reader of later versions may fill in as v1 does (VER008).
 
-V1_REQUIRED = (("location", "TMD003"), ("last-updated-ms", "TMD005"), ("last-column-id", "TMD006"),
-               ("schema", "TMD007"), ("partition-spec", "TMD010"))  # fmt: skip
+V1_REQUIRED = (
+    ("location", "TMD003", REFUSED), ("last-updated-ms", "TMD005", EITHER), ("last-column-id", "TMD006", REFUSED),
+    ("schema", "TMD007", REFUSED), ("partition-spec", "TMD010", EITHER),
+)  # fmt: skip
 V2_REQUIRED = (
     ("table-uuid", "TMD002", EITHER), ("location", "TMD003", REFUSED), ("last-sequence-number", "TMD004", EITHER),
-    ("last-updated-ms", "TMD005", REFUSED), ("last-column-id", "TMD006", REFUSED), ("schemas", "TMD008", REFUSED),
+    ("last-updated-ms", "TMD005", EITHER), ("last-column-id", "TMD006", REFUSED), ("schemas", "TMD008", REFUSED),
     ("current-schema-id", "TMD009", EITHER), ("partition-specs", "TMD011", EITHER),
     ("default-spec-id", "TMD012", EITHER), ("last-partition-id", "TMD013", EITHER),
     ("sort-orders", "TMD019", EITHER), ("default-sort-order-id", "TMD020", EITHER),
@@ -111,20 +113,22 @@ MISSING_NOTES = {
     REFUSED: "every version requires it, and nothing stands in for it",
     EITHER: "v1 may leave it out, so a reader may fill it in or refuse",
 }
+WRITERS_ALONE = {"last-updated-ms": "only writers have to know it", "partition-spec": "only writers use it"}
 
 
 def missing() -> Iterator[Case]:
     """Required fields that are not there."""
-    for name, code in V1_REQUIRED:
-        yield Case(f"v1-missing-{name}", "v1-minimal", (code,), {f"/{name}": DROP}, REFUSED, MISSING_NOTES[REFUSED])
-    for name, code in V1_REQUIRED[3:]:
+    for name, code, outcome in V1_REQUIRED:
+        note = WRITERS_ALONE.get(name, MISSING_NOTES[outcome])
+        yield Case(f"v1-missing-{name}", "v1-minimal", (code,), {f"/{name}": DROP}, outcome, note)
+    for name, code, _ in V1_REQUIRED[3:]:
         yield Case(f"v1-missing-{name}-beside-the-list", "v1-rich", (code,), {f"/{name}": DROP}, EITHER,
                    "deprecated in favour of the list, which is there")  # fmt: skip
     for version in (2, 3):
         for name, code, outcome in V2_REQUIRED:
-            codes = (code,)
-            yield Case(f"v{version}-missing-{name}", f"v{version}-minimal", codes, {f"/{name}": DROP}, outcome,
-                       MISSING_NOTES[outcome], more=("VER008",) if outcome == EITHER else ())  # fmt: skip
+            note = WRITERS_ALONE.get(name, MISSING_NOTES[outcome])
+            yield Case(f"v{version}-missing-{name}", f"v{version}-minimal", (code,), {f"/{name}": DROP}, outcome, note,
+                       more=("VER008",) if outcome == EITHER else ())  # fmt: skip
     yield Case("v3-missing-next-row-id", "v3-minimal", ("TMD024",), {"/next-row-id": DROP}, EITHER,
                "older versions do not have it; a reader of rows needs none", more=("VER008",))  # fmt: skip
     for name, code in (("table-uuid", "TMD002"), ("partition-specs", "TMD011"), ("sort-orders", "TMD019")):

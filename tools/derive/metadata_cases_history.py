@@ -88,16 +88,16 @@ def lineage() -> Iterator[Case]:
     yield Case("lineage-without-added-rows", "v3-small", ("SNP011",), {f"{NEW}/added-rows": DROP}, EITHER,
                "tables of 2025 have no added-rows", why=("B5", "E17"))  # fmt: skip
     yield from rows("key", "v3-small", [
-        ("string", "TMD025", {"/encryption-keys/1": "6a920c"}, REFUSED, "a key is a string"),
-        ("without-id", "ENC001", {"/encryption-keys/1/key-id": DROP}, REFUSED, "a key has no id"),
-        ("id-number", "ENC001", {"/encryption-keys/1/key-id": 6}, REFUSED, "the id of a key is a number"),
-        ("without-metadata", "ENC002", {"/encryption-keys/1/encrypted-key-metadata": DROP}, REFUSED,
+        ("string", "TMD025", {"/encryption-keys/1": "6a920c"}, EITHER, "a key is a string"),
+        ("without-id", "ENC001", {"/encryption-keys/1/key-id": DROP}, EITHER, "a key has no id"),
+        ("id-number", "ENC001", {"/encryption-keys/1/key-id": 6}, EITHER, "the id of a key is a number"),
+        ("without-metadata", "ENC002", {"/encryption-keys/1/encrypted-key-metadata": DROP}, EITHER,
          "a key has no key metadata"),
         ("not-base64", "ENC002", {"/encryption-keys/1/encrypted-key-metadata": "not base64!"}, EITHER,
          "key metadata is no base64"),
-        ("encrypted-by-number", "ENC003", {"/encryption-keys/1/encrypted-by-id": 5}, REFUSED,
+        ("encrypted-by-number", "ENC003", {"/encryption-keys/1/encrypted-by-id": 5}, EITHER,
          "the id of another key is a number"),
-        ("properties-list", "ENC004", {"/encryption-keys/1/properties": []}, REFUSED, "properties are a list"),
+        ("properties-list", "ENC004", {"/encryption-keys/1/properties": []}, EITHER, "properties are a list"),
         ("ids-twice", "ENC001", {"/encryption-keys/1/key-id": "5f819b"}, EITHER, "two keys have one id"),
     ])  # fmt: skip
     yield Case("key-of-the-example", "v3-minimal", ("ENC002",), {
