@@ -151,8 +151,9 @@ class Peer:
         assert self.process.stdin is not None
         paths = [(f"file://{path}", path.stat().st_size) for path in files.paths]
         self.process.stdin.write(json.dumps(paths) + "\n")
-        seconds, _ = self._answer()  # type: ignore[misc]
-        return float(seconds)
+        answer = self._answer()
+        assert isinstance(answer, list)
+        return float(answer[0])
 
 
 def timed(way: Callable[[Files], int], files: Files) -> float:

@@ -23,7 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from spec_ref.formats.avro_columns import BytesColumn, Column, RecordColumn, UnionColumn, column_of
-from spec_ref.formats.avro_lanes import Lanes, Node, Positions, compile_field, compile_type, footprint
+from spec_ref.formats.avro_lane_buffer import Lanes, Positions
+from spec_ref.formats.avro_lanes import Node, compile_field, compile_type, footprint
 from spec_ref.formats.avro_types import AvroType, Primitive, Record, Union, least_size
 from spec_ref.formats.avro_values import Decoder, Malformed, decode_all, decoder, read_long
 

@@ -10,10 +10,9 @@ compares the ends with what they have to be, decodes the data the plain way to s
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from spec_ref.formats.avro_columns import (
     BytesColumn,
@@ -28,116 +27,17 @@ from spec_ref.formats.avro_columns import (
     UnionColumn,
     entry_record,
 )
+from spec_ref.formats.avro_lane_buffer import ONE64, STOPS64, Lanes, Longs, Positions
 from spec_ref.formats.avro_types import Array, AvroType, Enum, Field, Fixed, Map, Primitive, Record, Union, least_size
 from spec_ref.formats.avro_values import MAX_EMPTY_ITEMS
 
-Positions: TypeAlias = npt.NDArray[np.intp]
-"""A position of the buffer for each lane."""
-
-Longs: TypeAlias = npt.NDArray[np.int64]
-
-MARGIN = 64
-"""Bytes behind the buffer that a step may look at beyond the position of a lane."""
-
 LONG_LIST = 64
 FEW_LANES = 64
-
-_U32 = np.uint32
-_U64 = np.uint64
-_STOPS32, _STOPS64 = _U32(0x80808080), _U64(0x8080808080808080)
-_ONE32, _ONE64 = _U32(1), _U64(1)
-
-_ZIGZAG = np.array([(byte >> 1) ^ -(byte & 1) for byte in range(256)], np.int64)
-"""The value of an integer of one byte."""
 
 
 def _too_few(active: int, count: int, steps: int) -> bool:
     """Whether so few lanes are still in a long list that to decode it the plain way costs less. They are then lost."""
     return steps >= LONG_LIST and active * FEW_LANES < max(count, steps)
-
-
-class Lanes:
-    """A buffer, with room behind its end for lanes that are lost."""
-
-    __slots__ = ("bytes", "data", "eights", "end", "fours", "halves", "lost")
-
-    def __init__(self, parts: Sequence[bytes], footprint: int) -> None:
-        """Join the parts; ``footprint`` is the bytes that a value of only zeros takes (`footprint`)."""
-        self.end = sum(map(len, parts))
-        self.lost = self.end + MARGIN
-        self.data = b"".join([*parts, bytes(2 * MARGIN + footprint)])
-        self.bytes = np.frombuffer(self.data, np.uint8)
-        room = len(self.data) - 8
-        self.halves = np.ndarray((room,), "<u2", self.data, strides=(1,))
-        self.fours = np.ndarray((room,), "<u4", self.data, strides=(1,))
-        self.eights = np.ndarray((room,), "<u8", self.data, strides=(1,))
-
-    def byte(self, pos: Positions) -> npt.NDArray[np.uint8]:
-        return self.bytes.take(pos, mode="clip")
-
-    def long(self, pos: Positions) -> tuple[Longs, Positions]:
-        """The integers at the positions, and the positions behind them."""
-        first = self.byte(pos)
-        if not len(first) or first.max() < 0x80:
-            return _ZIGZAG.take(first), pos + 1
-        word = self.fours[pos]
-        stops = ~word & _STOPS32
-        if stops.min():  # every lane has a last byte among its first four
-            below = (stops & (~stops + _ONE32)) - _ONE32
-            word = word & below & _U32(0x7F7F7F7F)
-            word = (word & _U32(0x007F007F)) | ((word >> _ONE32) & _U32(0x3F803F80))
-            word = (word & _U32(0x3FFF)) | ((word >> _U32(2)) & _U32(0x0FFFC000))
-            value = word.astype(np.int64)
-            return (value >> 1) ^ -(value & 1), pos + ((np.bitwise_count(below) + 1) >> 3)
-        return self._long_word(pos)
-
-    def _long_word(self, pos: Positions) -> tuple[Longs, Positions]:
-        word = self.eights[pos]
-        stops = ~word & _STOPS64
-        below = (stops & (~stops + _ONE64)) - _ONE64  # all bits where there is no stop
-        bits = np.bitwise_count(below).astype(np.intp)
-        word = word & below & _U64(0x7F7F7F7F7F7F7F7F)
-        word = (word & _U64(0x007F007F007F007F)) | ((word >> _ONE64) & _U64(0x3F803F803F803F80))
-        word = (word & _U64(0x00003FFF00003FFF)) | ((word >> _U64(2)) & _U64(0x0FFFC0000FFFC000))
-        word = (word & _U64(0x0FFFFFFF)) | ((word >> _U64(4)) & _U64(0x00FFFFFFF0000000))
-        after = pos + ((bits + 1) >> 3)
-        large = np.nonzero(stops == 0)[0]
-        if len(large):
-            self._finish(word, after, large)
-        value = (word >> _ONE64).view(np.int64) ^ -(word & _ONE64).view(np.int64)
-        return value, after
-
-    def _finish(self, word: npt.NDArray[np.uint64], after: Positions, large: Rows) -> None:
-        """Read the ninth and tenth byte of the integers that have them."""
-        at = after[large]  # behind eight bytes
-        ninth = self.byte(at).astype(np.uint64)
-        tenth = self.byte(at + 1).astype(np.uint64)
-        more = ninth > 0x7F
-        word[large] |= ((ninth & _U64(0x7F)) << _U64(56)) | np.where(more, tenth << _U64(63), _U64(0))
-        after[large] = np.where(more & (tenth > 1), self.lost, at + 1 + more)
-
-    def skip_long(self, pos: Positions) -> Positions:
-        first = self.byte(pos)
-        if not len(first) or first.max() < 0x80:
-            return pos + 1
-        word = self.fours[pos]
-        stops = ~word & _STOPS32
-        if stops.min():
-            return pos + ((np.bitwise_count((stops & (~stops + _ONE32)) - _ONE32) + 1) >> 3)
-        return self._long_word(pos)[1]
-
-    def size(self, pos: Positions) -> tuple[Longs, Positions]:
-        """The lengths at the positions, and the positions behind; lanes without so many bytes behind are lost."""
-        size, after = self.long(pos)
-        room = self.end - after
-        if len(size) and ((size > room).any() or size.min() < 0):
-            wrong = (size > room) | (size < 0)
-            return np.where(wrong, 0, size), np.where(wrong, self.lost, after)
-        return size, after
-
-    def lose(self, pos: Positions, wrong: npt.NDArray[np.bool_]) -> Positions:
-        """Lose the lanes that read something wrong."""
-        return np.where(wrong, self.lost, pos) if wrong.any() else pos
 
 
 class Node:
@@ -398,7 +298,7 @@ class _Integers(_Items):
         left = (count * self.integers).astype(np.intp)  # integers still to pass
         steps = 0
         while True:
-            stops = ~lanes.eights[pos] & _STOPS64
+            stops = ~lanes.eights[pos] & STOPS64
             inside = np.bitwise_count(stops)
             if int(left.min()) > int(inside.max()):
                 pos = np.minimum(pos + 8, lanes.lost)
@@ -410,12 +310,12 @@ class _Integers(_Items):
                 pos = np.minimum(pos + 8 * whole, lanes.lost)
                 left = left - inside * whole
             steps += 1
-            if steps > LONG_LIST and _too_few(np.count_nonzero(left > 8), len(left), steps):
+            if steps > LONG_LIST and _too_few(int(np.count_nonzero(left > 8)), len(left), steps):
                 return np.where(left > 8, lanes.lost, pos)
         for _ in range(int(left.max()) - 1):
-            stops = np.where(left > 1, stops & (stops - _ONE64), stops)
+            stops = np.where(left > 1, stops & (stops - ONE64), stops)
             left = left - 1
-        below = (stops & (~stops + _ONE64)) - _ONE64
+        below = (stops & (~stops + ONE64)) - ONE64
         return pos + ((np.bitwise_count(below) + 1) >> 3)
 
 

@@ -16,7 +16,7 @@ import attrs
 
 from spec_ref.errors import SpecError, Violation, shown
 from spec_ref.formats.avro_container import Data
-from spec_ref.formats.avro_rows import Fault, schema_faults
+from spec_ref.formats.avro_row_checks import Fault, schema_faults
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.inheritance import inherit
 from spec_ref.manifests.manifest import CONTENTS, Header, Manifest

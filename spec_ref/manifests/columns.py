@@ -11,11 +11,10 @@ import functools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-import attrs
 import numpy as np
 import numpy.typing as npt
 
-from spec_ref.errors import SpecError, at, violation
+from spec_ref.errors import violation
 from spec_ref.formats.avro_columns import (
     BytesColumn,
     Column,
@@ -30,89 +29,19 @@ from spec_ref.formats.avro_columns import (
 from spec_ref.formats.avro_rows import partition_record
 from spec_ref.formats.avro_schema import from_avro, present, value_reader
 from spec_ref.formats.avro_types import Array, Record
+from spec_ref.manifests.column_values import Bounds, Longs, Mask, Nullable
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.inheritance import inherited_sequence_number
 from spec_ref.records import evolve, field_rules
-from spec_ref.schemas.types import Type
-from spec_ref.single_value.bounds import decode_bound
 from spec_ref.versions import V1
 
 if TYPE_CHECKING:
     from spec_ref.manifests.manifest import Manifest
 
-Mask = npt.NDArray[np.bool_]
-Longs = npt.NDArray[np.int64]
 
 _ENTRY = field_rules(ManifestEntry)
 _FILE = field_rules(DataFile)
-
-
-@attrs.frozen(eq=False)
-class Nullable:
-    """Values with a mask of those that are there; the values elsewhere mean nothing."""
-
-    values: npt.NDArray[Any]
-    valid: Mask
-
-    def to_list(self) -> list[Any]:
-        """The values as Python objects, None for null."""
-        there = self.valid.tolist()
-        return [value if valid else None for value, valid in zip(self.values.tolist(), there, strict=True)]
-
-
-@attrs.frozen(eq=False)
-class Bounds:
-    """The bounds of one column, as they are stored: where each stands in the decompressed bytes."""
-
-    data: tuple[bytes, ...]
-    part: npt.NDArray[np.int64]
-    """Which of `data` each bound stands in."""
-
-    offsets: Longs
-    lengths: Longs
-    valid: Mask
-
-    def to_bytes(self) -> list[bytes | None]:
-        """The stored bytes, None where there is no bound."""
-        rows = zip(self.part.tolist(), self.offsets.tolist(), self.lengths.tolist(), self.valid.tolist(), strict=True)
-        return [self.data[part][at : at + size] if valid else None for part, at, size, valid in rows]
-
-    def to_list(self, type_: Type) -> list[Any]:
-        """The bounds as values of the column's type of today, promoted where they were stored as another.
-
-        Raises:
-            SpecError: a bound is not one of the type; the path is the number of the entry.
-        """
-        made: list[Any] = []
-        for number, data in enumerate(self.to_bytes()):
-            try:
-                made.append(None if data is None else decode_bound(type_, data))
-            except SpecError:
-                with at(f"/{number}"):
-                    raise
-        return made
-
-    def integers(self) -> Nullable | None:
-        """The bounds as 64-bit integers, where all are of the 4 bytes of an int or the 8 of a long; else None.
-
-        That is their value for the types int, long and all dates and times, unless a stored date has to be promoted to
-        a timestamp.
-        """
-        lengths = self.lengths[self.valid]
-        if not len(lengths):
-            return Nullable(np.zeros(len(self.valid), np.int64), self.valid)
-        if not ((lengths == 4) | (lengths == 8)).all():
-            return None
-        values = np.zeros(len(self.valid), np.int64)
-        for number, data in enumerate(self.data):
-            raw = np.frombuffer(data, np.uint8)
-            for size, dtype in ((4, "<i4"), (8, "<i8")):
-                rows = np.nonzero(self.valid & (self.part == number) & (self.lengths == size))[0]
-                if len(rows):
-                    windows = np.ndarray((len(raw) - size + 1,), dtype, data, strides=(1,))
-                    values[rows] = windows[self.offsets[rows]]
-        return Nullable(values, self.valid)
 
 
 class ManifestColumns:

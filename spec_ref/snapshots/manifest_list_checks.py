@@ -9,7 +9,7 @@ import attrs
 
 from spec_ref.errors import SpecError, Violation
 from spec_ref.formats.avro_container import Data, open_container
-from spec_ref.formats.avro_rows import Fault, schema_faults
+from spec_ref.formats.avro_row_checks import Fault, schema_faults
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.schemas.types import StructType
 from spec_ref.snapshots.manifest_list import (

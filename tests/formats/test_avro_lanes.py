@@ -17,7 +17,8 @@ from spec_ref.errors import SpecError
 from spec_ref.formats.avro_batches import Layout, Part
 from spec_ref.formats.avro_columns import forced
 from spec_ref.formats.avro_container import open_container
-from spec_ref.formats.avro_lanes import Lanes, compile_type, footprint
+from spec_ref.formats.avro_lane_buffer import Lanes
+from spec_ref.formats.avro_lanes import compile_type, footprint
 from spec_ref.formats.avro_types import Record, parse_schema
 from spec_ref.formats.avro_values import decode_all, encoder
 
