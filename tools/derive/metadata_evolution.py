@@ -217,8 +217,6 @@ BAD: list[tuple[str, tuple[str, ...], list[Document], str]] = [
     ("drop-value", ("EVO001",), [{"op": "drop", "name": "prices.value"}], "only fields of structs are dropped"),
     ("drop-twice", ("EVO001",), [{"op": "drop", "name": "data"}, {"op": "drop", "name": "data"}], "the column is gone"),
     ("rename-missing", ("EVO001",), [{"op": "rename", "name": "nothing", "to": "n"}], "no column has the name"),
-    ("rename-element", ("EVO001",), [{"op": "rename", "name": "tags.element", "to": "tag"}],
-     "only fields of structs have names"),
     ("move-missing", ("EVO001",), [{"op": "move", "name": "nothing", "after": None}], "no column has the name"),
     ("move-after-missing", ("EVO001",), [{"op": "move", "name": "id", "after": "nothing"}], "no column has the name"),
     ("move-to-struct", ("EVO012",), [{"op": "move", "name": "id", "after": "x"}],
