@@ -167,3 +167,10 @@ def test_new_ids_are_higher_than_any_that_was_given() -> None:
         assert len(after) == len(set(after)), row["id"]
         assert all(found in before or found > row["args"]["last_column_id"] for found in after), row["id"]
         assert answer["last-column-id"] >= max([row["args"]["last_column_id"], *after])
+
+
+def test_every_broken_document_names_its_valid_neighbour() -> None:
+    for case in cases():
+        for id_ in (f"metadata-{case.id}", f"metadata-check-{case.id}"):
+            neighbour = vectors()[id_]["note"].rpartition("; valid: ")[2]
+            assert "ok" in vectors()[neighbour]["expect"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from tools.derive import metadata_cases, metadata_cases_history, metadata_cases_schemas, metadata_cases_specs
@@ -42,6 +43,17 @@ def _version(document: Document, base: str) -> tuple[int, ...]:
     return (stated,) if type(stated) is int and stated in (1, 2, 3) else (BASES[base]["format-version"],)
 
 
+@cache
+def _names() -> dict[str, str]:
+    """The ids of the valid documents, by their text."""
+    return {json.dumps(document): f"metadata-{name}" for _, name, _, document, _ in _neighbours()}
+
+
+def _note(case: Case) -> str:
+    """What is broken, and the vector of the nearest valid document."""
+    return f"{case.note}; valid: {_names()[json.dumps(edited(BASES[case.base], case.near or {}))]}"
+
+
 def _read_vector(case: Case) -> Vector:
     document = edited(BASES[case.base], case.edits)
     asked = ASKED if "/location" not in case.edits else ("format-version", "table-uuid")
@@ -54,14 +66,14 @@ def _read_vector(case: Case) -> Vector:
         expect, why = any_of(INVALID, taken), why or ("E17",)
     else:
         expect = taken
-    return Vector(f"metadata-{case.id}", _codes(case), args, expect, ORIGIN, case.note, why,
+    return Vector(f"metadata-{case.id}", _codes(case), args, expect, ORIGIN, _note(case), why,
                   _version(document, case.base))  # fmt: skip
 
 
 def _check_vector(case: Case) -> Vector:
     document = edited(BASES[case.base], case.edits)
     return Vector(f"metadata-check-{case.id}", _codes(case), {"metadata": document}, ok(sorted(case.codes)), ORIGIN,
-                  case.note, only=_version(document, case.base))  # fmt: skip
+                  _note(case), only=_version(document, case.base))  # fmt: skip
 
 
 def _neighbours() -> Iterator[tuple[str, str, tuple[str, ...], Document, str]]:
