@@ -143,7 +143,11 @@ class UnionColumn:
 
 
 class ListColumn:
-    """Lists, or the entries of maps. The slot ``i`` is the rows with more than ``i`` items, and those items."""
+    """Lists, or the entries of maps.
+
+    A slot is some rows (None for all rows once) and an item for each. The items of a row are those of its places in the
+    slots, one slot behind the other.
+    """
 
     __slots__ = ("length", "slots")
 
@@ -222,14 +226,14 @@ Column: TypeAlias = (
 
 
 def _pick(chosen: Rows | None, column: Column, rows: Rows, length: int) -> tuple[Rows | None, Column]:
-    """Those of ``rows`` that are among the chosen, renumbered, and their values."""
+    """What stands in ``rows`` of what stands in the chosen rows, renumbered."""
     if chosen is None:
         return None, column.take(rows)
-    places = np.full(length, -1, np.intp)
-    places[chosen] = np.arange(len(chosen))
-    wanted = places[rows]
-    found = wanted >= 0
-    return np.nonzero(found)[0], column.take(wanted[found])
+    numbers = np.full(length, -1, np.intp)
+    numbers[rows] = np.arange(len(rows))
+    found = numbers[chosen]
+    kept = np.nonzero(found >= 0)[0]
+    return found[kept], column.take(kept)
 
 
 def forced(column: Column) -> Column:
@@ -307,11 +311,8 @@ def _union_of(union: Union, values: Sequence[Any]) -> Column:
 
 
 def _list_of(items: AvroType, values: Sequence[Sequence[Any]]) -> ListColumn:
-    slots: list[tuple[Rows | None, Column]] = []
-    rows = [row for row, value in enumerate(values) if value]
-    while rows:
-        place = len(slots)
-        column = column_of(items, [values[row][place] for row in rows])
-        slots.append((None if len(rows) == len(values) else np.array(rows, np.intp), column))
-        rows = [row for row in rows if len(values[row]) > place + 1]
+    """All items in one slot, in which a row stands as often as it has items."""
+    counts = np.fromiter(map(len, values), np.intp, len(values))
+    rows = np.repeat(np.arange(len(values)), counts)
+    slots = [(rows, column_of(items, [item for value in values for item in value]))] if len(rows) else []
     return ListColumn(slots, len(values))

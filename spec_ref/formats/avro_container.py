@@ -42,10 +42,10 @@ class Limits:
 
     header_entries: int = 10_000
 
-    block_bytes: int = 256 << 20
+    block_bytes: int = 128 << 20
     """One block after decompression."""
 
-    total_bytes: int = 8 << 30
+    total_bytes: int = 2 << 30
     """All blocks after decompression."""
 
 

@@ -32,13 +32,16 @@ from spec_ref.formats.avro_types import Array, Record
 from spec_ref.manifests.column_values import Bounds, Longs, Mask, Nullable
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
-from spec_ref.manifests.inheritance import inherited_sequence_number
+from spec_ref.manifests.inheritance import check_row_id, inherited_sequence_number
 from spec_ref.records import evolve, field_rules
 from spec_ref.versions import V1
 
 if TYPE_CHECKING:
     from spec_ref.manifests.manifest import Manifest
 
+
+SAFE_ROW_IDS = float(1 << 62)
+"""Below it no sum of row ids leaves 64 bits; above, each is looked at."""
 
 _ENTRY = field_rules(ManifestEntry)
 _FILE = field_rules(DataFile)
@@ -211,6 +214,12 @@ class ManifestColumns:
         if self._row_id is None:
             return found
         counts = self._inheriting_rows
+        if self._row_id + float(np.abs(counts.astype(np.float64)).sum()) > SAFE_ROW_IDS:
+            following = self._row_id
+            for count, inherits in zip(counts.tolist(), self._inherits_row_id.tolist(), strict=True):
+                if inherits:
+                    check_row_id(following)
+                following += count
         return _filled(found, self._row_id + np.cumsum(counts) - counts, ~found.valid & self._inherits_row_id)
 
     @functools.cached_property
@@ -226,7 +235,7 @@ class ManifestColumns:
     @property
     def next_row_id(self) -> int | None:
         """The first row id that entries behind these inherit."""
-        return None if self._row_id is None else self._row_id + int(self._inheriting_rows.sum())
+        return None if self._row_id is None else self._row_id + sum(self._inheriting_rows.tolist())
 
     @functools.cached_property
     def content_offset(self) -> Nullable:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from spec_ref.errors import violation
+from spec_ref.json_kinds import LONG_MAX
 from spec_ref.manifests.data_file import FileContent
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.records import evolve
@@ -19,6 +21,16 @@ from spec_ref.versions import V1, FormatVersion
 def inherited_sequence_number(manifest: ManifestFile, version: FormatVersion) -> int:
     """The number that added entries inherit: that of the manifest; 0 in a manifest of v1, which has none (SEQ009)."""
     return 0 if version is V1 else manifest.sequence_number
+
+
+def check_row_id(row_id: int) -> None:
+    """Refuse a row id that is no long, as absurd record counts lead to.
+
+    Raises:
+        SpecError: LIN019.
+    """
+    if not 0 <= row_id <= LONG_MAX:
+        raise violation("LIN019", "an inherited row id is no long", found=row_id, expected="0 to 2^63 - 1")
 
 
 def inherit(
@@ -35,6 +47,9 @@ def inherit(
         entries: the entries as the manifest has them, in its order.
         manifest: its entry in the manifest list; None leaves the entries as they are.
         version: the format version of the manifest.
+
+    Raises:
+        SpecError: LIN019, if row ids run out of 64 bits.
     """
     if manifest is None:
         yield from entries
@@ -55,6 +70,7 @@ def inherit(
             if data_file.first_row_id is not None:  # always null for delete files (LIN021)
                 changes["data_file"] = evolve(data_file, first_row_id=None)
         elif row_id is not None and data_file.first_row_id is None and entry.live:
+            check_row_id(row_id)
             changes["data_file"] = evolve(data_file, first_row_id=row_id)
             row_id += data_file.record_count
         yield evolve(entry, **changes) if changes else entry

@@ -71,7 +71,7 @@ def data_files(draw: st.DrawFn) -> DataFile:
         file_path=f"s3://bucket/t/data/{draw(st.text(max_size=30))}.parquet",
         file_format=draw(st.sampled_from([FileFormat.AVRO, FileFormat.ORC, FileFormat.PARQUET])),
         partition={field: draw(optional(values)) for field, values in VALUES.items()},
-        record_count=draw(LONGS),
+        record_count=draw(st.integers(0, 1 << 40)),
         file_size_in_bytes=draw(LONGS),
         column_sizes=draw(maps(LONGS)),
         value_counts=draw(maps(LONGS)),

@@ -157,6 +157,16 @@ def test_deleted_entries_take_no_row_ids_and_existing_ones_do() -> None:
     assert [entry.data_file.first_row_id for entry in found] == [None, 100, 110]
 
 
+def test_row_ids_that_run_out_of_64_bits_are_refused() -> None:
+    rows = [simple(0, record_count=1 << 62), simple(1, record_count=1 << 62), simple(2)]
+    data = written(rows, V3)
+    fits = read_manifest(data, manifest_file=listed(rows[:2], data, first_row_id=1))
+    for read in (lambda: list(fits.entries()), lambda: fits.columns.first_row_id):
+        with pytest.raises(SpecError) as error:
+            read()
+        assert error.value.violation.requirement == "LIN019"
+
+
 def test_delete_files_have_no_row_ids() -> None:
     rows = [simple(0, content=FileContent.EQUALITY_DELETES, equality_ids=(1,))]
     data = written(rows, V3, content=ManifestContent.DELETES)
