@@ -100,7 +100,7 @@ def files(draw: st.DrawFn) -> tuple[Any, list[Any], bytes]:
     return schema, rows, written(schema, rows, codec, draw(st.sampled_from([1, 40, 1 << 20])))
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
 @given(files())
 def test_any_file_of_fastavro_decodes_to_the_same_records(file: tuple[Any, list[Any], bytes]) -> None:
     _, _, data = file
@@ -115,7 +115,7 @@ def test_any_file_of_fastavro_decodes_to_the_same_records(file: tuple[Any, list[
         assert Layout(type_, (), lazy).decode(parts, CODE).to_list() == expected
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
 @given(files())
 def test_lanes_decode_and_pass_over_every_value_to_the_same_end(file: tuple[Any, list[Any], bytes]) -> None:
     _, _, data = file
@@ -289,7 +289,7 @@ def test_a_lying_block_size_of_items_loses_the_lane() -> None:
     assert ends[1] == 12
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(files(), st.data())
 def test_damaged_blocks_end_as_the_plain_decoder_ends(file: tuple[Any, list[Any], bytes], data: st.DataObject) -> None:
     """Whatever bytes stand in a block, the columns are those of the plain decoder, or it refuses them too."""
