@@ -1,7 +1,8 @@
 """Answers about Puffin files and deletion vectors.
 
 Files and vectors that are written may differ in every byte that the text leaves open: the order of members, how a codec
-compresses, the kinds of containers. So they are read, and what they say is compared.
+compresses, the kinds of containers. So they are read, and what they say is compared. Reading them loads numpy, which
+runs that compare none do not wait for: it is imported where it is used.
 """
 
 from __future__ import annotations
@@ -11,12 +12,11 @@ from itertools import islice
 from typing import Any
 
 from conformance.compare import MAX_DIFFERENCES, Differences, Undecodable, json_differences
-from conformance.exchange_puffin import Form, file_form, vector_form
-from spec_ref.deletes.deletion_vector import decode_deletion_vector
 from spec_ref.errors import SpecError
-from spec_ref.formats.puffin import read_puffin
-from spec_ref.formats.puffin_checks import check_puffin
 from spec_ref.requirements import Level, register
+
+Form = dict[str, Any]
+"""What a file or a vector says, as JSON."""
 
 
 def _differences(expected: Any, got: Any) -> Differences:
@@ -42,6 +42,10 @@ def puffin_file(_args: dict[str, Any], expected: str, got: str) -> Differences:
 
 
 def _written_file(data: bytes) -> Form:
+    from conformance.exchange_puffin import file_form
+    from spec_ref.formats.puffin import read_puffin
+    from spec_ref.formats.puffin_checks import check_puffin
+
     broken = [one for one in check_puffin(data) if register()[one.requirement].level is Level.MUST]
     if broken:
         raise SpecError(broken[0])
@@ -54,7 +58,14 @@ def _written_file(data: bytes) -> Form:
 
 def deletion_vector(_args: dict[str, Any], expected: str, got: str) -> Differences:
     """A deletion vector that was written: well-formed, with the positions of the expected one."""
-    return _differences(*_both(lambda data: vector_form(decode_deletion_vector(data)), expected, got))
+    return _differences(*_both(_written_vector, expected, got))
+
+
+def _written_vector(data: bytes) -> Form:
+    from conformance.exchange_puffin import vector_form
+    from spec_ref.deletes.deletion_vector import decode_deletion_vector
+
+    return vector_form(decode_deletion_vector(data))
 
 
 def _both(read: Callable[[bytes], Form], expected: str, got: str) -> tuple[Form, Form]:

@@ -271,3 +271,11 @@ def test_replay_with_an_adapter_that_does_not_start_is_exit_status_3(cli: Cli, f
     done = cli("replay", "mini-7", "-a", adapter("refuses-start"), "--vectors", folder)
     assert done.returncode == 3
     assert one_line(done.stderr) == "it refused to start: no licence"
+
+
+def test_the_adapter_of_the_tutorial_passes_what_it_has(cli: Cli) -> None:
+    tutorial = Path(__file__).parents[2] / "docs"
+    done = cli("run", "-a", f"{sys.executable} {tutorial / 'minimal_adapter.py'}", "--suite", "hashing")
+    assert done.returncode == 0
+    row = next(line for line in done.stdout.splitlines() if line.startswith("hashing"))
+    assert row in (tutorial / "adapters.md").read_text(encoding="utf-8").splitlines()

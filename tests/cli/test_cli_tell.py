@@ -107,7 +107,7 @@ def test_reports_of_several_files_are_one_table(cli: Cli, folder: Path, adapter:
     cli("run", "-a", "reference", "--vectors", folder, "--results", "b.jsonl")
     done = cli("report", "a.jsonl", "b.jsonl")
     assert done.returncode == 0
-    assert done.stdout.splitlines()[1].split() == ["mini", "9", "✔", "1", "✖", "10", "✔"]
+    assert done.stdout.splitlines()[2].split() == ["mini", "9", "✔", "1", "✖", "10", "✔"]
     assert "19 passed, 1 failed" in done.stdout
 
 
