@@ -25,11 +25,12 @@ test: $(READY) lint types    ## lint, check the types and pass every test, those
 	$(BIN)/iceberg-conformance engines install --all
 	$(BIN)/python -m pytest
 
-lint: $(READY)    ## ruff, the linter of the vectors, and their derivations
+lint: $(READY)    ## ruff, the linter of the vectors, their derivations, and the trace
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python -m conformance.vector_lint
 	$(BIN)/python -m tools.derive.build --check
+	$(BIN)/python -m tools.trace --check
 
 types: $(READY)    ## mypy, strict
 	$(BIN)/mypy
