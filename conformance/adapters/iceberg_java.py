@@ -9,6 +9,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from conformance.adapters import native
+from conformance.adapters.iceberg_java_expressions import Expressions
 from conformance.adapters.iceberg_java_metadata import Tables
 from conformance.adapters.jvm import JVM
 from conformance.adapters.serve import Invalid, Unsupported, serve, take_standard_output
@@ -200,6 +201,7 @@ class IcebergJava:
             "bound.truncate": self.bound_truncate,
             "type.parse": self.type_parse,
             **Tables(self._jvm, self.type_of).operations(),
+            **Expressions(self._jvm).operations(),
         }
 
 
