@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tools.derive import hashing
+from tools.derive.cases.values import BAD_VALUES
 from tools.derive.vector import Vector, VectorFile, ok, refusals
 
 SECTION = "Appendix B: 32-bit Hash Requirements"
@@ -241,37 +242,6 @@ NESTED_HASH: list[tuple[str, dict[str, Any], str]] = [
 ]  # fmt: skip
 
 # name, type, value that the type does not have, the rule of the type, why
-BAD_VALUES = [
-    ("int-2-31", "int", 2147483648, "TYP009", "more than 32 bits"),
-    ("int-minus-2-31-minus-1", "int", -2147483649, "TYP009", "more than 32 bits"),
-    ("int-fraction", "int", 34.5, "TYP009", "not an integer"),
-    ("long-2-63", "long", "9223372036854775808", "TYP010", "more than 64 bits"),
-    ("long-minus-2-63-minus-1", "long", "-9223372036854775809", "TYP010", "more than 64 bits"),
-    ("decimal-too-precise", "decimal(4, 2)", "100.00", "TYP013", "five digits in a precision of four"),
-    ("decimal-39-digits", "decimal(38, 0)", "1" + "0" * 38, "TYP013", "39 digits"),
-    ("date-february-30", "date", "2017-02-30", "TYP015", "no such day"),
-    ("date-1900-leap-day", "date", "1900-02-29", "TYP015", "1900 is no leap year"),
-    ("time-24h", "time", "24:00:00.000000", "TYP016", "a time of day ends before 24:00"),
-    ("timestamp-ns-2-63", "timestamp_ns", "2262-04-11T23:47:16.854775808", "TYP019", "more than 64 bits"),
-    ("timestamp-ns-minus-2-63-minus-1", "timestamp_ns", "1677-09-21T00:12:43.145224191", "TYP019", "over 64 bits"),
-    ("timestamptz-ns-year-9999", "timestamptz_ns", "9999-12-31T23:59:59.999999999+00:00", "TYP020", "over 64 bits"),
-    ("date-month-13", "date", "2017-13-01", "TYP015", "no such month"),
-    ("time-minute-60", "time", "22:60:00.000000", "TYP016", "no such minute"),
-    ("timestamp-february-30", "timestamp", "2017-02-30T22:31:08.000000", "TYP017", "no such day"),
-    (
-        "timestamptz-no-zone",
-        "timestamptz",
-        "2017-11-16T22:31:08.000000",
-        "TYP018",
-        "a timestamptz is an instant of UTC",
-    ),
-    ("uuid-short", "uuid", "f79c3e09-677c-4bbd-a479-3f349cb785e", "SVJ006", "a digit is missing"),
-    ("binary-odd", "binary", "001", "SVJ006", "two digits a byte"),
-    ("string-number", "string", 34, "SVJ009", "not a string"),
-    ("boolean-string", "boolean", "true", "SVJ001", "not a boolean"),
-    ("fixed-short", "fixed[4]", "000102", "TYP023", "three bytes in a fixed[4]"),
-    ("fixed-long", "fixed[4]", "0001020304", "TYP023", "five bytes in a fixed[4]"),
-]
 
 
 def _vectors(rows: list[Row]) -> tuple[Vector, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from tools.derive.cases.values import BAD_VALUES
 from tools.derive.encoding import number
 from tools.derive.transforms import day_number, transform
 from tools.derive.vector import INVALID, Vector, VectorFile, any_of, ok, refusals
@@ -342,33 +343,6 @@ PARAMETERS = [
     ("zorder-with-number", "zorder[4]", "int", 34, "PAR007", "an unknown transform with a number"),
 ]
 
-BAD_VALUES = [
-    ("bucket-int-2-31", "bucket[16]", "int", 2147483648, "TYP009", "more than 32 bits"),
-    ("bucket-long-2-63", "bucket[16]", "long", "9223372036854775808", "TYP010", "more than 64 bits"),
-    ("bucket-decimal-39-digits", "bucket[16]", "decimal(38, 0)", "1" + "0" * 38, "TYP013", "39 digits"),
-    ("bucket-time-24h", "bucket[16]", "time", "24:00:00.000000", "TYP016", "a time of day ends before 24:00"),
-    ("bucket-fixed-long", "bucket[16]", "fixed[4]", "0001020304", "TYP023", "five bytes in a fixed[4]"),
-    (
-        "bucket-timestamp-ns-2-63",
-        "bucket[16]",
-        "timestamp_ns",
-        "2262-04-11T23:47:16.854775808",
-        "TYP019",
-        "more than 64 bits",
-    ),
-    ("truncate-string-number", "truncate[3]", "string", 34, "SVJ009", "not a string"),
-    ("truncate-binary-odd", "truncate[3]", "binary", "001", "SVJ006", "two digits a byte"),
-    ("truncate-int-2-31", "truncate[10]", "int", 2147483648, "TYP009", "more than 32 bits"),
-    ("truncate-long-2-63", "truncate[10]", "long", "9223372036854775808", "TYP010", "more than 64 bits"),
-    ("truncate-decimal-too-precise", "truncate[10]", "decimal(4, 2)", "123.45", "TYP013", "five digits of four"),
-    ("identity-fixed-short", "identity", "fixed[4]", "000102", "TYP023", "three bytes in a fixed[4]"),
-    ("identity-int-2-31", "identity", "int", 2147483648, "TYP009", "more than 32 bits"),
-    ("year-february-30", "year", "date", "2017-02-30", "TYP015", "no such day"),
-    ("day-1900-leap-day", "day", "date", "1900-02-29", "TYP015", "1900 is no leap year"),
-    ("hour-timestamp-ns-2-63", "hour", "timestamp_ns", "2262-04-11T23:47:16.854775808", "TYP019", "over 64 bits"),
-    ("month-timestamp-month-13", "month", "timestamp", "2017-13-01T00:00:00.000000", "TYP017", "no such month"),
-]
-
 
 def _overflows() -> list[Vector]:
     """Where the value by the formula does not fit: the text says nothing, engines wrap or refuse."""
@@ -394,6 +368,11 @@ def _overflows() -> list[Vector]:
                    note + "; the text does not say what happens (truncate overflow)", ("C6",))
         )  # fmt: skip
     return vectors
+
+
+def _kind(type_: str) -> str:
+    """The name of a type without its parameters."""
+    return type_.partition("(")[0].partition("[")[0]
 
 
 def _refusal_topic(vector: Vector) -> tuple[str, str]:
@@ -440,9 +419,10 @@ def files() -> Iterator[VectorFile]:
                note, ("E15",) if code == "TRN017" else ())
         for slug, name, type_, value, code, note in PARAMETERS
     ] + [
-        Vector(f"transform-value-{slug}", (code, _codes(name, type_)[0]),
+        Vector(f"transform-value-{name.split('[')[0]}-{slug}", (code, _codes(name, type_)[0]),
                {"transform": name, "type": type_, "value": value}, INVALID, "spec: Primitive Types", note)
-        for slug, name, type_, value, code, note in BAD_VALUES
+        for name, sources in SOURCES.items() if name != "void"
+        for slug, type_, value, code, note in BAD_VALUES if _kind(type_) in map(_kind, sources)
     ]  # fmt: skip
     topics: dict[tuple[str, str], list[Vector]] = {}
     for vector in refused:
