@@ -1,0 +1,119 @@
+"""The operations of PyIceberg on Puffin files and deletion vectors, which it reads and does not write."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import resource
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import zstandard
+from pyiceberg.table.deletion_vector import PROPERTY_REFERENCED_DATA_FILE, deletion_vectors_from_puffin_file
+from pyiceberg.table.puffin import MAGIC_BYTES, PuffinFile
+
+from conformance.adapters.serve import Invalid, Unsupported
+
+Arguments = dict[str, Any]
+
+MAX_MEMORY = 256 << 20
+"""Bytes that reading one vector may take: gaps between keys are filled, so that a few bytes can ask for 16 GiB."""
+
+MAX_POSITIONS = 1 << 22
+"""Positions that are listed; what more positions there are is not asked by vectors."""
+
+
+@contextlib.contextmanager
+def _limited_memory() -> Iterator[None]:
+    """Let memory run out before that of the machine does."""
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    pages = Path("/proc/self/statm")
+    taken = int(pages.read_text().split()[0]) * resource.getpagesize() if pages.exists() else 0
+    resource.setrlimit(resource.RLIMIT_AS, (taken + MAX_MEMORY, before[1]) if taken else before)
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+def _payload(file: PuffinFile, blob: Any) -> bytes:
+    if blob.compression_codec == "lz4":
+        raise Unsupported("PyIceberg has no LZ4")
+    try:
+        payload: bytes = file.get_blob_payload(blob)
+    except zstandard.ZstdError as error:
+        raise Invalid(str(error)) from None
+    return payload
+
+
+def _read_file(data: bytes) -> PuffinFile:
+    try:
+        return PuffinFile(data)
+    except ValueError as error:
+        if "compressed footer" in str(error) and data[-8] & 1:  # it says so of reserved flags too
+            raise Unsupported(str(error)) from None
+        raise
+
+
+def _puffin_read(args: Arguments) -> object:
+    file = _read_file(bytes.fromhex(args["bytes"]))
+    with _limited_memory():
+        blobs = [
+            {
+                "type": blob.type,
+                "fields": blob.fields,
+                "snapshot-id": str(blob.snapshot_id),
+                "sequence-number": str(blob.sequence_number),
+                "offset": str(blob.offset),
+                "length": str(blob.length),
+                "compression-codec": blob.compression_codec,
+                "properties": blob.properties,
+                "payload": _payload(file, blob).hex().upper(),
+            }
+            for blob in file.footer.blobs
+        ]
+    return {"blobs": blobs, "properties": file.footer.properties}
+
+
+def _around(blob: bytes) -> bytes:
+    """A Puffin file with a deletion vector, as PyIceberg reads vectors."""
+    description = {
+        "type": "deletion-vector-v1",
+        "fields": [2147483645],
+        "snapshot-id": -1,
+        "sequence-number": -1,
+        "offset": len(MAGIC_BYTES),
+        "length": len(blob),
+        "properties": {PROPERTY_REFERENCED_DATA_FILE: "s3://b/wh/data.db/table/data/a.parquet", "cardinality": "0"},
+    }
+    payload = json.dumps({"blobs": [description]}).encode()
+    size_and_flags = len(payload).to_bytes(4, "little") + bytes(4)
+    magic: bytes = MAGIC_BYTES
+    return magic + blob + magic + payload + size_and_flags + magic
+
+
+def _ranges(positions: Iterable[int]) -> list[list[str]]:
+    """Positions as ranges, in the order they come: what does not ascend shows."""
+    found: list[list[int]] = []
+    for position in positions:
+        if found and position == found[-1][1] + 1:
+            found[-1][1] = position
+        else:
+            found.append([position, position])
+    return [[str(first), str(last)] for first, last in found]
+
+
+def _dv_decode(args: Arguments) -> object:
+    file = PuffinFile(_around(bytes.fromhex(args["bytes"])))
+    with _limited_memory():
+        (vector,) = deletion_vectors_from_puffin_file(file)
+        if (cardinality := sum(map(len, vector._bitmaps))) > MAX_POSITIONS:
+            raise Unsupported(f"{cardinality} positions are too many to list")
+        positions = vector.to_vector().to_pylist()
+    return {"cardinality": str(len(positions)), "ranges": _ranges(positions)}
+
+
+def operations() -> dict[str, Callable[[Arguments], object]]:
+    """What can be asked of PyIceberg about Puffin files and deletion vectors, by name."""
+    return {"puffin.read": _puffin_read, "dv.decode": _dv_decode}
