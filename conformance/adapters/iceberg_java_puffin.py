@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from conformance.adapters.jvm import JVM
+from conformance.adapters.positions import MAX_POSITIONS, ranges
 from conformance.adapters.serve import Invalid, Unsupported
 
 Arguments = dict[str, Any]
@@ -20,21 +21,7 @@ PACKAGE = "org.apache.iceberg"
 REFUSALS = ("java.io.IOException", "java.io.EOFException", "InvalidRoaringFormat", "MalformedInputException")
 """Ends of the names of exceptions that refuse the bytes of files, beyond those that `jvm` knows."""
 
-MAX_POSITIONS = 1 << 22
-"""Positions that are listed; what more positions there are is not asked by vectors."""
-
 OTHER_CARDINALITY = re.compile(r"Invalid cardinality: ([0-9]+), expected 0$")
-
-
-def ranges(positions: Iterable[int]) -> list[list[str]]:
-    """Positions as ranges, in the order they come: what does not ascend shows."""
-    found: list[list[int]] = []
-    for position in positions:
-        if found and position == found[-1][1] + 1:
-            found[-1][1] = position
-        else:
-            found.append([position, position])
-    return [[str(first), str(last)] for first, last in found]
 
 
 class Puffin:

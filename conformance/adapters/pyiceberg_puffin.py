@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import resource
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +13,13 @@ import zstandard
 from pyiceberg.table.deletion_vector import PROPERTY_REFERENCED_DATA_FILE, deletion_vectors_from_puffin_file
 from pyiceberg.table.puffin import MAGIC_BYTES, PuffinFile
 
+from conformance.adapters.positions import MAX_POSITIONS, ranges
 from conformance.adapters.serve import Invalid, Unsupported
 
 Arguments = dict[str, Any]
 
 MAX_MEMORY = 256 << 20
 """Bytes that reading one vector may take: gaps between keys are filled, so that a few bytes can ask for 16 GiB."""
-
-MAX_POSITIONS = 1 << 22
-"""Positions that are listed; what more positions there are is not asked by vectors."""
 
 
 @contextlib.contextmanager
@@ -30,7 +28,8 @@ def _limited_memory() -> Iterator[None]:
     before = resource.getrlimit(resource.RLIMIT_AS)
     pages = Path("/proc/self/statm")
     taken = int(pages.read_text().split()[0]) * resource.getpagesize() if pages.exists() else 0
-    resource.setrlimit(resource.RLIMIT_AS, (taken + MAX_MEMORY, before[1]) if taken else before)
+    if taken and before[0] == resource.RLIM_INFINITY:
+        resource.setrlimit(resource.RLIMIT_AS, (taken + MAX_MEMORY, before[1]))
     try:
         yield
     finally:
@@ -93,17 +92,6 @@ def _around(blob: bytes) -> bytes:
     return magic + blob + magic + payload + size_and_flags + magic
 
 
-def _ranges(positions: Iterable[int]) -> list[list[str]]:
-    """Positions as ranges, in the order they come: what does not ascend shows."""
-    found: list[list[int]] = []
-    for position in positions:
-        if found and position == found[-1][1] + 1:
-            found[-1][1] = position
-        else:
-            found.append([position, position])
-    return [[str(first), str(last)] for first, last in found]
-
-
 def _dv_decode(args: Arguments) -> object:
     file = PuffinFile(_around(bytes.fromhex(args["bytes"])))
     with _limited_memory():
@@ -111,7 +99,7 @@ def _dv_decode(args: Arguments) -> object:
         if (cardinality := sum(map(len, vector._bitmaps))) > MAX_POSITIONS:
             raise Unsupported(f"{cardinality} positions are too many to list")
         positions = vector.to_vector().to_pylist()
-    return {"cardinality": str(len(positions)), "ranges": _ranges(positions)}
+    return {"cardinality": str(len(positions)), "ranges": ranges(positions)}
 
 
 def operations() -> dict[str, Callable[[Arguments], object]]:
