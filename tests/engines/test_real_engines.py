@@ -19,7 +19,7 @@ pytestmark = pytest.mark.engine
 def engine(request: pytest.FixtureRequest) -> Iterator[tuple[EngineStatus, Process, Started]]:
     status: EngineStatus = request.param
     if not status.installed:
-        pytest.skip(f"{status.label}: {status.reason}")
+        pytest.fail(f"{status.label}: {status.reason}")
     started = launch(status.label)
     with Process(status.label, started.command, env=started.env) as process:
         yield status, process, process.start()

@@ -47,7 +47,7 @@ SPEC: dict[str, Any] = {
 def engine(request: pytest.FixtureRequest) -> Iterator[Process]:
     status = request.param
     if not status.installed:
-        pytest.skip(f"{status.label}: {status.reason}")
+        pytest.fail(f"{status.label}: {status.reason}")
     started = launch(status.label)
     with Process(status.label, started.command, env=started.env) as process:
         process.start()
