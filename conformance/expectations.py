@@ -37,7 +37,7 @@ from conformance.protocol import Started, dump_json, parse_json, place, shorten
 from conformance.vectors import Vector
 
 SHIPPED = "known-deviations"
-"""The name, on the command line, of the file that comes with the tool."""
+"""The name, on the command line, of the files that come with the tool."""
 
 
 @frozen
@@ -82,7 +82,7 @@ def _same_answer(vector: Vector, stated: Any, got: Any) -> bool:
 
 @frozen
 class Expectations:
-    """The deviations of a file."""
+    """The deviations of a file or folder."""
 
     deviations: tuple[Deviation, ...] = ()
     file: str = ""
@@ -127,8 +127,8 @@ class Expected:
 
 
 def shipped() -> Path:
-    """The file of known deviations that comes with the tool."""
-    return Path(str(files("conformance"))) / "known_deviations.toml"
+    """The folder of known deviations that comes with the tool: a file for each area."""
+    return Path(str(files("conformance"))) / "known_deviations"
 
 
 @cache
@@ -138,16 +138,23 @@ def _schema() -> jsonschema_rs.Validator:
 
 
 def load(name: str | Path, ids: Collection[str]) -> Expectations:
-    """The expectations of a file, or of the one that comes with the tool.
+    """The expectations of a file, of all ``*.toml`` files of a folder, or of those that come with the tool.
 
     Args:
         name: a path, or `SHIPPED`.
         ids: all vectors there are, whether or not they are selected.
 
     Raises:
-        UsageError: the file cannot be read, is not of the form, or names a vector that does not exist.
+        UsageError: a file cannot be read, is not of the form, or names a vector that does not exist.
     """
     path = shipped() if str(name) == SHIPPED else Path(name)
+    paths = sorted(path.glob("*.toml")) if path.is_dir() else [path]
+    if not paths:
+        raise UsageError(f"{path}: the folder has no file of expectations, *.toml")
+    return Expectations(tuple(deviation for one in paths for deviation in _load_file(one, ids)), str(path))
+
+
+def _load_file(path: Path, ids: Collection[str]) -> tuple[Deviation, ...]:
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -159,7 +166,7 @@ def load(name: str | Path, ids: Collection[str]) -> Expectations:
         raise UsageError(f"{path}: broken expectations: {place(wrong.instance_path)}{shorten(wrong.message)}")
     deviations = tuple(_deviation(path, index, row) for index, row in enumerate(content.get("deviation", ())))
     _check_ids(path, deviations, ids)
-    return Expectations(deviations, str(path))
+    return deviations
 
 
 def _check_ids(path: Path, deviations: Iterable[Deviation], ids: Collection[str]) -> None:

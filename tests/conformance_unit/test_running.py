@@ -331,6 +331,19 @@ def test_a_run_with_exactly_the_known_deviations_is_conformant(tmp_path: Path, m
     assert run.results[1].deviation == "adds a zero"
 
 
+def test_the_deviations_of_a_folder_are_those_of_all_its_files(tmp_path: Path, mini_vectors: Path) -> None:
+    ids = {vector.id for vector in vectors.load(mini_vectors)}
+    with pytest.raises(UsageError, match="no file of expectations"):
+        expectations.load(tmp_path, ids)
+    for name, id_ in (("a", "mini-1"), ("b", "mini-2")):
+        (tmp_path / f"{name}.toml").write_text(f'[[deviation]]\nengine="e"\nvectors=["{id_}"]\nreason="r"\n')
+    loaded = expectations.load(tmp_path, ids)
+    assert [deviation.vectors for deviation in loaded.deviations] == [("mini-1",), ("mini-2",)]
+    (tmp_path / "c.toml").write_text("[[")
+    with pytest.raises(UsageError, match="c.toml: broken expectations"):
+        expectations.load(tmp_path, ids)
+
+
 def test_a_deviation_of_another_version_is_not_known(tmp_path: Path, mini_vectors: Path) -> None:
     run, _ = run_of(mini_vectors, imperfect(version="1.1"), expectations=expected(tmp_path, KNOWN, mini_vectors))
     assert [result.id for result in run.failures] == ["mini-2"]
