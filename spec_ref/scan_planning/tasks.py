@@ -1,0 +1,42 @@
+"""What a scan has to read: a data file, the deletes that apply to it, and the filter that is left (Scan Planning)."""
+
+from __future__ import annotations
+
+from spec_ref.expressions.bound import BoundPredicate
+from spec_ref.manifests.data_file import DataFile
+from spec_ref.records import record
+
+
+@record
+class ScanDelete:
+    """A delete file or deletion vector that has to be applied to a data file."""
+
+    data_file: DataFile
+    """The delete file, as its manifest lists it."""
+
+    partition_spec_id: int
+    """The spec of its partition."""
+
+    data_sequence_number: int
+
+
+@record
+class ScanTask:
+    """A data file to be read. A task can be pickled, so that others may do it."""
+
+    data_file: DataFile
+    """The data file, with ``first_row_id`` as it is inherited (LIN019)."""
+
+    partition_spec_id: int
+    """The spec of its partition."""
+
+    data_sequence_number: int
+
+    file_sequence_number: int
+
+    deletes: tuple[ScanDelete, ...]
+    """The deletes that apply (SCN008 to SCN012), in the order of the manifests. A deletion vector stands without
+    position delete files beside it, and is the only one."""
+
+    residual: BoundPredicate
+    """The part of the filter that rows have to be tested for; the partition decides the rest."""
