@@ -22,6 +22,7 @@ from conformance.compare import (
     typed,
 )
 from conformance.compare_puffin import deletion_vector, puffin_file, puffin_form
+from conformance.compare_rows import planned_files, table_rows
 from conformance.compare_tables import evolved_schema, evolved_spec, table_form, table_json, unordered
 from conformance.protocol import complaint, protocol_schema
 
@@ -52,6 +53,14 @@ class Operation:
     def answer_complaint(self, value: Any) -> str | None:
         """What is wrong with the form of an answer; None when nothing is."""
         return complaint(f"{self.name}.answer", value)
+
+    def expected_complaint(self, value: Any) -> str | None:
+        """What is wrong with the form of what a vector expects; None when nothing is.
+
+        It has the form of an answer, but for operations whose expectations say more: those have ``NAME.expected``.
+        """
+        form = f"{self.name}.expected"
+        return complaint(form, value) if form in protocol_schema()["$defs"] else self.answer_complaint(value)
 
 
 OPERATIONS: dict[str, Operation] = {
@@ -85,6 +94,8 @@ OPERATIONS: dict[str, Operation] = {
         Operation("projection.evaluate", exact),
         Operation("residual.evaluate", exact),
         Operation("summaries.evaluate", exact),
+        Operation("table.read", table_rows),
+        Operation("scan.plan", planned_files),
     )
 }
 """All operations by name."""

@@ -137,7 +137,7 @@ def _form_complaint(vector: Vector) -> str | None:
     if wrong is not None:
         return f"/args: {wrong}"
     for one in vector.permitted:
-        wrong = vector.operation.answer_complaint(one.value) if isinstance(one, Ok) else None
+        wrong = vector.operation.expected_complaint(one.value) if isinstance(one, Ok) else None
         if wrong is not None:
             return f"/expect: {wrong}"
     return None

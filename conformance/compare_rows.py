@@ -1,0 +1,126 @@
+"""Answers about the rows and the files of a snapshot: bags, whose order is free."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterator
+from itertools import islice
+from typing import Any
+
+from conformance.compare import ABSENT, MAX_DIFFERENCES, Difference, Differences, Undecodable, read_type
+from conformance.exchange import from_exchange, to_exchange
+from spec_ref.errors import SpecError
+from spec_ref.schemas.types import Type
+from spec_ref.schemas.values import value_key
+
+Json = dict[str, Any]
+
+
+def table_rows(args: Json, expected: Json, got: Json) -> Differences:
+    """Rows as a bag: values of the types of their columns, each row as often as it is expected.
+
+    Rows that are not expected are told beside the missing rows that they are most like, column by column.
+    """
+    types = {name: read_type(json) for name, json in args["types"].items()}
+    wanted = [_read(types, row, "expected") for row in expected["rows"]]
+    found = [_read(types, row, "the answer's") for row in got["rows"]]
+    missing, surplus = _unpaired(types, wanted, found)
+    return tuple(islice(_row_differences(types, missing, surplus), MAX_DIFFERENCES))
+
+
+def _read(types: dict[str, Type], row: Json, whose: str) -> Json:
+    if row.keys() != types.keys():
+        raise Undecodable(f"{whose} row has the columns {sorted(row)}, asked for were {sorted(types)}")
+    values = {}
+    for name, type_ in types.items():
+        try:
+            values[name] = from_exchange(type_, row[name])
+        except SpecError as error:
+            raise Undecodable(f"{whose} column {name} has no {type_}: {error}") from None
+    return values
+
+
+def _key(types: dict[str, Type], row: Json) -> Hashable:
+    return tuple(value_key(type_, row[name]) for name, type_ in types.items())
+
+
+def _unpaired(
+    types: dict[str, Type], wanted: list[Json], found: list[Json]
+) -> tuple[list[tuple[int, Json]], list[tuple[int, Json]]]:
+    """The rows, with their places, that have no equal row on the other side."""
+    places: dict[Hashable, list[tuple[int, Json]]] = defaultdict(list)
+    for index, row in enumerate(found):
+        places[_key(types, row)].append((index, row))
+    missing = []
+    for index, row in enumerate(wanted):
+        equal = places[_key(types, row)]
+        if equal:
+            equal.pop(0)
+        else:
+            missing.append((index, row))
+    return missing, sorted((one for rest in places.values() for one in rest), key=lambda one: one[0])
+
+
+def _row_differences(
+    types: dict[str, Type], missing: list[tuple[int, Json]], surplus: list[tuple[int, Json]]
+) -> Iterator[Difference]:
+    for index, row in missing:
+        path = f"/rows/{index}"
+        if not surplus:
+            yield Difference(path, _written(types, row), ABSENT)
+            continue
+        unlike = [
+            {name for name, type_ in types.items() if value_key(type_, row[name]) != value_key(type_, other[name])}
+            for _, other in surplus
+        ]
+        nearest = min(range(len(surplus)), key=lambda at: len(unlike[at]))
+        _, other = surplus.pop(nearest)
+        if len(unlike[nearest]) == len(types) > 1:
+            yield Difference(path, _written(types, row), _written(types, other))
+            continue
+        for name in (name for name in types if name in unlike[nearest]):
+            sides = (to_exchange(types[name], side[name]) for side in (row, other))
+            yield Difference(f"{path}/{name}", *sides)
+    for index, row in surplus:
+        yield Difference(f"/rows/{index}", ABSENT, _written(types, row))
+
+
+def _written(types: dict[str, Type], row: Json) -> Json:
+    return {name: to_exchange(type_, row[name]) for name, type_ in types.items()}
+
+
+def planned_files(_args: Json, expected: Json, got: Json) -> Differences:
+    """Files of a scan, each with its deletes; what ``expected`` marks as optional may be absent."""
+    return tuple(islice(_plan_differences(expected["files"], got["files"]), MAX_DIFFERENCES))
+
+
+def _plan_differences(expected: list[Json], got: list[Json]) -> Iterator[Difference]:
+    twice = [path for path, count in Counter(file["data_file"] for file in got).items() if count > 1]
+    for path in twice:
+        yield Difference("/files", f"{path} once", f"{path} more than once")
+    wanted = {file["data_file"]: file for file in expected}
+    found = {file["data_file"]: file for file in got}
+    for path, file in wanted.items():
+        if path in found:
+            yield from _delete_differences(file, found[path])
+        elif not file.get("optional", False):
+            yield Difference("/files", path, ABSENT)
+    for path in found.keys() - wanted.keys():
+        yield Difference("/files", ABSENT, path)
+
+
+def _delete_differences(expected: Json, got: Json) -> Iterator[Difference]:
+    required = _deletes(expected["delete_files"])
+    allowed = required + _deletes(expected.get("optional_delete_files", ()))
+    found = _deletes(got["delete_files"])
+    if required - found or found - allowed:
+        place = expected["data_file"].replace("~", "~0").replace("/", "~1")
+        yield Difference(f"/files/{place}/delete_files", _told(required), _told(found))
+
+
+def _deletes(files: Any) -> Counter[tuple[str, str | None]]:
+    return Counter((file["path"], file.get("content_offset")) for file in files)
+
+
+def _told(deletes: Counter[tuple[str, str | None]]) -> list[str]:
+    return sorted(path if offset is None else f"{path}#{offset}" for path, offset in deletes.elements())
