@@ -15,6 +15,7 @@ from typing import Any
 import attrs
 
 from spec_ref.errors import SpecError, Violation, shown
+from spec_ref.findings import Finding, Severity
 from spec_ref.formats.avro_container import Data
 from spec_ref.formats.avro_row_checks import Fault, schema_faults
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
@@ -30,8 +31,6 @@ from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.types import StructType, Type, is_primitive
 from spec_ref.single_value.bounds import decode_bound
 from spec_ref.snapshots.manifest_list import FieldSummary, ManifestFile
-from spec_ref.table_metadata.checks import Finding
-from spec_ref.table_metadata.rules import Severity
 from spec_ref.versions import REQUIRED, V1, V2, FormatVersion
 
 MAX_PER_RULE = 1000

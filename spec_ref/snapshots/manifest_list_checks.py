@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 import attrs
 
 from spec_ref.errors import SpecError, Violation
+from spec_ref.findings import Finding, Severity
 from spec_ref.formats.avro_container import Data, open_container
 from spec_ref.formats.avro_row_checks import Fault, schema_faults
 from spec_ref.partitioning.spec import PartitionSpec
@@ -20,8 +21,6 @@ from spec_ref.snapshots.manifest_list import (
     read_manifest_list,
     root_record,
 )
-from spec_ref.table_metadata.checks import Finding
-from spec_ref.table_metadata.rules import Severity
 from spec_ref.versions import FormatVersion
 
 

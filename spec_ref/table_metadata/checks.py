@@ -12,12 +12,13 @@ import itertools
 import attrs
 
 from spec_ref.errors import SpecError, Violation
+from spec_ref.findings import Finding, Severity
 from spec_ref.json_checking import BROKEN, collect_rows, duties
 from spec_ref.json_records import finished
-from spec_ref.records import field_rules, record
+from spec_ref.records import field_rules
 from spec_ref.table_metadata import rules_history, rules_structure
 from spec_ref.table_metadata.metadata import DEPRECATED, FILLED_IN, METADATA, NO_SNAPSHOT, TableMetadata
-from spec_ref.table_metadata.rules import Rule, Severity
+from spec_ref.table_metadata.rules import Rule
 from spec_ref.table_metadata.source import Source, document_of, version_of
 from spec_ref.versions import V3
 
@@ -41,27 +42,6 @@ _NO_SNAPSHOT = Violation(
 
 MAX_PER_RULE = 1000
 """How many places of one broken rule are told; a table with more has one cause."""
-
-
-@record
-class Finding:
-    """One thing that is wrong with a metadata file."""
-
-    violation: Violation
-    severity: Severity
-
-    @property
-    def requirement(self) -> str:
-        """The code of the broken requirement."""
-        return self.violation.requirement
-
-    @property
-    def path(self) -> str:
-        """The JSON pointer of the place."""
-        return self.violation.path
-
-    def __str__(self) -> str:
-        return f"{self.severity.value}: {self.violation}"
 
 
 def check_metadata(data: Source, *, file: str | None = None) -> list[Finding]:

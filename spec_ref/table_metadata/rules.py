@@ -9,25 +9,15 @@ warning.
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import attrs
 
 from spec_ref.errors import NOT_GIVEN, SpecError, Violation, shown
+from spec_ref.findings import Severity
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.versions import V1, FormatVersion
-
-
-class Severity(enum.Enum):
-    """How bad a finding is."""
-
-    ERROR = "error"
-    """The metadata breaks the spec."""
-
-    WARNING = "warning"
-    """The spec advises against it, or readers are known to bear it."""
 
 
 @attrs.frozen

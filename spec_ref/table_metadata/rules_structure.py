@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import cast
 
 from spec_ref.errors import SpecError, Violation
+from spec_ref.findings import Severity
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec, source_type
 from spec_ref.partitioning.transforms import UnknownTransform, Void
 from spec_ref.schemas.evolution import history_problems
@@ -17,7 +18,7 @@ from spec_ref.schemas.schema import field_ids
 from spec_ref.schemas.types import UNKNOWN, StructType
 from spec_ref.sorting import UNSORTED_ID, SortField, SortOrder
 from spec_ref.table_metadata.metadata import TableMetadata, last_partition_id
-from spec_ref.table_metadata.rules import Found, Place, Rule, Severity, repeated, under
+from spec_ref.table_metadata.rules import Found, Place, Rule, repeated, under
 from spec_ref.versions import V2
 
 

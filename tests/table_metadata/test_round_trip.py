@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conformance.strategies_metadata import table_metadata
+from spec_ref.findings import Severity
 from spec_ref.records import evolve
 from spec_ref.table_metadata import check_metadata, dumps, read_metadata, write_metadata
 from spec_ref.table_metadata.metadata import TableMetadata
-from spec_ref.table_metadata.rules import Severity
 from spec_ref.table_metadata.writer import to_bytes
 from spec_ref.versions import V1
 

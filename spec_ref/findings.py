@@ -1,0 +1,127 @@
+"""What a check finds: a broken requirement, how bad it is, and how often and by whom it was broken.
+
+Checks of metadata files, manifest lists, manifests, data files and whole tables all tell their findings as these. A
+check of one file tells each place; `Tally` adds the findings of many files up, in any order, to one for each cause.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable
+
+import attrs
+
+from spec_ref.errors import Violation
+from spec_ref.records import evolve, record
+
+EXAMPLES = 5
+"""How many places of one cause are told."""
+
+
+class Severity(enum.Enum):
+    """How bad a finding is, the worst first."""
+
+    ERROR = "error"
+    """A requirement is broken."""
+
+    TOLERATED = "tolerated"
+    """A requirement is broken, but the reference implementation breaks it too and readers cope."""
+
+    WARNING = "warning"
+    """The spec advises against it, or it is known to trip readers."""
+
+    INFO = "info"
+    """Nothing is wrong; it is worth knowing."""
+
+    @property
+    def rank(self) -> int:
+        """0 for the worst."""
+        return list(Severity).index(self)
+
+
+@record
+class Finding:
+    """One thing that is wrong, at one place or, after `Tally`, at several."""
+
+    violation: Violation
+    """The requirement, and the place: the first of them in the order of files and paths."""
+
+    severity: Severity
+    count: int = 1
+    """How many places have it."""
+
+    examples: tuple[Violation, ...] = ()
+    """The first places, `violation` among them; empty where there is only that one."""
+
+    writer: str | None = None
+    """The implementation that is suspected to have written what is wrong."""
+
+    advice: str | None = None
+    """What to do about it."""
+
+    @property
+    def requirement(self) -> str:
+        """The code of the broken requirement."""
+        return self.violation.requirement
+
+    @property
+    def path(self) -> str:
+        """The JSON pointer, or the entry and field, of the place."""
+        return self.violation.path
+
+    @property
+    def cause(self) -> tuple[str, str, str, str]:
+        """What findings of one cause share."""
+        return self.severity.value, self.requirement, self.violation.message, self.writer or ""
+
+    @property
+    def places(self) -> tuple[Violation, ...]:
+        """The places that are told."""
+        return self.examples or (self.violation,)
+
+    def __str__(self) -> str:
+        return f"{self.severity.value}: {self.violation}"
+
+
+class Tally:
+    """Findings added up by cause. The result does not depend on the order or the grouping of what is added."""
+
+    def __init__(self, findings: Iterable[Finding] = ()) -> None:
+        self._causes: dict[tuple[str, str, str, str], tuple[Finding, int, list[Violation]]] = {}
+        self.add(findings)
+
+    def add(self, findings: Iterable[Finding]) -> Tally:
+        """Add findings, which may be sums already."""
+        for finding in findings:
+            cause = finding.cause
+            first, count, places = self._causes.get(cause, (finding, 0, []))
+            kept = places if len(places) < EXAMPLES or _order(finding.places[0]) < _order(places[-1]) else None
+            if kept is not None:
+                places = sorted([*places, *finding.places], key=_order)[:EXAMPLES]
+            self._causes[cause] = (first, count + finding.count, places)
+        return self
+
+    def findings(self) -> tuple[Finding, ...]:
+        """One finding for each cause: the worst first, then by code, message and writer."""
+        made = []
+        for cause in sorted(self._causes, key=lambda cause: (Severity(cause[0]).rank, *cause[1:])):
+            first, count, places = self._causes[cause]
+            examples = tuple(places) if count > 1 else ()
+            made.append(evolve(first, violation=places[0], count=count, examples=examples))
+        return tuple(made)
+
+    def __len__(self) -> int:
+        return len(self._causes)
+
+
+def _order(place: Violation) -> tuple[object, ...]:
+    """Files by name, and in a file its places, numbers by their value."""
+    parts = tuple(
+        (0, int(part), "") if part.isdecimal() and len(part) < 19 else (1, 0, part) for part in place.path.split("/")
+    )
+    return place.file or "", parts, place.found or "", place.expected or ""
+
+
+def in_file(finding: Finding, file: str | None) -> Finding:
+    """The finding with the file that it is of."""
+    return evolve(finding, violation=attrs.evolve(finding.violation, file=file))
