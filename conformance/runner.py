@@ -16,6 +16,7 @@ from conformance.adapters.asking import Adapter, Request
 from conformance.compare import ABSENT, Difference
 from conformance.expectations import Expectations
 from conformance.failures import ExitStatus, HarnessFault, NotExamined, ToolError
+from conformance.golden_tables import materialize_for
 from conformance.judge import Outcome, Verdict, judge
 from conformance.protocol import Answer, Started, Unsupported
 from conformance.results import AdapterRun, Case, Result, Run, Writer
@@ -64,11 +65,13 @@ def execute(plan: Plan, header: dict[str, object], writer: Writer, progress: Pro
 
     Raises:
         KeyboardInterrupt: it was interrupted; the results say that they are not complete.
-        ToolError: expectations contradict each other, or this tool lost count; likewise.
+        ToolError: golden tables cannot be put where they have to be, expectations contradict each other, or this tool
+            lost count; likewise.
     """
     run = Run(header, cases={vector.id: Case.of(vector) for vector in plan.vectors})
     writer.header(header, run.cases.values())
     try:
+        materialize_for(plan.vectors)
         for target in plan.targets:
             found = _run_target(target, plan, run, writer, progress)
             run.adapters.append(found)

@@ -14,6 +14,7 @@ from conformance.adapters.asking import Request
 from conformance.adapters.process import Limits, Process
 from conformance.cli.targets import REFERENCE, limits_of, target
 from conformance.failures import ExitStatus, UsageError
+from conformance.golden_tables import materialize_for
 from conformance.judge import Outcome, Verdict, judge
 from conformance.protocol import Answer, dump_json, shorten
 from conformance.reports.evidence import evidence
@@ -48,6 +49,7 @@ def replay(
     """
     folder = vectors_ or vectors.shipped()
     vector = _find(vectors.load(folder), id_, folder)
+    materialize_for([vector])
     transcript: list[tuple[str, bytes]] = []
     limits = limits_of(start_timeout, timeout)
     chosen = target(adapter, limits, lambda direction, line: transcript.append((direction, line)))
