@@ -21,6 +21,7 @@ from conformance.compare import (
     type_argument,
     typed,
 )
+from conformance.compare_manifests import manifest_file, manifest_form, manifest_list_file, manifest_list_form
 from conformance.compare_puffin import deletion_vector, puffin_file, puffin_form
 from conformance.compare_rows import planned_files, table_rows
 from conformance.compare_tables import evolved_schema, evolved_spec, table_form, table_json, unordered
@@ -85,6 +86,12 @@ OPERATIONS: dict[str, Operation] = {
         Operation("partition-spec.evolve", evolved_spec),
         Operation("retention.expire", unordered("snapshots", "refs")),
         Operation("name-mapping.apply", unordered()),
+        Operation("manifest.read", manifest_form),
+        Operation("manifest.write", manifest_file),
+        Operation("manifest.check", unordered()),
+        Operation("manifest-list.read", manifest_list_form),
+        Operation("manifest-list.write", manifest_list_file),
+        Operation("manifest-list.check", unordered()),
         Operation("puffin.read", puffin_form),
         Operation("puffin.write", puffin_file),
         Operation("dv.decode", exact),

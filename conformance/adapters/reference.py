@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from conformance.adapters import reference_expressions, reference_metadata, reference_puffin
+from conformance.adapters import reference_expressions, reference_manifests, reference_metadata, reference_puffin
 from conformance.adapters.serve import serve
 from conformance.exchange import from_exchange, to_exchange
 from conformance.exchange_bounds import bound_from_exchange, bound_to_exchange
@@ -118,6 +118,7 @@ def operations() -> dict[str, Callable[[Arguments], object]]:
         "bound.truncate": _bound_truncate,
         "type.parse": _type_parse,
         **reference_metadata.operations(),
+        **reference_manifests.operations(),
         **reference_puffin.operations(),
         **reference_expressions.operations(),
     }
