@@ -44,6 +44,7 @@ class Case:
     expect: dict[str, Any]
     origin: str = ""
     note: str = ""
+    contradiction: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, vector: Vector) -> Case:
@@ -58,6 +59,7 @@ class Case:
             expect=vector.expect,
             origin=vector.origin,
             note=vector.note,
+            contradiction=vector.contradiction,
         )
 
 
@@ -244,7 +246,12 @@ def _take(run: Run, message: dict[str, Any]) -> Run:
     match message.pop("kind"):
         case "case":
             case = Case(**message)
-            case = evolve(case, requirements=tuple(case.requirements), versions=tuple(case.versions))
+            case = evolve(
+                case,
+                requirements=tuple(case.requirements),
+                versions=tuple(case.versions),
+                contradiction=tuple(case.contradiction),
+            )
             run.cases[case.id] = case
         case "adapter":
             run.adapters.append(AdapterRun(**{**message, "unmet": tuple(message.get("unmet", ()))}))

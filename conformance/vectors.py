@@ -44,6 +44,9 @@ class Vector:
 
     origin: str = ""
     note: str = ""
+    contradiction: tuple[str, ...] = ()
+    """Ids of the contradictions and gaps of the texts that the outcome depends on."""
+
     file: str = ""
 
 
@@ -123,6 +126,7 @@ def _vector(path: Path, content: dict[str, Any], operation: Operation, row: dict
         expect=row["expect"],
         origin=row.get("origin", ""),
         note=row.get("note", ""),
+        contradiction=tuple(row.get("contradiction", ())),
         file=str(path),
     )
 
