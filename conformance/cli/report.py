@@ -13,7 +13,7 @@ from conformance.reports import outputs, renderer, write_reports
 
 def report(
     *files: Path,
-    format: Literal["terminal", "json", "junit"] = "terminal",
+    format: Literal["terminal", "json", "junit", "html"] = "terminal",
     report: tuple[str, ...] = (),
 ) -> int:
     """Render results files, which run writes with --results; several become one report.
@@ -23,7 +23,7 @@ def report(
     Args:
         files: The results files.
         format: What to write to standard output.
-        report: terminal, json or junit, with :PATH for a file, as for run. May be repeated.
+        report: terminal, json, junit or html, with :PATH for a file, as for run. May be repeated.
     """
     from conformance.failures import UsageError
 

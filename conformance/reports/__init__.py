@@ -17,6 +17,7 @@ KINDS = {
     "terminal": "conformance.reports.terminal",
     "json": "conformance.reports.json_report",
     "junit": "conformance.reports.junit",
+    "html": "conformance.reports.html",
 }
 """The kinds of report, and the module of each, which has ``render(run, vectors)``."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from pathlib import Path
 
+from conformance.reports.matrix import matrix_of
 from conformance.results import Run, sparse
 
 REPORT = 1
@@ -14,6 +14,7 @@ REPORT = 1
 
 def render(run: Run, _vectors: Path | None = None) -> str:
     """The document."""
+    matrix = matrix_of(run)
     document = {
         "report": REPORT,
         "run": run.header,
@@ -24,7 +25,7 @@ def render(run: Run, _vectors: Path | None = None) -> str:
                 **sparse(adapter),
                 "outcomes": run.outcomes(adapter.name),
                 "counts": run.counts(adapter.name),
-                "suites": _suites(run, adapter.name),
+                "suites": {suite: dict(counts) for suite, counts in matrix.suites_of(adapter.name)},
             }
             for adapter in run.adapters
         ],
@@ -32,10 +33,3 @@ def render(run: Run, _vectors: Path | None = None) -> str:
         "results": [sparse(result) for result in run.results],
     }
     return json.dumps(document, indent=2, allow_nan=False) + "\n"
-
-
-def _suites(run: Run, adapter: str) -> dict[str, dict[str, int]]:
-    suites: dict[str, Counter[str]] = {}
-    for result in run.results_of(adapter):
-        suites.setdefault(run.cases[result.id].suite, Counter())[result.status] += 1
-    return {suite: dict(counts) for suite, counts in sorted(suites.items())}

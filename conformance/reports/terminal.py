@@ -13,6 +13,7 @@ from typing import TextIO
 
 from conformance.protocol import dump_json
 from conformance.reports.evidence import evidence
+from conformance.reports.matrix import matrix_of
 from conformance.results import STATUSES, AdapterRun, Run
 
 SIGNS = {
@@ -76,20 +77,17 @@ def lines(run: Run, vectors: Path | None, paint: Paint) -> Iterator[str]:
 
 def _table(run: Run, paint: Paint) -> Iterator[str]:
     """Suites by adapters; as many tables, one below the other, as `WIDTH` asks for."""
-    counted: dict[tuple[str, str], Counter[str]] = {}
-    for result in run.results:
-        counted.setdefault((run.cases[result.id].suite, result.adapter), Counter())[result.status] += 1
-    suites = sorted({case.suite for case in run.cases.values()})
+    matrix = matrix_of(run)
     columns = [
         [
             adapter.name,
             adapter.identity,
-            *(_cell(adapter, counted.get((suite, adapter.name), Counter())) for suite in suites),
-            _cell(adapter, Counter(run.counts(adapter.name))),
+            *(_cell(adapter, matrix.cell(suite, adapter.name)) for suite in matrix.suites),
+            _cell(adapter, matrix.total(adapter.name)),
         ]
-        for adapter in run.adapters
+        for adapter in matrix.adapters
     ]
-    labels = ["", "", *suites, "all"]
+    labels = ["", "", *matrix.suites, "all"]
     first = max(map(len, labels))
     while columns:
         widths = [max(map(len, column)) for column in columns]

@@ -1,0 +1,43 @@
+"""Suites by implementations: the counts that every report for people begins with."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from attrs import frozen
+
+from conformance.results import AdapterRun, Run
+
+
+@frozen
+class Matrix:
+    """How many results of each implementation have each status, suite by suite."""
+
+    suites: tuple[str, ...]
+    adapters: tuple[AdapterRun, ...]
+    cases: Counter[str]
+    """The cases of each suite."""
+
+    counted: dict[tuple[str, str], Counter[str]]
+    """Statuses by suite and the name of the adapter."""
+
+    def cell(self, suite: str, adapter: str) -> Counter[str]:
+        """The statuses of one suite."""
+        return self.counted.get((suite, adapter), Counter())
+
+    def suites_of(self, adapter: str) -> list[tuple[str, Counter[str]]]:
+        """The suites that an implementation has results of, with their statuses."""
+        return [(suite, counts) for suite in self.suites if (counts := self.cell(suite, adapter))]
+
+    def total(self, adapter: str) -> Counter[str]:
+        """The statuses of all suites."""
+        return sum((self.cell(suite, adapter) for suite in self.suites), Counter())
+
+
+def matrix_of(run: Run) -> Matrix:
+    """The matrix of a run."""
+    counted: dict[tuple[str, str], Counter[str]] = {}
+    for result in run.results:
+        counted.setdefault((run.cases[result.id].suite, result.adapter), Counter())[result.status] += 1
+    cases = Counter(case.suite for case in run.cases.values())
+    return Matrix(tuple(sorted(cases)), tuple(run.adapters), cases, counted)

@@ -1,0 +1,209 @@
+"use strict";
+// Everything of a case or an answer becomes text, never markup: only `make` builds elements.
+const STATUS = { p: "passed", f: "failed", u: "unsupported", c: "crashed", k: "known", "+": "unexpected-pass" };
+const BAD = new Set(["failed", "crashed", "unexpected-pass"]);
+const STEP = 25;
+
+function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children.filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+async function unpack() {
+  const bytes = Uint8Array.from(atob(document.getElementById("data").textContent.trim()), (c) => c.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).json();
+}
+
+const statusOf = (adapter, index) => STATUS[adapter.statuses[index]];
+const json = (value) => JSON.stringify(value, null, 1).replace(/\n\s*/g, " ");
+
+function row(list, name, value) {
+  if (value !== "" && value !== null && value !== undefined) list.append(make("dt", {}, name), make("dd", {}, value));
+}
+
+function answer(data, adapter, index) {
+  const status = statusOf(adapter, index);
+  const detail = adapter.details[index] || {};
+  const list = make("dl");
+  row(list, "reason", data.texts[detail.reason]);
+  row(list, "known", data.texts[detail.deviation]);
+  if (detail.got) row(list, "got", make("code", {}, json(detail.got)));
+  if (detail.chosen) row(list, "chose", make("code", {}, json(detail.chosen)));
+  for (const one of detail.differences || []) {
+    const side = (name) => (name in one ? json(one[name]) : "nothing");
+    row(list, "difference", `${one.path || "(the answer)"}: expected ${side("expected")}, got ${side("got")}`);
+  }
+  if (detail.stderr !== undefined) row(list, "stderr", make("pre", {}, data.texts[detail.stderr]));
+  if (status !== "passed") row(list, "reproduce", make("code", {}, adapter.reproduce.replace("ID", data.cases[index].id)));
+  return make("div", { class: `answer ${status}` },
+    make("b", {}, adapter.name), " ", make("span", { class: status }, status), list);
+}
+
+function evidence(data, index) {
+  const one = data.cases[index];
+  const list = make("dl");
+  row(list, "asked", make("pre", {}, `${one.operation} ${json(one.args)}`));
+  row(list, "expected", make("pre", {}, (one.expect.any_of || [one.expect]).map(json).join("\nor ")));
+  for (const code of one.requirements) {
+    const rule = data.requirements[code];
+    row(list, code, rule ? `${rule.text} (${rule.section})` : "");
+  }
+  for (const id of one.contradiction) {
+    const open = data.contradictions.find((item) => item.id === id);
+    row(list, id, open ? `${open.title}: ${open.decision}` : "");
+  }
+  row(list, "note", data.texts[one.note]);
+  row(list, "origin", data.texts[one.origin]);
+  const answers = data.adapters.filter((adapter) => adapter.statuses[index] !== " ");
+  const telling = answers.filter((adapter) => !["passed", "unsupported"].includes(statusOf(adapter, index)) || adapter.details[index]);
+  const names = (status) => answers.filter((adapter) => !telling.includes(adapter) && statusOf(adapter, index) === status)
+    .map((adapter) => adapter.name).join(", ");
+  row(list, "passed by", names("passed"));
+  return make("div", { class: "case" }, list, ...telling.map((adapter) => answer(data, adapter, index)));
+}
+
+function item(data, index) {
+  const one = data.cases[index];
+  const marks = make("span", { class: "marks" }, ...data.adapters
+    .filter((adapter) => adapter.statuses[index] !== " ")
+    .map((adapter) => make("i", { class: statusOf(adapter, index), title: `${adapter.name}: ${statusOf(adapter, index)}` })));
+  const details = make("details", {}, make("summary", {},
+    make("code", {}, one.id), make("span", { class: "none" }, one.requirements.join(" ")), marks));
+  details.addEventListener("toggle", () => {
+    if (details.open && details.children.length === 1) details.append(evidence(data, index));
+  });
+  return make("li", {}, details);
+}
+
+function caseList(data) {
+  const form = document.getElementById("filter");
+  const list = document.getElementById("list");
+  const more = document.getElementById("more");
+  const haystack = data.cases.map((one) =>
+    [one.id, one.suite, one.operation, one.section, ...one.requirements, ...one.contradiction, data.texts[one.note]].join(" ").toLowerCase());
+  let found = [];
+
+  function matches(index) {
+    const { suite, adapter, status, words } = Object.fromEntries(new FormData(form));
+    if (suite && data.cases[index].suite !== suite) return false;
+    const asked = data.adapters.filter((one) => !adapter || one.name === adapter);
+    if (status ? !asked.some((one) => statusOf(one, index) === status) : !asked.some((one) => one.statuses[index] !== " ")) return false;
+    return words.toLowerCase().split(/\s+/).every((word) => haystack[index].includes(word));
+  }
+  function grow() {
+    const shown = list.children.length;
+    list.append(...found.slice(shown, shown + STEP).map((index) => item(data, index)));
+    more.hidden = list.children.length >= found.length;
+  }
+  function refresh() {
+    found = data.cases.map((_, index) => index).filter(matches);
+    form.querySelector("output").textContent = `${found.length} of ${data.cases.length} cases`;
+    list.replaceChildren();
+    grow();
+  }
+  form.addEventListener("input", refresh);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  more.addEventListener("click", grow);
+  refresh();
+  return function show(values) {
+    form.reset();
+    for (const [name, value] of Object.entries(values)) form.elements[name].value = value;
+    refresh();
+    document.getElementById("cases").scrollIntoView();
+  };
+}
+
+function table(head, rows) {
+  return make("div", { class: "scroll" }, make("table", {},
+    make("thead", {}, make("tr", {}, ...head.map((text) => make("th", { scope: "col" }, text)))),
+    make("tbody", {}, ...rows.map((cells) => make("tr", {}, ...cells.map((cell) =>
+      make("td", typeof cell === "number" ? { class: "number" } : {}, typeof cell === "number" ? String(cell) : cell)))))));
+}
+
+function deviations(data, show) {
+  const place = document.querySelector("#deviations div");
+  for (const adapter of data.adapters) {
+    const causes = new Map();
+    for (const [index, detail] of Object.entries(adapter.details)) {
+      const status = statusOf(adapter, index);
+      if (status !== "known" && !BAD.has(status)) continue;
+      const cause = detail.deviation === undefined ? `(${status}) ${data.texts[detail.reason] || ""}` : data.texts[detail.deviation];
+      causes.set(cause, [...(causes.get(cause) || []), Number(index)]);
+    }
+    if (!causes.size) continue;
+    const rows = [...causes].sort((a, b) => b[1].length - a[1].length).map(([cause, indexes]) => {
+      const example = make("button", { type: "button" }, data.cases[indexes[0]].id);
+      example.addEventListener("click", () => show({ words: data.cases[indexes[0]].id }));
+      return [indexes.length, cause, example];
+    });
+    place.append(make("h3", {}, `${adapter.name} ${adapter.identity}`), table(["cases", "what and why", "for example"], rows));
+  }
+  if (!place.children.length) place.append(make("p", {}, "None."));
+}
+
+function openPoints(data, show) {
+  const place = document.querySelector("#open-points div");
+  const rows = data.contradictions.map((open) => {
+    const sides = new Map();
+    for (const adapter of data.adapters) {
+      data.cases.forEach((one, index) => {
+        const chosen = (adapter.details[index] || {}).chosen;
+        if (!one.contradiction.includes(open.id) || chosen === undefined) return;
+        const first = json(chosen) === json(one.expect.any_of[0]);
+        const kind = "error" in chosen ? "refuses" : "error" in one.expect.any_of[0] || !first ? "answers otherwise" : "answers first";
+        const names = sides.get(kind) || new Map();
+        names.set(adapter.name, (names.get(adapter.name) || 0) + 1);
+        sides.set(kind, names);
+      });
+    }
+    const code = make("button", { type: "button" }, open.id);
+    code.addEventListener("click", () => show({ words: open.id }));
+    const told = make("div", {}, make("b", {}, open.title), make("p", {}, open.texts), make("p", {}, `Decision: ${open.decision}`));
+    const list = make("dl");
+    for (const [kind, names] of sides) row(list, kind, [...names].map(([name, count]) => `${name} (${count})`).join(", "));
+    return [code, told, make("div", { class: "case" }, list)];
+  });
+  place.append(rows.length ? table(["", "the texts, and what we decided", "what implementations do where it is open"], rows) : make("p", {}, "None."));
+}
+
+function coverage(data, show) {
+  const proven = new Map();
+  data.cases.forEach((one, index) => one.requirements.forEach((code) => proven.set(code, [...(proven.get(code) || []), index])));
+  const sections = new Map();
+  for (const [code, rule] of Object.entries(data.requirements)) {
+    if (!rule.adopted) continue;
+    const name = rule.document === "spec" ? rule.section : `${rule.document}: ${rule.section}`;
+    sections.set(name, [...(sections.get(name) || []), code]);
+  }
+  const rows = [...sections].map(([name, codes]) => {
+    const have = codes.filter((code) => proven.has(code));
+    const bar = make("span", { class: "bar" }, make("i", { class: "passed", style: `width:${(100 * have.length) / codes.length}%` }));
+    const links = make("details", {}, make("summary", {}, "requirements"), ...codes.map((code) => {
+      const button = make("button", { type: "button", title: data.requirements[code].text }, `${code} ${(proven.get(code) || []).length}`);
+      button.addEventListener("click", () => show({ words: code }));
+      return button;
+    }));
+    return [name, have.length, codes.length, bar, links];
+  });
+  document.querySelector("#coverage div").append(table(["section", "proven here", "requirements", "", ""], rows));
+}
+
+unpack().then((data) => {
+  const show = caseList(data);
+  document.querySelectorAll(".matrix button").forEach((button) => button.addEventListener("click", () => {
+    const { suite, adapter } = button.dataset;
+    const statuses = data.adapters.find((one) => one.name === adapter).statuses;
+    const worst = ["failed", "crashed", "unexpected-pass", "known"].find((status) =>
+      data.cases.some((one, index) => (!suite || one.suite === suite) && STATUS[statuses[index]] === status));
+    show({ suite, adapter, status: worst || "" });
+  }));
+  document.getElementById("notes").append(...data.adapters.flatMap((adapter) =>
+    adapter.notes.map((note) => make("li", {}, `${adapter.name}: ${note}`))));
+  deviations(data, show);
+  openPoints(data, show);
+  coverage(data, show);
+  document.body.dataset.ready = "yes";
+});
