@@ -1,0 +1,244 @@
+"""Committing a change: attempts, retries, cleaning up (Optimistic Concurrency; Commit Conflict Resolution and Retry).
+
+Each attempt starts from the table as it is now, checks what the change relies on, writes its files, and swaps the
+pointer. A file is removed only when it is certain that the table does not have it: an attempt is over when another
+commit stands in its place, and not when an answer is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from spec_ref.commits import metadata_changes, snapshots
+from spec_ref.commits.changes import Change, CreateTable, Expire, SnapshotChange
+from spec_ref.commits.contents import FileKind
+from spec_ref.commits.effects import DeleteFile, Draw, ReadFile, ReadPointer, Steps, Swap, SwapPointer, Wait, WriteFile
+from spec_ref.commits.errors import CommitConflict, CommitFailed, CommitStateUnknown, conflict
+from spec_ref.commits.expired_files import expired_files
+from spec_ref.commits.manifests import Manifests
+from spec_ref.commits.reading import Files
+from spec_ref.commits.retries import RetryPolicy, policy_of
+from spec_ref.commits.tables import Table
+from spec_ref.errors import violation
+from spec_ref.records import evolve, record
+from spec_ref.snapshots.snapshot import Snapshot
+from spec_ref.table_metadata.logs import MetadataLogEntry, logged
+from spec_ref.table_metadata.metadata import TableMetadata
+
+__all__ = ["Base", "CommitConflict", "CommitFailed", "CommitStateUnknown", "Committed", "commit", "load"]
+
+KEEP_METADATA = "write.metadata.previous-versions-max"
+DELETE_METADATA = "write.metadata.delete-after-commit.enabled"
+DEFAULT_KEEP_METADATA = 100
+
+
+@record
+class Base:
+    """A table as a writer has read it."""
+
+    location: str
+    """The metadata file."""
+
+    metadata: TableMetadata
+
+
+@record
+class Committed:
+    """A change that is done."""
+
+    base: Base | None
+    """The table that it was applied to; None for a new table."""
+
+    metadata: TableMetadata
+    """The table with it."""
+
+    written: str
+    """The metadata file as it was written; in a file-system table the swap renamed it."""
+
+    snapshot: Snapshot | None
+    """The snapshot that it made."""
+
+    attempts: int
+
+
+def load(retries: int = 0) -> Steps[Base | None]:
+    """Read the table; None where there is none.
+
+    Raises:
+        SpecError: the metadata cannot be read.
+    """
+    for _ in range(retries + 1):
+        location = yield ReadPointer()
+        if location is None:
+            return None
+        metadata = yield ReadFile(location, FileKind.METADATA)
+        if metadata is not None:
+            return Base(location, metadata)
+    raise violation("OCC002", "the metadata file that the table points to is not there", found=location)
+
+
+@record
+class _Attempt:
+    """What one attempt wants to make the table."""
+
+    base: Base | None
+    metadata: TableMetadata
+    location: str
+    snapshot: Snapshot | None = None
+    used: frozenset[str] = frozenset()
+    """The manifests of its snapshot."""
+
+    files: tuple[str, ...] = ()
+    """What it alone has written: its metadata file, and its manifest list."""
+
+
+class _Work:
+    """What a commit keeps over its attempts."""
+
+    def __init__(self, change: Change, table: Table, name: str, snapshot_id: int) -> None:
+        self.change = change
+        self.table = table
+        self.name = name
+        self.files = Files()
+        self.manifests = Manifests(name, snapshot_id)
+
+
+def commit(
+    change: Change, table: Table, *, base: Base | None = None, policy: RetryPolicy | None = None
+) -> Steps[Committed]:
+    """Commit a change.
+
+    Args:
+        change: the change.
+        table: the kind of table.
+        base: the table that the change was planned on; as it is at the first attempt where not given.
+        policy: how often to try; what the table's properties say where not given.
+
+    Raises:
+        CommitConflict: what the change relies on does not hold any more. Nothing was changed.
+        CommitFailed: others were faster at every attempt. Nothing was changed.
+        CommitStateUnknown: whether it was done could not be found out.
+        SpecError: the change breaks a rule, or the table cannot be read. Nothing was changed.
+    """
+    name = yield Draw.NAME
+    snapshot_id = yield Draw.SNAPSHOT_ID
+    work = _Work(change, table, name, snapshot_id)
+    started = yield Draw.NOW
+    number = 0
+    while True:
+        current = yield from load(1)
+        base = base or current
+        if policy is None:
+            policy = policy_of({} if current is None else current.metadata.properties)
+        try:
+            attempt = yield from _prepare(work, base, current, number)
+        except Exception:
+            # What made this attempt impossible came before its swap, and the attempts before are over.
+            yield from _delete(work.manifests.paths)
+            raise
+        done = yield from _swap(work, attempt, policy)
+        if done is None:
+            message = "whether the change was committed could not be found out"
+            raise CommitStateUnknown(message)
+        number += 1
+        if done:
+            yield from _clean_up(work, attempt)
+            return Committed(current, attempt.metadata, attempt.location, attempt.snapshot, number)
+        yield from _delete(attempt.files)
+        now = yield Draw.NOW
+        if number > policy.num_retries or now - started > policy.total_timeout_ms:
+            yield from _delete(work.manifests.paths)
+            message = f"others were faster at all {number} attempts"
+            raise CommitFailed(message)
+        yield Wait(policy.wait_ms(number - 1))
+
+
+def _prepare(work: _Work, base: Base | None, current: Base | None, number: int) -> Steps[_Attempt]:
+    """Write all files of an attempt, its metadata last."""
+    change, now = work.change, (yield Draw.NOW)
+    snapshot: Snapshot | None = None
+    used: frozenset[str] = frozenset()
+    lists: tuple[str, ...] = ()
+    if isinstance(change, CreateTable):
+        if current is not None:
+            raise conflict("OCC005", "the table is there already", found=current.location)
+        metadata = change.metadata
+    elif current is None or base is None:
+        raise violation("OCC001", "there is no table to change")
+    elif isinstance(change, SnapshotChange):
+        yield from _own_snapshot_id(work, current.metadata)
+        made = yield from snapshots.next_snapshot(
+            change, base.metadata, current.metadata, work.files, work.manifests, number, now
+        )
+        metadata, snapshot = made.metadata, made.snapshot
+        used = frozenset(manifest.manifest_path for manifest in made.manifests)
+        lists = (made.snapshot.manifest_list or "",)
+    else:
+        metadata = metadata_changes.apply(change, base.metadata, current.metadata, now)
+    if current is not None:
+        metadata = with_log(metadata, current, now)
+    unique = yield Draw.NAME
+    location = work.table.written_name(None if current is None else current.location, metadata, unique)
+    yield WriteFile(location, metadata)
+    return _Attempt(current, metadata, location, snapshot, used, (location, *lists))
+
+
+def _own_snapshot_id(work: _Work, current: TableMetadata) -> Steps[None]:
+    """Take another snapshot id, and write all manifests anew, where another snapshot has the id (SNP001)."""
+    while any(snapshot.snapshot_id == work.manifests.snapshot_id for snapshot in current.snapshots):
+        yield from _delete(work.manifests.paths)
+        work.manifests = Manifests((yield Draw.NAME), (yield Draw.SNAPSHOT_ID))
+
+
+def with_log(metadata: TableMetadata, current: Base, now_ms: int) -> TableMetadata:
+    """The metadata with the time of the update and the file before it in its log (TMD005, TMD018).
+
+    Time never goes back, whatever the clocks of the writers say.
+    """
+    before = current.metadata
+    latest = max([now_ms, before.last_updated_ms, *(one.timestamp_ms for one in metadata.snapshots[-1:])])
+    previous = MetadataLogEntry(timestamp_ms=before.last_updated_ms, metadata_file=current.location)
+    log = logged(before.metadata_log, previous, _kept_metadata(metadata))
+    return evolve(metadata, last_updated_ms=latest, metadata_log=log)
+
+
+def _kept_metadata(metadata: TableMetadata) -> int:
+    text = metadata.properties.get(KEEP_METADATA, "")
+    return max(int(text), 1) if text.isascii() and text.isdigit() and len(text) < 10 else DEFAULT_KEEP_METADATA
+
+
+def _swap(work: _Work, attempt: _Attempt, policy: RetryPolicy) -> Steps[bool | None]:
+    """Swap the pointer, and find out what became of it: True for done, False for certainly not, None for not known.
+
+    The same swap may be sent again: it is done once at most, because nothing is ever swapped back to an old file.
+    """
+    expected = None if attempt.base is None else attempt.base.location
+    for number in range(policy.num_retries + 1):
+        answer = yield SwapPointer(expected, attempt.location)
+        if answer is Swap.DONE:
+            return True
+        done = yield from work.table.was_done(expected, attempt.location, attempt.metadata)
+        if done is not None:
+            return done
+        yield Wait(policy.wait_ms(number))
+    return None
+
+
+def _clean_up(work: _Work, attempt: _Attempt) -> Steps[None]:
+    """After the commit, delete what it does not need: manifests of other attempts, and what the change lets go."""
+    yield from _delete(path for path in work.manifests.paths if path not in attempt.used)
+    if attempt.base is None:
+        return
+    before, after = attempt.base, attempt.metadata
+    if isinstance(work.change, Expire) and work.change.clean_files:
+        yield from _delete((yield from expired_files(before.metadata, after, work.files)))
+    if after.properties.get(DELETE_METADATA, "false").lower() == "true":
+        kept = {entry.metadata_file for entry in after.metadata_log}
+        yield from _delete(
+            entry.metadata_file for entry in before.metadata.metadata_log if entry.metadata_file not in kept
+        )
+
+
+def _delete(paths: Iterable[str]) -> Steps[None]:
+    for path in paths:
+        yield DeleteFile(path)

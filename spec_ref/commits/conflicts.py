@@ -1,0 +1,156 @@
+"""What a change relies on, checked on the state that it is applied to (Commit Conflict Resolution and Retry)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from spec_ref.commits.changes import SnapshotChange
+from spec_ref.commits.effects import Steps
+from spec_ref.commits.errors import conflict
+from spec_ref.commits.matching import bound_filter, may_delete_from, may_match
+from spec_ref.commits.reading import Files, head, history, key_of
+from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
+from spec_ref.manifests.entry import EntryStatus, ManifestEntry
+from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile
+from spec_ref.snapshots.snapshot import Operation, Snapshot
+from spec_ref.table_metadata.metadata import TableMetadata
+from spec_ref.versions import V1, V2, V3
+
+Listed = tuple[ManifestFile, ManifestEntry]
+
+LOGICAL = (Operation.APPEND, Operation.OVERWRITE, Operation.DELETE, None)
+"""The operations that change the table's data; a snapshot that does not say is taken for one of them."""
+
+
+def since(change: SnapshotChange, planned: TableMetadata, current: TableMetadata) -> list[Snapshot]:
+    """The snapshots of the branch since the one that a change was planned on, newest first.
+
+    Raises:
+        CommitConflict: the branch does not lead back to it, so that what happened meanwhile is not known.
+    """
+    start = head(planned, change.branch)
+    found: list[Snapshot] = []
+    for snapshot in history(current, change.branch):
+        if start is not None and snapshot.snapshot_id == start.snapshot_id:
+            return found
+        found.append(snapshot)
+    if start is None and (not found or found[-1].parent_snapshot_id is None):
+        return found
+    raise conflict(
+        "OCC004", "the branch does not lead back to the snapshot that the change was planned on, so that nothing is "
+        "known of what happened meanwhile", found=None if start is None else start.snapshot_id,
+    )  # fmt: skip
+
+
+def validate(change: SnapshotChange, planned: TableMetadata, current: TableMetadata, files: Files) -> Steps[None]:
+    """Check what a change relies on, but that removed files are there, which is seen when they are removed.
+
+    Raises:
+        CommitConflict: it does not hold.
+        SpecError: the files to be added are not of a kind that the format version has.
+    """
+    _check_kinds((new.data_file for new in change.added), planned, current)
+    validation = change.validation
+    if validation.files_exist:
+        yield from _check_exist(change, current, files)
+    vectors = {new.data_file.referenced_data_file for new in change.added if new.data_file.is_deletion_vector}
+    if vectors:
+        yield from _check_vectors(change, vectors, current, files)
+    if not (validation.no_new_data or validation.no_new_deletes or change.keeps_rows):
+        return
+    snapshots = since(change, planned, current)
+    predicate = bound_filter(validation.conflict_filter, current)
+    for snapshot in snapshots:
+        replaced = snapshot.operation is Operation.REPLACE
+        added = yield from files.changed_in(snapshot, EntryStatus.ADDED)
+        for manifest, entry in added:
+            data_file = entry.data_file
+            is_data = data_file.content is FileContent.DATA
+            if replaced or not (validation.no_new_data if is_data else validation.no_new_deletes):
+                continue
+            if may_match(predicate, data_file, current.spec_by_id(manifest.partition_spec_id)):
+                kind = "data" if is_data else "delete"
+                raise conflict("OCC004", f"others added a {kind} file that may match", found=data_file.file_path)
+        if validation.no_new_deletes:
+            removed = yield from files.changed_in(snapshot, EntryStatus.DELETED)
+            for manifest, entry in removed:
+                spec = current.spec_by_id(manifest.partition_spec_id)
+                if not replaced and entry.data_file.content is FileContent.DATA and may_match(
+                    predicate, entry.data_file, spec
+                ):  # fmt: skip
+                    raise conflict(
+                        "OCC004", "others removed a data file that may match", found=entry.data_file.file_path
+                    )
+
+
+def check_new_deletes(
+    change: SnapshotChange, removed: list[Listed], planned: TableMetadata, current: TableMetadata, files: Files
+) -> Steps[None]:
+    """Check that others deleted no rows of files that the change takes out and whose rows it keeps.
+
+    An equality delete still applies where the new files have the data sequence number of the old ones (SEQ007).
+
+    Raises:
+        CommitConflict: others did.
+    """
+    data = [listed for listed in removed if listed[1].data_file.content is FileContent.DATA]
+    if not data or not change.keeps_rows:
+        return
+    older = all(
+        new.data_sequence_number is not None for new in change.added if new.data_file.content is FileContent.DATA
+    )
+    for snapshot in since(change, planned, current):
+        added = yield from files.changed_in(snapshot, EntryStatus.ADDED)
+        for manifest, entry in added:
+            delete = entry.data_file
+            if delete.content is FileContent.DATA or (older and delete.content is FileContent.EQUALITY_DELETES):
+                continue
+            for listed, rewritten in data:
+                spec = current.spec_by_id(listed.partition_spec_id)
+                if may_delete_from(delete, manifest.partition_spec_id, rewritten.data_file, spec):
+                    raise conflict(
+                        "OCC007", "others deleted rows of a file that is rewritten", found=rewritten.data_file.file_path
+                    )
+
+
+def _check_exist(change: SnapshotChange, current: TableMetadata, files: Files) -> Steps[None]:
+    manifests = yield from files.manifests(head(current, change.branch))
+    live = yield from files.live(tuple(one for one in manifests if one.content is ManifestContent.DATA))
+    missing = set(change.validation.files_exist) - {entry.data_file.file_path for _, entry in live}
+    if missing:
+        raise conflict("OCC004", "others removed a file whose rows are deleted", found=min(missing))
+
+
+def _check_vectors(
+    change: SnapshotChange, referenced: set[str | None], current: TableMetadata, files: Files
+) -> Steps[None]:
+    """A data file has one deletion vector at most: one that others added has to be merged into the new one."""
+    manifests = yield from files.manifests(head(current, change.branch))
+    live = yield from files.live(tuple(one for one in manifests if one.content is ManifestContent.DELETES))
+    for _, entry in live:
+        vector = entry.data_file
+        replaced = key_of(vector) in change.removed_deletes
+        if vector.is_deletion_vector and vector.referenced_data_file in referenced and not replaced:
+            raise conflict(
+                "DEL003", "the data file has a deletion vector that the new one does not replace",
+                found=vector.referenced_data_file,
+            )  # fmt: skip
+
+
+def _check_kinds(new: Iterable[DataFile], planned: TableMetadata, current: TableMetadata) -> None:
+    for data_file in new:
+        if data_file.content is FileContent.DATA:
+            continue
+        wrong = None
+        if current.format_version == V1:
+            wrong = "DEL001", "v1 has no row-level deletes"
+        elif data_file.file_format is FileFormat.PUFFIN and current.format_version < V3:
+            wrong = "DEL001", "there are no deletion vectors before v3"
+        elif (
+            data_file.content is FileContent.POSITION_DELETES
+            and not data_file.is_deletion_vector
+            and current.format_version > V2
+        ):
+            wrong = "DEL002", "position delete files are not added to v3 tables"
+        if wrong is not None:
+            raise conflict(*wrong, found=data_file.file_path, expected=f"as in version {planned.format_version:d}")

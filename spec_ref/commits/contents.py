@@ -1,0 +1,116 @@
+"""What the files that a commit reads and writes hold (Table Metadata; Manifest Lists; Manifests).
+
+Contents are values. Runners of real stores encode and decode them; the simulator hands them on as they are.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable
+from typing import TypeAlias
+
+from spec_ref.manifests.entry import ManifestEntry
+from spec_ref.manifests.reader import read_manifest
+from spec_ref.manifests.writer import write_manifest
+from spec_ref.partitioning.spec import PartitionSpec
+from spec_ref.records import record
+from spec_ref.schemas.schema import Schema
+from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile, read_manifest_list, write_manifest_list
+from spec_ref.table_metadata.files import is_compressed_name
+from spec_ref.table_metadata.metadata import TableMetadata
+from spec_ref.table_metadata.reader import read_metadata
+from spec_ref.table_metadata.writer import to_bytes
+from spec_ref.versions import FormatVersion
+
+
+class FileKind(enum.Enum):
+    """What kind of file is read."""
+
+    METADATA = "metadata"
+    MANIFEST_LIST = "manifest-list"
+    MANIFEST = "manifest"
+
+
+@record(kw_only=True)
+class ManifestListContent:
+    """A manifest list."""
+
+    files: tuple[ManifestFile, ...]
+    format_version: FormatVersion = FormatVersion.V1
+    """The version to write; not known of a list that was read."""
+
+    snapshot_id: int | None = None
+    parent_snapshot_id: int | None = None
+    sequence_number: int | None = None
+    first_row_id: int | None = None
+
+
+@record(kw_only=True)
+class ManifestContents:
+    """A manifest, with its entries as they are written: nulls are inherited."""
+
+    entries: tuple[ManifestEntry, ...]
+    format_version: FormatVersion
+    content: ManifestContent
+    spec: PartitionSpec
+    schema: Schema | None = None
+    """The schema to write; not needed of a manifest that was read."""
+
+    length: int = 0
+    """The length in bytes of a manifest that was read."""
+
+
+Content: TypeAlias = TableMetadata | ManifestListContent | ManifestContents
+
+
+def encode(content: Content, path: str) -> bytes:
+    """The bytes of a file; metadata is compressed where the path says so.
+
+    Raises:
+        SpecError: the content breaks a rule that binds writers.
+    """
+    match content:
+        case TableMetadata():
+            return to_bytes(content, compressed=is_compressed_name(path))
+        case ManifestListContent():
+            return write_manifest_list(
+                content.files,
+                content.format_version,
+                snapshot_id=content.snapshot_id,
+                parent_snapshot_id=content.parent_snapshot_id,
+                sequence_number=content.sequence_number,
+                first_row_id=content.first_row_id,
+            )
+        case ManifestContents(schema=Schema() as schema):
+            return write_manifest(
+                content.entries, content.spec, schema, content.format_version, content.content
+            )  # fmt: skip
+    message = "a manifest is written with a schema"
+    raise ValueError(message)
+
+
+def decode(data: bytes, kind: FileKind, path: str) -> Content:
+    """The content of a file.
+
+    Raises:
+        SpecError: it is no file of its kind.
+    """
+    match kind:
+        case FileKind.METADATA:
+            return read_metadata(data, file=path)
+        case FileKind.MANIFEST_LIST:
+            return ManifestListContent(files=read_manifest_list(data, file=path))
+        case FileKind.MANIFEST:
+            manifest = read_manifest(data, file=path)
+            return ManifestContents(
+                entries=tuple(manifest.written_entries()),
+                format_version=manifest.format_version,
+                content=manifest.content,
+                spec=manifest.spec or PartitionSpec(manifest.spec_id or 0),
+                length=len(data),
+            )
+
+
+def paths(files: Iterable[ManifestFile]) -> set[str]:
+    """The locations of manifests."""
+    return {file.manifest_path for file in files}

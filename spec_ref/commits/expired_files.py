@@ -1,0 +1,60 @@
+"""The files that only expired snapshots have (Snapshot Retention Policy)."""
+
+from __future__ import annotations
+
+from spec_ref.commits.effects import Steps
+from spec_ref.commits.reading import Files
+from spec_ref.snapshots.manifest_list import ManifestFile
+from spec_ref.snapshots.snapshot import Snapshot
+from spec_ref.table_metadata.metadata import TableMetadata
+
+
+def expired_files(before: TableMetadata, after: TableMetadata, files: Files) -> Steps[tuple[str, ...]]:
+    """The files that no snapshot of a table has any more: data and delete files, manifests, manifest lists, statistics.
+
+    Args:
+        before: the table before snapshots expired.
+        after: the table without them.
+        files: the files read so far.
+
+    Returns:
+        Their locations, those first that others point to.
+
+    Raises:
+        SpecError: a file that is needed to find the others is not there.
+    """
+    kept_ids = {snapshot.snapshot_id for snapshot in after.snapshots}
+    expired = [snapshot for snapshot in before.snapshots if snapshot.snapshot_id not in kept_ids]
+    if not expired:
+        return ()
+    kept = yield from _manifests(after.snapshots, files)
+    gone = yield from _manifests(tuple(expired), files)
+    only_gone = {path: manifest for path, manifest in gone.items() if path not in kept}
+    live = yield from _paths(kept, files)
+    data = yield from _paths(only_gone, files)
+    lists = [snapshot.manifest_list for snapshot in expired if snapshot.manifest_list is not None]
+    statistics = _statistics(before) - _statistics(after)
+    return (*sorted(data - live), *sorted(statistics), *sorted(only_gone), *lists)
+
+
+def _manifests(snapshots: tuple[Snapshot, ...], files: Files) -> Steps[dict[str, ManifestFile]]:
+    found = {}
+    for snapshot in snapshots:
+        manifests = yield from files.manifests(snapshot)
+        found.update({manifest.manifest_path: manifest for manifest in manifests})
+    return found
+
+
+def _paths(manifests: dict[str, ManifestFile], files: Files) -> Steps[set[str]]:
+    """The paths of all files that manifests list, deleted ones too: those are of snapshots before, or nobody's."""
+    found: set[str] = set()
+    for manifest in manifests.values():
+        entries = yield from files.entries(manifest)
+        found.update(entry.data_file.file_path for entry in entries)
+    return found
+
+
+def _statistics(metadata: TableMetadata) -> set[str]:
+    return {one.statistics_path for one in metadata.statistics} | {
+        one.statistics_path for one in metadata.partition_statistics
+    }

@@ -1,0 +1,307 @@
+"""The manifests of a new snapshot: new, rewritten, merged, and those that stay (Manifests; Sequence Numbers).
+
+A retry uses the manifests of the attempts before again wherever they would be written the same (SEQ004): new files have
+no sequence number and no row ids in them. What the manifest list says of them is made anew each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import attrs
+
+from spec_ref.commits.changes import NewFile, SnapshotChange
+from spec_ref.commits.contents import ManifestContents
+from spec_ref.commits.effects import Steps, WriteFile
+from spec_ref.commits.errors import conflict
+from spec_ref.commits.matching import bound_filter, rows_outcome
+from spec_ref.commits.reading import FileKey, Files, key_of
+from spec_ref.commits.tables import metadata_directory
+from spec_ref.expressions.metrics import summaries_outcome
+from spec_ref.expressions.projection import inclusive_projection
+from spec_ref.manifests.data_file import DataFile, FileContent
+from spec_ref.manifests.entry import EntryStatus, ManifestEntry
+from spec_ref.manifests.writer import manifest_file
+from spec_ref.partitioning.spec import PartitionSpec
+from spec_ref.records import evolve
+from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile
+from spec_ref.table_metadata.metadata import TableMetadata
+from spec_ref.versions import V1
+
+MERGES = "commit.manifest-merge.enabled"
+MIN_TO_MERGE = "commit.manifest.min-count-to-merge"
+TARGET_SIZE = "commit.manifest.target-size-bytes"
+
+Listed = tuple[ManifestFile, ManifestEntry]
+
+
+@attrs.frozen
+class Written:
+    """A manifest that an attempt has written."""
+
+    path: str
+    length: int
+    entries: tuple[ManifestEntry, ...]
+    spec: PartitionSpec
+    content: ManifestContent
+
+
+class Manifests:
+    """The manifests that one commit writes, over all its attempts."""
+
+    def __init__(self, name: str, snapshot_id: int) -> None:
+        self.name = name
+        self.snapshot_id = snapshot_id
+        self._written: dict[Any, Written] = {}
+
+    @property
+    def written(self) -> list[Written]:
+        """All that were written."""
+        return list(self._written.values())
+
+    @property
+    def paths(self) -> list[str]:
+        """The locations of all that were written."""
+        return [written.path for written in self._written.values()]
+
+    def write(
+        self, key: Any, entries: Iterable[ManifestEntry], spec: PartitionSpec, content: ManifestContent,
+        metadata: TableMetadata, sequence_number: int,
+    ) -> Steps[ManifestFile]:  # fmt: skip
+        """The entry in the manifest list of a manifest, which is written unless an attempt before has done so.
+
+        Args:
+            key: what the entries are made of; equal keys mean equal entries.
+            entries: the entries as they are written.
+            spec: their partition spec.
+            content: the kind of files.
+            metadata: the table.
+            sequence_number: the one of this attempt.
+        """
+        # A manifest of v1 gives its new files the sequence number 0, whatever the table is upgraded to meanwhile.
+        key = (key, metadata.format_version is V1)
+        schema = metadata.current_schema
+        if key not in self._written:
+            made = tuple(entries)
+            path = f"{metadata_directory(metadata)}/{self.name}-m{len(self._written)}.avro"
+            contents = ManifestContents(
+                entries=made, format_version=metadata.format_version, content=content, spec=spec, schema=schema
+            )
+            length = yield WriteFile(path, contents)
+            self._written[key] = Written(path, length, made, spec, content)
+        written = self._written[key]
+        return manifest_file(
+            written.entries, spec, schema, path=written.path, length=written.length, snapshot_id=self.snapshot_id,
+            sequence_number=sequence_number, content=content,
+        )  # fmt: skip
+
+
+CONTENT_OF = {
+    FileContent.DATA: ManifestContent.DATA,
+    FileContent.POSITION_DELETES: ManifestContent.DELETES,
+    FileContent.EQUALITY_DELETES: ManifestContent.DELETES,
+}
+
+
+def new_manifests(
+    change: SnapshotChange, planned: TableMetadata, current: TableMetadata, made: Manifests, sequence_number: int
+) -> Steps[list[ManifestFile]]:
+    """Manifests of the files to be added: one for each partition spec and kind of file.
+
+    Raises:
+        SpecError: a file is of a partition spec that the table does not have.
+    """
+    groups: dict[tuple[int, ManifestContent], list[NewFile]] = {}
+    for new in change.added:
+        spec_id = planned.default_spec_id if new.spec_id is None else new.spec_id
+        groups.setdefault((spec_id, CONTENT_OF[new.data_file.content]), []).append(new)
+    manifests = []
+    for (spec_id, content), group in groups.items():
+        entries = (added_entry(new, made.snapshot_id) for new in group)
+        spec = current.spec_by_id(spec_id)
+        manifests.append(
+            (yield from made.write(("new", spec_id, content), entries, spec, content, current, sequence_number))
+        )
+    return manifests
+
+
+def added_entry(new: NewFile, snapshot_id: int) -> ManifestEntry:
+    """The entry of a new file: its file sequence number and its row ids are inherited (SEQ005, LIN018)."""
+    return ManifestEntry(
+        status=EntryStatus.ADDED,
+        snapshot_id=snapshot_id,
+        sequence_number=new.data_sequence_number,
+        data_file=evolve(new.data_file, first_row_id=None),
+    )
+
+
+# Removing files
+
+
+@attrs.frozen
+class Removal:
+    """Which files are removed."""
+
+    data: frozenset[str]
+    deletes: frozenset[FileKey]
+    where: Any
+    """A bound predicate; None where files are removed by their keys alone."""
+
+
+def removal_of(change: SnapshotChange, current: TableMetadata) -> Removal:
+    """Which files a change removes from a table."""
+    where = None if change.delete_where is None else bound_filter(change.delete_where, current)
+    return Removal(change.removed, change.removed_deletes, where)
+
+
+def without_removed(
+    manifests: tuple[ManifestFile, ...], removal: Removal, current: TableMetadata, files: Files, made: Manifests,
+    sequence_number: int,
+) -> Steps[tuple[list[ManifestFile], list[Listed]]]:  # fmt: skip
+    """The manifests of the state before, those rewritten that list removed files.
+
+    Returns:
+        The manifests that have live files or are new, and the entries of the removed files with their manifests.
+
+    Raises:
+        CommitConflict: a file is not there (OCC007, OCC008), or only some of its rows match.
+    """
+    kept: list[ManifestFile] = []
+    removed: list[Listed] = []
+    data = [one for one in manifests if one.content is ManifestContent.DATA]
+    deletes = [one for one in manifests if one.content is ManifestContent.DELETES]
+    if removal.data or removal.where is not None:
+        for manifest in data:
+            kept += yield from _edited(manifest, removal, removed, current, files, made, sequence_number)
+    else:
+        kept += data
+    gone = frozenset(entry.data_file.file_path for _, entry in removed)
+    if gone or removal.deletes:
+        # The deletion vectors of removed data files go with them (DEL004).
+        for manifest in deletes:
+            kept += yield from _edited(
+                manifest, attrs.evolve(removal, data=gone, where=None), removed, current, files, made, sequence_number
+            )
+    else:
+        kept += deletes
+    _check_all_found(removal, removed)
+    return [one for one in kept if one.added_snapshot_id == made.snapshot_id or one.may_have_live_files], removed
+
+
+def _edited(
+    manifest: ManifestFile, removal: Removal, removed: list[Listed], current: TableMetadata, files: Files,
+    made: Manifests, sequence_number: int,
+) -> Steps[list[ManifestFile]]:  # fmt: skip
+    """A manifest without removed files; itself where it has none."""
+    spec = current.spec_by_id(manifest.partition_spec_id)
+    if not manifest.may_have_live_files or _not_affected(manifest, removal, spec):
+        return [manifest]
+    entries = yield from files.entries(manifest)
+    gone = [entry.live and _is_removed(entry.data_file, removal, spec) for entry in entries]
+    if not any(gone):
+        return [manifest]
+    removed.extend((manifest, entry) for entry, is_gone in zip(entries, gone, strict=True) if is_gone)
+    rewritten = [
+        evolve(entry, status=EntryStatus.DELETED, snapshot_id=made.snapshot_id)
+        if is_gone
+        else evolve(entry, status=EntryStatus.EXISTING)
+        for entry, is_gone in zip(entries, gone, strict=True)
+        if entry.live
+    ]
+    key = ("edited", manifest, tuple(gone))
+    return [(yield from made.write(key, rewritten, spec, manifest.content, current, sequence_number))]
+
+
+def _not_affected(manifest: ManifestFile, removal: Removal, spec: PartitionSpec) -> bool:
+    """Whether the partitions of a manifest tell that a delete by a predicate alone removes none of its files."""
+    if removal.where is None or removal.data or manifest.content is not ManifestContent.DATA:
+        return False
+    projected = inclusive_projection(removal.where, spec)
+    ids = [field.field_id for field in spec.fields]
+    return not summaries_outcome(projected, manifest.partitions, ids).might_match  # type: ignore[arg-type]
+
+
+def _is_removed(data_file: DataFile, removal: Removal, spec: PartitionSpec) -> bool:
+    if data_file.content is not FileContent.DATA:
+        return key_of(data_file) in removal.deletes or (
+            data_file.is_deletion_vector and data_file.referenced_data_file in removal.data
+        )
+    if data_file.file_path in removal.data:
+        return True
+    if removal.where is None:
+        return False
+    outcome = rows_outcome(removal.where, data_file, spec)
+    if outcome.might_match and outcome.might_fail:
+        raise conflict("OCC008", "only some rows of a file match, or it is not known", found=data_file.file_path)
+    return outcome.might_match
+
+
+def _check_all_found(removal: Removal, removed: list[Listed]) -> None:
+    keys = {key_of(entry.data_file) for _, entry in removed}
+    missing = sorted(removal.data - {path for path, _ in keys}) + sorted(path for path, _ in removal.deletes - keys)
+    if missing:
+        raise conflict("OCC007", "a file that is removed is not in the table", found=missing[0])
+
+
+# Merging
+
+
+def merged(
+    manifests: list[ManifestFile], properties: Mapping[str, str], current: TableMetadata, files: Files,
+    made: Manifests, sequence_number: int,
+) -> Steps[list[ManifestFile]]:  # fmt: skip
+    """The manifests with small ones of one kind and partition spec merged, where the table's properties ask for it.
+
+    Data manifests alone are merged, and a bin of manifests with the newest one only when it has many.
+    """
+    if properties.get(MERGES, "true").lower() != "true":
+        return manifests
+    least, target = int(properties.get(MIN_TO_MERGE, "100")), int(properties.get(TARGET_SIZE, str(8 << 20)))
+    groups: dict[int, list[ManifestFile]] = {}
+    result = []
+    for manifest in manifests:
+        if manifest.content is ManifestContent.DATA:
+            groups.setdefault(manifest.partition_spec_id, []).append(manifest)
+        else:
+            result.append(manifest)
+    for spec_id, group in groups.items():
+        for number, bin_ in enumerate(_bins(group, target)):
+            if len(bin_) == 1 or (number == 0 and len(bin_) < least):
+                result += bin_
+                continue
+            entries: list[ManifestEntry] = []
+            for manifest in bin_:
+                for entry in (yield from _entries_of(manifest, files, made)):
+                    entries += _carried(entry, made.snapshot_id)
+            key = ("merged", tuple((one.manifest_path, one.first_row_id) for one in bin_))
+            spec = current.spec_by_id(spec_id)
+            result.append((yield from made.write(key, entries, spec, ManifestContent.DATA, current, sequence_number)))
+    return result
+
+
+def _bins(manifests: list[ManifestFile], target: int) -> list[list[ManifestFile]]:
+    bins: list[list[ManifestFile]] = []
+    size = 0
+    for manifest in manifests:
+        if not bins or size + manifest.manifest_length > target:
+            bins.append([])
+            size = 0
+        bins[-1].append(manifest)
+        size += manifest.manifest_length
+    return bins
+
+
+def _entries_of(manifest: ManifestFile, files: Files, made: Manifests) -> Steps[tuple[ManifestEntry, ...]]:
+    """The entries of a manifest; those of one of this commit as they are written, as they inherit from the new one."""
+    for written in made.written:
+        if written.path == manifest.manifest_path:
+            return written.entries
+    return (yield from files.entries(manifest))
+
+
+def _carried(entry: ManifestEntry, snapshot_id: int) -> list[ManifestEntry]:
+    """An entry as a merged manifest has it: what was deleted before is left out (SEQ008, LIN020)."""
+    if entry.snapshot_id == snapshot_id:
+        return [entry]
+    return [evolve(entry, status=EntryStatus.EXISTING)] if entry.live else []

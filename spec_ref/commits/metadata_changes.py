@@ -1,0 +1,144 @@
+"""Changes of the metadata alone, and what each relies on (Commit Conflict Resolution and Retry)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from spec_ref.commits.changes import (
+    ChangeSchema,
+    ChangeSortOrder,
+    ChangeSpec,
+    Expire,
+    MetadataChange,
+    RemoveStatistics,
+    SetProperties,
+    SetReference,
+    SetStatistics,
+    Upgrade,
+)
+from spec_ref.commits.errors import conflict
+from spec_ref.records import evolve
+from spec_ref.snapshots.references import MAIN, RefType, SnapshotRef
+from spec_ref.snapshots.retention import expire
+from spec_ref.table_metadata.changes import change_schema, change_sort_order, change_spec
+from spec_ref.table_metadata.logs import SnapshotLogEntry
+from spec_ref.table_metadata.metadata import TableMetadata
+from spec_ref.table_metadata.statistics import StatisticsFile
+from spec_ref.table_metadata.upgrade import upgrade
+
+
+def apply(change: MetadataChange, planned: TableMetadata, current: TableMetadata, now_ms: int) -> TableMetadata:
+    """The table with the change; the logs and the time of the update are the commit's to set.
+
+    Args:
+        change: the change.
+        planned: the table that it was planned on.
+        current: the table that it is applied to.
+        now_ms: the time, for the snapshot log.
+
+    Raises:
+        CommitConflict: what the change relies on has changed since it was planned.
+        SpecError: the table does not allow the change.
+    """
+    return APPLY[type(change)](change, planned, current, now_ms)
+
+
+def _same(planned: TableMetadata, current: TableMetadata, *attributes: str) -> None:
+    for attribute in attributes:
+        before, now = getattr(planned, attribute), getattr(current, attribute)
+        if before != now:
+            name = attribute.replace("_", "-")
+            raise conflict(
+                "OCC009", f"{name} has changed since the change was planned", found=now, expected=f"{before}"
+            )
+
+
+SCHEMA = ("current_schema_id", "last_column_id")
+SPEC = ("default_spec_id", "last_partition_id")
+
+
+def _schema(change: ChangeSchema, planned: TableMetadata, current: TableMetadata, _: int) -> TableMetadata:
+    _same(planned, current, *SCHEMA)
+    return change_schema(current, change.changes)
+
+
+def _spec(change: ChangeSpec, planned: TableMetadata, current: TableMetadata, _: int) -> TableMetadata:
+    _same(planned, current, *SCHEMA, *SPEC)
+    return change_spec(current, change.changes)
+
+
+def _sort_order(change: ChangeSortOrder, planned: TableMetadata, current: TableMetadata, _: int) -> TableMetadata:
+    _same(planned, current, *SCHEMA, "default_sort_order_id")
+    return change_sort_order(current, change.fields)
+
+
+def _properties(change: SetProperties, _: TableMetadata, current: TableMetadata, __: int) -> TableMetadata:
+    kept = {name: value for name, value in current.properties.items() if name not in change.removals}
+    return evolve(current, properties={**kept, **change.updates})
+
+
+def _reference(change: SetReference, planned: TableMetadata, current: TableMetadata, now_ms: int) -> TableMetadata:
+    before, now = planned.references.get(change.name), current.references.get(change.name)
+    if before != now:
+        raise conflict("REF007", f"the reference {change.name} was moved by others", found=now, expected=f"{before}")
+    if change.ref is not None:
+        _has_snapshot(current, change.ref.snapshot_id)
+        return with_reference(current, change.name, change.ref, now_ms)
+    if change.name == MAIN:
+        raise conflict("REF006", "the main branch is never removed")
+    return evolve(current, refs={name: ref for name, ref in current.refs.items() if name != change.name})
+
+
+def _has_snapshot(current: TableMetadata, snapshot_id: int) -> None:
+    if all(snapshot.snapshot_id != snapshot_id for snapshot in current.snapshots):
+        raise conflict("REF001", "the table does not have the snapshot, which may have expired", found=snapshot_id)
+
+
+def with_reference(metadata: TableMetadata, name: str, ref: SnapshotRef, timestamp_ms: int) -> TableMetadata:
+    """The table with a reference set; moving the main branch is noted in the snapshot log (TMD017)."""
+    if name == MAIN and ref.type is not RefType.BRANCH:
+        raise conflict("REF006", "main is a branch", found=ref.type.value)
+    metadata = evolve(metadata, refs={**metadata.references, name: ref})
+    if name != MAIN or metadata.current_snapshot_id == ref.snapshot_id:
+        return metadata
+    entry = SnapshotLogEntry(timestamp_ms=timestamp_ms, snapshot_id=ref.snapshot_id)
+    return evolve(metadata, current_snapshot_id=ref.snapshot_id, snapshot_log=(*metadata.snapshot_log, entry))
+
+
+def _statistics(change: SetStatistics, _: TableMetadata, current: TableMetadata, __: int) -> TableMetadata:
+    made = change.statistics
+    _has_snapshot(current, made.snapshot_id)
+    attribute = "statistics" if isinstance(made, StatisticsFile) else "partition_statistics"
+    others = tuple(one for one in getattr(current, attribute) if one.snapshot_id != made.snapshot_id)
+    return evolve(current, **{attribute: (*others, made)})
+
+
+def _no_statistics(change: RemoveStatistics, _: TableMetadata, current: TableMetadata, __: int) -> TableMetadata:
+    kept = {
+        attribute: tuple(one for one in getattr(current, attribute) if one.snapshot_id != change.snapshot_id)
+        for attribute in ("statistics", "partition_statistics")
+    }
+    return evolve(current, **kept)
+
+
+def _expire(change: Expire, _: TableMetadata, current: TableMetadata, __: int) -> TableMetadata:
+    return expire(current, change.now_ms)
+
+
+def _upgrade(change: Upgrade, _: TableMetadata, current: TableMetadata, __: int) -> TableMetadata:
+    return upgrade(current, change.version, table_uuid=change.table_uuid)
+
+
+APPLY: dict[type, Callable[[Any, TableMetadata, TableMetadata, int], TableMetadata]] = {
+    ChangeSchema: _schema,
+    ChangeSpec: _spec,
+    ChangeSortOrder: _sort_order,
+    SetProperties: _properties,
+    SetReference: _reference,
+    SetStatistics: _statistics,
+    RemoveStatistics: _no_statistics,
+    Expire: _expire,
+    Upgrade: _upgrade,
+}
+"""How each kind of change is applied."""

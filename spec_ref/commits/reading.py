@@ -1,0 +1,121 @@
+"""Reading the state that a change is applied to: manifests and what they list (Manifest Lists; Manifests)."""
+
+from __future__ import annotations
+
+from spec_ref.commits.contents import FileKind, ManifestContents, ManifestListContent
+from spec_ref.commits.effects import ReadFile, Steps
+from spec_ref.errors import violation
+from spec_ref.manifests.data_file import DataFile
+from spec_ref.manifests.entry import EntryStatus, ManifestEntry
+from spec_ref.manifests.inheritance import inherit
+from spec_ref.manifests.writer import manifest_file
+from spec_ref.records import evolve
+from spec_ref.snapshots.manifest_list import ManifestFile
+from spec_ref.snapshots.references import MAIN
+from spec_ref.snapshots.retention import ancestors
+from spec_ref.snapshots.snapshot import Snapshot
+from spec_ref.table_metadata.metadata import TableMetadata
+
+FileKey = tuple[str, int | None]
+"""What tells a file from others: its path, and for deletion vectors the offset in it."""
+
+
+def key_of(data_file: DataFile) -> FileKey:
+    """The key of a file."""
+    return data_file.file_path, data_file.content_offset
+
+
+def head(metadata: TableMetadata, branch: str) -> Snapshot | None:
+    """The latest snapshot of a branch; that of main where the branch is not there yet, as it will start from it."""
+    refs = metadata.references
+    ref = refs.get(branch) or refs.get(MAIN)
+    return None if ref is None else metadata.snapshot_by_id(ref.snapshot_id)
+
+
+def history(metadata: TableMetadata, branch: str) -> list[Snapshot]:
+    """The snapshots of a branch from its head back, as far as the table still has them."""
+    latest = head(metadata, branch)
+    by_id = {snapshot.snapshot_id: snapshot for snapshot in metadata.snapshots}
+    return [] if latest is None else list(ancestors(by_id, latest.snapshot_id))
+
+
+class Files:
+    """The manifest lists and manifests that a commit has read: they never change, so that none is read twice."""
+
+    def __init__(self) -> None:
+        self._lists: dict[int, tuple[ManifestFile, ...]] = {}
+        self._manifests: dict[str, ManifestContents] = {}
+
+    def manifests(self, snapshot: Snapshot | None) -> Steps[tuple[ManifestFile, ...]]:
+        """The manifests of a snapshot; none for no snapshot.
+
+        Raises:
+            SpecError: the manifest list is not there.
+        """
+        if snapshot is None:
+            return ()
+        if snapshot.snapshot_id not in self._lists:
+            if snapshot.manifest_list is None:
+                found = yield from self._listed_in_metadata(snapshot)
+            else:
+                read: ManifestListContent | None = yield ReadFile(snapshot.manifest_list, FileKind.MANIFEST_LIST)
+                if read is None:
+                    raise violation("SNP005", "the manifest list is not there", found=snapshot.manifest_list)
+                found = read.files
+            self._lists[snapshot.snapshot_id] = found
+        return self._lists[snapshot.snapshot_id]
+
+    def _listed_in_metadata(self, snapshot: Snapshot) -> Steps[tuple[ManifestFile, ...]]:
+        """The manifests of an old snapshot of v1, which has no manifest list (SNP006)."""
+        made = []
+        for path in snapshot.manifests or ():
+            read = yield from self._contents(path)
+            counted = manifest_file(
+                read.entries, read.spec, read.schema, path=path, length=read.length, snapshot_id=snapshot.snapshot_id
+            ) if read.schema else ManifestFile(
+                manifest_path=path, manifest_length=read.length, partition_spec_id=read.spec.spec_id,
+                added_snapshot_id=snapshot.snapshot_id,
+            )  # fmt: skip
+            made.append(evolve(counted, content=read.content))
+        return tuple(made)
+
+    def entries(self, manifest: ManifestFile) -> Steps[tuple[ManifestEntry, ...]]:
+        """The entries of a manifest with what they inherit.
+
+        Raises:
+            SpecError: the manifest is not there.
+        """
+        read = yield from self._contents(manifest.manifest_path)
+        return tuple(inherit(read.entries, manifest, read.format_version))
+
+    def _contents(self, path: str) -> Steps[ManifestContents]:
+        if path not in self._manifests:
+            read: ManifestContents | None = yield ReadFile(path, FileKind.MANIFEST)
+            if read is None:
+                raise violation("MLS003", "the manifest is not there", found=path)
+            self._manifests[path] = read
+        return self._manifests[path]
+
+    def live(self, manifests: tuple[ManifestFile, ...]) -> Steps[list[tuple[ManifestFile, ManifestEntry]]]:
+        """The entries of live files with their manifests."""
+        found: list[tuple[ManifestFile, ManifestEntry]] = []
+        for manifest in manifests:
+            if manifest.may_have_live_files:
+                entries = yield from self.entries(manifest)
+                found.extend((manifest, entry) for entry in entries if entry.live)
+        return found
+
+    def changed_in(self, snapshot: Snapshot, status: EntryStatus) -> Steps[list[tuple[ManifestFile, ManifestEntry]]]:
+        """The entries that a snapshot added, or marked as deleted, with their manifests."""
+        manifests = yield from self.manifests(snapshot)
+        found: list[tuple[ManifestFile, ManifestEntry]] = []
+        for manifest in manifests:
+            if manifest.added_snapshot_id != snapshot.snapshot_id:
+                continue
+            entries = yield from self.entries(manifest)
+            found.extend(
+                (manifest, entry)
+                for entry in entries
+                if entry.status is status and entry.snapshot_id == snapshot.snapshot_id
+            )
+        return found

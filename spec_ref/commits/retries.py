@@ -1,0 +1,49 @@
+"""How often and how fast a commit is tried again, by the table's properties (Optimistic Concurrency)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from spec_ref.errors import violation
+from spec_ref.records import evolve, record
+
+LONGEST_MS = 1 << 40
+
+
+@record
+class RetryPolicy:
+    """The bounds of trying again. The spec names no defaults; these are Iceberg-Java's."""
+
+    num_retries: int = 4
+    min_wait_ms: int = 100
+    max_wait_ms: int = 60_000
+    total_timeout_ms: int = 1_800_000
+
+    def wait_ms(self, retry: int) -> int:
+        """How long to wait before a retry, of which the first is number 0: twice as long each time."""
+        return min(self.min_wait_ms << min(retry, 40), self.max_wait_ms)
+
+
+PROPERTIES = {
+    "num_retries": "commit.retry.num-retries",
+    "min_wait_ms": "commit.retry.min-wait-ms",
+    "max_wait_ms": "commit.retry.max-wait-ms",
+    "total_timeout_ms": "commit.retry.total-timeout-ms",
+}
+
+
+def policy_of(properties: Mapping[str, str]) -> RetryPolicy:
+    """The policy that the table's properties tell.
+
+    Raises:
+        SpecError: a property is not a whole number.
+    """
+    policy = RetryPolicy()
+    for attribute, name in PROPERTIES.items():
+        text = properties.get(name)
+        if text is None:
+            continue
+        if not (text.isascii() and text.isdigit() and len(text) < len(str(LONGEST_MS))):
+            raise violation("TMD014", "the property is a whole number", found=text, path=f"/properties/{name}")
+        policy = evolve(policy, **{attribute: int(text)})
+    return policy

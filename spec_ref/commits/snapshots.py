@@ -1,0 +1,144 @@
+"""The next snapshot of a table (Snapshots; Sequence Numbers; Snapshot Row IDs)."""
+
+from __future__ import annotations
+
+from spec_ref.commits import conflicts, manifests, summaries
+from spec_ref.commits.changes import SnapshotChange
+from spec_ref.commits.contents import ManifestListContent
+from spec_ref.commits.effects import Steps, WriteFile
+from spec_ref.commits.manifests import Listed, Manifests
+from spec_ref.commits.metadata_changes import with_reference
+from spec_ref.commits.reading import Files, head
+from spec_ref.commits.tables import metadata_directory
+from spec_ref.manifests.data_file import FileContent
+from spec_ref.records import evolve, field_rules, record
+from spec_ref.snapshots.manifest_list import ManifestFile, assign_first_row_ids
+from spec_ref.snapshots.references import branch
+from spec_ref.snapshots.snapshot import Operation, Snapshot
+from spec_ref.table_metadata.metadata import TableMetadata
+from spec_ref.versions import OMITTED
+
+_TABLE = field_rules(TableMetadata)
+
+
+@record
+class NextSnapshot:
+    """What an attempt has made."""
+
+    metadata: TableMetadata
+    snapshot: Snapshot
+    manifests: tuple[ManifestFile, ...]
+
+
+def next_sequence_number(metadata: TableMetadata) -> int:
+    """The sequence number of the next commit, which is one more than the last at each attempt (SEQ001); 0 in v1."""
+    if _TABLE["last_sequence_number"].write(metadata.format_version) is OMITTED:
+        return 0
+    return metadata.last_sequence_number + 1
+
+
+def operation_of(change: SnapshotChange, removed: list[Listed]) -> Operation:
+    """The operation of a snapshot (SNP013 to SNP016)."""
+    if change.operation is not None:
+        return change.operation
+    adds_data = any(new.data_file.content is FileContent.DATA for new in change.added)
+    deletes = any(new.data_file.content is not FileContent.DATA for new in change.added) or bool(removed)
+    return OPERATIONS[adds_data, deletes]
+
+
+OPERATIONS = {
+    (True, False): Operation.APPEND,
+    (False, False): Operation.APPEND,
+    (False, True): Operation.DELETE,
+    (True, True): Operation.OVERWRITE,
+}
+"""The operation by whether data files are added, and whether rows are deleted."""
+
+
+def next_snapshot(
+    change: SnapshotChange, planned: TableMetadata, current: TableMetadata, files: Files, made: Manifests,
+    attempt: int, now_ms: int,
+) -> Steps[NextSnapshot]:  # fmt: skip
+    """Make the next snapshot of a table: its manifests, its manifest list, and the metadata with it.
+
+    Args:
+        change: the change.
+        planned: the table that it was planned on.
+        current: the table that it is applied to.
+        files: the files read so far.
+        made: the manifests written so far.
+        attempt: the number of the attempt, for the name of the manifest list.
+        now_ms: the time; that of the table where it is later.
+
+    Raises:
+        CommitConflict: what the change relies on does not hold.
+        SpecError: the change breaks a rule, or the table has lost a file.
+    """
+    yield from conflicts.validate(change, planned, current, files)
+    parent = head(current, change.branch)
+    number = next_sequence_number(current)
+    before = yield from files.manifests(parent)
+    removal = manifests.removal_of(change, current)
+    kept, removed = yield from manifests.without_removed(before, removal, current, files, made, number)
+    yield from conflicts.check_new_deletes(change, removed, planned, current, files)
+    new = yield from manifests.new_manifests(change, planned, current, made, number)
+    listed = [*new, *kept]
+    if change.merges:
+        listed = yield from manifests.merged(listed, current.properties, current, files, made, number)
+    assigned, row_ids = with_row_ids(tuple(listed), current)
+    path = f"{metadata_directory(current)}/snap-{made.snapshot_id}-{attempt}-{made.name}.avro"
+    snapshot = Snapshot(
+        snapshot_id=made.snapshot_id,
+        parent_snapshot_id=None if parent is None else parent.snapshot_id,
+        sequence_number=number,
+        timestamp_ms=max(now_ms, current.last_updated_ms),
+        manifest_list=path,
+        summary=summaries.summary_of(
+            operation_of(change, removed),
+            [one.data_file for one in change.added],
+            [entry.data_file for _, entry in removed],
+            {} if parent is None else parent.summary,
+            change.summary,
+        ),
+        schema_id=current.current_schema_id,
+        first_row_id=None if row_ids is None else row_ids[0],
+        added_rows=None if row_ids is None else row_ids[1] - row_ids[0],
+    )
+    yield WriteFile(
+        path,
+        ManifestListContent(
+            files=assigned,
+            format_version=current.format_version,
+            snapshot_id=snapshot.snapshot_id,
+            parent_snapshot_id=snapshot.parent_snapshot_id,
+            sequence_number=None if number == 0 else number,
+            first_row_id=snapshot.first_row_id,
+        ),
+    )
+    metadata = evolve(
+        with_snapshot(current, snapshot, change.branch),
+        last_sequence_number=number,
+        next_row_id=current.next_row_id if row_ids is None else row_ids[1],
+    )
+    return NextSnapshot(metadata, snapshot, assigned)
+
+
+def with_row_ids(
+    listed: tuple[ManifestFile, ...], current: TableMetadata
+) -> tuple[tuple[ManifestFile, ...], tuple[int, int] | None]:
+    """The manifests with row ids, and the table's next row id before and after; None where the version has none.
+
+    The first is the table's ``next-row-id`` at this attempt, on every branch (LIN023, LIN030).
+    """
+    if current.next_row_id is None:
+        return listed, None
+    assigned, after = assign_first_row_ids(listed, current.next_row_id)
+    return assigned, (current.next_row_id, after)
+
+
+def with_snapshot(metadata: TableMetadata, snapshot: Snapshot, branch_name: str) -> TableMetadata:
+    """The table with a snapshot, which is the new head of a branch."""
+    ref = metadata.references.get(branch_name)
+    moved = branch(snapshot.snapshot_id) if ref is None else evolve(ref, snapshot_id=snapshot.snapshot_id)
+    metadata = evolve(metadata, snapshots=(*metadata.snapshots, snapshot))
+    return with_reference(metadata, branch_name, moved, snapshot.timestamp_ms)

@@ -1,0 +1,75 @@
+"""The summary of a snapshot: what it changed, and totals (Snapshots; Appendix F, Optional Snapshot Summary Fields)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from spec_ref.manifests.data_file import DataFile, FileContent
+from spec_ref.snapshots.snapshot import OPERATION, Operation
+
+ADDED, REMOVED = "added", "removed"
+
+TOTALS = {
+    "total-data-files": ("added-data-files", "deleted-data-files"),
+    "total-delete-files": ("added-delete-files", "removed-delete-files"),
+    "total-records": ("added-records", "deleted-records"),
+    "total-files-size": ("added-files-size", "removed-files-size"),
+    "total-position-deletes": ("added-position-deletes", "removed-position-deletes"),
+    "total-equality-deletes": ("added-equality-deletes", "removed-equality-deletes"),
+}
+"""Each total, with what raises and what lowers it."""
+
+
+def count(data_files: Iterable[DataFile], change: str) -> Counter[str]:
+    """What files count for in a summary.
+
+    Args:
+        data_files: data files and delete files.
+        change: `ADDED` or `REMOVED`.
+    """
+    counted: Counter[str] = Counter()
+    deleted = "deleted" if change == REMOVED else change
+    for one in data_files:
+        counted[f"{change}-files-size"] += (
+            one.content_size_in_bytes or 0 if one.is_deletion_vector else one.file_size_in_bytes
+        )
+        if one.content is FileContent.DATA:
+            counted[f"{deleted}-data-files"] += 1
+            counted[f"{deleted}-records"] += one.record_count
+            continue
+        kind = "equality" if one.content is FileContent.EQUALITY_DELETES else "position"
+        counted[f"{change}-delete-files"] += 1
+        counted[f"{change}-{kind}-deletes"] += one.record_count
+        counted[f"{change}-dvs" if one.is_deletion_vector else f"{change}-{kind}-delete-files"] += 1
+    return counted
+
+
+def summary_of(
+    operation: Operation,
+    added: Iterable[DataFile],
+    removed: Iterable[DataFile],
+    before: Mapping[str, str] | None,
+    further: Iterable[tuple[str, str]] = (),
+) -> dict[str, str]:
+    """The summary of a snapshot.
+
+    Args:
+        operation: what it does.
+        added: the files that it adds.
+        removed: the files that it removes.
+        before: the summary of its parent; empty where there is none, None where the parent has none. Totals go on from
+            those of the parent, and are left out where it does not tell them.
+        further: further entries.
+    """
+    added, removed = list(added), list(removed)
+    counted = count(added, ADDED) + count(removed, REMOVED)
+    partitions = {tuple(sorted(one.partition.items(), key=lambda item: item[0])) for one in (*added, *removed)}
+    made = {OPERATION: operation.value, **dict(further)}
+    made.update({name: str(number) for name, number in counted.items()})
+    made["changed-partition-count"] = str(len(partitions))
+    for total, (more, less) in TOTALS.items():
+        known = "0" if before == {} else (before or {}).get(total, "")
+        if known.isascii() and known.isdigit():
+            made[total] = str(int(known) + counted[more] - counted[less])
+    return made
