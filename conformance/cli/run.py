@@ -59,7 +59,7 @@ def run(
         format_version: Vectors that hold for this format version.
         names: Vectors whose id, suite, operation or requirements contain a word; words joined by and, or, not, ().
         expect: A file or folder of expected deviations, or known-deviations for those that come with the tool.
-        report: terminal, json, junit or html, with :PATH for a file. May be repeated.
+        report: terminal, json, junit, html, markdown or badge, with :PATH for a file. May be repeated.
         results: Write the results here as JSON lines.
         start_timeout: Seconds that an adapter may take to start.
         timeout: Seconds that an adapter may take for one answer.

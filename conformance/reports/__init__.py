@@ -18,6 +18,8 @@ KINDS = {
     "json": "conformance.reports.json_report",
     "junit": "conformance.reports.junit",
     "html": "conformance.reports.html",
+    "markdown": "conformance.reports.markdown",
+    "badge": "conformance.reports.badge",
 }
 """The kinds of report, and the module of each, which has ``render(run, vectors)``."""
 

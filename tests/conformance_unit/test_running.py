@@ -292,7 +292,7 @@ def _same(args: dict[str, Any]) -> object:
     return args["type"]
 
 
-@pytest.mark.parametrize("asked", [["html"], ["json:"], ["json", "junit"], ["json", "terminal"]])
+@pytest.mark.parametrize("asked", [["pdf"], ["json:"], ["json", "junit"], ["json", "terminal"]])
 def test_reports_that_cannot_be_made_are_told(asked: list[str]) -> None:
     with pytest.raises(UsageError):
         outputs(asked)

@@ -1,0 +1,83 @@
+"""What changed from one run to another, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from attrs import frozen
+
+from conformance.compare import same_json
+from conformance.protocol import dump_json, shorten
+from conformance.results import AdapterRun, Result, Run
+
+
+@frozen
+class Change:
+    """One result that is not what it was; a side is None where it had none."""
+
+    adapter: str
+    id: str
+    old: Result | None
+    new: Result | None
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether it fails now and did not before."""
+        return self.new is not None and self.new.is_failure and not (self.old is not None and self.old.is_failure)
+
+    def __str__(self) -> str:
+        return f"{self.adapter} · {self.id}: {_told(self.old)} -> {_told(self.new)}"
+
+
+def changes(old: Run, new: Run) -> Iterator[Change]:
+    """The results that differ in status or answer, adapter by adapter in the order of the new run."""
+    before, after = ({(result.adapter, result.id): result for result in run.results} for run in (old, new))
+    for key in dict.fromkeys([*after, *before]):
+        one, other = before.get(key), after.get(key)
+        if one is None or other is None or not _same(one, other):
+            yield Change(*key, one, other)
+
+
+def lines(old: Run, new: Run) -> Iterator[str]:
+    """The report for people."""
+    versions = {adapter.name: adapter for adapter in old.adapters}
+    for adapter in new.adapters:
+        former = versions.pop(adapter.name, None)
+        if former is None or _identity(former) != _identity(adapter):
+            yield f"{adapter.name}: {_identity(former)} -> {_identity(adapter)}"
+    yield from (f"{name}: {_identity(adapter)} -> not asked" for name, adapter in versions.items())
+    found = list(changes(old, new))
+    groups = [
+        ("new failures", [change for change in found if change.is_regression]),
+        ("no longer failing", [c for c in found if c.old is not None and c.old.is_failure and not _failing(c.new)]),
+        ("otherwise changed", [c for c in found if _failing(c.old) == _failing(c.new)]),
+    ]
+    for title, members in groups:
+        if members:
+            yield f"{len(members)} {title}:"
+            yield from (f"    {change}" for change in members)
+    if not found:
+        yield "no result changed"
+
+
+def _failing(result: Result | None) -> bool:
+    return result is not None and result.is_failure
+
+
+def _identity(adapter: AdapterRun | None) -> str:
+    if adapter is None:
+        return "not asked"
+    return (
+        f"not run ({adapter.not_examined})" if adapter.not_examined else f"{adapter.implementation} {adapter.version}"
+    )
+
+
+def _same(one: Result, other: Result) -> bool:
+    return one.status == other.status and same_json([one.got, one.chosen], [other.got, other.chosen])
+
+
+def _told(result: Result | None) -> str:
+    if result is None:
+        return "none"
+    answer = result.got or result.chosen
+    return result.status if answer is None else f"{result.status} {shorten(dump_json(answer))}"

@@ -1,0 +1,89 @@
+"""The Markdown report, the badge, and what changed from one run to another."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from conformance.judge import Outcome
+from conformance.reports import badge, difference, markdown
+from conformance.results import AdapterRun, Case, Result, Run
+
+
+def run_of(*statuses: str, version: str = "1", got: object = 5, complete: bool = True) -> Run:
+    cases = {
+        f"case-{number}": Case(
+            f"case-{number}", "hashing", "hash", "Appendix B", ("HSH001",), (1,), {"value": "a|b"}, {"ok": 1}
+        )
+        for number in range(len(statuses))
+    }
+    outcomes = {"passed": Outcome.PASSED, "known": Outcome.FAILED, "failed": Outcome.FAILED}
+    results = [
+        Result("one", f"case-{number}", outcomes[status], status, got=None if status == "passed" else {"ok": got})
+        for number, status in enumerate(statuses)
+        if status != "none"
+    ]
+    header = {"results": 1, "tool": "0", "started": "2026-01-01", "vectors": {"on_disk": 1, "selected": 1}}
+    return Run(header, cases, [AdapterRun("one", "one", "lib", version)], results, complete, 0)
+
+
+def test_markdown_has_the_matrix_and_each_failure_with_its_command() -> None:
+    text = markdown.render(run_of("passed", "failed", "known"))
+    assert "| suite | one (lib 1) |\n|---|---|\n| hashing | 1 passed, 1 failed, 1 known |" in text
+    assert '- `case-1` (HSH001): failed, expected `{"ok":1}`, got `{"ok":5}`' in text
+    assert "`iceberg-conformance replay case-1 --adapter one`" in text
+    assert "case-2" not in text
+
+
+def test_markdown_tells_how_many_failures_it_leaves_out() -> None:
+    assert "- and 3 more" in markdown.render(run_of(*["failed"] * (markdown.MOST_FAILURES + 3)))
+
+
+@pytest.mark.parametrize(
+    ("text", "fenced"),
+    [("a", "`a`"), ("a`b", "``a`b``"), ("``", "``` `` ```"), ("a\nb", "`a b`")],
+)
+def test_code_ends_where_it_should(text: str, fenced: str) -> None:
+    assert markdown.code(text) == fenced
+
+
+def test_a_row_is_not_ended_by_what_a_cell_says() -> None:
+    assert markdown.row(["a|b", "c\nd"]) == "| a\\|b | c d |"
+
+
+@pytest.mark.parametrize(
+    ("run", "message", "color"),
+    [
+        (run_of("passed", "known"), "1 passed, 1 known", "brightgreen"),
+        (run_of("passed", "failed"), "1 passed, 1 failed", "red"),
+        (run_of("passed", complete=False), "incomplete", "red"),
+    ],
+)
+def test_the_badge_is_green_only_for_a_whole_run_without_failures(run: Run, message: str, color: str) -> None:
+    told = json.loads(badge.render(run))
+    assert (told["message"], told["color"], told["schemaVersion"]) == (message, color, 1)
+
+
+def test_a_difference_tells_only_what_changed() -> None:
+    old, new = run_of("passed", "failed", "known", "passed"), run_of("failed", "passed", "known", "passed", version="2")
+    assert list(difference.lines(old, new)) == [
+        "one: lib 1 -> lib 2",
+        "1 new failures:",
+        '    one · case-0: passed -> failed {"ok":5}',
+        "1 no longer failing:",
+        '    one · case-1: failed {"ok":5} -> passed',
+    ]
+    assert [change.id for change in difference.changes(old, new) if change.is_regression] == ["case-0"]
+
+
+def test_another_wrong_answer_is_a_change_and_no_regression() -> None:
+    found = list(difference.changes(run_of("failed"), run_of("failed", got=6)))
+    assert [(change.id, change.is_regression) for change in found] == [("case-0", False)]
+
+
+def test_a_case_that_came_or_went_is_a_change() -> None:
+    assert [str(change) for change in difference.changes(run_of("none"), run_of("passed"))] == [
+        "one · case-0: none -> passed"
+    ]
+    assert list(difference.lines(run_of("passed"), run_of("passed"))) == ["no result changed"]
