@@ -42,7 +42,9 @@ def _plain(value: Any, name: str = "") -> Any:
         return [_plain(item, name) for item in value]
     if name in LONGS and type(value) is int:
         return str(value)
-    return value.upper() if name in BYTES and isinstance(value, str) else value
+    if name in BYTES and isinstance(value, str):
+        return None if name == "key_metadata" and not value else value.upper()
+    return value
 
 
 def _partition_types(args: Form) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from tools.derive.cases import (
     expressions,
     hashing,
     json_values,
+    manifests,
     puffin,
     transforms,
     types,
@@ -41,5 +42,6 @@ def all_files() -> Iterator[VectorFile]:
     yield from metadata_retention.files()
     yield from metadata_names.files()
     yield from expressions.files()
+    yield from manifests.files()
     yield from puffin.files()
     yield from deletion_vectors.files()

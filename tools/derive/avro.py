@@ -1,0 +1,118 @@
+"""Avro container files, byte after byte from the Avro specification: values by their schema, blocks, codecs.
+
+A value of a record is a dict by field name; a missing member is null. Snappy and Zstandard hold their content as
+literals, which takes no compressor.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import zlib
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from tools.derive.puffin import zstd_frame
+
+SYNC = bytes(range(0xA0, 0xB0))
+MAGIC = b"Obj\x01"
+
+Block = tuple[int, bytes]
+"""The number of objects and their bytes."""
+
+
+def long(number: int) -> bytes:
+    """An int or long: zig-zag, seven bits in a byte, the lowest first."""
+    zigzag = number << 1 if number >= 0 else (-number << 1) - 1
+    out = bytearray()
+    while zigzag > 0x7F:
+        out.append(zigzag & 0x7F | 0x80)
+        zigzag >>= 7
+    return bytes([*out, zigzag])
+
+
+def text(value: bytes | str) -> bytes:
+    """Bytes or a string: the length and the bytes."""
+    data = value.encode() if isinstance(value, str) else value
+    return long(len(data)) + data
+
+
+def encode(type_: Any, value: Any) -> bytes:
+    """A value of an Avro schema in its JSON form."""
+    if isinstance(type_, list):
+        place = next(at for at, branch in enumerate(type_) if (branch == "null") == (value is None))
+        return long(place) + (b"" if value is None else encode(type_[place], value))
+    kind = type_["type"] if isinstance(type_, dict) else type_
+    if isinstance(kind, (dict, list)):
+        return encode(kind, value)
+    match kind:
+        case "null":
+            return b""
+        case "boolean":
+            return bytes([value])
+        case "int" | "long":
+            return long(value)
+        case "float" | "double":
+            return struct.pack("<f" if kind == "float" else "<d", value)
+        case "bytes" | "string":
+            return text(value)
+        case "fixed":
+            assert len(value) == type_["size"]
+            return bytes(value)
+        case "record":
+            return b"".join(encode(field["type"], value.get(field["name"])) for field in type_["fields"])
+        case "array":
+            items = b"".join(encode(type_["items"], item) for item in value)
+            return (long(len(value)) + items if value else b"") + long(0)
+        case "map":
+            items = b"".join(text(key) + encode(type_["values"], item) for key, item in value.items())
+            return (long(len(value)) + items if value else b"") + long(0)
+    raise AssertionError(f"no Avro type {kind}")
+
+
+def snappy(content: bytes) -> bytes:
+    """A Snappy block of one literal, and the checksum that Avro adds."""
+    size, head = len(content), bytearray()
+    while size > 0x7F:
+        head.append(size & 0x7F | 0x80)
+        size >>= 7
+    head.append(size)
+    if content:
+        head += bytes([61 << 2]) + struct.pack("<H", len(content) - 1)
+    return bytes(head) + content + struct.pack(">I", zlib.crc32(content))
+
+
+def deflate(content: bytes) -> bytes:
+    """Raw deflate."""
+    stream = zlib.compressobj(9, zlib.DEFLATED, -15)
+    return stream.compress(content) + stream.flush()
+
+
+CODECS: Mapping[str, Callable[[bytes], bytes]] = {
+    "null": bytes,
+    "deflate": deflate,
+    "snappy": snappy,
+    "zstandard": zstd_frame,
+}
+
+
+def header(metadata: Mapping[str, str | bytes], sync: bytes = SYNC) -> bytes:
+    """The magic, the metadata and the sync marker."""
+    entries = b"".join(text(key) + text(value) for key, value in metadata.items())
+    return MAGIC + long(len(metadata)) + entries + long(0) + sync
+
+
+def block(count: int, data: bytes, *, size: int | None = None, sync: bytes = SYNC) -> bytes:
+    """A block of bytes as they stand in the file."""
+    return long(count) + long(len(data) if size is None else size) + data + sync
+
+
+def container(
+    schema: Any, blocks: Iterable[Block], metadata: Mapping[str, str | bytes], codec: str | None = "null"
+) -> bytes:
+    """A file of encoded objects; with None as codec, its key is left out."""
+    keys: dict[str, str | bytes] = {"avro.schema": json.dumps(schema, separators=(",", ":")), **metadata}
+    if codec is not None:
+        keys["avro.codec"] = codec
+    pack = CODECS[codec or "null"]
+    return header(keys) + b"".join(block(count, pack(data)) for count, data in blocks)

@@ -1,0 +1,395 @@
+"""Manifests and manifest lists that readers have to refuse, each with one defect beside a file that is sound without it.
+
+What is refused is no Avro file, lacks a column that every version requires, or has a value that the tables do not have.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tools.derive import avro
+from tools.derive.cases.manifest_reads import LAYOUT, LISTED, partitioned, read_args
+from tools.derive.manifests import (
+    Json,
+    array,
+    column,
+    columns_of,
+    counts,
+    entry,
+    entry_schema,
+    field,
+    keys,
+    list_schema,
+    listed,
+    manifest,
+    manifest_list,
+    optional,
+)
+from tools.derive.vector import INVALID, Vector
+
+Row = tuple[str, str, bytes, str]
+"""The name, the codes, the file and what is wrong with it."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of file: its schema, keys, code of what is no such file, and two sound objects."""
+
+    name: str
+    code: str
+    schema: Json
+    keys: dict[str, str]
+    rows: tuple[Json, Json]
+
+    def objects(self) -> list[bytes]:
+        """The objects, encoded."""
+        return [avro.encode(self.schema, row) for row in self.rows]
+
+    def header(self, **changes: str | bytes | None) -> bytes:
+        """The header, with keys of Avro replaced or, by None, left out."""
+        told: dict[str, str | bytes | None] = {
+            "avro.schema": json.dumps(self.schema),
+            "avro.codec": "null",
+            **self.keys,
+        }
+        told.update({name.replace("_", "."): value for name, value in changes.items()})
+        return avro.header({name: value for name, value in told.items() if value is not None})
+
+
+MANIFEST = Kind("manifest", "MAN001", entry_schema(2), keys(2), (entry(1), entry(2)))
+LIST = Kind("manifest-list", "MLS002", list_schema(2, ("partitions",)), {}, (listed(1), listed(2)))
+
+
+def _containers(kind: Kind) -> Iterator[Row]:
+    code = kind.code
+    one, two = kind.objects()
+    both, head = one + two, kind.header()
+    sound = head + avro.block(2, both)
+
+    def row(name: str, data: bytes, note: str) -> Row:
+        return name, code, data, note
+
+    yield row("empty-file", b"", "no bytes at all")
+    yield row("magic-alone", sound[:4], "the magic and nothing else")
+    yield row("other-magic", b"Obj\x02" + sound[4:], "another version of the magic")
+    yield row("parquet", b"PAR1" + bytes(20) + b"PAR1", "a Parquet file")
+    yield row("cut-in-header", sound[:200], "the file ends in its schema")
+    yield row("cut-in-sync", head[:-3], "the file ends in the sync marker of its header")
+    yield row("cut-in-block", sound[: len(head) + 20], "the file ends in its block")
+    yield row("cut-before-sync", sound[:-16], "the block has no sync marker")
+    yield row("cut-in-last-sync", sound[:-1], "the last byte is missing")
+    yield row("other-sync", sound[:-1] + b"\0", "the block ends with another sync marker")
+    yield row("sync-in-between", head + avro.block(1, one, sync=bytes(16)) + avro.block(1, two),
+              "the first of two blocks ends with another sync marker")  # fmt: skip
+    for name, count, note in (("more", 3, "3 objects are told and 2 are there"), ("fewer", 1, "1 object is told and 2 are there"),
+                              ("none", 0, "no objects are told and 2 are there"), ("negative", -2, "the number of objects is -2"),
+                              ("absurd", 1 << 62, "2**62 objects are told and 2 are there")):  # fmt: skip
+        yield row(f"block-count-{name}", head + avro.block(count, both), note)
+    for name, size, note in (("less", len(both) - 1, "one less"), ("more", len(both) + 1, "one more"), ("negative", -1, "-1"),
+                             ("absurd", 1 << 62, "2**62"), ("zero", 0, "0")):  # fmt: skip
+        yield row(f"block-size-{name}", head + avro.block(2, both, size=size), f"the size of the block is {note}")
+    long_count = b"\xff" * 10 + b"\x01"
+    yield row(
+        "block-count-too-long", head + long_count + avro.long(len(both)) + both + avro.SYNC, "a count of 11 bytes"
+    )
+    yield row("cut-object", head + avro.block(2, both[:-1]), "the last object is cut off, and the block is sound")
+    yield row("byte-after-objects", head + avro.block(2, both + b"\0"), "a byte follows the objects of the block")
+    yield row("byte-after-file", sound + b"\0", "a byte follows the file")
+    yield row("codec-unknown", kind.header(avro_codec="lz77") + avro.block(2, both), "there is no such codec")
+    for codec in ("deflate", "snappy", "zstandard"):
+        packed = avro.CODECS[codec](both)
+        start = kind.header(avro_codec=codec)
+        yield row(f"{codec}-plain", start + avro.block(2, both), "the block is not compressed")
+        yield row(f"{codec}-cut", start + avro.block(2, packed[:-5]), "the compressed data is cut off")
+    wrong = avro.snappy(both)[:-4] + struct.pack(">I", 0)
+    yield row("snappy-checksum", kind.header(avro_codec="snappy") + avro.block(2, wrong), "the checksum is wrong")
+    yield row("schema-missing", kind.header(avro_schema=None) + avro.block(2, both), "no schema")
+    for name, text, note in (("no-json", "{", "the schema is no JSON"), ("string", '"string"', "the objects are no records"),
+                             ("unknown-type", json.dumps(kind.schema).replace('"string"', '"text"'), "there is no type text"),
+                             ("no-fields", '{"type":"record","name":"r"}', "a record without fields"),
+                             ("negative-fixed", json.dumps(kind.schema).replace(
+                                 '"string"', '{"type":"fixed","name":"f","size":-1}'), "a fixed of -1 bytes")):  # fmt: skip
+        yield row(f"schema-{name}", kind.header(avro_schema=text) + avro.block(2, both), note)
+    yield "schema-without-ids", f"AVR013 {code}", kind.header(avro_schema=_without_ids(kind.schema)) + avro.block(2, both), (
+        "no field has an id, as ClickHouse wrote: fields are found by id alone")  # fmt: skip
+    metadata = avro.MAGIC + avro.long(1 << 40) + avro.text("avro.schema")
+    yield row("metadata-count", metadata, "2**40 entries of metadata are told")
+    yield row(
+        "metadata-length", avro.MAGIC + avro.long(1) + avro.long(1 << 40) + b"avro.schema", "a key of 2**40 bytes"
+    )
+
+
+def _without_ids(schema: Json) -> str:
+    def bare(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: bare(item) for name, item in value.items() if name not in ("field-id", "element-id")}
+        return [bare(item) for item in value] if isinstance(value, list) else value
+
+    return json.dumps(bare(schema))
+
+
+def _manifests() -> Iterator[Row]:
+    def of(name: str, codes: str, note: str, change: Callable[[Json], None] | None = None, row: Json | None = None,
+           **more: Any) -> Row:  # fmt: skip
+        return name, codes, manifest(2, [row or entry(1)], change=change, **more), note
+
+    required = ((0, "status", "MAN011"), (2, "data_file", "MAN015"), (100, "file_path", "DFL002"),
+                (101, "file_format", "DFL003"), (103, "record_count", "DFL005"), (104, "file_size_in_bytes", "DFL006"))  # fmt: skip
+    for field_id, name, code in required:
+
+        def without(schema: Json, field_id: int = field_id) -> None:
+            for fields in (columns_of(schema), schema["fields"]):
+                fields[:] = [one for one in fields if one["field-id"] != field_id]
+
+        yield of(f"{name.replace('_', '-')}-missing", code, f"{name} is required in every version", without)
+
+        def elsewhere(schema: Json, field_id: int = field_id) -> None:
+            column(schema, field_id)["field-id"] = 9000 + field_id
+
+        if field_id != 2:
+            yield of(f"{name.replace('_', '-')}-other-id", f"AVR013 {code}",
+                     f"{name} has the id {9000 + field_id}: it is not found by its name", elsewhere)  # fmt: skip
+    for field_id, name, code in required:
+        if field_id == 2:
+            continue
+
+        def nullable(schema: Json, field_id: int = field_id) -> None:
+            one = column(schema, field_id)
+            one["type"] = optional(one["type"])
+
+        row = entry(1)
+        if field_id == 0:
+            row = {**row, "status": None}
+        else:
+            row["data_file"][name] = None
+        yield of(f"{name.replace('_', '-')}-null", code, f"{name} is null, which a union allows", nullable, row)
+    for status in (3, -1, 1 << 30):
+        yield of(
+            f"status-{'minus-1' if status < 0 else status}",
+            "MAN011",
+            f"there is no status {status}",
+            row=entry(1, status),
+        )
+    for content in (3, -1):
+        yield of(f"content-{'minus-1' if content < 0 else content}", "DFL001", f"there is no content {content}",
+                 row=entry(1, file={"content": content}))  # fmt: skip
+    for name, text in (("unknown", "lance"), ("empty", ""), ("space", "parquet "), ("extension", ".parquet")):
+        yield of(
+            f"file-format-{name}", "DFL003", f"there is no format {text!r}", row=entry(1, file={"file_format": text})
+        )
+    yield from _types(of)
+    yield from _values(of)
+
+
+def _types(of: Callable[..., Row]) -> Iterator[Row]:
+    """Columns of another type."""
+    pair_of_strings = {"type": "array", "logicalType": "map", "items": {"type": "record", "name": "kv", "fields": [
+        field(126, "key", "int"), field(127, "value", "string")]}}  # fmt: skip
+    rows: list[tuple[str, str, int, Any, Any, str]] = [
+        ("status-string", "MAN011", 0, "string", "1", "an int"),
+        ("snapshot-id-string", "MAN012", 1, "string", "7", "a long"),
+        ("sequence-number-double", "MAN013", 3, "double", 7.0, "a long"),
+        ("file-path-int", "DFL002", 100, "int", 7, "a string"),
+        ("file-format-int", "DFL003", 101, "int", 7, "a string"),
+        ("record-count-string", "DFL005", 103, "string", "10", "a long"),
+        ("record-count-double", "DFL005", 103, "double", 10.0, "a long"),
+        ("record-count-boolean", "DFL005", 103, "boolean", True, "a long"),
+        ("file-size-float", "DFL006", 104, "float", 10.0, "a long"),
+        ("partition-array", "DFL004", 102, {"type": "array", "items": "int"}, [1], "a record"),
+        ("value-counts-array", "DFL012", 109, array(119, "long"), [10], "a map"),
+        ("value-counts-map", "DFL012", 109, {"type": "map", "values": "long"}, {"1": 10}, "a map of ints, no Avro map"),
+        ("lower-bounds-of-strings", "DFL016", 125, pair_of_strings, counts({1: "a"}), "a map of binary"),
+        ("split-offsets-long", "DFL019", 132, "long", 4, "a list"),
+        ("split-offsets-of-strings", "DFL019", 132, array(133, "string"), ["4"], "a list of longs"),
+        ("equality-ids-of-strings", "DFL020", 135, array(136, "string"), ["1"], "a list of ints"),
+        ("sort-order-id-string", "DFL021", 140, "string", "0", "an int"),
+        ("key-metadata-array", "DFL018", 131, array(9131, "int"), [1], "binary"),
+    ]  # fmt: skip
+    names = {109: "value_counts", 125: "lower_bounds", 132: "split_offsets", 135: "equality_ids", 140: "sort_order_id",
+             131: "key_metadata"}  # fmt: skip
+    for name, code, field_id, type_, value, expected in rows:
+
+        def retyped(schema: Json, field_id: int = field_id, type_: Any = type_) -> None:
+            one = column(schema, field_id)
+            one["type"] = type_
+            one.pop("default", None)
+
+        row = entry(1)
+        member = {0: "status", 1: "snapshot_id", 3: "sequence_number", 100: "file_path", 101: "file_format", 102: "partition",
+                  103: "record_count", 104: "file_size_in_bytes", **names}[field_id]  # fmt: skip
+        (row if field_id < 5 else row["data_file"])[member] = value
+        columns = (names[field_id],) if field_id in names else ()
+        yield of(f"{name}", code, f"{member} is {expected}", retyped, row, columns=columns)
+
+    def flat(schema: Json) -> None:
+        column(schema, 2)["type"] = "string"
+
+    yield of("data-file-string", "MAN015", "data_file is a record", flat, {**entry(1), "data_file": "a.parquet"})
+
+
+def _values(of: Callable[..., Row]) -> Iterator[Row]:
+    """Values that cannot be decoded."""
+    schema = entry_schema(2, columns=("value_counts", "split_offsets"))
+    path = entry(1)["data_file"]["file_path"]
+    row = entry(1, file={"value_counts": counts({1: 10}), "split_offsets": [4]})
+    body = avro.encode(schema, row)
+
+    def damaged(name: str, old: bytes, new: bytes, note: str) -> Row:
+        assert body.count(old) == 1, name
+        return name, "MAN001", avro.container(schema, [(1, body.replace(old, new))], keys(2)), note
+
+    text = avro.text(path)
+    yield damaged("string-negative", text, avro.long(-3) + text[1:], "the length of a string is -3")
+    yield damaged("string-absurd", text, avro.long(1 << 40) + text[1:], "the length of a string is 2**40")
+    yield damaged("string-not-utf-8", path.encode(), b"\xff" * len(path), "a path that is not UTF-8")
+    pair = b"\x02" + avro.long(1) + avro.long(1) + avro.long(10) + avro.long(0)
+    yield damaged("array-absurd", pair, b"\x02" + avro.long(1 << 40) + pair[2:], "an array of 2**40 pairs")
+    yield damaged(
+        "array-size",
+        pair,
+        b"\x02" + avro.long(-1) + avro.long(1 << 40) + pair[2:],
+        "a block of an array with 2**40 bytes",
+    )
+    yield damaged("union-branch", pair, b"\x04" + pair[1:], "a union of two types has no third branch")
+    yield damaged("union-negative", pair, b"\x01" + pair[1:], "a union has no branch -1")
+    size = avro.long(row["data_file"]["file_size_in_bytes"])
+    assert len(size) == 2
+    eleven = b"\xff" * 10 + b"\x01"
+    yield damaged("long-too-long", avro.long(10) + size, avro.long(10) + eleven, "a long of 11 bytes")
+
+
+def _partitions() -> Iterator[Vector]:
+    """Tuples and specs that do not fit."""
+
+    def refused(name: str, codes: str, note: str, data: bytes, table: Json, spec: Json, spec_id: int = 4) -> Vector:
+        args = read_args(data, {**LISTED, "partition_spec_id": spec_id}, table, spec)
+        return Vector(f"manifest-read-refuses-{name}", tuple(codes.split()), args, INVALID, LAYOUT, note, only=(2,))
+
+    for source, type_, value, note in (
+        ("int", "string", "x", "a string for an int"), ("string", "int", 7, "an int for a string"),
+        ("uuid", {"type": "fixed", "name": "f", "size": 15}, bytes(15), "15 bytes for a uuid"),
+        ("fixed[3]", {"type": "fixed", "name": "f", "size": 4}, bytes(4), "4 bytes for a fixed[3]"),
+        ("boolean", "int", 1, "an int for a boolean"),
+    ):  # fmt: skip
+        table, spec = partitioned(source)
+        row = entry(1, file={"partition": {"p": value}})
+        data = manifest(2, [row], partition=[field(1000, "p", optional(type_))], spec=spec, table=table)
+        yield refused(f"partition-of-{''.join(c for c in source if c.isalpha())}", "DFL004", note, data, table, spec)
+    table, spec = partitioned("int")
+    row = entry(1, file={"partition": {"p": 7}})
+    data = manifest(2, [row], partition=[field(1000, "p", optional("int"))], spec=spec, table=table)
+    yield refused(
+        "spec-unknown", "MLS005", "the list names the spec 5, which the table does not have", data, table, spec, 5
+    )
+
+
+def manifests() -> Iterator[Vector]:
+    """Manifests."""
+    for name, codes, data, note in (
+        *_containers(MANIFEST),
+        *_manifests(),
+        ("zstandard-bomb", "MAN001", _bomb(), _BOMB),
+    ):
+        yield Vector(
+            f"manifest-read-refuses-{name}", tuple(codes.split()), read_args(data), INVALID, LAYOUT, note, only=(2,)
+        )
+    yield from _partitions()
+
+
+_BOMB = "a block of one object has 256 MiB behind it once it is decompressed, in 8 KiB"
+
+
+def _bomb() -> bytes:
+    body = MANIFEST.objects()[0]
+    raw = len(body) << 3
+    blocks = raw.to_bytes(3, "little") + body
+    repeated = 1 << 17
+    zeros = (2 | repeated << 3).to_bytes(3, "little") + b"\0"
+    last = (3 | repeated << 3).to_bytes(3, "little") + b"\0"
+    frame = bytes.fromhex("28B52FFD") + b"\x00\x58" + blocks + zeros * 2047 + last
+    return MANIFEST.header(avro_codec="zstandard") + avro.block(1, frame)
+
+
+def _lists() -> Iterator[Row]:
+    def of(name: str, codes: str, note: str, change: Callable[[Json], None] | None = None, row: Json | None = None,
+           **more: Any) -> Row:  # fmt: skip
+        return name, codes, manifest_list(2, [row or listed(1)], change=change, **{"columns": (), **more}), note
+
+    required = ((500, "manifest_path", "MLS003"), (501, "manifest_length", "MLS004"), (502, "partition_spec_id", "MLS005"),
+                (503, "added_snapshot_id", "MLS009"))  # fmt: skip
+    for field_id, name, code in required:
+
+        def without(schema: Json, field_id: int = field_id) -> None:
+            schema["fields"] = [one for one in schema["fields"] if one["field-id"] != field_id]
+
+        yield of(f"{name.replace('_', '-')}-missing", code, f"{name} is required in every version", without)
+
+        def nullable(schema: Json, field_id: int = field_id) -> None:
+            one = column(schema, field_id)
+            one["type"] = optional(one["type"])
+
+        yield of(
+            f"{name.replace('_', '-')}-null",
+            code,
+            f"{name} is null, which a union allows",
+            nullable,
+            listed(1, **{name: None}),
+        )
+
+        def elsewhere(schema: Json, field_id: int = field_id) -> None:
+            column(schema, field_id)["field-id"] = 9000 + field_id
+
+        yield of(f"{name.replace('_', '-')}-other-id", f"AVR013 {code}",
+                 f"{name} has the id {9000 + field_id}: it is not found by its name", elsewhere)  # fmt: skip
+    rows: list[tuple[str, str, int, Any, Any]] = [
+        ("manifest_path", "MLS003", 500, "long", 1), ("manifest_length", "MLS004", 501, "string", "1"),
+        ("partition_spec_id", "MLS005", 502, "string", "0"), ("content", "MLS006", 517, "string", "data"),
+        ("sequence_number", "MLS007", 515, "string", "1"), ("min_sequence_number", "MLS008", 516, "double", 1.0),
+        ("added_snapshot_id", "MLS009", 503, "double", 1.0), ("added_files_count", "MLS010", 504, "string", "1"),
+        ("existing_files_count", "MLS011", 505, "boolean", True), ("deleted_files_count", "MLS012", 506, "float", 1.0),
+        ("added_rows_count", "MLS013", 512, "double", 1.0), ("existing_rows_count", "MLS014", 513, "string", "0"),
+        ("deleted_rows_count", "MLS015", 514, "boolean", False), ("partitions", "MLS016", 507, "string", "x"),
+        ("key_metadata", "MLS017", 519, array(9519, "int"), [1]),
+    ]  # fmt: skip
+    for name, code, field_id, type_, value in rows:
+
+        def retyped(schema: Json, field_id: int = field_id, type_: Any = type_) -> None:
+            one = column(schema, field_id)
+            one["type"] = type_
+            one.pop("default", None)
+
+        told = type_ if isinstance(type_, str) else "array"
+        yield of(f"{name.replace('_', '-')}-{told}", code, f"{name} is no {told}", retyped, listed(1, **{name: value}),
+                 columns=(name,))  # fmt: skip
+    for content in (2, -1):
+        yield of(f"content-{'minus-1' if content < 0 else content}", "MLS006", f"there is no content {content}",
+                 row=listed(1, content=content))  # fmt: skip
+
+    def summary(drop: int) -> Callable[[Json], None]:
+        def change(schema: Json) -> None:
+            record = column(schema, 507)["type"][1]["items"]
+            record["fields"] = [one for one in record["fields"] if one["field-id"] != drop]
+
+        return change
+
+    row = listed(1, partitions=[{"contains_null": False}])
+    yield of("contains-null-missing", "MLS019", "contains_null is required", summary(509), row, columns=("partitions",))
+
+    def null_summary(schema: Json) -> None:
+        record = column(schema, 507)["type"][1]["items"]
+        record["fields"][0]["type"] = optional("boolean")
+
+    yield of("contains-null-null", "MLS019", "contains_null is null, which a union allows", null_summary,
+             listed(1, partitions=[{}]), columns=("partitions",))  # fmt: skip
+    yield "manifest", "MLS003", manifest(2, [entry(1)]), "a manifest in place of a list"
+
+
+def lists() -> Iterator[Vector]:
+    """Manifest lists."""
+    for name, codes, data, note in (*_containers(LIST), *_lists()):
+        args = {"bytes": data.hex().upper()}
+        yield Vector(f"manifest-list-read-refuses-{name}", tuple(codes.split()), args, INVALID, LAYOUT, note, only=(2,))
