@@ -1,0 +1,85 @@
+"""Make the golden tables: tables that engines write, whose rows follow from the statements.
+
+    python -m tools.golden.make_tables [NAME...]
+
+Each table is made in the environment of its engine (see ``conformance/engines.toml``), at the place where it has to be read, and
+kept in ``vectors/golden/tables/NAME``. Its files hold random ids and the time of day: they are kept as they were written once, and
+a table that is made again is another table. Names may end in ``*``; without any, the tables that are not there yet are made.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import subprocess
+import sys
+import traceback
+from collections.abc import Iterable
+from pathlib import Path
+
+from tools.golden import make_tables_cases, make_tables_kit  # noqa: F401 - the cases register themselves
+
+ROOT = Path(__file__).resolve().parents[2]
+WAREHOUSES = {"iceberg-java": "/tmp/iceberg-conformance", "iceberg-java@1.10.2": "file:///tmp/iceberg-conformance"}
+INSIDE = "ICEBERG_CONFORMANCE_MAKING"
+
+
+def chosen(names: list[str]) -> list[str]:
+    """The tables that are asked for."""
+    every = make_tables_kit.MAKERS
+    if not names:
+        return [name for name in every if not (make_tables_kit.KEPT / name / "index.json").is_file()]
+    found = [name for name in every if any(fnmatch.fnmatch(name, pattern) for pattern in names)]
+    if not found:
+        raise SystemExit(f"no golden table is named {' or '.join(names)}")
+    return found
+
+
+def spawn(engine: str, names: Iterable[str]) -> None:
+    """Make tables in the environment of their engine."""
+    from conformance.engines import launch
+
+    started = launch(engine)
+    path = os.pathsep.join([started.env["PYTHONPATH"], str(ROOT)])
+    env = {**started.env, "PYTHONPATH": path, INSIDE: engine}
+    subprocess.run([started.command[0], "-m", "tools.golden.make_tables", *names], env=env, check=True, cwd=ROOT)
+
+
+def make(engine: str, names: list[str]) -> None:
+    """Make tables of the engine of this environment."""
+    make_tables_kit.PLACE.parent.mkdir(mode=0o700, exist_ok=True)
+    make_tables_kit.PLACE.mkdir(mode=0o700, exist_ok=True)
+    if engine == "pyiceberg":
+        for name in names:
+            make_tables_kit.MAKERS[name][1](None)
+        return
+    from tools.golden.make_tables_spark import Session
+
+    session = Session(WAREHOUSES[engine])
+    failed = []
+    try:
+        for name in names:
+            try:
+                make_tables_kit.MAKERS[name][1](session)
+            except Exception:  # the others are made all the same
+                traceback.print_exc()
+                failed.append(name)
+    finally:
+        session.spark.stop()
+    if failed:
+        raise SystemExit(f"not made: {', '.join(failed)}")
+
+
+def main() -> None:
+    """Make the tables that are asked for, engine by engine."""
+    names = chosen(sys.argv[1:])
+    engine = os.environ.get(INSIDE)
+    if engine is not None:
+        make(engine, names)
+        return
+    for engine in dict.fromkeys(make_tables_kit.MAKERS[name][0] for name in names):
+        spawn(engine, [name for name in names if make_tables_kit.MAKERS[name][0] == engine])
+
+
+if __name__ == "__main__":
+    main()

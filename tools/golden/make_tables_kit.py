@@ -1,0 +1,273 @@
+"""What makers of golden tables share: a table under construction, whose expected rows follow from its statements.
+
+Whoever makes a table runs statements in an engine and says here, statement by statement, what they do to the rows. The
+engine is never asked what it reads. Values are written as in the exchange form, with less ado: a long may be an int, a
+struct is a dict by name, a map a list of pairs.
+"""
+
+from __future__ import annotations
+
+import copy
+import gzip
+import hashlib
+import json
+import math
+import shutil
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+PLACE = Path("/tmp/iceberg-conformance/tables")
+KEPT = Path(__file__).resolve().parents[2] / "vectors" / "golden" / "tables"
+
+Row = dict[str, Any]
+
+
+def exchange(type_: Any, value: Any) -> Any:
+    """The exchange form of a value that is written as the makers write it."""
+    if value is None:
+        return None
+    if isinstance(type_, dict):
+        if type_["type"] == "struct":
+            return {str(field["id"]): exchange(field["type"], value[field["name"]]) for field in type_["fields"]}
+        if type_["type"] == "list":
+            return [exchange(type_["element"], item) for item in value]
+        return {
+            "keys": [exchange(type_["key"], key) for key, _ in value],
+            "values": [exchange(type_["value"], item) for _, item in value],
+        }
+    if type_ == "long":
+        return str(value)
+    if type_ in ("float", "double"):
+        if isinstance(value, str):
+            return value
+        assert math.isfinite(value), "written as text"
+        return float(value)
+    return value
+
+
+def struct(*fields: tuple[int, str, Any]) -> dict[str, Any]:
+    """A struct type of optional fields."""
+    return {
+        "type": "struct",
+        "fields": [{"id": id_, "name": name, "required": False, "type": type_} for id_, name, type_ in fields],
+    }
+
+
+def list_of(element_id: int, element: Any) -> dict[str, Any]:
+    """A list type of optional elements."""
+    return {"type": "list", "element-id": element_id, "element-required": False, "element": element}
+
+
+def map_of(key_id: int, key: Any, value_id: int, value: Any) -> dict[str, Any]:
+    """A map type of optional values."""
+    ids = {"key-id": key_id, "value-id": value_id}
+    return {"type": "map", **ids, "key": key, "value": value, "value-required": False}
+
+
+def _plain(type_: Any) -> Any:
+    """A type as types are compared: without docs, defaults and the spaces of decimals."""
+    if isinstance(type_, str):
+        return type_.replace(" ", "")
+    kept = ("type", "id", "name", "element-id", "key-id", "value-id")
+    made = {name: type_[name] for name in kept if name in type_}
+    for name in ("type", "element", "key", "value"):
+        if isinstance(type_.get(name), dict) or (name in ("element", "key", "value") and name in type_):
+            made[name] = _plain(type_[name])
+    if isinstance(made.get("type"), str):
+        made["type"] = made["type"].replace(" ", "")
+    if "fields" in type_:
+        made["fields"] = [_plain(field) for field in type_["fields"]]
+    return made
+
+
+class Table:
+    """A golden table under construction."""
+
+    def __init__(self, name: str, engine: str, version: int, about: str) -> None:
+        self.name = name
+        self.engine = engine
+        self.version = version
+        self.about = about
+        self.location = PLACE / name
+        self.statements: list[str] = []
+        self.columns: dict[str, Any] = {}
+        self.rows: list[Row] = []
+        self.states: list[dict[str, Any]] = []
+        self.next_row_id = 0
+        self.sequence_number = 0
+        shutil.rmtree(self.location, ignore_errors=True)
+
+    # What the statements do to the rows.
+
+    def say(self, statement: str) -> None:
+        """Keep what was done, for people."""
+        self.statements.append(statement)
+
+    def commits(self) -> None:
+        """A snapshot was committed."""
+        self.sequence_number += 1
+
+    def inserted(self, rows: Iterable[Iterable[Any]]) -> list[Row]:
+        """Rows were added, in this order; their ids follow from the order where the table has row lineage."""
+        self.commits()
+        made = [dict(zip(self.columns, row, strict=True)) for row in rows]
+        if self.version >= 3:
+            for row in made:
+                row["_row_id"] = self.next_row_id
+                row["_last_updated_sequence_number"] = self.sequence_number
+                self.next_row_id += 1
+        self.rows += made
+        return made
+
+    def deleted(self, gone: Callable[[Row], bool]) -> None:
+        """Rows were deleted."""
+        self.commits()
+        self.rows = [row for row in self.rows if not gone(row)]
+
+    def updated(self, which: Callable[[Row], bool], rewritten: int | None = None, **values: Any) -> None:
+        """Rows were updated in place: they keep their ids.
+
+        Args:
+            which: the rows that change.
+            rewritten: how many rows the new files have; as many as were updated where it is left out.
+            values: what the columns have now.
+        """
+        self.commits()
+        changed = [row for row in self.rows if which(row)]
+        for row in changed:
+            row |= values
+            if self.version >= 3:
+                row["_last_updated_sequence_number"] = self.sequence_number
+        if self.version >= 3:
+            self.next_row_id += len(changed) if rewritten is None else rewritten
+
+    def added(self, name: str, type_: Any, after: str | None = None, value: Any = None) -> None:
+        """A column was added; rows that are there have ``value`` in it."""
+        columns = list(self.columns.items())
+        at = len(columns) if after is None else 1 + list(self.columns).index(after) if after else 0
+        self.columns = dict([*columns[:at], (name, type_), *columns[at:]])
+        for row in self.rows:
+            row[name] = value
+
+    def dropped(self, name: str) -> None:
+        """A column was dropped."""
+        del self.columns[name]
+        for row in self.rows:
+            del row[name]
+
+    def renamed(self, name: str, to: str) -> None:
+        """A column was renamed."""
+        self.columns = {to if known == name else known: type_ for known, type_ in self.columns.items()}
+        for row in self.rows:
+            row[to] = row.pop(name)
+
+    # What is kept.
+
+    def metadata_file(self) -> Path:
+        """The newest metadata file."""
+        files = list((self.location / "metadata").glob("*.metadata.json"))
+        return max(files, key=lambda path: (path.stat().st_mtime_ns, path.name))
+
+    def metadata(self) -> dict[str, Any]:
+        """The newest metadata."""
+        data = self.metadata_file().read_bytes()
+        read: dict[str, Any] = json.loads(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
+        return read
+
+    def mark(self, label: str, ref: str | None = None, rows: list[Row] | None = None, **more: Any) -> None:
+        """Keep what the current snapshot, or that of ``ref``, has to be read as."""
+        found = self.metadata()
+        snapshot = found["refs"][ref]["snapshot-id"] if ref else found.get("current-snapshot-id")
+        one = next(kept for kept in found["snapshots"] if kept["snapshot-id"] == snapshot)
+        self._check(found)
+        at = {"snapshot": str(snapshot), "timestamp_ms": one["timestamp-ms"]}
+        self.states.append({"label": label, **at, **self._state(rows), **more})
+
+    def _state(self, rows: list[Row] | None = None) -> dict[str, Any]:
+        shown = self.rows if rows is None else rows
+        types = copy.deepcopy(self.columns)
+        lineage = {"_row_id": "long", "_last_updated_sequence_number": "long"} if self.version >= 3 else {}
+        made = [{name: exchange(type_, row.get(name)) for name, type_ in {**types, **lineage}.items()} for row in shown]
+        return {"types": types, "rows": made}
+
+    def _check(self, found: dict[str, Any]) -> None:
+        """Compare what is known of the table with its metadata, so that a slip of the maker is noticed."""
+        schema = next(one for one in found["schemas"] if one["schema-id"] == found["current-schema-id"])
+        written = {field["name"]: _plain(field["type"]) for field in schema["fields"]}
+        said = {name: _plain(type_) for name, type_ in self.columns.items()}
+        assert list(written.items()) == list(said.items()), f"{self.name}: {written} is not {said}"
+        assert found["format-version"] == self.version, self.name
+        if self.version >= 2:
+            assert found["last-sequence-number"] == self.sequence_number, (self.name, self.sequence_number)
+        if self.version >= 3:
+            assert found["next-row-id"] == self.next_row_id, (self.name, found["next-row-id"], self.next_row_id)
+
+    def finish(self, **more: Any) -> None:
+        """Keep the table, with what its current snapshot has to be read as, and its index."""
+        found = self.metadata()
+        self._check(found)
+        newest = self.metadata_file()
+        for path in sorted(self.location.rglob("*"), reverse=True):
+            old = path.name.endswith(".metadata.json") and path != newest
+            if old or path.name.endswith(".crc") or path.name == "_SUCCESS":
+                path.unlink()
+            elif path.is_dir() and not any(path.iterdir()):
+                path.rmdir()
+        current = {"label": "current", **self._state()}
+        self.keep(newest.relative_to(self.location), [*self.states, current], **more)
+
+    def keep(self, newest: Path, states: list[dict[str, Any]], **more: Any) -> None:
+        """Copy the files and write the index."""
+        kept = KEPT / self.name
+        shutil.rmtree(kept, ignore_errors=True)
+        shutil.copytree(self.location, kept)
+        files = {str(path.relative_to(kept)): path for path in sorted(kept.rglob("*")) if path.is_file()}
+        engine, _, version = self.engine.partition(" ")
+        index = {
+            "table": self.name,
+            "about": self.about,
+            "engine": engine,
+            "version": version,
+            "made_by": "tools/golden/make_tables.py",
+            "format_version": self.version,
+            "statements": self.statements,
+            "metadata": str(newest),
+            **more,
+            "states": states,
+            "files": {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()},
+        }
+        (kept / "index.json").write_text(index_text(index), encoding="utf-8")
+        size = sum(path.stat().st_size for path in files.values())
+        print(f"{self.name}: {len(files)} files, {size} bytes, {len(states)} states", file=sys.stderr)
+
+
+def index_text(index: dict[str, Any]) -> str:
+    """The text of an index: a line for each statement, state and file."""
+    lines = []
+    for name, member in index.items():
+        if isinstance(member, list) and member:
+            items = ",\n".join(f"  {json.dumps(item)}" for item in member)
+            lines.append(f" {json.dumps(name)}: [\n{items}\n ]")
+        elif name == "files":
+            items = ",\n".join(f"  {json.dumps(key)}: {json.dumps(item)}" for key, item in member.items())
+            lines.append(f" {json.dumps(name)}: {{\n{items}\n }}")
+        else:
+            lines.append(f" {json.dumps(name)}: {json.dumps(member)}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+MAKERS: dict[str, tuple[str, Callable[[Any], None]]] = {}
+"""The engine (a name of engines.toml) and the maker of each golden table, by name."""
+
+
+def golden(name: str, *engines: str) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
+    """Register the maker of a table."""
+
+    def register(maker: Callable[[Any], None]) -> Callable[[Any], None]:
+        assert name not in MAKERS, name
+        MAKERS[name] = (engines[0], maker)
+        return maker
+
+    return register

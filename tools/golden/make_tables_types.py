@@ -1,0 +1,179 @@
+"""Golden tables of every type, and of values at the ends of what types hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tools.golden.make_tables_kit import golden, list_of, map_of, struct
+from tools.golden.make_tables_spark import JavaTable, Session, SparkTable
+
+PRIMITIVES: dict[str, Any] = {
+    "b": "boolean",
+    "i": "int",
+    "l": "long",
+    "f": "float",
+    "d": "double",
+    "d9": "decimal(9, 2)",
+    "d18": "decimal(18, 4)",
+    "d38": "decimal(38, 10)",
+    "day": "date",
+    "tod": "time",
+    "ts": "timestamp",
+    "tz": "timestamptz",
+    "s": "string",
+    "u": "uuid",
+    "fx": "fixed[3]",
+    "bin": "binary",
+}
+NANOS = {"tsn": "timestamp_ns", "tzn": "timestamptz_ns"}
+
+LEAST = (
+    False,
+    -(2**31),
+    -(2**63),
+    "-Infinity",
+    "-Infinity",
+    "-9999999.99",
+    "-99999999999999.9999",
+    "-9999999999999999999999999999.9999999999",
+    "0001-01-01",
+    "00:00:00.000000",
+    "0001-01-01T00:00:00.000000",
+    "0001-01-01T00:00:00.000000+00:00",
+    "",
+    "00000000-0000-0000-0000-000000000000",
+    "000000",
+    "",
+)
+MOST = (
+    True,
+    2**31 - 1,
+    2**63 - 1,
+    "Infinity",
+    "Infinity",
+    "9999999.99",
+    "99999999999999.9999",
+    "9999999999999999999999999999.9999999999",
+    "9999-12-31",
+    "23:59:59.999999",
+    "9999-12-31T23:59:59.999999",
+    "9999-12-31T23:59:59.999999+00:00",
+    "\U0010ffff\U0010ffff",
+    "ffffffff-ffff-ffff-ffff-ffffffffffff",
+    "FFFFFF",
+    "FFFFFFFF",
+)
+ODD = (
+    True,
+    -1,
+    -1,
+    "NaN",
+    "NaN",
+    "-0.01",
+    "-0.0001",
+    "-0.0000000001",
+    "1969-12-31",
+    "12:34:56.000001",
+    "1969-12-31T23:59:59.999999",
+    "1969-12-31T23:59:59.999999+00:00",
+    "\u00e9\u4e2d\U0001f600'\"\\",
+    "80000000-0000-0000-8000-000000000000",
+    "0080FF",
+    "00",
+)
+ZERO = (
+    False,
+    0,
+    0,
+    -0.0,
+    -0.0,
+    "0.00",
+    "0.0000",
+    "0.0000000000",
+    "1970-01-01",
+    "00:00:00.000001",
+    "1970-01-01T00:00:00.000000",
+    "1970-01-01T00:00:00.000000+00:00",
+    "a\u0000b",
+    "7fffffff-ffff-ffff-7fff-ffffffffffff",
+    "7F8081",
+    "7F80",
+)
+NULLS = (None,) * len(PRIMITIVES)
+
+NANO_ROWS = (
+    ("1677-09-21T00:12:43.145224193", "1677-09-21T00:12:43.145224193+00:00"),
+    ("2262-04-11T23:47:16.854775807", "2262-04-11T23:47:16.854775807+00:00"),
+    ("1969-12-31T23:59:59.999999999", "1969-12-31T23:59:59.999999999+00:00"),
+    ("1970-01-01T00:00:00.000000001", "1970-01-01T00:00:00.000000001+00:00"),
+    (None, None),
+)
+
+
+def _types(name: str, version: int, format_: str) -> None:
+    @golden(name, "iceberg-java")
+    def make(session: Session) -> None:
+        table = JavaTable(session, name, version, f"every primitive type in {format_}, version {version}")
+        columns = {"n": "int", **PRIMITIVES}
+        rows = [(number, *row) for number, row in enumerate((LEAST, MOST, ODD, ZERO, NULLS), 1)]
+        if version == 3 and format_ != "orc":
+            columns |= NANOS
+            rows = [(*row, *nanos) for row, nanos in zip(rows, NANO_ROWS, strict=True)]
+        table.make(columns)
+        table.append(format_, *rows[:2])
+        table.append(format_, *rows[2:])
+        table.mark("all rows")
+        table.finish()
+
+
+for _version in (1, 2, 3):
+    for _format in ("parquet", "avro", "orc"):
+        _types(f"types-v{_version}-{_format}", _version, _format)
+
+
+POINT = struct((5, "x", "double"), (6, "y", "long"))
+NESTED = {
+    "id": "long",
+    "point": POINT,
+    "tags": list_of(7, "string"),
+    "props": map_of(8, "string", 9, "int"),
+}
+DEEP = list_of(10, struct((11, "name", "string"), (12, "counts", map_of(13, "int", 14, list_of(15, "long")))))
+
+
+def _nested(name: str, version: int, format_: str) -> None:
+    @golden(name, "iceberg-java")
+    def make(session: Session) -> None:
+        table = SparkTable(session, name, version, f"structs, lists and maps in {format_}: null, empty, of nulls")
+        table.create({**NESTED, "deep": _renumbered()}, write_format_default=format_)
+        table.insert(
+            (
+                1,
+                {"x": 1.5, "y": 2},
+                ["a", None, ""],
+                [("k", 1), ("", None)],
+                [{"name": "n", "counts": [(1, [2, None])]}],
+            ),
+            (2, {"x": None, "y": None}, [], [], []),
+            (3, None, None, None, None),
+            (4, {"x": -0.0, "y": None}, [None], [("\u00e9", 0)], [None, {"name": None, "counts": None}]),
+        )
+        table.insert((5, {"x": "NaN", "y": -1}, ["b"], [("z", -1)], [{"name": "m", "counts": [(0, [])]}]))
+        table.mark("all rows")
+        table.finish()
+
+
+def _renumbered() -> Any:
+    """The deep column with the ids that a new table gives: columns first, then what is inside them, in order."""
+    return list_of(11, struct((12, "name", "string"), (13, "counts", map_of(14, "int", 15, list_of(16, "long")))))
+
+
+_NESTED_IDS = {
+    "point": struct((6, "x", "double"), (7, "y", "long")),
+    "tags": list_of(8, "string"),
+    "props": map_of(9, "string", 10, "int"),
+}
+NESTED |= _NESTED_IDS
+
+for _format in ("parquet", "avro", "orc"):
+    _nested(f"nested-{_format}", 2, _format)
