@@ -188,25 +188,61 @@ class ObjectColumn:
 
 
 class LazyColumn:
-    """A column that is decoded when it is first asked for."""
+    """A column that is decoded when it is first asked for, or only in the rows that are asked for."""
 
-    __slots__ = ("_column", "_decode", "length")
+    __slots__ = ("_column", "_decode", "_find", "_rows", "length")
 
-    def __init__(self, decode: Callable[[], Column], length: int) -> None:
-        self._decode: Callable[[], Column] | None = decode
+    def __init__(
+        self,
+        decode: Callable[[Rows | None], Column],
+        length: int,
+        find: Callable[[int, int, Rows | None], tuple[Rows, Column] | None] | None = None,
+        rows: Rows | None = None,
+    ) -> None:
+        """Put decoding off.
+
+        Args:
+            decode: decodes some rows, or all.
+            length: the number of rows.
+            find: for maps of integers, see `find`.
+            rows: the rows of what ``decode`` knows that this column has.
+        """
+        self._decode = decode
+        self._find = find
+        self._rows = rows
         self._column: Column | None = None
         self.length = length
 
     def get(self) -> Column:
         """The decoded column."""
         if self._column is None:
-            assert self._decode is not None
-            self._column = self._decode()
-            self._decode = None
+            self._column = self._decode(self._rows)
         return self._column
 
+    def find(self, key: int, place: int, rows: Rows | None = None) -> tuple[Rows, Column] | None:
+        """The values of one key of maps, without decoding the others; None where they have to be decoded.
+
+        Args:
+            key: the key.
+            place: the place of the key in the records of the entries: 0, or 1 where the value comes first.
+            rows: the rows to look into, ascending; None for all.
+
+        Returns:
+            The places in ``rows`` of the maps that have the key, and its values.
+        """
+        if self._column is not None or self._find is None:
+            return None
+        return self._find(key, place, self._chosen(rows))
+
     def take(self, rows: Rows) -> Column:
-        return self.get().take(rows)
+        if self._column is not None:
+            return self._column.take(rows)
+        return LazyColumn(self._decode, len(rows), self._find, self._chosen(rows))
+
+    def _chosen(self, rows: Rows | None) -> Rows | None:
+        if self._rows is None or rows is None:
+            return self._rows if rows is None else rows
+        return self._rows[rows]
 
     def to_list(self) -> list[Any]:
         return self.get().to_list()

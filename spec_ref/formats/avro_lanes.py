@@ -9,11 +9,14 @@ compares the ends with what they have to be, decodes the data the plain way to s
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
+from spec_ref.errors import violation
 from spec_ref.formats.avro_columns import (
     BytesColumn,
     Column,
@@ -25,11 +28,14 @@ from spec_ref.formats.avro_columns import (
     RecordColumn,
     Rows,
     UnionColumn,
+    column_of,
     entry_record,
 )
 from spec_ref.formats.avro_lane_buffer import ONE64, STOPS64, Lanes, Longs, Positions
 from spec_ref.formats.avro_types import Array, AvroType, Enum, Field, Fixed, Map, Primitive, Record, Union, least_size
-from spec_ref.formats.avro_values import MAX_EMPTY_ITEMS
+from spec_ref.formats.avro_values import MAX_EMPTY_ITEMS, Malformed, decoder
+
+Mask: TypeAlias = npt.NDArray[np.bool_]
 
 LONG_LIST = 64
 FEW_LANES = 64
@@ -50,6 +56,13 @@ class Node:
     def skip(self, lanes: Lanes, pos: Positions) -> Positions:
         """Pass over a value in each lane, with no more checks than that needs."""
         return self.run(lanes, pos)[1]
+
+    def find(self, lanes: Lanes, pos: Positions, key: int, place: int) -> tuple[Rows, Column] | None:
+        """The lanes whose map has a key, and its values; None where this way cannot tell.
+
+        The lanes have been passed over before and are sound. Of a key that stands twice in a map the first is taken.
+        """
+        return None
 
 
 class _Null(Node):
@@ -142,6 +155,19 @@ class _Record(Node):
             pos = field.skip(lanes, pos)
         return pos
 
+    def is_entry(self, place: int) -> bool:
+        """Whether it is an entry of a map of integers, with the key at a place."""
+        return len(self.fields) == 2 and isinstance(self.fields[place], _Long)
+
+    def entry(self, lanes: Lanes, pos: Positions, key: int, place: int) -> tuple[Mask, Positions, Positions]:
+        """Pass over an entry of a map: where it has a key, where its value stands, and the positions behind it."""
+        if place:
+            behind = self.fields[0].skip(lanes, pos)
+            keys, after = lanes.long(behind)
+            return keys == key, pos, after
+        keys, values = lanes.long(pos)
+        return keys == key, values, self.fields[1].skip(lanes, values)
+
 
 class _Union(Node):
     def __init__(self, branches: Sequence[Node]) -> None:
@@ -186,6 +212,15 @@ class _Union(Node):
             if len(rows):
                 after[rows] = branch.skip(lanes, pos[rows])
         return after
+
+    def find(self, lanes: Lanes, pos: Positions, key: int, place: int) -> tuple[Rows, Column] | None:
+        choices, after = lanes.long(pos)
+        maps = [number for number, branch in enumerate(self.branches) if isinstance(branch, _Items)]
+        if len(maps) != 1:
+            return None
+        rows = np.nonzero(choices == maps[0])[0]
+        found = self.branches[maps[0]].find(lanes, after[rows], key, place)
+        return None if found is None else (rows[found[0]], found[1])
 
 
 class _Items(Node):
@@ -286,6 +321,37 @@ class _Items(Node):
     def _pass(self, lanes: Lanes, count: Longs, pos: Positions) -> Positions:
         return self._each(lanes, count, None, pos, lambda _, pos: self.item.skip(lanes, pos))
 
+    def find(self, lanes: Lanes, pos: Positions, key: int, place: int) -> tuple[Rows, Column] | None:
+        if not isinstance(self.item, _Record) or not self.item.is_entry(place):
+            return None
+        count, at = lanes.long(pos)
+        sized = np.nonzero(count < 0)[0]
+        if len(sized):
+            count[sized] = -count[sized]
+            at[sized] = lanes.size(at[sized])[1]
+        rows = np.nonzero(count > 0)[0]
+        left, at = count[rows], at[rows]
+        hit_rows: list[Rows] = []
+        hits: list[Positions] = []
+        while len(rows):
+            hit, values, at = self.item.entry(lanes, at, key, place)
+            if hit.any():
+                hit_rows.append(rows[hit])
+                hits.append(values[hit])
+                rows, left, at = rows[~hit], left[~hit], at[~hit]
+            left = left - 1
+            if len(left) and not left.min():
+                done = left == 0
+                if lanes.byte(at[done]).any():  # another block
+                    return None
+                rows, left, at = rows[~done], left[~done], at[~done]
+        found = np.concatenate(hit_rows) if hit_rows else np.zeros(0, np.intp)
+        values = np.concatenate(hits) if hits else np.zeros(0, np.intp)
+        if len(hit_rows) > 1:
+            order = np.argsort(found, kind="stable")
+            found, values = found[order], values[order]
+        return found, self.item.fields[1 - place].run(lanes, values)[0]
+
 
 class _Integers(_Items):
     """An array whose items are one or more integers each: passed over by counting the last bytes of integers."""
@@ -328,15 +394,39 @@ class _IntegerBytes(_Record):
             return super().skip(lanes, pos)
         return pos + ((both >> np.uint16(9)) + np.uint16(2))
 
+    def entry(self, lanes: Lanes, pos: Positions, key: int, place: int) -> tuple[Mask, Positions, Positions]:
+        both = lanes.halves[pos]
+        if place or not 0 <= key < 64 or (both & np.uint16(0x8180)).any():
+            return super().entry(lanes, pos, key, place)
+        return both & np.uint16(0xFF) == np.uint16(2 * key), pos + 1, pos + ((both >> np.uint16(9)) + np.uint16(2))
+
 
 class _Lazy(Node):
     """Passes over values and decodes them when they are asked for."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, type_: AvroType) -> None:
         self.node = node
+        self.type = type_
 
     def run(self, lanes: Lanes, pos: Positions) -> tuple[Column, Positions]:
-        return LazyColumn(lambda: self.node.run(lanes, pos)[0], len(pos)), self.node.skip(lanes, pos)
+        after = self.node.skip(lanes, pos)
+
+        def decode(rows: Rows | None) -> Column:
+            start, end = (pos, after) if rows is None else (pos[rows], after[rows])
+            column, behind = self.node.run(lanes, start)
+            if (behind == end).all():
+                return column
+            # Lists that are long in few lanes are passed over and not decoded.
+            one = decoder(self.type)
+            try:
+                return column_of(self.type, [one(lanes.data, position)[0] for position in start.tolist()])
+            except (Malformed, IndexError, struct.error):
+                raise violation("AVR014", "a field is no value of its type") from None
+
+        def find(key: int, place: int, rows: Rows | None) -> tuple[Rows, Column] | None:
+            return self.node.find(lanes, pos if rows is None else pos[rows], key, place)
+
+        return LazyColumn(decode, len(pos), find), after
 
     def skip(self, lanes: Lanes, pos: Positions) -> Positions:
         return self.node.skip(lanes, pos)
@@ -383,7 +473,7 @@ def compile_type(type_: AvroType, lazy: Collection[int] = ()) -> Node:
 def compile_field(field: Field, lazy: Collection[int] = ()) -> Node:
     """How the lanes decode a field of a record."""
     node = compile_type(field.type, lazy)
-    return _Lazy(node) if field.id in lazy else node
+    return _Lazy(node, field.type) if field.id in lazy else node
 
 
 def _items(item: AvroType, lazy: Collection[int]) -> Node:

@@ -8,16 +8,18 @@ that is not. Null is a mask beside the values.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import numpy as np
 import numpy.typing as npt
 
-from spec_ref.errors import violation
+from spec_ref.errors import SpecError, violation
 from spec_ref.formats.avro_columns import (
     BytesColumn,
     Column,
+    LazyColumn,
     ListColumn,
     NullColumn,
     NumberColumn,
@@ -47,33 +49,45 @@ _ENTRY = field_rules(ManifestEntry)
 _FILE = field_rules(DataFile)
 
 
+@attrs.frozen
+class Run:
+    """Entries of one manifest that stand one behind the other."""
+
+    manifest: Manifest
+    first: int
+    """The number of entries of the manifest before them."""
+
+    count: int
+    row_id: int | None
+    """The first row id that they inherit."""
+
+
 class ManifestColumns:
-    """The entries of a manifest, or of a part of one, in columns; inheritance is applied.
+    """The entries of a manifest, of a part of one or of several, in columns; inheritance is applied.
 
     Every property is an array over the entries, in their order.
     """
 
-    def __init__(
-        self, manifest: Manifest, batches: Iterable[Column], first: int = 0, row_id: int | None = None
-    ) -> None:
-        """Read the columns of some batches of the manifest.
+    def __init__(self, runs: Sequence[Run], batches: Iterable[Column]) -> None:
+        """Read the columns of some batches.
 
         Args:
-            manifest: the manifest.
+            runs: the manifests, or the parts of manifests, that the entries are of. They have one Avro schema and one
+                partition spec.
             batches: the batches, one behind the other.
-            first: the number of entries before them.
-            row_id: the first row id that they inherit.
         """
-        self.manifest = manifest
-        self._row_id = row_id
-        self._first = first
+        self._runs = tuple(runs)
+        self._ends = np.cumsum([run.count for run in runs])
+        self.manifest = runs[0].manifest
+        """The first of the manifests."""
+
         self._batches: list[RecordColumn] = []
         for batch in batches:
             root = forced(batch)
             assert isinstance(root, RecordColumn)
             self._batches.append(root)
         self._length = sum(batch.length for batch in self._batches)
-        record = manifest.record
+        record = self.manifest.record
         self._places = record.by_id()
         data_file = record.fields[self._places[2]].type
         self._file_record = present(data_file)[0]
@@ -93,12 +107,14 @@ class ManifestColumns:
 
     @functools.cached_property
     def _files(self) -> list[RecordColumn]:
-        made = []
+        made: list[RecordColumn] = []
         for column in self._field("data_file"):
             assert column is not None
             rows, files = optional(column)
             if not isinstance(files, RecordColumn) or (rows is not None and len(rows) < column.length):
-                raise violation("MAN015", "data_file is null", path=self._missing(column, rows, "/data_file"))
+                first = 0 if rows is None else int(np.setdiff1d(np.arange(column.length), rows)[0])
+                start = sum(files.length for files in made)
+                raise self._wrong(violation("MAN015", "data_file is null", path="/data_file"), start + first)
             made.append(files)
         return made
 
@@ -106,9 +122,21 @@ class ManifestColumns:
         place = self._file_places.get(_FILE[attribute].id or 0)
         return [None if place is None else files.fields[place] for files in self._files]
 
-    def _missing(self, column: Column, rows: Rows | None, path: str) -> str:
-        first = 0 if rows is None else int(np.setdiff1d(np.arange(column.length), rows)[0])
-        return f"/{self._first + first}{path}"
+    def place(self, row: int) -> tuple[Manifest, int]:
+        """The manifest of an entry, and its number there."""
+        run = int(np.searchsorted(self._ends, row, side="right"))
+        found = self._runs[run]
+        return found.manifest, found.first + row - (int(self._ends[run]) - found.count)
+
+    def _wrong(self, error: SpecError, row: int) -> SpecError:
+        """The error with the manifest and the entry that it is of."""
+        manifest, number = self.place(row)
+        problem = error.violation
+        return SpecError(attrs.evolve(problem, path=f"/{number}{problem.path}", file=manifest.file))
+
+    def _by_run(self, value: Callable[[Run], Any]) -> npt.NDArray[Any]:
+        """A value of each manifest, or of each part, over its entries."""
+        return np.repeat([value(run) for run in self._runs], [run.count for run in self._runs])
 
     def _numbers(self, columns: Sequence[Column | None]) -> Nullable:
         """A field of integers over all batches."""
@@ -134,8 +162,10 @@ class ManifestColumns:
         numbers = self._numbers(self._file_field(attribute))
         if not numbers.valid.all():
             name = _FILE[attribute].name
-            at_ = f"/{self._first + int(np.argmin(numbers.valid))}/data_file/{name}"
-            raise violation(_FILE[attribute].requirement, f"{name} is null", expected=f"a {name}", path=at_)
+            error = violation(
+                _FILE[attribute].requirement, f"{name} is null", expected=f"a {name}", path=f"/data_file/{name}"
+            )
+            raise self._wrong(error, int(np.argmin(numbers.valid)))
         return numbers.values
 
     def _check(self) -> None:
@@ -156,8 +186,8 @@ class ManifestColumns:
         if wrong.any():
             number = int(np.argmax(wrong))
             value = int(found.values[number]) if found.valid[number] else None
-            where = f"/{self._first + number}{path}"
-            raise violation(requirement, "the value is not one of the known", found=value, path=where)
+            error = violation(requirement, "the value is not one of the known", found=value, path=path)
+            raise self._wrong(error, number)
 
     # Scalars
 
@@ -171,8 +201,9 @@ class ManifestColumns:
     def snapshot_id(self) -> Nullable:
         """The snapshots that added or deleted the files."""
         found = self._numbers(self._field("snapshot_id"))
-        listed = self.manifest.manifest_file
-        return found if listed is None else _filled(found, listed.added_snapshot_id, ~found.valid)
+        if self.manifest.manifest_file is None:
+            return found
+        return _filled(found, self._by_run(_inherited_snapshot), ~found.valid)
 
     @functools.cached_property
     def sequence_number(self) -> Nullable:
@@ -186,11 +217,11 @@ class ManifestColumns:
 
     def _sequence(self, attribute: str) -> Nullable:
         found = self._numbers(self._field(attribute))
-        listed, version = self.manifest.manifest_file, self.manifest.format_version
-        if listed is None:
+        if self.manifest.manifest_file is None or found.valid.all():
             return found
-        inherits = ~found.valid if version is V1 else ~found.valid & (self.status == EntryStatus.ADDED)
-        return _filled(found, inherited_sequence_number(listed, version), inherits)
+        always = self._by_run(lambda run: run.manifest.format_version is V1)
+        inherits = ~found.valid & (always | (self.status == EntryStatus.ADDED))
+        return _filled(found, self._by_run(_inherited_number), inherits)
 
     @functools.cached_property
     def record_count(self) -> Longs:
@@ -211,16 +242,24 @@ class ManifestColumns:
         """The first row ids of the data files."""
         found = self._numbers(self._file_field("first_row_id"))
         found = Nullable(found.values, found.valid & (self.content == FileContent.DATA))
-        if self._row_id is None:
-            return found
-        counts = self._inheriting_rows
-        if self._row_id + float(np.abs(counts.astype(np.float64)).sum()) > SAFE_ROW_IDS:
-            following = self._row_id
-            for count, inherits in zip(counts.tolist(), self._inherits_row_id.tolist(), strict=True):
+        inherited = Nullable(np.zeros(self._length, np.int64), np.zeros(self._length, np.bool_))
+        for run, end in zip(self._runs, self._ends.tolist(), strict=True):
+            if run.row_id is not None:
+                here = slice(end - run.count, end)
+                self._number_rows(run.row_id, here, inherited.values[here])
+                inherited.valid[here] = self._inherits_row_id[here]
+        return _filled(found, inherited.values, ~found.valid & inherited.valid)
+
+    def _number_rows(self, row_id: int, here: slice, target: Longs) -> None:
+        """The first row ids of the entries of one run."""
+        counts = self._inheriting_rows[here]
+        if row_id + float(np.abs(counts.astype(np.float64)).sum()) > SAFE_ROW_IDS:
+            following = row_id
+            for count, inherits in zip(counts.tolist(), self._inherits_row_id[here].tolist(), strict=True):
                 if inherits:
                     check_row_id(following)
                 following += count
-        return _filled(found, self._row_id + np.cumsum(counts) - counts, ~found.valid & self._inherits_row_id)
+        target[:] = row_id + np.cumsum(counts) - counts
 
     @functools.cached_property
     def _inherits_row_id(self) -> Mask:
@@ -234,8 +273,10 @@ class ManifestColumns:
 
     @property
     def next_row_id(self) -> int | None:
-        """The first row id that entries behind these inherit."""
-        return None if self._row_id is None else self._row_id + sum(self._inheriting_rows.tolist())
+        """The first row id that entries of the last manifest behind these inherit."""
+        run = self._runs[-1]
+        here = slice(self._length - run.count, self._length)
+        return None if run.row_id is None else run.row_id + sum(self._inheriting_rows[here].tolist())
 
     @functools.cached_property
     def content_offset(self) -> Nullable:
@@ -315,68 +356,80 @@ class ManifestColumns:
 
     # Statistics
 
-    def counts(self, attribute: str, field_id: int) -> Nullable:
+    def counts(self, attribute: str, field_id: int, rows: Rows | None = None) -> Nullable:
         """One column's counts or sizes over all files.
 
         Args:
             attribute: ``column_sizes``, ``value_counts``, ``null_value_counts`` or ``nan_value_counts``.
             field_id: the id of the column.
+            rows: the files to tell of, ascending; all where not given.
         """
-        values = np.zeros(self._length, np.int64)
-        valid = np.zeros(self._length, np.bool_)
-        for rows, column in self._entries_of(attribute, field_id):
+        length = self._length if rows is None else len(rows)
+        values = np.zeros(length, np.int64)
+        valid = np.zeros(length, np.bool_)
+        for files, column in self._entries_of(attribute, field_id, rows):
             assert isinstance(column, NumberColumn)
-            values[rows], valid[rows] = column.values, True
+            values[files], valid[files] = column.values, True
         return Nullable(values, valid)
 
-    def lower_bounds(self, field_id: int) -> Bounds:
-        """One column's lower bounds over all files."""
-        return self._bounds("lower_bounds", field_id)
+    def lower_bounds(self, field_id: int, rows: Rows | None = None) -> Bounds:
+        """One column's lower bounds over all files, or some of them."""
+        return self._bounds("lower_bounds", field_id, rows)
 
-    def upper_bounds(self, field_id: int) -> Bounds:
-        """One column's upper bounds over all files."""
-        return self._bounds("upper_bounds", field_id)
+    def upper_bounds(self, field_id: int, rows: Rows | None = None) -> Bounds:
+        """One column's upper bounds over all files, or some of them."""
+        return self._bounds("upper_bounds", field_id, rows)
 
-    def _bounds(self, attribute: str, field_id: int) -> Bounds:
-        offsets = np.zeros(self._length, np.int64)
-        lengths = np.zeros(self._length, np.int64)
-        part = np.zeros(self._length, np.int64)
-        valid = np.zeros(self._length, np.bool_)
+    def _bounds(self, attribute: str, field_id: int, rows: Rows | None) -> Bounds:
+        length = self._length if rows is None else len(rows)
+        offsets = np.zeros(length, np.int64)
+        lengths = np.zeros(length, np.int64)
+        part = np.zeros(length, np.int64)
+        valid = np.zeros(length, np.bool_)
         data: list[bytes] = []
-        for rows, column in self._entries_of(attribute, field_id):
+        for files, column in self._entries_of(attribute, field_id, rows):
             assert isinstance(column, BytesColumn)
             if not data or data[-1] is not column.data:
                 data.append(column.data)
-            offsets[rows], lengths[rows] = column.offsets, column.lengths
-            part[rows], valid[rows] = len(data) - 1, True
+            offsets[files], lengths[files] = column.offsets, column.lengths
+            part[files], valid[files] = len(data) - 1, True
         return Bounds(tuple(data), part, offsets, lengths, valid)
 
-    def _entries_of(self, attribute: str, field_id: int) -> Iterator[tuple[Rows, Column]]:
-        """The entries of maps with a key: the files that have it, and their values."""
+    def _entries_of(self, attribute: str, field_id: int, rows: Rows | None) -> Iterator[tuple[Rows, Column]]:
+        """The entries of maps with a key: the files that have it, as places in ``rows``, and their values."""
         swapped = self._swapped(attribute)
         start = 0
-        for column, batch in zip(self._file_field(attribute), self._batches, strict=True):
+        columns = self._file_field(attribute)
+        for column, batch, mine in zip(columns, self._batches, self._by_batch(rows), strict=True):
             here = start
-            start += batch.length
+            start += batch.length if mine is None else len(mine)
             if column is None:
                 continue
-            holders, maps = optional(column)
-            if not isinstance(maps, ListColumn):
+            found = column.find(field_id, swapped, mine) if isinstance(column, LazyColumn) else None
+            if found is not None:
+                known, values = optional(found[1])
+                yield (found[0] if known is None else found[0][known]) + here, values
                 continue
-            for rows, entries in maps.slots:
-                inner, pairs = optional(entries)
-                if not isinstance(pairs, RecordColumn):
-                    continue
-                keys, values = forced(pairs.fields[swapped]), pairs.fields[1 - swapped]
-                assert isinstance(keys, NumberColumn)
-                hits = np.nonzero(keys.values == field_id)[0]
-                if not len(hits):
-                    continue
-                files = hits
-                for through in (inner, rows, holders):
-                    files = files if through is None else through[files]
-                known, found = optional(values.take(hits) if len(hits) < keys.length else values)
-                yield (files if known is None else files[known]) + here, found
+            yield from self._pairs_of(column if mine is None else column.take(mine), field_id, swapped, here)
+
+    def _pairs_of(self, column: Column, field_id: int, swapped: int, here: int) -> Iterator[tuple[Rows, Column]]:
+        holders, maps = optional(column)
+        if not isinstance(maps, ListColumn):
+            return
+        for rows, entries in maps.slots:
+            inner, pairs = optional(entries)
+            if not isinstance(pairs, RecordColumn):
+                continue
+            keys, values = forced(pairs.fields[swapped]), pairs.fields[1 - swapped]
+            assert isinstance(keys, NumberColumn)
+            hits = np.nonzero(keys.values == field_id)[0]
+            if not len(hits):
+                continue
+            files = hits
+            for through in (inner, rows, holders):
+                files = files if through is None else through[files]
+            known, found = optional(values.take(hits) if len(hits) < keys.length else values)
+            yield (files if known is None else files[known]) + here, found
 
     def _swapped(self, attribute: str) -> int:
         """1 where the records of a map have the value first."""
@@ -389,6 +442,84 @@ class ManifestColumns:
         wire = _FILE[attribute].type
         return int(isinstance(entry, Record) and entry.fields[0].id == wire.value_id)
 
+    # As written
+
+    def written(self, attribute: str) -> Nullable:
+        """A number of the entries, or else of their files, as it is written: without what is inherited."""
+        return self._numbers(self._field(attribute) if attribute in _ENTRY else self._file_field(attribute))
+
+    def texts(self, attribute: str) -> list[Any]:
+        """A string of the files, None for null."""
+        return self._values(self._file_field(attribute), None)
+
+    def nulls(self, attribute: str) -> Mask:
+        """Where a field of the files is null, or the file does not have it."""
+        missing = np.ones(self._length, np.bool_)
+        start = 0
+        for column, batch in zip(self._file_field(attribute), self._batches, strict=True):
+            here = slice(start, start + batch.length)
+            start += batch.length
+            if column is not None:
+                rows, found = optional(column)
+                if rows is None:
+                    missing[here] = isinstance(found, NullColumn)
+                else:
+                    missing[here][rows] = False
+        return missing
+
+    def items(self, attribute: str) -> Iterator[tuple[Rows, Column]]:
+        """The elements of a list or map of the files, or the records of its entries: the files that have one, and it.
+
+        The elements of a file come in their order.
+        """
+        start = 0
+        for column, batch in zip(self._file_field(attribute), self._batches, strict=True):
+            here = start
+            start += batch.length
+            if column is None:
+                continue
+            holders, lists = optional(column)
+            if not isinstance(lists, ListColumn):
+                continue
+            for rows, elements in lists.slots:
+                inner, found = optional(elements)
+                files = np.arange(found.length, dtype=np.intp)
+                for through in (inner, rows, holders):
+                    files = files if through is None else through[files]
+                yield files + here, found
+
+    def maps(self, attribute: str) -> Iterator[tuple[int, Rows, Column]]:
+        """A map of the files by column: the column's id, the files that have it, and their values, nulls left out.
+
+        An id may come several times, with other files each time.
+        """
+        swapped = self._swapped(attribute)
+        for files, pairs in self.items(attribute):
+            if not isinstance(pairs, RecordColumn) or not pairs.length:
+                continue
+            keys, values = forced(pairs.fields[swapped]), forced(pairs.fields[1 - swapped])
+            assert isinstance(keys, NumberColumn)
+            distinct = _distinct(keys.values)
+            for key in distinct:
+                hits = None if len(distinct) == 1 else np.nonzero(keys.values == key)[0]
+                of_key = values if hits is None else values.take(hits)
+                here = files if hits is None else files[hits]
+                known, found = optional(of_key)
+                yield key, here if known is None else here[known], found
+
+    def rows(self, rows: Rows) -> list[tuple[Any, ...]]:
+        """The entries with these numbers, ascending, as the rows that `Manifest.entry_of` makes entries of."""
+        made: list[tuple[Any, ...]] = []
+        for batch, mine in zip(self._batches, self._by_batch(rows), strict=True):
+            assert mine is not None
+            made += batch.take(mine).to_list()
+        return made
+
+    @property
+    def first(self) -> int:
+        """The number of entries of the manifest before these."""
+        return self._runs[0].first
+
     def load(self) -> ManifestColumns:
         """Decode all statistics now, and give the columns."""
         for files in self._files:
@@ -398,15 +529,32 @@ class ManifestColumns:
 
     # Entries
 
-    def entries(self, rows: Rows | Sequence[int]) -> list[ManifestEntry]:
-        """The entries with these numbers, ascending, as objects."""
+    def entries(self, rows: Rows | Sequence[int], *, without: Collection[str] = ()) -> list[ManifestEntry]:
+        """The entries with these numbers, ascending, as objects.
+
+        Args:
+            rows: the numbers.
+            without: attributes of the files that are not decoded and left None.
+        """
         chosen = np.asarray(rows, np.intp)
+        left_out = {self._file_places.get(_FILE[attribute].id or 0) for attribute in without}
         made: list[ManifestEntry] = []
-        numbers = (chosen + self._first).tolist()
         for batch, mine in zip(self._batches, self._by_batch(chosen), strict=True):
             assert mine is not None
-            made += (self.manifest.entry_of(row, numbers[len(made)]) for row in batch.take(mine).to_list())
+            for row in self._without(batch, left_out).take(mine).to_list():
+                manifest, number = self.place(int(chosen[len(made)]))
+                made.append(manifest.entry_of(row, number))
         return [self._inherited(entry, row) for entry, row in zip(made, chosen.tolist(), strict=True)]
+
+    def _without(self, batch: RecordColumn, places: Collection[int | None]) -> RecordColumn:
+        """The batch with nulls in some fields of the files."""
+        at = self._places[2]
+        files = batch.fields[at]
+        if not places or not isinstance(files, RecordColumn):
+            return batch
+        fields = [NullColumn(field.length) if place in places else field for place, field in enumerate(files.fields)]
+        made = RecordColumn(fields, files.length)
+        return RecordColumn([made if place == at else field for place, field in enumerate(batch.fields)], batch.length)
 
     def _inherited(self, entry: ManifestEntry, row: int) -> ManifestEntry:
         data_file = evolve(entry.data_file, first_row_id=_at(self.first_row_id, row))
@@ -419,6 +567,14 @@ class ManifestColumns:
         )
 
 
+def _distinct(keys: npt.NDArray[Any]) -> list[int]:
+    """The ids among keys; in the maps of one writer most slots have one."""
+    if len(keys) and (keys == keys[0]).all():
+        return [int(keys[0])]
+    found: list[int] = np.unique(keys).tolist()
+    return found
+
+
 def column_batches(manifest: Manifest) -> Iterator[ManifestColumns]:
     """The entries in columns, a batch at a time, so that no more than one batch is held.
 
@@ -427,14 +583,28 @@ def column_batches(manifest: Manifest) -> Iterator[ManifestColumns]:
     """
     first, row_id = 0, _first_row_id(manifest)
     for batch in manifest.batches():
-        columns = ManifestColumns(manifest, (batch,), first, row_id)
+        columns = ManifestColumns((Run(manifest, first, batch.length, row_id),), (batch,))
         yield columns
         first, row_id = first + len(columns), columns.next_row_id
 
 
 def all_columns(manifest: Manifest) -> ManifestColumns:
     """All entries in columns; see `spec_ref.manifests.manifest.Manifest.columns`."""
-    return ManifestColumns(manifest, list(manifest.batches()), row_id=_first_row_id(manifest))
+    batches = list(manifest.batches())
+    count = sum(batch.length for batch in batches)
+    return ManifestColumns((Run(manifest, 0, count, _first_row_id(manifest)),), batches)
+
+
+def _inherited_snapshot(run: Run) -> int:
+    listed = run.manifest.manifest_file
+    assert listed is not None
+    return listed.added_snapshot_id
+
+
+def _inherited_number(run: Run) -> int:
+    listed = run.manifest.manifest_file
+    assert listed is not None
+    return inherited_sequence_number(listed, run.manifest.format_version)
 
 
 def _first_row_id(manifest: Manifest) -> int | None:

@@ -213,6 +213,19 @@ class Manifest:
         """The Avro schema of the entries."""
         return self._shape.record
 
+    @property
+    def layout(self) -> Layout:
+        """How the entries are decoded into columns."""
+        return self._shape.layout
+
+    def payloads(self) -> Iterator[tuple[int, bytes]]:
+        """The decompressed blocks, each with the number of its entries.
+
+        Raises:
+            SpecError: a block does not decompress, or to more than is believed.
+        """
+        return self._container.payloads()
+
     def __len__(self) -> int:
         """The number of entries that the blocks say they have."""
         return self._container.count
@@ -237,7 +250,7 @@ class Manifest:
         parts = (Part(count, payload) for count, payload in self._container.payloads())
         first = 0
         for batch in batches(parts):
-            with self._told():
+            with self.told():
                 yield self._shape.layout.decode(batch, REQUIREMENT, first)
             first += sum(part.count for part in batch)
 
@@ -260,7 +273,7 @@ class Manifest:
         for column in self.batches():
             for start in range(0, column.length, ENTRIES_AT_ONCE):
                 chosen = np.arange(start, min(start + ENTRIES_AT_ONCE, column.length))
-                with self._told():
+                with self.told():
                     rows = column.take(chosen).to_list()
                 yield from rows
 
@@ -273,7 +286,8 @@ class Manifest:
             raise SpecError(attrs.evolve(problem, path=f"/{number}{problem.path}", file=self.file)) from error.__cause__
         return entry
 
-    def _told(self) -> Any:
+    def told(self) -> Any:
+        """A context that adds the name of the file to errors."""
         return _Told(self.file)
 
 

@@ -1,0 +1,90 @@
+"""Many manifests decoded together (Scan Planning).
+
+A table has many manifests that were written alike. Those of one Avro schema and one partition spec that stand one
+behind the other are decoded in one set of columns, a batch at a time, whatever the number of manifests in a batch.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+
+import attrs
+
+from spec_ref.errors import SpecError
+from spec_ref.formats.avro_batches import BATCH_BYTES, Part
+from spec_ref.manifests.columns import ManifestColumns, Run
+from spec_ref.manifests.manifest import REQUIREMENT, Manifest
+
+
+@attrs.define
+class _Pending:
+    """Blocks of one manifest that are not decoded yet."""
+
+    manifest: Manifest
+    first: int
+    parts: list[Part]
+
+    @property
+    def count(self) -> int:
+        return sum(part.count for part in self.parts)
+
+
+def joined_columns(manifests: Iterable[Manifest]) -> Iterator[ManifestColumns]:
+    """The entries of manifests in columns, in their order, a batch at a time.
+
+    No more is held than a batch, which may be of several manifests. In an error, the place tells the file and the
+    number of the entry in it.
+
+    Raises:
+        SpecError: as `spec_ref.manifests.manifest.Manifest.batches` and `ManifestColumns`.
+    """
+    for _, alike in itertools.groupby(manifests, lambda manifest: (manifest.layout, manifest.spec_id)):
+        yield from _joined(alike)
+
+
+def _joined(manifests: Iterable[Manifest]) -> Iterator[ManifestColumns]:
+    pending: list[_Pending] = []
+    held = 0
+    row_id: int | None = None  # of the manifest that the batch before ended in
+    for manifest in manifests:
+        pending.append(_Pending(manifest, 0, []))
+        for part in _parts(manifest):
+            last = pending[-1]
+            if held and held + len(part.payload) > BATCH_BYTES:
+                columns = _decoded(pending, row_id)
+                yield columns
+                pending, row_id = [_Pending(manifest, last.first + last.count, [])], columns.next_row_id
+                held = 0
+            pending[-1].parts.append(part)
+            held += len(part.payload)
+    if pending:
+        yield _decoded(pending, row_id)
+
+
+def _parts(manifest: Manifest) -> Iterator[Part]:
+    """The blocks of a manifest, with its name in errors."""
+    with manifest.told():
+        yield from (Part(count, payload) for count, payload in manifest.payloads())
+
+
+def _decoded(pending: list[_Pending], row_id: int | None) -> ManifestColumns:
+    runs = [
+        Run(one.manifest, one.first, one.count, row_id if place == 0 and one.first else first_row_id(one.manifest))
+        for place, one in enumerate(pending)
+    ]
+    layout = pending[0].manifest.layout
+    parts = [part for one in pending for part in one.parts]
+    try:
+        column = layout.decode(parts, REQUIREMENT)
+    except SpecError:
+        for one in pending:  # to tell which file it is, and which entry of it
+            with one.manifest.told():
+                layout.decode(one.parts, REQUIREMENT, one.first)
+        raise
+    return ManifestColumns(runs, (column,))
+
+
+def first_row_id(manifest: Manifest) -> int | None:
+    """What the first data file of a manifest inherits as its first row id."""
+    return None if manifest.manifest_file is None else manifest.manifest_file.first_row_id
