@@ -1,0 +1,109 @@
+"""The pytest plugin: the vectors as tests of an engine's own suite, in a pytest of their own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+MINIATURE = Path(__file__).parent / "miniature.py"
+KNOWN = """
+[[deviation]]
+engine = "miniature"
+vectors = ["mini-7"]
+reason = "dies of sevens"
+"""
+
+
+@pytest.fixture
+def pytest_run(tmp_path: Path, mini_vectors: Path) -> Callable[..., tuple[int, str]]:
+    """Runs pytest in an empty folder against a miniature adapter; its exit status and what it prints."""
+
+    def run(name: str, *options: str) -> tuple[int, str]:
+        (tmp_path / "own").mkdir(exist_ok=True)
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-rfsx",
+            "-p",
+            "no:cacheprovider",
+            f"--rootdir={tmp_path / 'own'}",
+        ]
+        command += [f"--iceberg-vectors={mini_vectors}", f"--iceberg-adapter={sys.executable} {MINIATURE} {name}"]
+        done = subprocess.run([*command, *options], cwd=tmp_path / "own", capture_output=True, text=True, timeout=60)
+        return done.returncode, done.stdout + done.stderr
+
+    return run
+
+
+PytestRun = Callable[..., tuple[int, str]]
+
+
+def test_each_vector_is_a_test(pytest_run: PytestRun) -> None:
+    status, text = pytest_run("good", "-vv")
+    assert (status, "10 passed" in text) == (0, True), text
+    assert "iceberg::mini::mini-7 PASSED" in text
+
+
+def test_a_failure_shows_its_evidence_and_the_others_go_on(pytest_run: PytestRun) -> None:
+    status, text = pytest_run("dies")
+    assert (status, "1 failed, 9 passed" in text) == (1, True), text
+    assert "FAILED iceberg::mini::mini-7" in text
+    assert "exited with status 3" in text
+    assert "iceberg-conformance replay mini-7" in text
+    assert "Traceback" not in text
+
+
+def test_a_known_deviation_is_an_expected_failure(pytest_run: PytestRun, tmp_path: Path) -> None:
+    (tmp_path / "known.toml").write_text(KNOWN)
+    status, text = pytest_run("dies", f"--iceberg-expect={tmp_path / 'known.toml'}")
+    assert (status, "9 passed, 1 xfailed" in text) == (0, True), text
+    assert "dies of sevens" in text
+
+
+def test_a_known_deviation_that_is_over_fails(pytest_run: PytestRun, tmp_path: Path) -> None:
+    (tmp_path / "known.toml").write_text(KNOWN)
+    status, text = pytest_run("good", f"--iceberg-expect={tmp_path / 'known.toml'}")
+    assert (status, "1 failed, 9 passed" in text) == (1, True), text
+    assert "it passes now; the deviation is over" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "passed"),
+    [
+        (["-k", "mini-1"], 2),
+        (["-k", "TYP023 and not mini-1"], 8),
+        (["-m", 'iceberg_suite(name="mini")'], 10),
+        (["-m", "iceberg_version(number=3) and not iceberg_requirement"], 0),
+        (["--iceberg-suite=mini"], 10),
+    ],
+)
+def test_filters_and_marks_choose(pytest_run: PytestRun, options: list[str], passed: int) -> None:
+    status, text = pytest_run("good", *options)
+    assert (status, f"{passed} passed" in text or "10 deselected" in text) == (0 if passed else 5, True), text
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--iceberg-suite=none"], "none"),
+        (["--iceberg-expect=nowhere.toml"], "nowhere.toml: expectations cannot be read"),
+    ],
+)
+def test_wrong_usage_is_told_in_one_line(pytest_run: PytestRun, options: list[str], told: str) -> None:
+    status, text = pytest_run("good", *options)
+    assert status == 4
+    assert told in text
+    assert "INTERNALERROR" not in text
+
+
+def test_without_an_adapter_nothing_happens(tmp_path: Path) -> None:
+    (tmp_path / "test_own.py").write_text("def test_own():\n    assert True\n")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--rootdir={tmp_path}"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert "1 passed" in done.stdout
