@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from typing import Any
 
 import jiter
 
 from spec_ref.errors import violation
+from spec_ref.json_places import place_of
 
 MAX_DEPTH = 180
 """Levels of arrays and objects. A schema level takes three of them; no engine writes schemas sixty levels deep."""
@@ -21,12 +23,20 @@ MAX_DEPTH = 180
 MAX_BYTES = 1 << 30
 """Size of a document after decompression."""
 
+LARGE = 1 << 18
+"""Size of a document from which on it is worth looking for repeated names apart from parsing."""
+
 DOCUMENT = "TMD029"
 """The code of everything that makes a text no JSON document of the kinds that Appendix C lists."""
 
 
-def loads(text: bytes | str) -> Any:
+def loads(text: bytes | str, unrepeated: Callable[[bytes, Any], bool] | None = None) -> Any:
     """Parse one JSON document of UTF-8 text.
+
+    Args:
+        text: the text.
+        unrepeated: tells of the text and what was parsed of it that no object has a name twice, sooner than a parser
+            that looks for it would; where it cannot tell, the parser looks.
 
     Raises:
         SpecError: the text is not JSON, not UTF-8, repeats a name in an object, holds a lone surrogate, nests too deep,
@@ -36,11 +46,18 @@ def loads(text: bytes | str) -> Any:
         raise violation(DOCUMENT, "the document is too large", found=len(text), expected=f"at most {MAX_BYTES} bytes")
     try:
         data = text.encode() if isinstance(text, str) else bytes(text)
-        return jiter.from_json(data, catch_duplicate_keys=True, allow_inf_nan=False, cache_mode="keys")
     except UnicodeEncodeError as error:
         raise violation(DOCUMENT, "the text holds a lone surrogate, which UTF-8 cannot write") from error
+    try:
+        if unrepeated is not None and len(data) >= LARGE:
+            document = jiter.from_json(data, allow_inf_nan=False, cache_mode="keys")
+            if unrepeated(data, document):
+                return document
+        return jiter.from_json(data, catch_duplicate_keys=True, allow_inf_nan=False, cache_mode="keys")
     except ValueError as error:
-        raise violation(DOCUMENT, f"the text is not a JSON document: {error}") from error
+        message = str(error)
+        path = "".join(f"/{escaped(str(segment))}" for segment in place_of(data, message))
+        raise violation(DOCUMENT, f"the text is not a JSON document: {message}", path=path) from error
 
 
 def check_document(value: Any) -> None:

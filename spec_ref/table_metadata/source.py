@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import copy
+import functools
 from typing import Any
 
 from spec_ref.errors import violation
 from spec_ref.json_document import DOCUMENT, check_document, loads
+from spec_ref.json_members import unrepeated
 from spec_ref.json_records import wrong
 from spec_ref.table_metadata.files import is_compressed, unpack
+from spec_ref.table_metadata.metadata import METADATA
 from spec_ref.versions import FormatVersion
 
 Source = bytes | str | dict[str, Any]
@@ -24,7 +27,8 @@ def document_of(data: Source) -> dict[str, Any]:
     if isinstance(data, dict):
         check_document(data)
         return copy.deepcopy(data)
-    document = loads(unpack(data) if isinstance(data, bytes) and is_compressed(data) else data)
+    text = unpack(data) if isinstance(data, bytes) and is_compressed(data) else data
+    document = loads(text, functools.partial(unrepeated, METADATA))
     if not isinstance(document, dict):
         raise wrong("an object of table metadata", DOCUMENT, document)
     return document

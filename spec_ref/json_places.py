@@ -1,0 +1,57 @@
+"""Where in a JSON text something stands, for errors about texts that no parser gets through.
+
+A parser tells the line and the column; whoever has to mend a file of one long line needs the names on the way.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TypeAlias
+
+Segments: TypeAlias = tuple[str | int, ...]
+"""The names of members and the places of items on the way from the root."""
+
+SEARCHED = 1 << 25
+"""How many bytes are walked to find a place, which takes a second or two."""
+
+_POSITION = re.compile(r" at line (\d+) column (\d+)$")
+_TOKEN = re.compile(rb'[{}\[\],]|"[^"\\]*+(?:\\.[^"\\]*+)*+\\?(?:"|\Z)', re.DOTALL)
+
+
+def place_of(text: bytes, message: str) -> Segments:
+    """The place where a parser stopped, from its message; the root where it tells none.
+
+    What comes before it in the text is sound, but what it is in may end anywhere.
+    """
+    position = _POSITION.search(message)
+    if position is None:
+        return ()
+    line, column = int(position[1]), int(position[2])
+    start = sum(len(before) + 1 for before in text.split(b"\n", line - 1)[: line - 1])
+    return _place_at(text, start + column - 1) if start + column <= SEARCHED else ()
+
+
+def _place_at(text: bytes, end: int) -> Segments:
+    around: list[str | int | None] = []  # of each list the place, of each object the name or, before it, None
+    for match in _TOKEN.finditer(text, 0, end):
+        token = match[0]
+        inner = around[-1] if around else ""
+        if token == b"{":
+            around.append(None)
+        elif token == b"[":
+            around.append(0)
+        elif token in (b"}", b"]"):
+            around = around[:-1]
+        elif token == b"," and around:
+            around[-1] = inner + 1 if isinstance(inner, int) else None
+        elif inner is None:
+            around[-1] = _name(token)
+    return tuple(segment for segment in around if segment is not None)
+
+
+def _name(token: bytes) -> str | None:
+    try:
+        return str(json.loads(token))
+    except ValueError:  # a name that is cut off
+        return None

@@ -1,0 +1,153 @@
+"""Texts of JSON: names that stand twice are found at any place and size, and errors tell where they are."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from conformance.strategies_metadata import table_metadata
+from spec_ref import json_document
+from spec_ref.errors import SpecError
+from spec_ref.json_document import loads
+from spec_ref.json_members import least_members, most_members, unrepeated
+from spec_ref.table_metadata import TableMetadata, check_metadata, dumps, read_metadata
+from spec_ref.table_metadata.metadata import METADATA
+
+SOME = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(st.characters(exclude_categories=["Cs"]), max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a", ":", 'b":', " :", "é"]), inner),
+    max_leaves=20,
+)
+
+
+def members(value: Any) -> int:
+    if isinstance(value, dict):
+        return len(value) + sum(members(item) for item in value.values())
+    return sum(members(item) for item in value) if isinstance(value, list) else 0
+
+
+@given(JSON, st.sampled_from([None, 1, "\t"]), st.sampled_from([":", ": ", " :", "\n:\t"]), st.booleans())
+def test_no_fewer_members_are_counted_than_a_text_has(value: Any, indent: Any, colon: str, ascii: bool) -> None:
+    text = json.dumps(value, indent=indent, separators=(",", colon), ensure_ascii=ascii)
+    assert most_members(text.encode()) >= members(value)
+
+
+@SOME
+@given(table_metadata())
+def test_the_members_of_common_metadata_are_counted_exactly(metadata: TableMetadata) -> None:
+    document = json.loads(dumps(metadata))
+    assert least_members(METADATA, document) <= members(document)
+    assert most_members(dumps(metadata).encode()) >= members(document)
+    plain = {
+        name: value
+        for name, value in document.items()
+        if name in {"schemas", "partition-specs", "sort-orders", "refs", "snapshot-log"}
+    }
+    assert least_members(METADATA, plain) == members(plain) == most_members(json.dumps(plain).encode())
+
+
+@pytest.mark.parametrize(
+    "document", [[], "text", {"snapshots": "text"}, {"snapshots": ["text"]}, {"properties": "text"}, {"refs": ["text"]}]
+)
+def test_what_is_not_of_its_kind_is_not_counted(document: Any) -> None:
+    assert least_members(METADATA, document) == 0
+
+
+SNAPSHOT = {
+    "snapshot-id": 5,
+    "sequence-number": 1,
+    "timestamp-ms": 1515100955770,
+    "manifest-list": "s3://b/l.avro",
+    "summary": {"operation": "append", "added-records": "1"},
+}
+
+
+def document(**changes: Any) -> dict[str, Any]:
+    type_ = {"type": "list", "element-id": 2, "element": "long", "element-required": True}
+    return {
+        "format-version": 2,
+        "table-uuid": "fb072c92-a02b-11e9-ae9c-1bb7bc9eca94",
+        "location": "s3://b/t",
+        "last-sequence-number": 1,
+        "last-updated-ms": 1515100955770,
+        "last-column-id": 2,
+        "schemas": [
+            {"type": "struct", "schema-id": 0, "fields": [{"id": 1, "name": "a", "required": True, "type": type_}]}
+        ],
+        "current-schema-id": 0,
+        "partition-specs": [{"spec-id": 0, "fields": []}],
+        "default-spec-id": 0,
+        "last-partition-id": 999,
+        "sort-orders": [{"order-id": 0, "fields": []}],
+        "default-sort-order-id": 0,
+        "snapshots": [SNAPSHOT],
+        "snapshot-log": [{"timestamp-ms": 1515100955770, "snapshot-id": 5}],
+        "current-snapshot-id": 5,
+        "properties": {"a": "b"},
+        "refs": {"main": {"snapshot-id": 5, "type": "branch"}},
+        "x-new": {"deep": [{"a": {"b": 1}}]},
+    } | changes
+
+
+def objects(value: Any, path: str = "") -> list[tuple[str, dict[str, Any]]]:
+    """Every object inside a value, with its pointer."""
+    if isinstance(value, dict):
+        return [(path, value), *(found for name in value for found in objects(value[name], f"{path}/{name}"))]
+    items = enumerate(value) if isinstance(value, list) else ()
+    return [found for place, item in items for found in objects(item, f"{path}/{place}")]
+
+
+REPEATED = "\u0000repeated"
+POINTERS = [path for path, _ in objects(document())]
+
+
+@pytest.mark.parametrize("large", [True, False])
+@pytest.mark.parametrize("pointer", POINTERS)
+def test_a_name_that_stands_twice_is_refused_wherever_it_stands(
+    pointer: str, large: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(json_document, "LARGE", 0 if large else 1 << 30)
+    changed = json.loads(json.dumps(document()))
+    holder = next(value for path, value in objects(changed) if path == pointer)
+    name = next(iter(holder))
+    holder[REPEATED] = holder[name]
+    text = json.dumps(changed).replace(json.dumps(REPEATED), json.dumps(name))
+    with pytest.raises(SpecError, match="uplicate") as error:
+        read_metadata(text)
+    assert (error.value.violation.requirement, error.value.violation.path) == ("TMD029", f"{pointer}/{name}")
+    assert [(found.requirement, found.path) for found in check_metadata(text)] == [("TMD029", f"{pointer}/{name}")]
+
+
+def test_large_texts_without_repeated_names_are_told_by_counting() -> None:
+    made = document(**{"x-new": None})
+    for text in (json.dumps(made), json.dumps(made, indent=2), json.dumps(made, separators=(",", ":"))):
+        assert unrepeated(METADATA, text.encode(), made)
+    assert not unrepeated(METADATA, json.dumps(made).replace('"a": "b"', '"a": "b", "a": "b"').encode(), made)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        (b'{"x": [1, 2', "/x/1"),
+        (b'{"x": {"y": "abc', "/x/y"),
+        (b'{"x": {"y": "a\\', "/x/y"),
+        (b'{"x": {"y": tru', "/x/y"),
+        (b'{"x": [{}, {"y": NaN}]}', "/x/1/y"),
+        (b'{"a/b~c": [{"\\u0061": -Infinity}]}', "/a~1b~0c/0/a"),
+        (b'{"a": {"b":[1,2,]}}', "/a/b/2"),
+        (b'{"a": [[1], [2], ["\xff"]]}', "/a/2/0"),
+        (b'{"a": 1,\r\n\n "b": ' + b"9" * 5000 + b"}", "/b"),
+        (b'{"a": {"long na', "/a"),
+        (b'{"a": ' + b"[" * 1000, "/a" + "/0" * 200),
+        (b"{} {}", ""),
+        (b"", ""),
+        (b"}", ""),
+    ],
+)  # fmt: skip
+def test_the_error_tells_where_a_text_breaks(text: bytes, place: str) -> None:
+    with pytest.raises(SpecError) as error:
+        loads(text)
+    assert (error.value.violation.requirement, error.value.violation.path) == ("TMD029", place)
