@@ -10,7 +10,7 @@ its ids; `arrow_schema` refuses maps for that reason.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 import pyarrow as pa
@@ -113,7 +113,7 @@ def struct_from_orc(schema: pa.Schema, mapping: Sequence[MappedField] | None = N
         SpecError: ORC001 for a column without id, ORC002 to ORC008 for a column of no Iceberg type.
     """
     fields = list(schema)
-    return _struct(fields, ids_of("ORC001", any(map(_has_ids, fields)), mapping))
+    return _struct(fields, ids_of("ORC001", has_ids(fields), mapping))
 
 
 def attributes_of(field: ArrowField) -> Attributes:
@@ -129,8 +129,9 @@ def children_of(type_: pa.DataType) -> list[ArrowField]:
     return [type_.field(place) for place in range(type_.num_fields)]
 
 
-def _has_ids(field: ArrowField) -> bool:
-    return ID in attributes_of(field) or any(map(_has_ids, children_of(field.type)))
+def has_ids(fields: Iterable[ArrowField]) -> bool:
+    """Whether a file has ids anywhere, so that no name mapping stands in (B22)."""
+    return any(ID in attributes_of(field) or has_ids(children_of(field.type)) for field in fields)
 
 
 def _own_id(attributes: Attributes) -> int | None:

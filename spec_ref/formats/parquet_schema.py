@@ -131,11 +131,12 @@ def struct_from_parquet(root: ParquetNode, mapping: Sequence[MappedField] | None
         SpecError: PQT001 for a column without id, PQT002 to PQT007 for a column of no Iceberg type. Paths are the names
             of the columns.
     """
-    return _struct(root.children, ids_of("PQT001", _has_ids(root), mapping))
+    return _struct(root.children, ids_of("PQT001", has_ids(root), mapping))
 
 
-def _has_ids(node: ParquetNode) -> bool:
-    return node.field_id is not None or any(map(_has_ids, node.children))
+def has_ids(node: ParquetNode) -> bool:
+    """Whether a file has field ids anywhere, so that no name mapping stands in (B22)."""
+    return node.field_id is not None or any(map(has_ids, node.children))
 
 
 def _struct(children: Sequence[ParquetNode], ids: Ids) -> StructType:

@@ -1,0 +1,265 @@
+"""Rows of Avro files as Arrow batches (Appendix A, Avro; AVR001 to AVR014).
+
+A file is read whole, and its blocks are decompressed and decoded some at a time. All types are carried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+import pyarrow as pa
+
+from spec_ref.arrow_types import Column as ArrowColumn
+from spec_ref.errors import at, violation
+from spec_ref.formats.avro_batches import Layout, Part
+from spec_ref.formats.avro_batches import batches as grouped
+from spec_ref.formats.avro_columns import Column, ListColumn, NullColumn, RecordColumn, entry_record, forced, optional
+from spec_ref.formats.avro_container import LIMITS, SCHEMA_KEY, open_container
+from spec_ref.formats.avro_schema import entry_fields, from_avro, present
+from spec_ref.formats.avro_types import Array, AvroType, Map, Record, Union, parse_schema
+from spec_ref.formats.data_files import empty_batch, sliced
+from spec_ref.formats.file_ids import Ids, ids_of
+from spec_ref.schemas.name_mapping import MappedField
+from spec_ref.schemas.projection import WrittenColumns
+from spec_ref.schemas.types import (
+    STRING,
+    UUID,
+    VARIANT,
+    DecimalType,
+    FixedType,
+    ListType,
+    MapType,
+    NestedField,
+    StructType,
+    Type,
+    kind,
+)
+
+REQUIREMENT = "AVR014"
+FILE_LIMITS = attrs.evolve(LIMITS, total_bytes=1 << 40)
+"""Blocks are given up as soon as their rows are read, so that only the size of each block matters."""
+
+
+def open_avro(file: Any, mapping: Sequence[MappedField] | None) -> tuple[WrittenColumns, Any]:
+    """The columns of a file and what reads its batches; see `spec_ref.formats.data_files.open_rows`."""
+    container = open_container(file.read(), REQUIREMENT, FILE_LIMITS)
+    schema = parse_schema(container.metadata[SCHEMA_KEY], REQUIREMENT)
+    if not isinstance(schema, Record):
+        found = type(schema).__name__
+        raise violation(REQUIREMENT, "the objects of a data file are records", found=found, expected="a record")
+    own = _has_ids(schema)
+    struct, places = _columns(schema, ids_of("AVR013", own, mapping))
+
+    def batches(columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
+        wanted = [(field, places[field.id]) for field in struct.fields if field.name in columns]
+        skipped = {field.id for field in struct.fields if field.name not in columns}
+        layout = Layout(schema, lazy=skipped if own else ())
+        first = 0
+        for parts in grouped(Part(count, payload) for count, payload in container.payloads()):
+            column = layout.decode(parts, REQUIREMENT, first)
+            first += column.length
+            yield from sliced(_batch(schema, wanted, column), rows)
+
+    return WrittenColumns(struct, mapped=mapping is not None and not own), batches
+
+
+def _batch(schema: Record, wanted: Sequence[tuple[NestedField, int]], column: Column) -> pa.RecordBatch:
+    record = forced(column)
+    if not wanted:
+        made: pa.RecordBatch = empty_batch(record.length)
+        return made
+    assert isinstance(record, RecordColumn)
+    arrays = []
+    for field, place in wanted:
+        with at(f"/{field.name}"):
+            arrays.append(_array(schema.fields[place].type, field.type, record.fields[place]))
+    return pa.RecordBatch.from_arrays(arrays, [field.name for field, _ in wanted])
+
+
+# Types with ids
+
+
+def _has_ids(type_: AvroType) -> bool:
+    match type_:
+        case Record(_, fields):
+            return any(field.id is not None or _has_ids(field.type) for field in fields)
+        case Array(items, element_id):
+            return element_id is not None or _has_ids(items)
+        case Map(values, key_id, value_id):
+            return key_id is not None or value_id is not None or _has_ids(values)
+        case Union(branches):
+            return any(map(_has_ids, branches))
+        case _:
+            return False
+
+
+def _columns(record: Record, ids: Ids) -> tuple[StructType, dict[int, int]]:
+    """The fields of a record that have ids, and the place of each."""
+    fields, places = [], {}
+    for place, field in enumerate(record.fields):
+        with at(f"/{field.name}"):
+            field_id = ids.take(field.name, field.id)
+            if field_id is not None:
+                inner, required = present(field.type)
+                fields.append(NestedField(field_id, field.name, required, _type(inner, ids.inside(field.name))))
+                places[field_id] = place
+    return StructType(tuple(fields)), places
+
+
+def _type(type_: AvroType, ids: Ids) -> Type:
+    match type_:
+        case Record():
+            if ids.mapping is None and _is_variant(type_):
+                return VARIANT
+            return _columns(type_, ids)[0]
+        case Array(items, element_id, logical_map):
+            if logical_map:
+                key, value = entry_fields(items)
+                return _map((key.id, key.type), (value.id, value.type), ids)
+            part_id, part, required = _part("element", element_id, items, ids)
+            return ListType(part_id, part, required)
+        case Map(values, key_id, value_id):
+            return _map((key_id, None), (value_id, values), ids)
+        case _:
+            return from_avro(type_)
+
+
+def _is_variant(record: Record) -> bool:
+    """Whether a record is a variant: metadata and value without ids (AVR011)."""
+    names = [field.name for field in record.fields]
+    return names == ["metadata", "value"] and all(field.id is None for field in record.fields)
+
+
+def _part(name: str, own: int | None, type_: AvroType, ids: Ids) -> tuple[int, Type, bool]:
+    with at(f"/{name}"):
+        part_id = ids.take(name, own)
+        if part_id is None:
+            raise violation("AVR013", f"the name mapping has no id for the {name}")
+        inner, required = present(type_)
+        return part_id, _type(inner, ids.inside(name)), required
+
+
+def _map(key: tuple[int | None, AvroType | None], value: tuple[int | None, AvroType], ids: Ids) -> MapType:
+    if key[1] is None:
+        key_id, key_type = ids.take("key", key[0]), STRING
+        if key_id is None:
+            raise violation("AVR013", "the name mapping has no id for the key")
+        return MapType(key_id, key_type, *_part("value", *value, ids))
+    key_id, made, _ = _part("key", key[0], key[1], ids)
+    return MapType(key_id, made, *_part("value", *value, ids))
+
+
+# Values
+
+
+def _array(type_: AvroType, as_type: Type, column: Column) -> ArrowColumn:
+    """A decoded column as an Arrow array of the Iceberg type that it is read as."""
+    length = column.length
+    rows, values = optional(column)
+    if isinstance(values, NullColumn):
+        return pa.nulls(length)
+    made = _values(present(type_)[0], as_type, values)
+    if rows is None:
+        return made
+    places = np.full(length, -1, np.int64)
+    places[rows] = np.arange(len(rows))
+    return made.take(pa.array(places, mask=places < 0))
+
+
+def _values(type_: AvroType, as_type: Type, column: Any) -> ArrowColumn:
+    match as_type, type_:
+        case StructType(fields), Record():
+            places = {field.name: place for place, field in enumerate(type_.fields)}
+            arrays = []
+            for field in fields:
+                with at(f"/{field.name}"):
+                    place = places[field.name]
+                    arrays.append(_array(type_.fields[place].type, field.type, column.fields[place]))
+            return _struct([field.name for field in fields], arrays, column.length)
+        case _, Record():  # a variant
+            parts = [_array(field.type, from_avro(field.type), part)
+                     for field, part in zip(type_.fields, column.fields, strict=True)]  # fmt: skip
+            return _struct(["metadata", "value"], parts, column.length)
+        case ListType(_, element), Array(items):
+            made, offsets = _items(items, element, column)
+            return pa.ListArray.from_arrays(offsets, made)
+        case MapType(), _:
+            return _entries(type_, as_type, column)
+        case DecimalType(precision, scale), _:
+            return _decimals(precision, scale, column.to_bytes())
+        case FixedType(length), _:
+            return pa.array(column.to_bytes(), pa.binary(length))
+        case _ if as_type == UUID:
+            return pa.array(column.to_bytes(), pa.binary(16))
+        case _ if as_type == STRING:
+            return pa.array(column.to_list(), pa.string())
+        case _ if kind(as_type) == "binary":
+            return pa.array(column.to_bytes(), pa.binary())
+        case _:
+            return _numbers(as_type, column.values)
+
+
+_NUMBERS: dict[str, tuple[Any, Any]] = {
+    "boolean": (np.bool_, pa.bool_()), "int": (np.int32, pa.int32()), "long": (np.int64, pa.int64()),
+    "float": (np.float32, pa.float32()), "double": (np.float64, pa.float64()), "date": (np.int32, pa.date32()),
+    "time": (np.int64, pa.time64("us")), "timestamp": (np.int64, pa.timestamp("us")),
+    "timestamptz": (np.int64, pa.timestamp("us", "UTC")), "timestamp_ns": (np.int64, pa.timestamp("ns")),
+    "timestamptz_ns": (np.int64, pa.timestamp("ns", "UTC")),
+}  # fmt: skip
+
+
+def _numbers(as_type: Type, values: Any) -> ArrowColumn:
+    dtype, arrow = _NUMBERS[kind(as_type)]
+    plain: Any = pa.array(values.astype(dtype))
+    return plain if plain.type == arrow else plain.view(arrow)
+
+
+def _struct(names: Sequence[str], arrays: Sequence[Any], length: int) -> ArrowColumn:
+    type_ = pa.struct([pa.field(name, array.type) for name, array in zip(names, arrays, strict=True)])
+    return pa.StructArray.from_buffers(type_, length, [None], children=list(arrays))
+
+
+def _items(items: AvroType, element: Type, column: ListColumn) -> tuple[ArrowColumn, ArrowColumn]:
+    """The items of all lists behind each other, and the offsets of the lists."""
+    owners, arrays = [np.zeros(0, np.intp)], []
+    for rows, part in column.slots:
+        owners.append(np.arange(column.length) if rows is None else rows)
+        arrays.append(_array(items, element, part))
+    owner = np.concatenate(owners)
+    offsets = np.zeros(column.length + 1, np.int32)
+    np.cumsum(np.bincount(owner, minlength=column.length), out=offsets[1:])
+    typed = [array for array in arrays if not pa.types.is_null(array.type)]
+    if not typed:
+        return pa.nulls(len(owner)), pa.array(offsets)
+    joined = pa.concat_arrays([array.cast(typed[0].type) if array.type != typed[0].type else array for array in arrays])
+    return joined.take(pa.array(np.argsort(owner, kind="stable"))), pa.array(offsets)
+
+
+def _entries(type_: AvroType, as_type: MapType, column: ListColumn) -> ArrowColumn:
+    record = present(type_.items)[0] if isinstance(type_, Array) else entry_record(type_.values)  # type: ignore[union-attr]
+    assert isinstance(record, Record)
+    key, value = record.fields
+    struct = StructType(
+        (
+            NestedField(as_type.key_id, key.name, required=True, type=as_type.key),
+            NestedField(as_type.value_id, value.name, required=as_type.value_required, type=as_type.value),
+        )
+    )
+    made, offsets = _items(record, struct, column)
+    if pa.types.is_null(made.type):
+        return pa.nulls(column.length) if len(made) else pa.array([[]] * column.length, pa.map_(pa.string(), pa.null()))
+    return pa.MapArray.from_arrays(offsets, made.field(0), made.field(1))
+
+
+def _decimals(precision: int, scale: int, values: Sequence[bytes]) -> ArrowColumn:
+    """Decimals of their unscaled values as big-endian two's complement."""
+    numbers = [int.from_bytes(value, "big", signed=True) for value in values]
+    limit = 10**precision
+    for number in numbers:
+        if abs(number) >= limit:
+            raise violation("TYP013", f"not a value of decimal({precision}, {scale})", found=number)
+    data = b"".join(number.to_bytes(16, "little", signed=True) for number in numbers)
+    return pa.Array.from_buffers(pa.decimal128(precision, scale), len(values), [None, pa.py_buffer(data)])

@@ -1,0 +1,96 @@
+"""Rows of data files in any format, as Arrow batches (Appendix A; Column Projection)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import IO, Any, TypeAlias
+
+import pyarrow as pa
+
+from spec_ref.errors import violation
+from spec_ref.manifests.data_file import FileFormat
+from spec_ref.records import record
+from spec_ref.schemas.name_mapping import MappedField
+from spec_ref.schemas.projection import WrittenColumns
+
+BATCH_ROWS = 1 << 18
+"""Rows of a batch unless asked otherwise; larger ones are not faster, and smaller ones hold up the filters."""
+
+Input: TypeAlias = IO[bytes] | pa.NativeFile
+"""A file that is opened for reading and can seek."""
+
+Batches: TypeAlias = Callable[[Sequence[str], int], Iterator[pa.RecordBatch]]
+
+
+@record
+class RowFile:
+    """A data file that is opened: its columns, and what reads its rows."""
+
+    written: WrittenColumns
+    """The columns with their ids, from the file or the name mapping."""
+
+    _batches: Batches
+
+    def batches(self, columns: Sequence[str], rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
+        """The rows in their order in the file, so that the first one has position 0.
+
+        Args:
+            columns: the names of the top-level columns to read; others may be in the batches too. Without any, batches
+                only say how many rows there are.
+            rows: the most rows of a batch.
+
+        Raises:
+            SpecError: the file is damaged, or cannot be read here.
+        """
+        return self._batches(columns, rows)
+
+
+def open_rows(
+    file: Input,
+    file_format: FileFormat,
+    mapping: Sequence[MappedField] | None = None,
+    *,
+    threads: bool = False,
+) -> RowFile:
+    """Open a data file, position delete file or equality delete file.
+
+    Args:
+        file: is closed by the caller, after the batches.
+        file_format: the format that the manifest entry names.
+        mapping: the table's name mapping, for files without field ids.
+        threads: whether columns are decoded by several threads, where the format can.
+
+    Raises:
+        SpecError: the file is not of the format, or has columns that no Iceberg type is stored as.
+    """
+    # Each is imported when it is needed, since ORC alone takes a while.
+    if file_format is FileFormat.PARQUET:
+        from spec_ref.formats.data_parquet import open_parquet
+
+        return RowFile(*open_parquet(file, mapping, threads=threads))
+    if file_format is FileFormat.ORC:
+        from spec_ref.formats.data_orc import open_orc
+
+        return RowFile(*open_orc(file, mapping))
+    if file_format is FileFormat.AVRO:
+        from spec_ref.formats.data_avro import open_avro
+
+        return RowFile(*open_avro(file, mapping))
+    raise violation("DFL003", "the file format has no rows", found=file_format.value, expected="avro, orc or parquet")
+
+
+def sliced(batch: pa.RecordBatch, rows: int) -> Iterator[pa.RecordBatch]:
+    """A batch in pieces of at most so many rows."""
+    for start in range(0, batch.num_rows, rows):
+        yield batch.slice(start, rows)
+
+
+def counted(count: int, rows: int) -> Iterator[pa.RecordBatch]:
+    """Batches without columns that say how many rows there are."""
+    for start in range(0, count, rows):
+        yield empty_batch(min(rows, count - start))
+
+
+def empty_batch(rows: int) -> Any:
+    """A batch of so many rows without columns."""
+    return pa.RecordBatch.from_arrays([pa.nulls(rows)], ["_"]).select([])

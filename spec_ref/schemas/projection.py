@@ -1,0 +1,210 @@
+"""Column Projection: the columns of a schema out of a data file that was written with another one (PRJ001 to PRJ006).
+
+Columns are found by field id. A field that the file does not have takes, in this order, its identity partition value,
+the column that the name mapping gives it, its initial default, or null. `project_row` is the definition, on one row;
+`spec_ref.schemas.projection_columnar` is the same over Arrow batches.
+
+Decided here, because the text leaves it open:
+
+- A partition value that is there and null counts as present: the field is null, whatever its default.
+- A partition value stands before a column that has its id from the name mapping, as the order of the rules says.
+- A field inside a struct that the file does not have is read only where the struct's default is an empty struct.
+- A required field for which there is nothing is refused; so is a null in a required column of the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from spec_ref.errors import at, violation
+from spec_ref.partitioning.spec import PartitionSpec
+from spec_ref.partitioning.transforms import Identity
+from spec_ref.records import evolve, record
+from spec_ref.schemas.evolution import promotable, promoted_value
+from spec_ref.schemas.schema import Schema
+from spec_ref.schemas.types import (
+    BINARY,
+    STRING,
+    UUID,
+    FixedType,
+    GeographyType,
+    GeometryType,
+    ListType,
+    MapType,
+    NestedField,
+    StructType,
+    Type,
+)
+from spec_ref.schemas.values import check_required
+from spec_ref.versions import V3
+
+Constants = Mapping[int, Any]
+"""Values by field id that are the same for all rows of a file."""
+
+
+@record
+class WrittenColumns:
+    """The columns of a data file."""
+
+    struct: StructType
+    """With the ids by which they are found and the names that they have in the file."""
+
+    mapped: bool = False
+    """Whether the ids come from the name mapping, as the file has none."""
+
+
+def identity_values(spec: PartitionSpec, partition: Constants) -> dict[int, Any]:
+    """The values that the partition tuple of a file gives to source columns (PRJ002)."""
+    return {
+        field.sources[0]: partition[field.field_id]
+        for field in spec.fields
+        if isinstance(field.transform, Identity) and len(field.sources) == 1 and field.field_id in partition
+    }
+
+
+def column_of(field: NestedField, written: StructType, constants: Constants, *, mapped: bool) -> NestedField | None:
+    """The column of a file, or the field of its struct, that a field is read from; None where there is none.
+
+    Raises:
+        SpecError: PRJ001, if two columns have the field's id.
+    """
+    if mapped and field.id in constants:
+        return None
+    found = [column for column in written.fields if column.id == field.id]
+    if len(found) > 1:
+        names = ", ".join(column.name for column in found)
+        raise violation("PRJ001", f"several columns have the field id {field.id}", found=names, expected="one column")
+    return found[0] if found else None
+
+
+def missing_value(field: NestedField, constants: Constants) -> Any:
+    """The value of a field that the file does not have, in all its rows (PRJ002, PRJ004, PRJ005, DEF010).
+
+    Raises:
+        SpecError: PRJ005, if the field is required and there is nothing but null.
+    """
+    if field.id in constants:
+        value = constants[field.id]
+    elif isinstance(field.type, StructType) and field.initial_default is not None:
+        value = {child.id: missing_value(child, constants) for child in field.type.fields}
+    else:
+        value = field.initial_default
+    if value is None and field.required:
+        message = f"the file has no column for the required field {field.name} ({field.id}), which has no default"
+        raise violation("PRJ005", message, expected="a column, a partition value or an initial default")
+    return value
+
+
+def project_row(
+    fields: Sequence[NestedField], written: WrittenColumns, row: Mapping[int, Any], constants: Constants
+) -> dict[int, Any]:
+    """A row of a file, as a row of the schema that it is read with.
+
+    Args:
+        fields: the fields to read, of the table's schema.
+        written: the columns of the file.
+        row: the values of the file's columns by their ids.
+        constants: the identity partition values of the file.
+
+    Raises:
+        SpecError: a field is required and null or missing, or its type is not promoted from that of the file.
+    """
+    return _struct(fields, written.struct, row, constants, mapped=written.mapped)
+
+
+def _struct(
+    fields: Sequence[NestedField], written: StructType, row: Mapping[int, Any], constants: Constants, *, mapped: bool
+) -> dict[int, Any]:
+    values = {}
+    for field in fields:
+        with at(f"/{field.name}"):
+            column = column_of(field, written, constants, mapped=mapped)
+            if column is None:
+                values[field.id] = missing_value(field, constants)
+            else:
+                value = project_value(field.type, column.type, row.get(column.id), constants, mapped=mapped)
+                check_required(field.type, value, required=field.required, requirement="TYP002")
+                values[field.id] = value
+    return values
+
+
+def project_value(type_: Type, written: Type, value: Any, constants: Constants, *, mapped: bool = False) -> Any:
+    """A value that was written with one type, as a value of another.
+
+    Raises:
+        SpecError: as `project_row`.
+    """
+    match type_, written:
+        case StructType(fields), StructType():
+            return None if value is None else _struct(fields, written, value, constants, mapped=mapped)
+        case ListType(_, element, required), ListType(_, old, _):
+            return None if value is None else tuple(
+                _part(element, old, item, "element", required, "TYP003", constants, mapped) for item in value
+            )  # fmt: skip
+        case MapType(_, key, _, item_type, required), MapType(_, old_key, _, old_item, _):
+            return None if value is None else tuple(
+                (
+                    _part(key, old_key, one, "key", True, "TYP004", constants, mapped),  # noqa: FBT003
+                    _part(item_type, old_item, item, "value", required, "TYP004", constants, mapped),
+                )
+                for one, item in value
+            )  # fmt: skip
+        case _:
+            check_readable(written, type_)
+            return promoted_value(written, type_, value)
+
+
+def _part(
+    type_: Type, old: Type, value: Any, name: str, required: bool, requirement: str, constants: Constants, mapped: bool
+) -> Any:
+    with at(f"/{name}"):
+        made = project_value(type_, old, value, constants, mapped=mapped)
+        check_required(type_, made, required=required, requirement=requirement)
+    return made
+
+
+_READ_AS: tuple[Callable[[Type, Type], bool], ...] = (
+    lambda old, new: old == new,
+    lambda old, new: promotable(old, new, V3),
+    # Avro has no annotation for WKB (AVR012), ORC no place for a CRS, and CRS are written in several spellings.
+    lambda old, new: isinstance(new, (GeometryType, GeographyType)) and (old == BINARY or type(old) is type(new)),
+    # Files of writers that left the annotation out.
+    lambda old, new: old == BINARY and new == STRING,
+    lambda old, new: old == FixedType(16) and new == UUID,
+)
+"""As what a column may be read: its own type, one that it is promoted to, and what formats or writers do not tell."""
+
+
+def check_readable(written: Type, type_: Type) -> None:
+    """Refuse a column of a file whose type is not that of the field and not promoted to it.
+
+    Raises:
+        SpecError: EVO003, for types that do not go together.
+    """
+    if not any(reads(written, type_) for reads in _READ_AS):
+        message = "the file's column is not of the field's type and is not promoted to it"
+        raise violation("EVO003", message, found=str(written), expected=str(type_))
+
+
+def select_fields(schema: Schema, ids: frozenset[int]) -> tuple[NestedField, ...]:
+    """The columns of a schema in its order, of structs only those fields that are asked for.
+
+    Args:
+        schema: the schema.
+        ids: fields to read at any depth; a field brings all that is inside of it, and of what is around it no more than
+            is needed.
+    """
+    return _pruned(schema.fields, ids)
+
+
+def _pruned(fields: Sequence[NestedField], ids: frozenset[int]) -> tuple[NestedField, ...]:
+    kept = []
+    for field in fields:
+        if field.id in ids:
+            kept.append(field)
+        elif isinstance(field.type, StructType):
+            inner = _pruned(field.type.fields, ids)
+            if inner:
+                kept.append(evolve(field, type=StructType(inner)))
+    return tuple(kept)

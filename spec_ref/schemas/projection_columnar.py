@@ -1,0 +1,354 @@
+"""Column projection over Arrow batches: the kernel beside `spec_ref.schemas.projection.project_row`."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from spec_ref.arrow_types import check_values, validity
+from spec_ref.errors import at, violation
+from spec_ref.formats.metrics_columnar import comparable, storage_of
+from spec_ref.records import record
+from spec_ref.schemas.evolution import UNITS_PER_DAY
+from spec_ref.schemas.projection import Constants, WrittenColumns, check_readable, column_of, missing_value
+from spec_ref.schemas.types import (
+    DATE,
+    UNKNOWN,
+    UUID,
+    DecimalType,
+    FixedType,
+    ListType,
+    MapType,
+    NestedField,
+    StructType,
+    Type,
+    kind,
+)
+
+Array: TypeAlias = Any
+ArrowType: TypeAlias = Any
+"""A `pyarrow.DataType`; the stubs know more of these than code that makes them of Iceberg types can say."""
+
+Read: TypeAlias = Callable[[Array], Array]
+
+_ARROW: dict[str, ArrowType] = {
+    "unknown": pa.null(), "boolean": pa.bool_(), "int": pa.int32(), "long": pa.int64(), "float": pa.float32(),
+    "double": pa.float64(), "date": pa.date32(), "time": pa.time64("us"), "timestamp": pa.timestamp("us"),
+    "timestamptz": pa.timestamp("us", "UTC"), "timestamp_ns": pa.timestamp("ns"),
+    "timestamptz_ns": pa.timestamp("ns", "UTC"), "string": pa.string(), "uuid": pa.uuid(), "binary": pa.binary(),
+    "geometry": pa.binary(), "geography": pa.binary(),
+    "variant": pa.struct([pa.field("metadata", pa.binary(), nullable=False), pa.field("value", pa.binary())]),
+}  # fmt: skip
+
+_TIMESTAMPS = frozenset({"timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns"})
+_CHECKED = frozenset({"string", "decimal", "time"})
+"""The types of which a file may hold what is no value, and that are checked; WKB and variants are not looked into."""
+
+
+def arrow_type(type_: Type) -> ArrowType:
+    """The Arrow type in which values of a type are read.
+
+    Geometry and geography are WKB, a variant a struct of its two parts, and unknown is null.
+    """
+    match type_:
+        case DecimalType(precision, scale):
+            return pa.decimal128(precision, scale)
+        case FixedType(length):
+            return pa.binary(length)
+        case StructType(fields):
+            return pa.struct(list(map(arrow_field, fields)))
+        case ListType(_, element, required):
+            return pa.list_(pa.field("element", arrow_type(element), nullable=not required))
+        case MapType(_, key, _, value, required):
+            key_field = pa.field("key", arrow_type(key), nullable=False)
+            return pa.map_(key_field, pa.field("value", arrow_type(value), nullable=not required))
+        case _:
+            return _ARROW[kind(type_)]
+
+
+def arrow_field(field: NestedField) -> pa.Field[Any]:
+    """A field of the table as a field of Arrow batches."""
+    return pa.field(field.name, arrow_type(field.type), nullable=not field.required)
+
+
+def constant_array(type_: Type, value: Any, length: int) -> Array:
+    """One value of the spec, so many times."""
+    array = arrow_values(type_, [value])
+    if type_ == UNKNOWN:
+        return pa.nulls(length)
+    return array.take(pa.repeat(0, length))
+
+
+def arrow_values(type_: Type, values: Sequence[Any]) -> Array:
+    """An Arrow array of values of the spec, in the type that `arrow_type` gives."""
+    return _wrapped(type_, pa.array([_plain(type_, value) for value in values], _storage_type(type_)))
+
+
+def _plain(type_: Type, value: Any) -> Any:
+    """A value as Arrow takes it: structs by name, maps as pairs, counts as they are."""
+    if value is None:
+        return None
+    match type_:
+        case StructType(fields):
+            return {field.name: _plain(field.type, value.get(field.id)) for field in fields}
+        case ListType(_, element):
+            return [_plain(element, item) for item in value]
+        case MapType(_, key, _, item_type):
+            return [(_plain(key, one), _plain(item_type, item)) for one, item in value]
+        case _ if kind(type_) == "variant":
+            return {"metadata": value.metadata, "value": value.value}
+        case _:
+            return value.bytes if isinstance(value, uuid.UUID) else value
+
+
+def _storage_type(type_: Type) -> ArrowType:
+    """The type without the extension of uuid, at any depth, which Arrow does not make of Python values."""
+    match type_:
+        case StructType(fields):
+            return pa.struct([pa.field(field.name, _storage_type(field.type)) for field in fields])
+        case ListType(_, element):
+            return pa.list_(_storage_type(element))
+        case MapType(_, key, _, value):
+            return pa.map_(_storage_type(key), _storage_type(value))
+        case _:
+            return pa.binary(16) if type_ == UUID else arrow_type(type_)
+
+
+def _wrapped(type_: Type, array: Array) -> Array:
+    """An array of the storage type as one of the type."""
+    return array if array.type == arrow_type(type_) else _read(type_, type_, {}, mapped=False)(array)
+
+
+# The projection of one file
+
+
+@record
+class FileProjection:
+    """What makes batches of the schema out of the batches of one file."""
+
+    columns: tuple[str, ...]
+    """The names of the file's columns that are needed, each once."""
+
+    schema: pa.Schema
+    _made: tuple[tuple[str | None, Read | Callable[[int], Array]], ...]
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The batch as the schema has it.
+
+        Args:
+            batch: some rows of the file, with the columns of these names and maybe others.
+
+        Raises:
+            SpecError: a required value is null, or a value is none of its type.
+        """
+        arrays = []
+        for field, (name, make) in zip(self.schema, self._made, strict=True):
+            with at(f"/{field.name}"):
+                arrays.append(make(batch.num_rows) if name is None else make(_by_name(batch, name)))
+        if not arrays:
+            return batch.select([])
+        return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+
+
+def compile_projection(fields: Sequence[NestedField], written: WrittenColumns, constants: Constants) -> FileProjection:
+    """The projection of a file; arguments and errors as in `spec_ref.schemas.projection.project_row`.
+
+    Raises:
+        SpecError: a field has neither column nor value, or a type that the file's is not promoted to.
+    """
+    made: list[tuple[str | None, Any]] = []
+    for field in fields:
+        with at(f"/{field.name}"):
+            column = column_of(field, written.struct, constants, mapped=written.mapped)
+            if column is None:
+                made.append((None, _constant(field, missing_value(field, constants))))
+            else:
+                made.append((column.name, _field(field, column, constants, mapped=written.mapped)))
+    names = tuple(dict.fromkeys(name for name, _ in made if name is not None))
+    return FileProjection(names, pa.schema(list(map(arrow_field, fields))), tuple(made))
+
+
+def _by_name(batch: pa.RecordBatch, name: str) -> Array:
+    place = batch.schema.get_field_index(name)
+    if place < 0:
+        raise violation("PRJ001", "the file has no column, or several, of the name", found=name)
+    return batch.column(place)
+
+
+def _constant(field: NestedField, value: Any) -> Callable[[int], Array]:
+    return lambda length: constant_array(field.type, value, length)
+
+
+def _field(field: NestedField, column: NestedField, constants: Constants, *, mapped: bool) -> Read:
+    """Reads a column as a field, and refuses null where the field is required."""
+    read = _read(field.type, column.type, constants, mapped=mapped)
+    if not field.required:
+        return read
+
+    def checked(array: Array) -> Array:
+        made = read(array)
+        _refuse_nulls(field.type, made, None, "TYP002")
+        return made
+
+    return checked
+
+
+def _refuse_nulls(type_: Type, array: Array, parent: Array | None, requirement: str) -> None:
+    """Refuse nulls where the parent is not null."""
+    if array.null_count == 0:
+        return
+    if parent is None or parent.null_count == 0 or pc.any(pc.and_(parent.is_valid(), array.is_null())).as_py():
+        raise violation(requirement, "a required value is null", expected=f"a value of {kind(type_)}")
+
+
+def _read(type_: Type, written: Type, constants: Constants, *, mapped: bool) -> Read:
+    """What reads arrays of a type as arrays of another; every Arrow type that a format gives for it is taken."""
+    target = arrow_type(type_)
+    match type_, written:
+        case StructType(fields), StructType():
+            return _told(type_, _struct_reader(fields, written, target, constants, mapped=mapped))
+        case ListType(_, element, required), ListType(_, old, _):
+            with at("/element"):
+                inner = _read(element, old, constants, mapped=mapped)
+            return _told(type_, _list_reader(target, element, inner, required=required))
+        case MapType(_, key, _, value, required), MapType(_, old_key, _, old_value, _):
+            with at("/key"):
+                key_reader = _read(key, old_key, constants, mapped=mapped)
+            with at("/value"):
+                value_reader = _read(value, old_value, constants, mapped=mapped)
+            return _told(type_, _map_reader(target, type_, key_reader, value_reader, required=required))
+        case _:
+            check_readable(written, type_)
+            return _told(type_, _primitive_reader(type_, written, target))
+
+
+def _told(type_: Type, read: Read) -> Read:
+    def told(array: Array) -> Array:
+        try:
+            return read(array)
+        except (pa.ArrowException, AttributeError) as error:
+            message = f"the column does not hold values of {type_}: {error}"
+            raise violation("DFL005", message, found=str(array.type)) from error
+
+    return told
+
+
+def _struct_reader(
+    fields: Sequence[NestedField], written: StructType, target: ArrowType, constants: Constants, *, mapped: bool
+) -> Read:
+    children: list[tuple[str | None, NestedField, Any]] = []
+    for field in fields:
+        with at(f"/{field.name}"):
+            column = column_of(field, written, constants, mapped=mapped)
+            if column is None:
+                children.append((None, field, _constant(field, missing_value(field, constants))))
+            else:
+                children.append((column.name, field, _read(field.type, column.type, constants, mapped=mapped)))
+
+    def read(array: Array) -> Array:
+        array = storage_of(array)
+        made = []
+        for name, field, make in children:
+            with at(f"/{field.name}"):
+                if name is None:
+                    made.append(make(len(array)))
+                    continue
+                place = array.type.get_field_index(name)
+                if place < 0:
+                    raise violation("PRJ001", "the struct has no field, or several, of the name", found=name)
+                made.append(make(array.field(place)))
+                if field.required:
+                    _refuse_nulls(field.type, made[-1], array, "TYP002")
+        return pa.StructArray.from_buffers(target, len(array), [validity(array)], children=made)
+
+    return read
+
+
+def _ranges(array: Array) -> tuple[Any, int, int]:
+    """The offsets of a list or map from 0 on, and which of its values they are of."""
+    offsets = np.asarray(array.offsets)
+    first, last = (int(offsets[0]), int(offsets[-1])) if len(offsets) else (0, 0)
+    rebased = (offsets - first).astype(np.int32) if len(offsets) else np.zeros(1, np.int32)
+    return pa.array(rebased).buffers()[1], first, last - first
+
+
+def _list_reader(target: ArrowType, element: Type, inner: Read, *, required: bool) -> Read:
+    def read(array: Array) -> Array:
+        array = storage_of(array)
+        if not pa.types.is_list(array.type):
+            array = array.cast(pa.list_(array.type.value_type))
+        offsets, first, count = _ranges(array)
+        with at("/element"):
+            values = inner(array.values.slice(first, count))
+            if required:
+                _refuse_nulls(element, values, None, "TYP003")
+        return pa.ListArray.from_buffers(target, len(array), [validity(array), offsets], children=[values])
+
+    return read
+
+
+def _map_reader(target: Any, type_: MapType, read_keys: Read, read_values: Read, *, required: bool) -> Read:
+    entries = pa.struct([target.key_field, target.item_field])
+
+    def read(array: Array) -> Array:
+        offsets, first, count = _ranges(array)
+        with at("/key"):
+            keys = read_keys(array.keys.slice(first, count))
+            _refuse_nulls(type_.key, keys, None, "TYP004")
+        with at("/value"):
+            values = read_values(array.items.slice(first, count))
+            if required:
+                _refuse_nulls(type_.value, values, None, "TYP004")
+        pairs = pa.StructArray.from_buffers(entries, count, [None], children=[keys, values])
+        return pa.Array.from_buffers(target, len(array), [validity(array), offsets], children=[pairs])
+
+    return read
+
+
+def _primitive_reader(type_: Type, written: Type, target: ArrowType) -> Read:
+    name = kind(type_)
+
+    def read(array: Array) -> Array:
+        if pa.types.is_null(array.type) or written == UNKNOWN or type_ == UNKNOWN:
+            # A column of type unknown holds nothing, whatever stands in the file (PQT006).
+            return pa.nulls(len(array), target)
+        array = storage_of(array)
+        if written == DATE and type_ in UNITS_PER_DAY:
+            return _promoted_dates(type_, array, target)
+        if name in _TIMESTAMPS and array.type != target:
+            return comparable(written, array).cast(target)
+        if name == "variant":
+            return _variant(array, target)
+        made = array
+        if type_ == UUID:
+            return pa.ExtensionArray.from_storage(target, array.cast(pa.binary(16)))
+        if array.type != target:
+            made = array.cast(target)
+        if name in _CHECKED:
+            check_values(type_, made)
+        return made
+
+    return read
+
+
+def _promoted_dates(type_: Type, array: Array, target: ArrowType) -> Array:
+    """Days as the counts of a timestamp at midnight; one that has none fails, and does not wrap around (EVO006)."""
+    days = array.cast(pa.date32()).cast(pa.int32()).cast(pa.int64())
+    try:
+        return pc.multiply_checked(days, UNITS_PER_DAY[type_]).cast(target)  # type: ignore[index]
+    except pa.ArrowInvalid as error:
+        raise violation("EVO006", f"a date is outside the range of {type_}", found=str(error)) from error
+
+
+def _variant(array: Array, target: Any) -> Array:
+    names = {array.type.field(place).name for place in range(array.type.num_fields)}
+    if names != {"metadata", "value"}:
+        message = "a shredded variant cannot be read here, only one of metadata and value"
+        raise violation("PQT005", message, found=", ".join(sorted(names)))
+    parts = [array.field(array.type.get_field_index(name)).cast(pa.binary()) for name in ("metadata", "value")]
+    return pa.StructArray.from_buffers(target, len(array), [validity(array)], children=parts)
