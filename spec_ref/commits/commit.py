@@ -8,6 +8,7 @@ commit stands in its place, and not when an answer is missing.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 
 from spec_ref.commits import metadata_changes, snapshots
 from spec_ref.commits.changes import Change, CreateTable, Expire, SnapshotChange
@@ -178,7 +179,8 @@ def _prepare(work: _Work, base: Base | None, current: Base | None, number: int) 
     if current is not None:
         metadata = with_log(metadata, current, now)
     unique = yield Draw.NAME
-    location = work.table.written_name(None if current is None else current.location, metadata, unique)
+    before = None if current is None else (current.location, current.metadata)
+    location = work.table.written_name(before, metadata, unique)
     yield WriteFile(location, metadata)
     return _Attempt(current, metadata, location, snapshot, used, (location, *lists))
 
@@ -231,7 +233,8 @@ def _clean_up(work: _Work, attempt: _Attempt) -> Steps[None]:
         return
     before, after = attempt.base, attempt.metadata
     if isinstance(work.change, Expire) and work.change.clean_files:
-        yield from _delete((yield from expired_files(before.metadata, after, work.files)))
+        with suppress(Exception):  # the table is committed, whatever keeps its old files from being found
+            yield from _delete((yield from expired_files(before.metadata, after, work.files)))
     if after.properties.get(DELETE_METADATA, "false").lower() == "true":
         kept = {entry.metadata_file for entry in after.metadata_log}
         yield from _delete(
@@ -241,4 +244,5 @@ def _clean_up(work: _Work, attempt: _Attempt) -> Steps[None]:
 
 def _delete(paths: Iterable[str]) -> Steps[None]:
     for path in paths:
-        yield DeleteFile(path)
+        with suppress(Exception):  # a file that stays harms nobody, and the commit is what it is
+            yield DeleteFile(path)

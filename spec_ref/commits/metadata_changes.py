@@ -18,7 +18,7 @@ from spec_ref.commits.changes import (
     Upgrade,
 )
 from spec_ref.commits.errors import conflict
-from spec_ref.records import evolve
+from spec_ref.records import evolve, field_rules
 from spec_ref.snapshots.references import MAIN, RefType, SnapshotRef
 from spec_ref.snapshots.retention import expire
 from spec_ref.table_metadata.changes import change_schema, change_sort_order, change_spec
@@ -26,6 +26,7 @@ from spec_ref.table_metadata.logs import SnapshotLogEntry
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.table_metadata.statistics import StatisticsFile
 from spec_ref.table_metadata.upgrade import upgrade
+from spec_ref.versions import OMITTED
 
 
 def apply(change: MetadataChange, planned: TableMetadata, current: TableMetadata, now_ms: int) -> TableMetadata:
@@ -95,11 +96,15 @@ def _has_snapshot(current: TableMetadata, snapshot_id: int) -> None:
         raise conflict("REF001", "the table does not have the snapshot, which may have expired", found=snapshot_id)
 
 
+_REFS = field_rules(TableMetadata)["refs"]
+
+
 def with_reference(metadata: TableMetadata, name: str, ref: SnapshotRef, timestamp_ms: int) -> TableMetadata:
     """The table with a reference set; moving the main branch is noted in the snapshot log (TMD017)."""
     if name == MAIN and ref.type is not RefType.BRANCH:
         raise conflict("REF006", "main is a branch", found=ref.type.value)
-    metadata = evolve(metadata, refs={**metadata.references, name: ref})
+    if name != MAIN or metadata.refs or _REFS.write(metadata.format_version) is not OMITTED:
+        metadata = evolve(metadata, refs={**metadata.references, name: ref})
     if name != MAIN or metadata.current_snapshot_id == ref.snapshot_id:
         return metadata
     entry = SnapshotLogEntry(timestamp_ms=timestamp_ms, snapshot_id=ref.snapshot_id)

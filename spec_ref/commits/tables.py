@@ -8,7 +8,14 @@ from typing import Any, Protocol
 from spec_ref.commits.contents import FileKind
 from spec_ref.commits.effects import Effect, ReadFile, ReadPointer
 from spec_ref.records import record
-from spec_ref.table_metadata.files import GZIP_SUFFIXES, METADATA_SUFFIX, file_system_name, metastore_name, parse_name
+from spec_ref.table_metadata.files import (
+    GZIP_SUFFIXES,
+    METADATA_SUFFIX,
+    file_system_name,
+    is_compressed_name,
+    metastore_name,
+    parse_name,
+)
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.table_metadata.writer import write_metadata
 
@@ -30,8 +37,8 @@ def is_compressed(metadata: TableMetadata) -> bool:
 class Table(Protocol):
     """A kind of table: names of metadata files, and finding out what became of a swap."""
 
-    def written_name(self, expected: str | None, metadata: TableMetadata, unique: str) -> str:
-        """Where new metadata is written before the swap."""
+    def written_name(self, base: tuple[str, TableMetadata] | None, metadata: TableMetadata, unique: str) -> str:
+        """Where new metadata is written before the swap; ``base`` is the metadata file before, and what it holds."""
 
     def was_done(self, expected: str | None, new: str, metadata: TableMetadata) -> Generator[Effect, Any, bool | None]:
         """Whether a swap was done, as what can be read now proves it.
@@ -49,9 +56,9 @@ def version_of(location: str | None) -> int:
 class MetastoreTable:
     """The pointer is in a metastore, which swaps it (OCC012)."""
 
-    def written_name(self, expected: str | None, metadata: TableMetadata, unique: str) -> str:
+    def written_name(self, base: tuple[str, TableMetadata] | None, metadata: TableMetadata, unique: str) -> str:
         """``<V+1>-<random-uuid>.metadata.json``."""
-        version = 0 if expected is None else version_of(expected) + 1
+        version = 0 if base is None else version_of(base[0]) + 1
         name = metastore_name(version, unique, compressed=is_compressed(metadata))
         return f"{metadata_directory(metadata)}/{name}"
 
@@ -79,27 +86,37 @@ class MetastoreTable:
 
 @record
 class FileSystemTable:
-    """The pointer is the highest ``v<N>.metadata.json`` that there is (OCC010)."""
+    """The pointer is the highest ``v<N>.metadata.json`` that there is (OCC010).
 
-    def written_name(self, expected: str | None, metadata: TableMetadata, unique: str) -> str:
+    Metadata is in the directory ``metadata`` of the table, and compressed as the file before: two writers have to want
+    the same name for the next version.
+    """
+
+    def written_name(self, base: tuple[str, TableMetadata] | None, metadata: TableMetadata, unique: str) -> str:
         """A random name, which the swap renames to that of the next version."""
-        suffix = GZIP_SUFFIXES[0] if is_compressed(metadata) else METADATA_SUFFIX
-        return f"{metadata_directory(metadata)}/{unique}{suffix}"
+        suffix = GZIP_SUFFIXES[0] if is_compressed(metadata if base is None else base[1]) else METADATA_SUFFIX
+        return f"{version_directory(metadata)}/{unique}{suffix}"
 
     def was_done(self, expected: str | None, new: str, metadata: TableMetadata) -> Generator[Effect, Any, bool | None]:
         """Whether the next version's file holds what was to be committed.
 
         Two commits of a snapshot are never the same; of two that make the very same metadata, both are done.
         """
-        for compressed in (False, True):
-            path = version_path(metadata, version_of(expected) + 1, compressed=compressed)
-            read = yield ReadFile(path, FileKind.METADATA)
-            if read is not None:
-                return read == metadata or write_metadata(read) == write_metadata(metadata)
-        return None
+        read = yield ReadFile(next_version(expected, new), FileKind.METADATA)
+        return None if read is None else read == metadata or write_metadata(read) == write_metadata(metadata)
 
 
-def version_path(metadata: TableMetadata, version: int, *, compressed: bool | None = None) -> str:
-    """The location of a version of a file-system table."""
-    packed = is_compressed(metadata) if compressed is None else compressed
-    return f"{metadata_directory(metadata)}/{file_system_name(version, compressed=packed)}"
+def version_directory(metadata: TableMetadata) -> str:
+    """Where the metadata files of a file-system table are."""
+    return f"{metadata.location.rstrip('/')}/metadata"
+
+
+def next_version(expected: str | None, new: str) -> str:
+    """The location of the next version of a file-system table.
+
+    Args:
+        expected: the metadata file of the version before; None for the first.
+        new: the metadata file as it was written, in the same directory.
+    """
+    directory, _, name = new.rpartition("/")
+    return f"{directory}/{file_system_name(version_of(expected) + 1, compressed=is_compressed_name(name))}"

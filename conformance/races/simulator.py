@@ -1,0 +1,441 @@
+"""The simulator: every order of the steps of some writers, with faults between them, and what is wrong in any of them.
+
+Steps that others cannot see (writing a file of one's own, waiting, drawing a name) are done at once with the step
+before: exchanging them with a step of another writer leads to the same state. What remains visible are reading and
+swapping the pointer, and reading or deleting a file that one writer deletes and another reads. States that were reached
+before are not explored again, but every schedule that leads through them is counted.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from attrs import evolve, field, frozen
+
+from conformance.races.facts import Facts
+from conformance.races.invariants import Transition, check, missing_files
+from conformance.races.operations import Planned
+from conformance.races.world import Fault, Placed, World
+from conformance.races.writers import Node, Source
+from spec_ref.commits.commit import Base, CommitConflict, Committed, CommitFailed, CommitStateUnknown, commit
+from spec_ref.commits.effects import DeleteFile, Draw, Effect, ReadFile, ReadPointer, Steps, Swap, SwapPointer, Wait, WriteFile
+from spec_ref.errors import SpecError
+from spec_ref.table_metadata.metadata import TableMetadata
+
+sys.setrecursionlimit(max(sys.getrecursionlimit(), 10_000))
+
+Step = tuple[int, str]
+"""A step of a schedule: the writer, and ``step`` or the name of a fault; ``arrives`` for a swap that was on its way."""
+
+
+@frozen
+class Found:
+    """What went wrong, and the shortest known way there."""
+
+    problem: str
+    trace: tuple[str, ...]
+    schedule: tuple[Step, ...]
+
+
+@frozen
+class Explored:
+    """What an exploration came to."""
+
+    schedules: int
+    """Complete orders of steps, with every choice of faults."""
+
+    states: int
+    found: tuple[Found, ...]
+    outcomes: Mapping[tuple[str, ...], int] = field(factory=dict)
+    """How often the writers ended together in each way, by complete schedules."""
+
+
+@frozen
+class State:
+    """A world and where each writer is."""
+
+    world: World
+    nodes: tuple[Node | None, ...]
+    """None for a writer that crashed."""
+
+    faults: int
+
+
+class Simulator:
+    """Explores the races of some writers.
+
+    Args:
+        world: the table that they find.
+        planned: the change of each writer.
+        faults: the kinds of faults.
+        most_faults: how many may happen in one schedule.
+        protocol: what makes the steps of a commit of a change planned on a base; the tests plant faults in it.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        planned: Sequence[Planned],
+        faults: Sequence[Fault] = (),
+        most_faults: int = 0,
+        protocol: Callable[..., Steps[Committed]] = commit,
+        facts: Facts | None = None,
+    ) -> None:
+        self.start_world = world
+        self.planned = tuple(planned)
+        self.faults = tuple(faults)
+        self.most_faults = most_faults
+        self.facts = facts or Facts()
+        self.contested: frozenset[str] = frozenset()
+        self._read: dict[str, set[int]] = {}
+        self._deleted: dict[str, set[int]] = {}
+        self._numbers: dict[Any, int] = {}
+        self._checked: dict[Any, tuple[str, ...]] = {}
+        self.base = Base(world.pointer or "", world.files[world.pointer]) if world.pointer else None
+        self._starts = [
+            Node(writer, self._starter(protocol, one), (), self._starter(protocol, one)())
+            for writer, one in enumerate(planned)
+        ]
+        self._sources = [Source(writer) for writer in range(len(planned))]
+
+    def _starter(self, protocol: Callable[..., Steps[Committed]], planned: Planned) -> Callable[[], Steps[Any]]:
+        return lambda: protocol(planned.change, self.start_world.table, base=self.base)
+
+    # Exploring
+
+    def explore(self, most_found: int = 1) -> Explored:
+        """Follow every schedule.
+
+        Args:
+            most_found: after how many problems to stop.
+        """
+        while True:
+            self._found: list[Found] = []
+            self._most_found = most_found
+            self._known: dict[Any, tuple[int, dict[tuple[str, ...], int]]] = {}
+            count, outcomes = self._follow(self._begin(), ())
+            contested = frozenset(
+                path for path, writers in self._deleted.items() if self._read.get(path, set()) - writers or len(writers) > 1
+            )
+            if self._found or contested <= self.contested:
+                return Explored(count, len(self._known), tuple(self._found), outcomes)
+            self.contested |= contested
+
+    def _begin(self) -> State:
+        state = State(self.start_world, tuple(self._starts), 0)
+        for writer in range(len(self.planned)):
+            state = self._run_unseen(state, writer, ())
+        return state
+
+    def _follow(self, state: State, way: tuple[Step, ...]) -> tuple[int, dict[tuple[str, ...], int]]:
+        if len(self._found) >= self._most_found:
+            return 0, {}
+        key = self._key(state)
+        known = self._known.get(key)
+        if known is not None:
+            return known
+        count, outcomes = 0, {}
+        ended = True
+        for step in self.choices(state):
+            ended = False
+            after = self.take(state, step, way)
+            more, ends = self._follow(after, (*way, step))
+            count += more
+            for outcome, number in ends.items():
+                outcomes[outcome] = outcomes.get(outcome, 0) + number
+        if ended:
+            self._check_end(state, way)
+            count, outcomes = 1, {self.outcome(state): 1}
+        self._known[key] = count, outcomes
+        return count, outcomes
+
+    def _key(self, state: State) -> Any:
+        return (
+            tuple(None if node is None else id(node) for node in state.nodes),
+            tuple(placed.written for placed in state.world.history),
+            state.world.late,
+            state.faults,
+        )
+
+    def choices(self, state: State) -> Iterator[Step]:
+        """The steps that can come next."""
+        may_fail = state.faults < self.most_faults
+        for writer, node in enumerate(state.nodes):
+            if node is None or node.ended:
+                continue
+            yield writer, "step"
+            if may_fail:
+                for fault in self.faults:
+                    if self._fits(fault, node.effect, state.world):
+                        yield writer, fault.value
+        for number in range(len(state.world.late)):
+            yield number, "arrives"
+
+    @staticmethod
+    def _fits(fault: Fault, effect: Effect | None, world: World) -> bool:
+        match fault:
+            case Fault.CRASH:
+                return True
+            case Fault.STALE:
+                return isinstance(effect, ReadPointer) and world.stale_pointer != world.pointer
+            case _:
+                return isinstance(effect, SwapPointer)
+
+    # Steps
+
+    def take(self, state: State, step: Step, way: tuple[Step, ...]) -> State:
+        """The state after a step, and after what the writer then does unseen."""
+        way = (*way, step)
+        writer, what = step
+        if what == "arrives":
+            late = state.world.late[writer]
+            world = evolve(state.world, late=state.world.late[:writer] + state.world.late[writer + 1 :])
+            world, _ = self._swap(state, world, *late, way)
+            return evolve(state, world=world)
+        if what != "step":
+            state = evolve(state, faults=state.faults + 1)
+        node = state.nodes[writer]
+        assert node is not None
+        if what == Fault.CRASH.value:
+            return self._with(state, writer, None)
+        effect = node.effect
+        match effect:
+            case ReadPointer():
+                pointer = state.world.stale_pointer if what == Fault.STALE.value else state.world.pointer
+                state = self._with(state, writer, node.after(pointer, ("pointer", pointer)))
+            case SwapPointer(expected, new):
+                state = self._swap_step(state, writer, what, (expected, new), way)
+            case _:
+                state = self._local(state, writer, way)
+        return self._run_unseen(state, writer, way)
+
+    def _swap_step(self, state: State, writer: int, what: str, swap: tuple[str | None, str], way: tuple[Step, ...]) -> State:
+        world, answer = state.world, Swap.UNKNOWN
+        if what == Fault.LATE.value:
+            world = evolve(world, late=(*world.late, (writer, *swap)))
+        elif what != Fault.LOST_REQUEST.value:
+            world, answer = self._swap(state, world, writer, *swap, way)
+            if what == Fault.DUPLICATE.value:
+                world, answer = self._swap(state, world, writer, *swap, way)
+            if what == Fault.LOST_REPLY.value:
+                answer = Swap.UNKNOWN
+        node = state.nodes[writer]
+        assert node is not None
+        return self._with(evolve(state, world=world), writer, node.after(answer))
+
+    def _swap(
+        self, state: State, world: World, writer: int, expected: str | None, new: str, way: tuple[Step, ...]
+    ) -> tuple[World, Swap]:
+        before = world
+        world, answer = world.swapped(writer, expected, new)
+        if answer is Swap.DONE:
+            self._check_swap(before, world, writer, way)
+        return world, answer
+
+    def _run_unseen(self, state: State, writer: int, way: tuple[Step, ...]) -> State:
+        while True:
+            node = state.nodes[writer]
+            if node is None or node.ended or self._is_seen(node.effect):
+                return state
+            state = self._local(state, writer, way)
+
+    def _is_seen(self, effect: Effect | None) -> bool:
+        match effect:
+            case ReadPointer() | SwapPointer():
+                return True
+            case ReadFile(path) | DeleteFile(path):
+                return path in self.contested
+        return False
+
+    def _local(self, state: State, writer: int, way: tuple[Step, ...]) -> State:
+        node = state.nodes[writer]
+        assert node is not None
+        world = state.world
+        match node.effect:
+            case Draw() as what:
+                drawn = sum(1 for _ in node.answers)
+                return self._with(state, writer, node.after(self._sources[writer].draw(what, drawn)))
+            case ReadFile(path):
+                self._read.setdefault(path, set()).add(writer)
+                content = world.files.get(path)
+                return self._with(state, writer, node.after(content, ("content", id(content))))
+            case WriteFile(path, content):
+                if path in world.files:
+                    self._tell(f"a file is written twice: {path}", way)
+                files = {**world.files, path: content}
+                after = self._with(state, writer, node.after(1, ("written",)))
+                return evolve(after, world=evolve(world, files=files))
+            case DeleteFile(path):
+                self._deleted.setdefault(path, set()).add(writer)
+                files = {name: content for name, content in world.files.items() if name != path}
+                world = evolve(world, files=files)
+                self._check_files(world, way)
+                return evolve(self._with(state, writer, node.after(None, ("done",))), world=world)
+            case Wait():
+                return self._with(state, writer, node.after(None, ("done",)))
+        message = f"the simulator does not know the effect {node.effect}"
+        raise TypeError(message)
+
+    @staticmethod
+    def _with(state: State, writer: int, node: Node | None) -> State:
+        return evolve(state, nodes=(*state.nodes[:writer], node, *state.nodes[writer + 1 :]))
+
+    # Checking
+
+    def _tell(self, problem: str, way: tuple[Step, ...]) -> None:
+        self._found.append(Found(problem, self.told(way), way))
+
+    def _check_swap(self, before: World, after: World, writer: int, way: tuple[Step, ...]) -> None:
+        new = after.files.get(after.history[-1].location)
+        old = before.files.get(before.pointer or "")
+        if new is None:
+            self._tell(f"missing file: {after.history[-1].location}, which is the table's metadata", way)
+            return
+        if old is None:
+            return
+        key = (id(old), id(new), writer, before.pointer)
+        if key not in self._checked:
+            assert self.base is not None
+            transition = Transition(
+                self.planned[writer], self.base.metadata, before.pointer or "", old, new, after.files
+            )
+            self._checked[key] = tuple(check(transition, self.facts))
+        for problem in self._checked[key]:
+            self._tell(problem, way)
+        self._check_files(after, way)
+
+    def _check_files(self, world: World, way: tuple[Step, ...]) -> None:
+        metadata = world.files.get(world.pointer or "")
+        if not isinstance(metadata, TableMetadata):
+            self._tell(f"missing file: {world.pointer}, which is the table's metadata", way)
+            return
+        for problem in missing_files(metadata, world.files, self.facts):
+            self._tell(problem, way)
+
+    def _check_end(self, state: State, way: tuple[Step, ...]) -> None:
+        """What each writer was told is so."""
+        swaps = [placed.writer for placed in state.world.history]
+        for writer, node in enumerate(state.nodes):
+            times = swaps.count(writer)
+            if times > 1:
+                self._tell(f"applied twice: the change of writer {writer}", way)
+            if node is None:
+                continue
+            name = self.planned[writer].name
+            match node.error:
+                case None:
+                    if times == 0:
+                        self._tell(f"lost update: {name} of writer {writer} was acknowledged and is not there", way)
+                case CommitConflict() | CommitFailed():
+                    if times:
+                        self._tell(f"false alarm: {name} of writer {writer} is there and was told to have failed", way)
+                    if isinstance(node.error, CommitConflict) and not self.planned[writer].may_conflict:
+                        self._tell(f"needless conflict: {name} of writer {writer}: {node.error}", way)
+                    if isinstance(node.error, CommitFailed) and not state.faults:
+                        self._tell(f"gave up: {name} of writer {writer}: {node.error}", way)
+                    others = [other for other in swaps if other not in (-1, writer)]
+                    if isinstance(node.error, CommitConflict) and not others:
+                        self._tell(f"needless conflict: {name} of writer {writer} alone: {node.error}", way)
+                case CommitStateUnknown():
+                    if not state.faults:
+                        self._tell(f"gave up: {name} of writer {writer}: {node.error}", way)
+                case SpecError():
+                    self._tell(f"refused: {name} of writer {writer}: {node.error}", way)
+                case _:
+                    self._tell(f"a bug: {name} of writer {writer}: {node.error!r}", way)
+
+    @staticmethod
+    def outcome(state: State) -> tuple[str, ...]:
+        """How each writer ended."""
+        return tuple(
+            "crashed" if node is None else "committed" if node.error is None else type(node.error).__name__
+            for node in state.nodes
+        )
+
+    # Telling
+
+    def told(self, way: Sequence[Step]) -> tuple[str, ...]:
+        """A schedule in words: who did what."""
+        state = None
+        lines = []
+        known, self._found = self._found, []
+        try:
+            state = self._begin()
+            for number, (writer, what) in enumerate(way):
+                if what == "arrives":
+                    lines.append(f"a swap of writer {state.world.late[writer][0]} arrives late")
+                else:
+                    node = state.nodes[writer]
+                    effect = "?" if node is None else _told(node.effect)
+                    name = self.planned[writer].name
+                    lines.append(f"writer {writer} ({name}) {effect}" + ("" if what == "step" else f": {what}"))
+                if number < len(way) - 1:
+                    state = self.take(state, (writer, what), ())
+        finally:
+            self._found = known
+        return tuple(lines)
+
+    def replay(self, schedule: Sequence[Step]) -> tuple[State, tuple[str, ...]]:
+        """Follow one schedule: where it ends, and what is wrong on its way."""
+        self._found, self._most_found = [], sys.maxsize
+        state = self._begin()
+        way: tuple[Step, ...] = ()
+        for step in schedule:
+            state = self.take(state, step, way)
+            way = (*way, step)
+        if not any(True for _ in self.choices(evolve(state, faults=self.most_faults))):
+            self._check_end(state, way)
+        return state, tuple(found.problem for found in self._found)
+
+
+def _told(effect: Effect | None) -> str:
+    match effect:
+        case ReadPointer():
+            return "reads the pointer"
+        case SwapPointer(expected, new):
+            return f"swaps {_name(expected)} for {_name(new)}"
+        case ReadFile(path):
+            return f"reads {_name(path)}"
+        case DeleteFile(path):
+            return f"deletes {_name(path)}"
+    return str(effect)
+
+
+def _name(path: str | None) -> str:
+    return "nothing" if path is None else path.rsplit("/", 1)[-1]
+
+
+def world_of(changes: Sequence[Any], table: Any, data_files: Sequence[str] = ()) -> World:
+    """The world that some changes make, one after the other, from nothing."""
+    world = World(table, (), dict.fromkeys(data_files))
+    for number, change in enumerate(changes):
+        steps = commit(change, table)
+        answer: Any = None
+        names = 0
+        try:
+            while True:
+                match steps.send(answer):
+                    case Draw.NAME:
+                        names += 1
+                        answer = f"base{number}-{names}"
+                    case Draw.SNAPSHOT_ID:
+                        answer = 10 + number
+                    case Draw.NOW:
+                        answer = 1000 + number
+                    case ReadPointer():
+                        answer = world.pointer
+                    case ReadFile(path):
+                        answer = world.files.get(path)
+                    case WriteFile(path, content):
+                        world = evolve(world, files={**world.files, path: content})
+                        answer = 1
+                    case SwapPointer(expected, new):
+                        world, answer = world.swapped(-1, expected, new)
+                    case DeleteFile(path):
+                        world = evolve(world, files={name: one for name, one in world.files.items() if name != path})
+                        answer = None
+        except StopIteration:
+            continue
+    return evolve(world, history=tuple(Placed(one.location, one.written, -1) for one in world.history))

@@ -1,0 +1,148 @@
+"""Small tables and files to race on: of no bytes, but with all that a commit looks at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from spec_ref.commits.changes import NewFile
+from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
+from spec_ref.partitioning.spec import PartitionField, PartitionSpec
+from spec_ref.partitioning.transforms import Identity
+from spec_ref.schemas.schema import Schema
+from spec_ref.schemas.types import LONG, STRING, NestedField
+from spec_ref.single_value.binary import to_binary
+from spec_ref.sorting import UNSORTED
+from spec_ref.table_metadata.metadata import TableMetadata
+from spec_ref.versions import V3, FormatVersion
+
+ID, PART = 1, 2
+"""The ids of the columns ``id`` and ``part``."""
+
+PART_FIELD = 1000
+LOCATION = "memory:/table"
+UUID = "9c12d441-03fe-4693-9a96-a0705ddf69c1"
+
+SCHEMA = Schema(
+    (
+        NestedField(ID, "id", True, LONG, None, None, None),  # noqa: FBT003
+        NestedField(PART, "part", False, STRING, None, None, None),  # noqa: FBT003
+    ),
+    schema_id=0,
+)
+
+BY_PART = PartitionSpec(0, (PartitionField(source_id=PART, field_id=PART_FIELD, name="part", transform=Identity()),))
+"""The partition spec: the values of ``part`` as they are."""
+
+
+def empty_table(
+    version: FormatVersion | int = 2,
+    location: str = LOCATION,
+    properties: dict[str, str] | None = None,
+    *,
+    partitioned: bool = True,
+) -> TableMetadata:
+    """A table without snapshots."""
+    version = FormatVersion(version)
+    spec = BY_PART if partitioned else PartitionSpec(0)
+    return TableMetadata(
+        format_version=version,
+        table_uuid=UUID,
+        location=location,
+        last_updated_ms=0,
+        last_column_id=PART,
+        schemas=(SCHEMA,),
+        current_schema_id=0,
+        partition_specs=(spec,),
+        default_spec_id=0,
+        last_partition_id=PART_FIELD if partitioned else PART_FIELD - 1,
+        properties=properties or {},
+        sort_orders=(UNSORTED,),
+        default_sort_order_id=0,
+        next_row_id=0 if version is V3 else None,
+    )
+
+
+def path_of(name: str, location: str = LOCATION) -> str:
+    """Where a data file of a name is."""
+    return f"{location}/data/{name}"
+
+
+def data(
+    name: str,
+    part: str | None = "a",
+    rows: int = 10,
+    *,
+    ids: tuple[int, int] | None = None,
+    location: str = LOCATION,
+    spec_id: int = 0,
+    sequence_number: int | None = None,
+) -> NewFile:
+    """A data file of rows of one partition.
+
+    Args:
+        name: its name.
+        part: the partition; None for a null.
+        rows: how many rows it has.
+        ids: the least and the greatest ``id``, where the file tells.
+        location: the location of the table.
+        spec_id: its partition spec.
+        sequence_number: a data sequence number to write explicitly.
+    """
+    bounds: dict[str, Any] = {}
+    if ids is not None:
+        low, high = ({ID: to_binary(LONG, value)} for value in ids)
+        bounds = {
+            "lower_bounds": low, "upper_bounds": high, "value_counts": {ID: rows}, "null_value_counts": {ID: 0}
+        }  # fmt: skip
+    made = DataFile(
+        file_path=path_of(name, location),
+        file_format=FileFormat.PARQUET,
+        partition={PART_FIELD: part},
+        record_count=rows,
+        file_size_in_bytes=100 * rows,
+        **bounds,
+    )
+    return NewFile(made, spec_id, sequence_number)
+
+
+def equality_deletes(name: str, part: str | None = "a", rows: int = 1, *, location: str = LOCATION) -> NewFile:
+    """Equality deletes of rows of one partition."""
+    return _deletes(name, part, rows, location, content=FileContent.EQUALITY_DELETES, equality_ids=(ID,))
+
+
+def position_deletes(
+    name: str, of: str | None = None, part: str | None = "a", rows: int = 1, *, location: str = LOCATION
+) -> NewFile:
+    """Position deletes of rows of one partition, or of one data file."""
+    referenced = None if of is None else path_of(of, location)
+    return _deletes(
+        name, part, rows, location, content=FileContent.POSITION_DELETES, referenced_data_file=referenced
+    )  # fmt: skip
+
+
+def vector(name: str, of: str, part: str | None = "a", rows: int = 1, *, location: str = LOCATION) -> NewFile:
+    """A deletion vector of one data file."""
+    return _deletes(
+        name, part, rows, location, content=FileContent.POSITION_DELETES, file_format=FileFormat.PUFFIN,
+        referenced_data_file=path_of(of, location), content_offset=4, content_size_in_bytes=40,
+    )  # fmt: skip
+
+
+def _deletes(
+    name: str,
+    part: str | None,
+    rows: int,
+    location: str,
+    *,
+    file_format: FileFormat = FileFormat.PARQUET,
+    **told: Any,
+) -> NewFile:
+    made = DataFile(
+        file_path=path_of(name, location),
+        file_format=file_format,
+        partition={PART_FIELD: part},
+        record_count=rows,
+        file_size_in_bytes=50,
+        **told,
+    )
+    return NewFile(made, 0)

@@ -1,0 +1,9 @@
+"""Real stores for the commit protocol: where metadata files are, and what points to the table's.
+
+Each store performs the effects of `spec_ref.commits` on something real: files and their names, or a row of a database.
+"""
+
+from conformance.stores.runner import Store, commit, load, run
+from conformance.stores.opening import open_store
+
+__all__ = ["Store", "commit", "load", "open_store", "run"]

@@ -1,0 +1,60 @@
+"""Files of the local file system, by path or ``file:`` URI."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+
+def local_path(location: str) -> Path:
+    """The path of a local file.
+
+    Raises:
+        ValueError: the location is elsewhere.
+    """
+    if location.startswith("/"):
+        return Path(location)
+    parts = urlsplit(location)
+    if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
+        message = f"{location} is not a local file"
+        raise ValueError(message)
+    return Path(unquote(parts.path))
+
+
+class LocalFiles:
+    """Reads, writes and deletes local files."""
+
+    def read(self, path: str) -> bytes | None:
+        """The content of a file; None where there is none."""
+        try:
+            return local_path(path).read_bytes()
+        except FileNotFoundError:
+            return None
+
+    def write(self, path: str, data: bytes) -> None:
+        """Write a file under another name, and rename it: whoever sees it sees all of it."""
+        target = local_path(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        part = target.with_name(f".{target.name}.{uuid.uuid4().hex}.part")
+        part.write_bytes(data)
+        part.replace(target)
+
+    def delete(self, path: str) -> None:
+        """Delete a file, if it is there."""
+        local_path(path).unlink(missing_ok=True)
+
+    def create(self, source: str, target: str) -> bool:
+        """Give a file another name unless there is a file of that name: atomically, which a rename would not be.
+
+        Returns:
+            Whether the file has the name now.
+        """
+        old = local_path(source)
+        try:
+            os.link(old, local_path(target))
+        except FileExistsError:
+            return False
+        old.unlink()
+        return True

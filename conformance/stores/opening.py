@@ -1,0 +1,39 @@
+"""Stores by their URL."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit, urlunsplit
+
+from conformance.failures import UsageError
+from conformance.stores.file_system import FileSystemStore
+from conformance.stores.sql import TableName
+from conformance.stores.sqlite import SqliteStore
+from conformance.stores.store import Store
+
+FORMS = "file:///directory, sqlite:///file.db?table=name, postgresql://user@host:port/database?table=name"
+
+
+def open_store(url: str) -> Store:
+    """The store that a URL names.
+
+    A table of a database is named by the parameters ``table``, ``namespace`` and ``catalog``.
+
+    Raises:
+        UsageError: there is no such kind of store.
+    """
+    parts = urlsplit(url)
+    given = {key: values[-1] for key, values in parse_qs(parts.query).items()}
+    fields = ("table", "namespace", "catalog")
+    name = TableName(*(given.get(key, default) for key, default in zip(fields, ("table", "default", "conformance"), strict=True)))
+    match parts.scheme:
+        case "file" | "":
+            return FileSystemStore(url)
+        case "sqlite":
+            return SqliteStore(Path(parts.path), name)
+        case "postgresql":
+            from conformance.stores.postgresql import PostgresStore
+
+            return PostgresStore(urlunsplit(parts._replace(query="")), name)
+    message = f"there is no store of the kind {parts.scheme}; a store is {FORMS}"
+    raise UsageError(message)

@@ -1,0 +1,42 @@
+"""Metastore tables on SQLite, the database that comes with Python."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+from conformance.stores.sql import SqlStore, TableName
+from conformance.stores.turns import turn
+
+BUSY_S = 30.0
+"""How long a statement waits for other writers of the file."""
+
+
+class SqliteDatabase:
+    """A SQLite file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)
+
+    def query(self, sql: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+        """The rows of a query."""
+        return self._connection.execute(sql, values).fetchall()
+
+    def change(self, sql: str, values: tuple[Any, ...] = ()) -> int | None:
+        """Change rows; a statement is a transaction, and its answer comes or it was not done."""
+        return self._connection.execute(sql, values).rowcount
+
+
+class SqliteStore(SqlStore):
+    """A table whose pointer is in a SQLite file."""
+
+    def __init__(self, path: Path, name: TableName) -> None:
+        self.path = path
+        super().__init__(SqliteDatabase(path), name)
+
+    def turn(self) -> AbstractContextManager[object]:
+        """A turn among the processes of this machine."""
+        return turn(f"{self.path.resolve()}/{'/'.join(self.name.key)}")

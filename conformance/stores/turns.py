@@ -1,0 +1,40 @@
+"""Turns of processes of one machine at a table."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+LONGEST_S = 5.0
+"""How long a turn is waited for; a process that hangs keeps nobody from committing."""
+
+
+@contextmanager
+def turn(name: str, longest_s: float = LONGEST_S) -> Iterator[None]:
+    """A turn at what has a name, or none where it does not come in time. It ends with the process, however that ends."""
+    directory = Path(tempfile.gettempdir()) / f"iceberg-conformance-turns-{os.getuid()}"
+    directory.mkdir(mode=0o700, exist_ok=True)
+    file = os.open(directory / hashlib.sha256(name.encode()).hexdigest()[:32], os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        until = time.monotonic() + longest_s
+        pause = 0.0002
+        while not _take(file) and time.monotonic() < until:
+            time.sleep(pause)
+            pause = min(pause * 1.5, 0.01)
+        yield
+    finally:
+        os.close(file)
+
+
+def _take(file: int) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
