@@ -46,7 +46,7 @@ def metrics_outcome(predicate: BoundPredicate, metrics: Metrics) -> Outcome:
     """
     if metrics.record_count == 0:
         return Outcome(might_match=False, might_fail=False)
-    return outcome_of(predicate, lambda reference: _column_facts(reference, metrics))
+    return outcome_of(predicate, lambda reference: column_facts(reference, metrics))
 
 
 def might_match(predicate: BoundPredicate, metrics: Metrics) -> bool:
@@ -59,7 +59,12 @@ def must_match(predicate: BoundPredicate, metrics: Metrics) -> bool:
     return not metrics_outcome(predicate, metrics).might_fail
 
 
-def _column_facts(reference: BoundReference, metrics: Metrics) -> Facts:
+def column_facts(reference: BoundReference, metrics: Metrics) -> Facts:
+    """What the metrics of a file tell of one column.
+
+    Raises:
+        SpecError: what stands for a bound is none of the type, nor of one that can be promoted to it.
+    """
     type_, field_id = reference.type, reference.id
     if not is_primitive(type_):
         return UNKNOWN_FACTS  # counts of nested types and variants are of other things than their nulls

@@ -73,11 +73,22 @@ class Bounds:
         if not ((lengths == 4) | (lengths == 8)).all():
             return None
         values = np.zeros(len(self.valid), np.int64)
-        for number, data in enumerate(self.data):
-            raw = np.frombuffer(data, np.uint8)
-            for size, dtype in ((4, "<i4"), (8, "<i8")):
-                rows = np.nonzero(self.valid & (self.part == number) & (self.lengths == size))[0]
-                if len(rows):
-                    windows = np.ndarray((len(raw) - size + 1,), dtype, data, strides=(1,))
-                    values[rows] = windows[self.offsets[rows]]
+        for size, form in ((4, "<i4"), (8, "<i8")):
+            rows = np.nonzero(self.valid & (self.lengths == size))[0]
+            values[rows] = self.fixed(rows, size, form)
         return Nullable(values, self.valid)
+
+    def fixed(self, rows: npt.NDArray[np.intp], size: int, form: str) -> npt.NDArray[Any]:
+        """The bounds of some files, all of them of one length, as numbers.
+
+        Args:
+            rows: the places of bounds that are there.
+            size: the length of each.
+            form: the numpy type of the stored bytes.
+        """
+        values = np.zeros(len(rows), form)
+        for number, data in enumerate(self.data):
+            mine = slice(None) if len(self.data) == 1 else np.nonzero(self.part[rows] == number)[0]
+            windows = np.ndarray((max(len(data) - size + 1, 0),), form, data, strides=(1,))
+            values[mine] = windows[self.offsets[rows][mine]]
+        return values

@@ -36,6 +36,7 @@ from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.inheritance import check_row_id, inherited_sequence_number
 from spec_ref.records import evolve, field_rules
+from spec_ref.schemas.types import Type
 from spec_ref.versions import V1
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ class ManifestColumns:
             if not isinstance(files, RecordColumn) or (rows is not None and len(rows) < column.length):
                 first = 0 if rows is None else int(np.setdiff1d(np.arange(column.length), rows)[0])
                 start = sum(files.length for files in made)
-                raise self._wrong(violation("MAN015", "data_file is null", path="/data_file"), start + first)
+                raise self.located(violation("MAN015", "data_file is null", path="/data_file"), start + first)
             made.append(files)
         return made
 
@@ -128,7 +129,7 @@ class ManifestColumns:
         found = self._runs[run]
         return found.manifest, found.first + row - (int(self._ends[run]) - found.count)
 
-    def _wrong(self, error: SpecError, row: int) -> SpecError:
+    def located(self, error: SpecError, row: int) -> SpecError:
         """The error with the manifest and the entry that it is of."""
         manifest, number = self.place(row)
         problem = error.violation
@@ -165,7 +166,7 @@ class ManifestColumns:
             error = violation(
                 _FILE[attribute].requirement, f"{name} is null", expected=f"a {name}", path=f"/data_file/{name}"
             )
-            raise self._wrong(error, int(np.argmin(numbers.valid)))
+            raise self.located(error, int(np.argmin(numbers.valid)))
         return numbers.values
 
     def _check(self) -> None:
@@ -187,7 +188,7 @@ class ManifestColumns:
             number = int(np.argmax(wrong))
             value = int(found.values[number]) if found.valid[number] else None
             error = violation(requirement, "the value is not one of the known", found=value, path=path)
-            raise self._wrong(error, number)
+            raise self.located(error, number)
 
     # Scalars
 
@@ -214,6 +215,11 @@ class ManifestColumns:
     def file_sequence_number(self) -> Nullable:
         """The file sequence numbers."""
         return self._sequence("file_sequence_number")
+
+    @functools.cached_property
+    def greatest_sequence_number(self) -> Longs:
+        """The greatest number that a live entry can have: that of its manifest in the list."""
+        return self._by_run(_sequence_number)
 
     def _sequence(self, attribute: str) -> Nullable:
         found = self._numbers(self._field(attribute))
@@ -312,16 +318,24 @@ class ManifestColumns:
 
     # Partitions
 
-    def partition(self, field_id: int) -> list[Any]:
-        """The values of a partition field, by its id.
+    def partition(self, field_id: int, rows: Rows | None = None) -> list[Any]:
+        """The values of a partition field, by its id, of all files or of some.
 
         Raises:
             SpecError: DFL004, if the manifest's partition tuples have no such field.
         """
         columns, type_ = self._partition_field(field_id)
         read = value_reader(type_, from_avro(type_))
-        values = self._values(columns, None)
+        values = self._values(columns, rows)
         return values if read is None else [None if value is None else read(value) for value in values]
+
+    def partition_type(self, field_id: int) -> Type:
+        """The type that the values of a partition field are stored in.
+
+        Raises:
+            SpecError: DFL004, if the manifest's partition tuples have no such field.
+        """
+        return from_avro(self._partition_field(field_id)[1])
 
     def partition_numbers(self, field_id: int) -> Nullable:
         """The values of a partition field of a type that is stored as an integer, a date say, as 64-bit integers.
@@ -593,6 +607,11 @@ def all_columns(manifest: Manifest) -> ManifestColumns:
     batches = list(manifest.batches())
     count = sum(batch.length for batch in batches)
     return ManifestColumns((Run(manifest, 0, count, _first_row_id(manifest)),), batches)
+
+
+def _sequence_number(run: Run) -> int:
+    listed = run.manifest.manifest_file
+    return np.iinfo(np.int64).max if listed is None else listed.sequence_number
 
 
 def _inherited_snapshot(run: Run) -> int:

@@ -12,9 +12,12 @@ from collections.abc import Iterable, Iterator
 import attrs
 
 from spec_ref.errors import SpecError
-from spec_ref.formats.avro_batches import BATCH_BYTES, Part
+from spec_ref.formats.avro_batches import Part
 from spec_ref.manifests.columns import ManifestColumns, Run
 from spec_ref.manifests.manifest import REQUIREMENT, Manifest
+
+BATCH_BYTES = 4 << 20
+"""About how many decompressed bytes are decoded together: what a processor keeps close to itself."""
 
 
 @attrs.define

@@ -1,29 +1,46 @@
-"""Planning a scan: from a snapshot to the files that may have matching rows (Scan Planning)."""
+"""Planning a scan: from a snapshot to the files that may have matching rows (Scan Planning).
+
+Manifests are left out by their counts and summaries, files by their partitions and then by their counts and bounds, all
+of it before an object is made for a file. No more than a batch of entries is held at a time, apart from the deletes and
+the paths of the files that are planned.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TypeAlias
+from collections.abc import Iterator, Mapping
+from typing import Any
 
+import attrs
+import numpy as np
+import numpy.typing as npt
+
+from spec_ref.errors import SpecError, violation
 from spec_ref.expressions.binding import bind
+from spec_ref.expressions.bound import BoundPredicate
 from spec_ref.expressions.metrics import Metrics, might_match
-from spec_ref.expressions.predicates import FALSE, Predicate
-from spec_ref.expressions.residuals import residual
-from spec_ref.formats.avro_container import Data
+from spec_ref.expressions.metrics_columnar import matching_files
+from spec_ref.expressions.predicates import TRUE, Predicate
+from spec_ref.manifests.columns import ManifestColumns
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.manifests.entry import ManifestEntry
-from spec_ref.manifests.reader import read_manifest
+from spec_ref.manifests.joined import joined_columns
+from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.records import evolve
+from spec_ref.scan_planning.manifest_selection import ManifestSelection, ReadFile, listed_manifests, opened
+from spec_ref.scan_planning.partition_filter import PartitionFilter, Selection
+from spec_ref.scan_planning.scope import DeleteIndex
 from spec_ref.scan_planning.tasks import ScanDelete, ScanTask
 from spec_ref.schemas.schema import Schema
-from spec_ref.snapshots.manifest_list import ManifestFile, read_manifest_list
+from spec_ref.schemas.types import Type
+from spec_ref.snapshots.manifest_list import ManifestContent
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.table_metadata.metadata import TableMetadata
-
-ReadFile: TypeAlias = Callable[[str], Data]
-"""Gives the content of the file at a location."""
+from spec_ref.versions import V3, FormatVersion
 
 STATISTICS = ("column_sizes", "value_counts", "null_value_counts", "nan_value_counts", "lower_bounds", "upper_bounds")
+"""The attributes of files that tasks need not have."""
+
+Rows = npt.NDArray[np.intp]
 
 
 def plan(
@@ -35,6 +52,7 @@ def plan(
     schema: Schema | None = None,
     case_sensitive: bool = True,
     statistics: bool = False,
+    tolerate_truncated_times: bool = False,
 ) -> Iterator[ScanTask]:
     """The data files of a snapshot that may have rows that match, each with the deletes that apply to it.
 
@@ -46,59 +64,195 @@ def plan(
         schema: the schema that the rows are read with; the table's current one where not given.
         case_sensitive: whether the names in the filter have to be spelled as the schema has them.
         statistics: whether the files of the tasks keep their counts, sizes and bounds.
+        tolerate_truncated_times: whether partitions may come from writers that counted times before 1970 upward
+            (contradiction C5).
+
+    Returns:
+        The tasks, in the order of the manifests.
 
     Raises:
-        SpecError: a manifest list or manifest is not there or is malformed, or the filter does not fit the schema.
+        SpecError: the filter does not fit the schema; a manifest list or manifest is not there or is malformed; the
+            table does not have the spec of a manifest; an entry has no sequence number, or one that cannot be; a data
+            file is listed twice (SCN007) or has two deletion vectors (DEL003).
     """
     bound = bind(predicate, schema or metadata.current_schema, case_sensitive=case_sensitive)
-    specs = {spec.spec_id: spec for spec in metadata.partition_specs}
-    if snapshot is None or snapshot.manifest_list is None:
-        return
-    listed: tuple[ManifestFile, ...] = read_manifest_list(
-        read_file(snapshot.manifest_list), file=snapshot.manifest_list
-    )
-    data: list[tuple[ManifestEntry, int]] = []
-    deletes: list[tuple[ManifestEntry, int]] = []
-    for manifest_file in listed:
-        manifest = read_manifest(read_file(manifest_file.manifest_path), manifest_file=manifest_file, specs=specs)
-        for entry in manifest.entries():
-            if entry.live:
-                target = data if entry.data_file.content is FileContent.DATA else deletes
-                target.append((entry, manifest_file.partition_spec_id))
-    for entry, spec_id in data:
-        left = residual(bound, specs[spec_id], entry.data_file.partition)
-        if left == FALSE or not might_match(left, _metrics(entry.data_file)):
-            continue
-        applied = tuple(
-            ScanDelete(_slim(delete.data_file, statistics), delete_spec, delete.sequence_number or 0)
-            for delete, delete_spec in deletes
-            if _applies(delete.data_file, delete_spec, delete.sequence_number or 0, entry.data_file, spec_id,
-                        entry.sequence_number or 0, specs[delete_spec].unpartitioned)
-        )  # fmt: skip
-        if any(delete.data_file.is_deletion_vector for delete in applied):
-            applied = tuple(
-                delete
-                for delete in applied
-                if delete.data_file.content is FileContent.EQUALITY_DELETES or delete.data_file.is_deletion_vector
+    return _Scan(metadata, bound, read_file, statistics, tolerate_truncated_times).tasks(snapshot)
+
+
+@attrs.define
+class _Scan:
+    metadata: TableMetadata
+    predicate: BoundPredicate
+    read_file: ReadFile
+    statistics: bool
+    tolerate: bool
+    specs: Mapping[int, PartitionSpec] = attrs.field(init=False)
+    filters: dict[int, PartitionFilter] = attrs.field(factory=dict)
+
+    def __attrs_post_init__(self) -> None:
+        self.specs = {spec.spec_id: spec for spec in self.metadata.partition_specs}
+
+    def tasks(self, snapshot: Snapshot | None) -> Iterator[ScanTask]:
+        if snapshot is None:
+            return
+        listed = listed_manifests(snapshot, self.specs, self.read_file)
+        selection = ManifestSelection(
+            self.predicate, self.specs, self.metadata.format_version, tolerate_truncated_times=self.tolerate
+        )
+        selected = list(selection.selected(listed, snapshot.manifest_list))
+        data = [one for one in selected if one.content is ManifestContent.DATA]
+        deletes = [one for one in selected if one.content is ManifestContent.DELETES]
+        if not data:
+            return
+        index = self._index(joined_columns(opened(deletes, self.specs, self.read_file, snapshot.manifest_list)))
+        seen: set[str] = set()
+        for columns in joined_columns(opened(data, self.specs, self.read_file, snapshot.manifest_list)):
+            for task in self._tasks_of(columns, index):
+                if task.data_file.file_path in seen:
+                    raise violation("SCN007", "a data file is live twice", found=task.data_file.file_path)
+                seen.add(task.data_file.file_path)
+                yield task
+
+    # Data files
+
+    def _tasks_of(self, columns: ManifestColumns, index: DeleteIndex) -> Iterator[ScanTask]:
+        kept = self._kept(columns, FileContent.DATA)
+        if not kept:
+            return
+        rows = np.concatenate([selection.rows for selection in kept])
+        owner = np.repeat(np.arange(len(kept)), [len(selection.rows) for selection in kept])
+        order = np.argsort(rows, kind="stable")
+        rows, owner = rows[order], owner[order]
+        without = () if self.statistics or index.has_equality_deletes else STATISTICS
+        spec = columns.manifest.spec
+        assert spec is not None
+        for place, entry in enumerate(columns.entries(rows, without=without)):
+            assert entry.sequence_number is not None
+            assert entry.file_sequence_number is not None
+            with _Told(columns, int(rows[place])):
+                deletes = index.deletes_of(entry.data_file, entry.sequence_number, spec)
+            yield ScanTask(
+                self._slim(entry.data_file) if not without else entry.data_file,
+                spec.spec_id,
+                entry.sequence_number,
+                entry.file_sequence_number,
+                tuple(evolve(delete, data_file=self._slim(delete.data_file)) for delete in deletes),
+                kept[int(owner[place])].residual,
             )
-        yield ScanTask(
-            _slim(entry.data_file, statistics), spec_id, entry.sequence_number or 0, entry.file_sequence_number or 0,
-            applied, left,
-        )  # fmt: skip
+
+    def _kept(self, columns: ManifestColumns, content: FileContent) -> list[Selection]:
+        """The live files that neither their partitions nor, for data files, their counts and bounds rule out."""
+        live = np.nonzero(columns.live)[0]
+        _check(columns, live, data=content is FileContent.DATA)
+        spec = columns.manifest.spec
+        assert spec is not None
+        if spec.spec_id not in self.filters:
+            self.filters[spec.spec_id] = PartitionFilter(self.predicate, spec, tolerate_truncated_times=self.tolerate)
+        kept = []
+        for selection in self.filters[spec.spec_id].selections(columns, live):
+            rows = selection.rows
+            if content is FileContent.DATA:
+                rows = _matching(selection.residual, columns, rows)
+            if len(rows):
+                kept.append(evolve(selection, rows=rows))
+        return kept
+
+    def _slim(self, data_file: DataFile) -> DataFile:
+        return data_file if self.statistics else evolve(data_file, **dict.fromkeys(STATISTICS))
+
+    # Deletes
+
+    def _index(self, batches: Iterator[ManifestColumns]) -> DeleteIndex:
+        types: dict[int, Type] = {}
+        for schema in (*self.metadata.schemas, self.metadata.current_schema):
+            types |= {column.id: column.type for column in schema.columns()}
+        index = DeleteIndex(self.specs, types)
+        for columns in batches:
+            spec_id = columns.manifest.spec_id
+            assert spec_id is not None
+            for selection in self._kept(columns, FileContent.POSITION_DELETES):
+                for row, entry in zip(selection.rows.tolist(), columns.entries(selection.rows), strict=True):
+                    with _Told(columns, row):
+                        delete = self._delete(entry, spec_id)
+                        if self._may_delete(delete.data_file, selection.residual):
+                            index.add(delete)
+        return index
+
+    def _delete(self, entry: ManifestEntry, spec_id: int) -> ScanDelete:
+        version: FormatVersion = self.metadata.format_version
+        if entry.data_file.is_deletion_vector and version < V3:
+            raise violation(
+                "DEL001", "there are no deletion vectors before v3", path="/data_file/file_format",
+                format_version=version,
+            )  # fmt: skip
+        assert entry.sequence_number is not None
+        return ScanDelete(entry.data_file, spec_id, entry.sequence_number)
+
+    def _may_delete(self, delete: DataFile, predicate: BoundPredicate) -> bool:
+        """Whether equality deletes may delete rows that match: their metrics are of the values that they delete.
+
+        What an equality delete file has in other columns than those it compares says nothing (DEL021).
+        """
+        if delete.content is not FileContent.EQUALITY_DELETES or predicate == TRUE:
+            return True
+        compared = set(delete.equality_ids or ())
+        maps = {name: _only(getattr(delete, name), compared) for name in STATISTICS[1:]}
+        return might_match(predicate, Metrics(record_count=delete.record_count, **maps))
 
 
-def _applies(
-    delete: DataFile, delete_spec: int, number: int, data: DataFile, spec: int, data_number: int, everywhere: bool
-) -> bool:
-    same = delete_spec == spec and delete.partition == data.partition
-    if delete.content is FileContent.EQUALITY_DELETES:
-        return data_number < number and (same or everywhere)
-    return data_number <= number and same and delete.referenced_data_file in (None, data.file_path)
+def _matching(predicate: BoundPredicate, columns: ManifestColumns, rows: Rows) -> Rows:
+    try:
+        return matching_files(predicate, columns, rows)
+    except SpecError:
+        for row in rows:  # to tell which file it is
+            with _Told(columns, int(row)):
+                matching_files(predicate, columns, np.array([row]))
+        raise
 
 
-def _metrics(file: DataFile) -> Metrics:
-    return Metrics(record_count=file.record_count, **{name: getattr(file, name) for name in STATISTICS[1:]})
+class _Told:
+    """Adds the manifest and the number of the entry to errors."""
+
+    def __init__(self, columns: ManifestColumns, row: int) -> None:
+        self.columns = columns
+        self.row = row
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, SpecError) and error.violation.file is None:
+            raise self.columns.located(error, self.row) from error.__cause__
 
 
-def _slim(file: DataFile, statistics: bool) -> DataFile:
-    return file if statistics else evolve(file, **dict.fromkeys(STATISTICS))
+_NUMBERS = (("sequence_number", "MAN013"), ("file_sequence_number", "MAN014"))
+
+
+def _check(columns: ManifestColumns, live: Rows, *, data: bool) -> None:
+    """Refuse live entries of the other kind, and sequence numbers that cannot be."""
+    other = (columns.content[live] != FileContent.DATA) == data
+    if other.any():
+        place = int(live[np.argmax(other)])
+        what = "a manifest of data files lists deletes" if data else "a manifest of deletes lists a data file"
+        found = int(columns.content[place])
+        raise columns.located(violation("MAN002", what, found=found, path="/data_file/content"), place)
+    for attribute, requirement in _NUMBERS:
+        numbers = getattr(columns, attribute)
+        missing = ~numbers.valid[live]
+        if missing.any():
+            error = violation(requirement, "the entry of an old file has no sequence number", path=f"/{attribute}")
+            raise columns.located(error, int(live[np.argmax(missing)]))
+        values = numbers.values[live]
+        wrong = (values < 0) | (values > columns.greatest_sequence_number[live])
+        if wrong.any():
+            place = int(live[np.argmax(wrong)])
+            expected = f"0 to {columns.greatest_sequence_number[place]}, the number of the manifest"
+            error = violation(
+                requirement, "the number is not one of a commit before the manifest", found=int(numbers.values[place]),
+                expected=expected, path=f"/{attribute}",
+            )  # fmt: skip
+            raise columns.located(error, place)
+
+
+def _only(found: Mapping[int, Any] | None, ids: set[int]) -> dict[int, Any] | None:
+    return None if found is None else {field_id: value for field_id, value in found.items() if field_id in ids}

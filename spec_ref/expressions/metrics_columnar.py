@@ -1,0 +1,301 @@
+"""The inclusive evaluation of a predicate on the metrics of many files at once (Scan Planning).
+
+`spec_ref.expressions.metrics.might_match` is the definition; here the counts and bounds of a column are arrays over the
+files, and what comes out are the files of which it is true. Numbers are compared as arrays. Other types, and terms that
+are not plain columns, are looked at file by file, with the definition itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from spec_ref.expressions.bound import (
+    BoundChoice,
+    BoundComparison,
+    BoundConstant,
+    BoundPredicate,
+    BoundPromotion,
+    BoundReference,
+    BoundSetTest,
+    BoundTerm,
+    BoundTermComparison,
+    BoundTest,
+    BoundTransform,
+    Leaf,
+    has_nan,
+    holds,
+)
+from spec_ref.expressions.metrics import Metrics, might_match
+from spec_ref.expressions.predicates import And, Constant, Not, Operation, Or
+from spec_ref.expressions.rewriting import without_not
+from spec_ref.manifests.column_values import Bounds, Mask, Nullable
+from spec_ref.schemas.types import Type, kind
+
+Rows = npt.NDArray[np.intp]
+Values = npt.NDArray[Any]
+
+
+class FileStatistics(Protocol):
+    """The counts and bounds of many files, as `spec_ref.manifests.columns.ManifestColumns` has them."""
+
+    @property
+    def record_count(self) -> npt.NDArray[np.int64]:
+        """The rows of each file."""
+
+    def counts(self, attribute: str, field_id: int, rows: Rows | None = None) -> Nullable:
+        """One column's counts in some files."""
+
+    def lower_bounds(self, field_id: int, rows: Rows | None = None) -> Bounds:
+        """One column's lower bounds in some files."""
+
+    def upper_bounds(self, field_id: int, rows: Rows | None = None) -> Bounds:
+        """One column's upper bounds in some files."""
+
+
+def matching_files(predicate: BoundPredicate, files: FileStatistics, rows: Rows) -> Rows:
+    """The files that may have matching rows.
+
+    Args:
+        predicate: a predicate that is bound to the schema of the rows.
+        files: the counts and bounds.
+        rows: the places of the files to look at, ascending.
+
+    Returns:
+        Those of ``rows`` for whose metrics `spec_ref.expressions.metrics.might_match` is true.
+
+    Raises:
+        SpecError: what stands for a bound of a field in the predicate is none of its type (SVB001 to SVB008, EVO006).
+    """
+    rows = rows[files.record_count[rows] != 0]
+    return _matching(without_not(predicate), files, rows)
+
+
+def _matching(predicate: BoundPredicate, files: FileStatistics, rows: Rows) -> Rows:
+    if not len(rows):
+        return rows
+    match predicate:
+        case Constant(value):
+            return rows if value else rows[:0]
+        case And(left, right):
+            return _matching(right, files, _matching(left, files, rows))
+        case Or(left, right):
+            first = _matching(left, files, rows)
+            others = np.setdiff1d(rows, first, assume_unique=True)
+            return np.union1d(first, _matching(right, files, others)).astype(np.intp, copy=False)
+        case BoundTest() | BoundComparison() | BoundSetTest():
+            return rows[_leaf(predicate, files, rows)]
+        case _:
+            return rows[_one_by_one(predicate, files, rows)]
+
+
+# A leaf
+
+
+def _leaf(leaf: Leaf, files: FileStatistics, rows: Rows) -> Mask:
+    """Whether each file may have a row for which the leaf is true."""
+    term = leaf.term
+    if not isinstance(term, BoundReference) or (kind(term.type) not in _LENGTHS and not isinstance(leaf, BoundTest)):
+        return _one_by_one(leaf, files, rows)
+    if isinstance(leaf, BoundTest) and kind(term.type) in _NO_COUNTS:
+        return _one_by_one(leaf, files, rows)
+    bounded = _between(leaf, term, files, rows)
+    if bounded is None:
+        return _one_by_one(leaf, files, rows)
+    null, nan = holds(leaf, None), has_nan(term.type) and holds(leaf, float("nan"))
+    if null or nan:
+        return _with_counts(bounded, term, files, rows, null=null, nan=nan)
+    # Where neither null nor NaN matches, the counts only have to be known of what the bounds let through.
+    through = np.nonzero(bounded)[0]
+    matching = np.zeros(len(rows), np.bool_)
+    matching[through] = _with_counts(bounded[through], term, files, rows[through], null=null, nan=nan)
+    return matching
+
+
+def _with_counts(
+    bounded: Mask, term: BoundReference, files: FileStatistics, rows: Rows, *, null: bool, nan: bool
+) -> Mask:
+    """What the counts say: nulls and NaNs that match, and whether there is any other value."""
+    everything = np.ones(len(rows), np.bool_)
+    if not len(rows):
+        return everything
+    values = _known(files.counts("value_counts", term.id, rows))
+    nulls = _known(files.counts("null_value_counts", term.id, rows))
+    counted = values.valid & (values.values > 0)
+    all_null = counted & nulls.valid & (nulls.values >= values.values)
+    if has_nan(term.type):
+        nans = _known(files.counts("nan_value_counts", term.id, rows))
+        all_nan = counted & nans.valid & (nans.values >= values.values)
+        some_nan = ~(nans.valid & (nans.values == 0)) & ~all_null
+        filled = counted & nulls.valid & nans.valid & (nulls.values + nans.values >= values.values)
+    else:
+        all_nan = some_nan = ~everything
+        filled = all_null
+    some_null = ~(nulls.valid & (nulls.values == 0)) & ~all_nan
+    matching: Mask = ~(all_null | all_nan | filled) & bounded
+    if null:
+        matching |= some_null
+    if nan:
+        matching |= some_nan
+    return matching
+
+
+def _known(counts: Nullable) -> Nullable:
+    """Counts below zero are not known."""
+    return Nullable(counts.values, counts.valid & (counts.values >= 0))
+
+
+# Bounds as arrays
+
+_LENGTHS: dict[str, dict[int, str]] = {
+    "int": {4: "<i4"},
+    "long": {4: "<i4", 8: "<i8"},
+    "date": {4: "<i4"},
+    "time": {8: "<i8"},
+    "timestamp": {8: "<i8"},
+    "timestamptz": {8: "<i8"},
+    "timestamp_ns": {8: "<i8"},
+    "timestamptz_ns": {8: "<i8"},
+    "float": {4: "<f4"},
+    "double": {4: "<f4", 8: "<f8"},
+}
+"""The types whose bounds are compared as numbers: how they are stored, by their length. A bound of another length is
+promoted, or refused, by the definition."""
+
+_NO_COUNTS = frozenset({"struct", "list", "map", "variant"})
+"""The types whose counts are of other things than their nulls."""
+
+
+def _between(leaf: Leaf, term: BoundReference, files: FileStatistics, rows: Rows) -> Mask | None:
+    """Whether a value that is neither null nor NaN may match; None where the bounds are no plain numbers."""
+    if isinstance(leaf, BoundTest):
+        return np.full(len(rows), leaf.operation in (Operation.NOT_NULL, Operation.NOT_NAN))
+    lower = _numbers(files.lower_bounds(term.id, rows), term.type)
+    upper = _numbers(files.upper_bounds(term.id, rows), term.type)
+    if lower is None or upper is None:
+        return None
+    if has_nan(term.type):  # a NaN among the bounds spoils both
+        spoiled = (lower.valid & np.isnan(lower.values)) | (upper.valid & np.isnan(upper.values))
+        lower, upper = _without(lower, spoiled), _without(upper, spoiled)
+    inverted = lower.valid & upper.valid & (lower.values > upper.values)
+    lower, upper = _without(lower, inverted), _without(upper, inverted)
+    if isinstance(leaf, BoundSetTest):
+        return _IN[leaf.operation](lower, upper, leaf.values)
+    return _COMPARED[leaf.operation](lower, upper, leaf.value)
+
+
+def _without(bounds: Nullable, wrong: Mask) -> Nullable:
+    return Nullable(bounds.values, bounds.valid & ~wrong) if wrong.any() else bounds
+
+
+def _numbers(bounds: Bounds, type_: Type) -> Nullable | None:
+    """Bounds as an array of numbers; None where one is not stored as the type or as what is widened without change."""
+    stored = _LENGTHS[kind(type_)]
+    dtype = np.float64 if has_nan(type_) else np.int64
+    values = np.zeros(len(bounds.valid), dtype)
+    left = bounds.valid
+    for size, form in stored.items():
+        rows = np.nonzero(bounds.valid & (bounds.lengths == size))[0]
+        if len(rows):
+            values[rows] = bounds.fixed(rows, size, form)
+            left = left & (bounds.lengths != size)
+    return None if left.any() else Nullable(values, bounds.valid)
+
+
+def _at_least(bound: Nullable, value: Any) -> Mask:
+    """Where an upper bound is at least a value, or not known."""
+    mask: Mask = ~bound.valid | (bound.values >= value)
+    return mask
+
+
+def _at_most(bound: Nullable, value: Any) -> Mask:
+    """Where a lower bound is at most a value, or not known."""
+    mask: Mask = ~bound.valid | (bound.values <= value)
+    return mask
+
+
+def _among(lower: Nullable, upper: Nullable, values: tuple[Any, ...]) -> Mask:
+    inside = np.zeros(len(lower.valid), np.bool_)
+    for value in values:
+        inside |= _at_most(lower, value) & _at_least(upper, value)
+    return inside
+
+
+def _not_among(lower: Nullable, upper: Nullable, values: tuple[Any, ...]) -> Mask:
+    """Only where both bounds are one of the values is every value of the column that one."""
+    one = lower.valid & upper.valid & (lower.values == upper.values)
+    equal = np.zeros(len(one), np.bool_)
+    for value in values:
+        equal |= lower.values == value
+    mask: Mask = ~(one & equal)
+    return mask
+
+
+_O = Operation
+
+_IN: dict[Operation, Callable[[Nullable, Nullable, tuple[Any, ...]], Mask]] = {_O.IN: _among, _O.NOT_IN: _not_among}
+
+_COMPARED: dict[Operation, Callable[[Nullable, Nullable, Any], Mask]] = {
+    _O.LT: lambda lower, _, value: np.asarray(~lower.valid | (lower.values < value)),
+    _O.LT_EQ: lambda lower, _, value: _at_most(lower, value),
+    _O.GT: lambda _, upper, value: np.asarray(~upper.valid | (upper.values > value)),
+    _O.GT_EQ: lambda _, upper, value: _at_least(upper, value),
+    _O.EQ: lambda lower, upper, value: _among(lower, upper, (value,)),
+    _O.NOT_EQ: lambda lower, upper, value: _not_among(lower, upper, (value,)),
+}
+
+
+# File by file
+
+
+def _one_by_one(predicate: BoundPredicate, files: FileStatistics, rows: Rows) -> Mask:
+    """The definition, on the metrics of each file; files with the same metrics are looked at once."""
+    ids = sorted(referenced_ids(predicate))
+    parts: list[list[Any]] = []
+    for field_id in ids:
+        for attribute in ("value_counts", "null_value_counts", "nan_value_counts"):
+            parts.append(files.counts(attribute, field_id, rows).to_list())  # noqa: PERF401
+        parts.append(files.lower_bounds(field_id, rows).to_bytes())
+        parts.append(files.upper_bounds(field_id, rows).to_bytes())
+    known: dict[tuple[Any, ...], bool] = {}
+    made = np.ones(len(rows), np.bool_)
+    for place, found in enumerate(zip(*parts, strict=True)):
+        if found not in known:
+            known[found] = might_match(predicate, _metrics(ids, found))
+        made[place] = known[found]
+    return made if parts else np.full(len(rows), might_match(predicate, Metrics(record_count=1)))
+
+
+def _metrics(ids: list[int], found: tuple[Any, ...]) -> Metrics:
+    maps: list[dict[int, Any]] = [
+        {field_id: found[5 * place + part] for place, field_id in enumerate(ids) if found[5 * place + part] is not None}
+        for part in range(5)
+    ]
+    return Metrics(
+        record_count=1,
+        value_counts=maps[0],
+        null_value_counts=maps[1],
+        nan_value_counts=maps[2],
+        lower_bounds=maps[3],
+        upper_bounds=maps[4],
+    )
+
+
+def referenced_ids(predicate: BoundPredicate | BoundTerm) -> frozenset[int]:
+    """The ids of the fields that a predicate refers to."""
+    match predicate:
+        case BoundReference():
+            return frozenset((predicate.id,))
+        case Constant() | BoundConstant():
+            return frozenset()
+        case Not(child) | BoundTransform(_, child) | BoundPromotion(child):
+            return referenced_ids(child)
+        case And(left, right) | Or(left, right) | BoundTermComparison(_, left, right):
+            return referenced_ids(left) | referenced_ids(right)
+        case BoundChoice(condition, when_true, when_false):
+            return referenced_ids(condition) | referenced_ids(when_true) | referenced_ids(when_false)
+        case _:
+            return referenced_ids(predicate.term)

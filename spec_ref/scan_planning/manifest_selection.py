@@ -1,0 +1,156 @@
+"""Which manifests a scan has to read (Scan Planning; Snapshots; Manifest Lists)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeAlias
+
+import attrs
+
+from spec_ref.errors import SpecError, violation
+from spec_ref.expressions.bound import BoundPredicate
+from spec_ref.expressions.metrics import FieldSummary, summaries_outcome
+from spec_ref.expressions.projection import inclusive_projection
+from spec_ref.formats.avro_container import Data
+from spec_ref.manifests.manifest import Manifest
+from spec_ref.manifests.reader import read_manifest
+from spec_ref.partitioning.spec import PartitionSpec
+from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile, read_manifest_list
+from spec_ref.snapshots.snapshot import Snapshot
+from spec_ref.versions import V1, FormatVersion
+
+ReadFile: TypeAlias = Callable[[str], Data]
+"""Gives the content of the file at a location; raises `FileNotFoundError` where there is none."""
+
+
+def content_of(read_file: ReadFile, location: str, requirement: str, referrer: str | None = None) -> Data:
+    """The content of a file that the table refers to.
+
+    Raises:
+        SpecError: there is none; the code is that of the field that names it.
+    """
+    try:
+        return read_file(location)
+    except FileNotFoundError:
+        error = violation(requirement, "the file does not exist", found=location)
+        raise SpecError(attrs.evolve(error.violation, file=referrer or location)) from None
+
+
+def listed_manifests(
+    snapshot: Snapshot, specs: Mapping[int, PartitionSpec], read_file: ReadFile
+) -> tuple[ManifestFile, ...]:
+    """The manifests of a snapshot: those of its manifest list, or in old snapshots of v1 those that it names itself.
+
+    Raises:
+        SpecError: SNP005, if there is no manifest list and no list of manifests, or a file is not there; MAN008, if a
+            manifest of v1 does not say which of several specs it has; what reading them raises.
+    """
+    if snapshot.manifest_list is not None:
+        content = content_of(read_file, snapshot.manifest_list, "SNP005")
+        return read_manifest_list(content, file=snapshot.manifest_list)
+    if snapshot.manifests is None:
+        raise violation("SNP005", "the snapshot has no manifest list", found=snapshot.snapshot_id)
+    return tuple(_unlisted(path, snapshot, specs, read_file) for path in snapshot.manifests)
+
+
+def _unlisted(path: str, snapshot: Snapshot, specs: Mapping[int, PartitionSpec], read_file: ReadFile) -> ManifestFile:
+    """What a manifest list would tell of a manifest that no list has: its spec is that of its header."""
+    content = content_of(read_file, path, "SNP006")
+    header = read_manifest(content, specs=specs, file=path).header
+    spec_id = header.spec_id
+    if spec_id is None:
+        if len(specs) != 1:
+            error = violation("MAN008", "the header does not say which partition spec it is")
+            raise SpecError(attrs.evolve(error.violation, file=path))
+        spec_id = next(iter(specs))
+    return ManifestFile(
+        manifest_path=path,
+        manifest_length=len(content),
+        partition_spec_id=spec_id,
+        added_snapshot_id=snapshot.snapshot_id,
+    )
+
+
+class ManifestSelection:
+    """The manifests that may have files for a filter."""
+
+    def __init__(
+        self,
+        predicate: BoundPredicate,
+        specs: Mapping[int, PartitionSpec],
+        format_version: FormatVersion,
+        *,
+        tolerate_truncated_times: bool = False,
+    ) -> None:
+        """Take the filter, bound to the schema of the rows, and the table's specs and version."""
+        self._predicate = predicate
+        self._specs = specs
+        self._version = format_version
+        self._tolerate = tolerate_truncated_times
+        self._projected: dict[int, Any] = {}
+
+    def selected(self, listed: Iterable[ManifestFile], file: str | None) -> Iterator[ManifestFile]:
+        """Those manifests that counts and summaries do not rule out (SCN002).
+
+        Args:
+            listed: the manifests of a snapshot.
+            file: the manifest list, for errors.
+
+        Raises:
+            SpecError: MLS005, if the table does not have a manifest's spec; DEL001 for delete manifests in v1; a bound
+                in a summary is none of its type.
+        """
+        for number, manifest in enumerate(listed):
+            try:
+                if self._might_match(manifest):
+                    yield manifest
+            except SpecError as error:
+                problem = error.violation
+                raise SpecError(
+                    attrs.evolve(problem, path=f"/{number}{problem.path}", file=problem.file or file)
+                ) from error.__cause__
+
+    def _might_match(self, manifest: ManifestFile) -> bool:
+        spec_id = manifest.partition_spec_id
+        if spec_id not in self._specs:
+            raise violation(
+                "MLS005", "the table has no such partition spec", found=spec_id,
+                expected=", ".join(map(str, sorted(self._specs))), path="/partition_spec_id",
+            )  # fmt: skip
+        if manifest.content is ManifestContent.DELETES and self._version is V1:
+            raise violation("DEL001", "there are no deletes in v1", path="/content", format_version=self._version)
+        if not manifest.may_have_live_files:
+            return False
+        if manifest.partitions is None:
+            return True
+        fields = self._specs[spec_id].fields
+        if len(manifest.partitions) != len(fields):
+            return True  # which summary is of which field cannot be told
+        if spec_id not in self._projected:
+            self._projected[spec_id] = inclusive_projection(
+                self._predicate, self._specs[spec_id], tolerate_truncated_times=self._tolerate
+            )
+        summaries = [
+            FieldSummary(
+                contains_null=summary.contains_null,
+                contains_nan=summary.contains_nan,
+                lower_bound=summary.lower_bound,
+                upper_bound=summary.upper_bound,
+            )
+            for summary in manifest.partitions
+        ]
+        ids = [field.field_id for field in fields]
+        return summaries_outcome(self._projected[spec_id], summaries, ids).might_match
+
+
+def opened(
+    selected: Iterable[ManifestFile], specs: Mapping[int, PartitionSpec], read_file: ReadFile, listing: str | None
+) -> Iterator[Manifest]:
+    """The manifests, opened one after another as they are asked for.
+
+    Raises:
+        SpecError: MLS003, if one is not there; what reading it raises.
+    """
+    for manifest in selected:
+        content = content_of(read_file, manifest.manifest_path, "MLS003", listing)
+        yield read_manifest(content, manifest_file=manifest, specs=specs)

@@ -1,0 +1,183 @@
+"""What the partitions of one spec leave of a filter (Scan Planning).
+
+`spec_ref.expressions.residuals.residual` is the definition. Here each leaf is projected once for all partitions of a
+spec, and a partition is looked at once however many files it has.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from spec_ref.errors import SpecError
+from spec_ref.expressions.bound import BoundPredicate, BoundTermComparison, evaluate
+from spec_ref.expressions.metrics_columnar import referenced_ids
+from spec_ref.expressions.predicates import FALSE, TRUE, And, Constant, Not, Or, both, either, negation
+from spec_ref.expressions.projection import Projection, project_leaf
+from spec_ref.manifests.columns import ManifestColumns
+from spec_ref.partitioning.spec import PartitionSpec
+from spec_ref.records import evolve, record
+from spec_ref.schemas.types import DecimalType, Type, kind
+
+Rows = npt.NDArray[np.intp]
+
+
+@record
+class _Leaf:
+    """A leaf with its projections to partition predicates."""
+
+    leaf: Any
+    inclusive: BoundPredicate
+    strict: BoundPredicate
+
+
+@record
+class Selection:
+    """The files of some partitions that are left with one filter."""
+
+    residual: BoundPredicate
+    rows: Rows
+
+
+class PartitionFilter:
+    """A row filter over the partitions of one spec."""
+
+    def __init__(
+        self, predicate: BoundPredicate, spec: PartitionSpec, *, tolerate_truncated_times: bool = False
+    ) -> None:
+        """Project the filter.
+
+        Args:
+            predicate: a predicate that is bound to the schema of the rows.
+            spec: the spec that manifests were written with.
+            tolerate_truncated_times: as `spec_ref.expressions.projection.Projection` has it.
+
+        Raises:
+            SpecError: a transform of the spec does not take the type of its source.
+        """
+        self._predicate = predicate
+        self._types: dict[int, Type] = {}
+        inclusive = Projection(spec, False, tolerate_truncated_times)  # noqa: FBT003
+        self._tree = self._prepared(predicate, inclusive, evolve(inclusive, strict=True))
+        self._residuals: dict[tuple[Any, ...], BoundPredicate] = {}
+
+    def _prepared(self, predicate: Any, inclusive: Projection, strict: Projection) -> Any:
+        match predicate:
+            case Constant() | BoundTermComparison():
+                return predicate
+            case Not(child):
+                return Not(self._prepared(child, inclusive, strict))
+            case And(left, right) | Or(left, right):
+                join = And if isinstance(predicate, And) else Or
+                return join(self._prepared(left, inclusive, strict), self._prepared(right, inclusive, strict))
+            case _:
+                made = _Leaf(predicate, project_leaf(predicate, inclusive), project_leaf(predicate, strict))
+                for projected in (made.inclusive, made.strict):
+                    self._types.update(_types_of(projected))
+                return made
+
+    def selections(self, columns: ManifestColumns, rows: Rows) -> list[Selection]:
+        """The files that their partitions do not rule out, by what is left of the filter.
+
+        Args:
+            columns: the entries of manifests of the spec.
+            rows: the entries to look at, ascending.
+
+        Raises:
+            SpecError: DFL004, if the partition tuples lack a field of the spec.
+        """
+        ids = [
+            field_id for field_id, type_ in self._types.items() if _reads_as(columns.partition_type(field_id), type_)
+        ]
+        if len(ids) < len(self._types) or not ids:  # values that cannot be told, or nothing to tell
+            return [Selection(self._predicate, rows)] if len(rows) and self._predicate != FALSE else []
+        codes, tuples = _distinct(columns, ids, rows)
+        places: dict[BoundPredicate, int] = {}
+        group = np.full(len(tuples), -1, np.intp)
+        for number, values in enumerate(tuples):
+            left = self.residual(dict(zip(ids, values, strict=True)))
+            if left != FALSE:
+                group[number] = places.setdefault(left, len(places))
+        groups = group[codes]
+        return [Selection(left, rows[groups == place]) for left, place in places.items()]
+
+    def residual(self, partition: dict[int, Any]) -> BoundPredicate:
+        """What is left of the filter in one partition."""
+        key = tuple(partition.get(field_id) for field_id in self._types)
+        if key not in self._residuals:
+            self._residuals[key] = _left(self._tree, partition)
+        return self._residuals[key]
+
+
+def _left(node: Any, partition: dict[int, Any]) -> Any:
+    match node:
+        case Not(child):
+            return negation(_left(child, partition))
+        case And(left, right):
+            return both(_left(left, partition), _left(right, partition))
+        case Or(left, right):
+            return either(_left(left, partition), _left(right, partition))
+        case _Leaf(leaf, inclusive, strict):
+            try:
+                if not evaluate(inclusive, partition):
+                    return FALSE
+                return TRUE if evaluate(strict, partition) else leaf
+            except SpecError:  # a transform has no result for the partition value (contradiction C6)
+                return leaf
+        case _:
+            return node
+
+
+def _types_of(projected: Any) -> dict[int, Type]:
+    """The partition fields that a partition predicate refers to, with the types it takes them for."""
+    match projected:
+        case Constant():
+            return {}
+        case And(left, right) | Or(left, right):
+            return _types_of(left) | _types_of(right)
+        case Not(child):
+            return _types_of(child)
+    term = projected.term
+    while hasattr(term, "child"):
+        term = term.child
+    assert referenced_ids(projected) == {term.id}
+    return {term.id: term.type}
+
+
+_ALIKE = (
+    frozenset({"int", "long", "date"}),
+    frozenset({"int", "long", "time"}),
+    frozenset({"long", "timestamp", "timestamptz"}),
+    frozenset({"long", "timestamp_ns", "timestamptz_ns"}),
+    frozenset({"float", "double"}),
+)
+"""Types whose values mean the same numbers; a day is stored as a date or as an int."""
+
+NUMBERS = frozenset().union(*_ALIKE[:4])
+"""The types that are stored as integers."""
+
+
+def _reads_as(stored: Type, wanted: Type) -> bool:
+    """Whether stored values can be taken for values of another type, as those before a promotion can."""
+    if isinstance(stored, DecimalType) and isinstance(wanted, DecimalType):
+        return stored.scale == wanted.scale
+    return stored == wanted or any({kind(stored), kind(wanted)} <= alike for alike in _ALIKE)
+
+
+def _distinct(columns: ManifestColumns, ids: list[int], rows: Rows) -> tuple[Rows, list[tuple[Any, ...]]]:
+    """The distinct partition values of some files, and which of them each file has."""
+    if len(ids) == 1 and kind(columns.partition_type(ids[0])) in NUMBERS:
+        numbers = columns.partition_numbers(ids[0])
+        valid = numbers.valid[rows]
+        distinct, codes = np.unique(numbers.values[rows], return_inverse=True)
+        tuples: list[tuple[Any, ...]] = [(value,) for value in distinct.tolist()]
+        if not valid.all():
+            codes = np.where(valid, codes, len(tuples))
+            tuples.append((None,))
+        return codes.astype(np.intp, copy=False), tuples
+    places: dict[tuple[Any, ...], int] = {}
+    values = zip(*(columns.partition(field_id, rows) for field_id in ids), strict=True)
+    codes = np.fromiter((places.setdefault(one, len(places)) for one in values), np.intp, len(rows))
+    return codes, list(places)
