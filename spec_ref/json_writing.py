@@ -40,7 +40,7 @@ _names = _Names()
 def string_map(values: Mapping[str, str]) -> str:
     """An object of strings as JSON text; a value that is no string is a TypeError."""
     names, string = _names, encode_basestring
-    return "{" + ",".join([f"{names[name]}{string(value)}" for name, value in values.items()]) + "}"
+    return f"{{{','.join([f'{names[name]}{string(value)}' for name, value in values.items()])}}}"
 
 
 WORDS: dict[str, Any] = {
@@ -71,7 +71,7 @@ def writer(kind: Kind, version: FormatVersion, requirement: str = DOCUMENT, *, t
             return lambda value: shown(checked(value))
         case ListOf(item):
             items = functools.partial(_write_list, writer(item, version, requirement, text=text))
-            return (lambda values: f"[{','.join(items(values))}]") if text else items
+            return (lambda values: _list_text(items(values))) if text else items
         case MapOf(value):
             members = functools.partial(_write_map, writer(value, version, requirement, text=text))
             return (lambda values: _members_text(members(values))) if text else members
@@ -82,6 +82,14 @@ def writer(kind: Kind, version: FormatVersion, requirement: str = DOCUMENT, *, t
             return writer(inner, version, requirement, text=text)
         case RecordOf():
             return record_writer(kind, version, text=text)
+
+
+def _list_text(items: list[str]) -> str:
+    if not items:
+        return "[]"
+    items[0] = "[" + items[0]  # rather than before the whole text, which would be copied
+    items[-1] += "]"
+    return ",".join(items)
 
 
 def _members_text(members: dict[str, str]) -> str:
@@ -175,10 +183,10 @@ def _text_writer(kind: RecordOf, version: FormatVersion) -> Writer:
             shown, test = f"write_{v}({v})", "True"
         lines.append(f"  {v} = r.{row.attribute}")
         if condition:
-            lines.append(f"  if not ({condition}): {v} = ''")
-            lines.append(f"  elif {test}: {v} = f'{start}{{{shown}}}'")
+            lines.append(f"  if not ({condition}): s{v} = {v} = ''")
+            lines.append(f"  elif {test}: s{v}, {v} = {start!r}, {shown}")
             lines.append(f"  else: write_{v}({v})")
-            parts.append(f"{{{v}}}")
+            parts.append(f"{{s{v}}}{{{v}}}")
         else:
             lines.append(f"  if not ({test}): write_{v}({v})")
             parts.append(f"{start}{{{shown}}}")
