@@ -228,7 +228,11 @@ def _read(type_: Type, written: Type, constants: Constants, *, mapped: bool) -> 
 
 
 def _told(type_: Type, read: Read) -> Read:
+    target = arrow_type(type_)
+
     def told(array: Array) -> Array:
+        if pa.types.is_null(array.type):  # what a format gives for a column that holds nothing but null
+            return pa.nulls(len(array), target)
         try:
             return read(array)
         except (pa.ArrowException, AttributeError) as error:
@@ -314,7 +318,7 @@ def _primitive_reader(type_: Type, written: Type, target: ArrowType) -> Read:
     name = kind(type_)
 
     def read(array: Array) -> Array:
-        if pa.types.is_null(array.type) or written == UNKNOWN or type_ == UNKNOWN:
+        if UNKNOWN in (written, type_):
             # A column of type unknown holds nothing, whatever stands in the file (PQT006).
             return pa.nulls(len(array), target)
         array = storage_of(array)

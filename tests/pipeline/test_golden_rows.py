@@ -1,0 +1,57 @@
+"""Rows of the golden tables: what engines wrote, read as the statements that made them say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from conformance import golden_tables
+from conformance.compare import read_type
+from conformance.compare_rows import table_rows
+from conformance.exchange import to_exchange
+from conformance.pipeline.local import read_table
+from conformance.pipeline.tables import Table, load_table
+from spec_ref.formats.arrow_values import values_of
+
+
+@pytest.fixture(scope="module")
+def tables() -> dict[str, Table]:
+    golden_tables.materialize()
+    return {
+        name: load_table(f"{golden_tables.PLACE}/{name}/{golden_tables.index(name)['metadata']}")
+        for name in golden_tables.names()
+    }
+
+
+def states() -> list[Any]:
+    return [
+        pytest.param(name, state, id=f"{name}-{state['label']}".replace(" ", "-"))
+        for name in golden_tables.names()
+        for state in golden_tables.index(name)["states"]
+    ]
+
+
+def answer(table: Table, types: dict[str, Any], **asked: Any) -> dict[str, Any]:
+    read = read_table(table, select=list(types), **asked).read_all().combine_chunks()
+    columns = []
+    for name, json in types.items():
+        type_ = read_type(json)
+        chunks = read.column(name).chunks
+        values = [value for chunk in chunks for value in values_of(type_, chunk)]
+        columns.append([to_exchange(type_, value) for value in values])
+    return {"rows": [dict(zip(types, row, strict=True)) for row in zip(*columns, strict=True)]}
+
+
+@pytest.mark.parametrize(("name", "state"), states())
+def test_rows_are_those_that_the_statements_made(tables: dict[str, Table], name: str, state: dict[str, Any]) -> None:
+    asked: dict[str, Any] = {}
+    if "snapshot" in state:
+        asked["snapshot_id"] = int(state["snapshot"])
+    elif "ref" in state:
+        asked["ref"] = state["ref"]
+    types = dict(state["types"])
+    if state["rows"]:
+        types |= dict.fromkeys(sorted(state["rows"][0].keys() - types.keys()), "long")  # those of row lineage
+    got = answer(tables[name], types, **asked)
+    assert table_rows({"types": types}, {"rows": state["rows"]}, got) == ()
