@@ -1,0 +1,267 @@
+"""Rules over several manifests and files: group-bys of facts (Scan Planning; Row Lineage; Snapshots).
+
+The facts of a path are all in one bucket, whatever manifest they come from, so that a bucket can be looked at alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from conformance.validate.context import Context, Members
+from conformance.validate.emitted import Facts
+from conformance.validate.finding import finding
+from conformance.validate.manifests import FILES, REFERENCES, ROW_IDS, row_bucket_size
+from spec_ref.findings import Finding, Severity, Tally
+from spec_ref.manifests.data_file import FileContent
+from spec_ref.manifests.entry import EntryStatus
+
+Numbers = npt.NDArray[Any]
+
+
+def check_bucket(
+    context: Context, members: Members, locations: Mapping[int, str], facts: Iterable[Facts]
+) -> tuple[Finding, ...]:
+    """What is wrong with the facts of one bucket."""
+    rows: dict[str, list[pa.RecordBatch]] = {"files": [], "references": [], "row-ids": []}
+    bucket = 0
+    for fact in facts:
+        bucket = fact.bucket
+        rows[fact.kind].append(fact.rows)
+    tally = Tally()
+    files = _sorted(rows["files"], FILES)
+    if files.num_rows:
+        view = _Files(files)
+        tally.add(_repeated(members, locations, view))
+        tally.add(_history(context, members, locations, view))
+        references = _sorted(rows["references"], REFERENCES)
+        if references.num_rows:
+            tally.add(_references(context, members, locations, view, references))
+    ranges = _sorted(rows["row-ids"], ROW_IDS)
+    if ranges.num_rows:
+        tally.add(_row_ids(context, bucket, members, locations, ranges))
+    return tally.findings()
+
+
+def _sorted(batches: list[pa.RecordBatch], schema: pa.Schema) -> pa.Table:
+    """All facts of a kind, in an order that does not depend on the engine."""
+    table = pa.Table.from_batches(batches, schema=schema)
+    return table.sort_by([("manifest", "ascending"), ("entry", "ascending")])
+
+
+class _Files:
+    """The entries of a bucket as arrays."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self.keys = table["key"].combine_chunks().dictionary_encode()
+        self.code: Numbers = self.keys.indices.to_numpy()
+        self.manifest: Numbers = table["manifest"].to_numpy()
+        self.entry: Numbers = table["entry"].to_numpy()
+        self.status: Numbers = table["status"].to_numpy()
+        self.content: Numbers = table["content"].to_numpy()
+        self.snapshot: Numbers = _filled(table["snapshot"])
+        self.sequence: Numbers = _filled(table["sequence"])
+        self.records: Numbers = table["records"].to_numpy()
+        self.partition: Numbers = table["partition"].to_numpy()
+        self.live: Numbers = self.status != EntryStatus.DELETED
+
+    def name(self, code: int) -> str:
+        """The key with a code."""
+        found: str = self.keys.dictionary[code].as_py()
+        return found
+
+
+def _filled(column: Any) -> Numbers:
+    """The numbers, -1 for null."""
+    kernels: Any = pc
+    return np.asarray(kernels.fill_null(column, -1).to_numpy())
+
+
+def _mask(members: Members, snapshot_id: int) -> Numbers:
+    """Which manifests a snapshot has, by number."""
+    mask = np.zeros(members.manifests, np.bool_)
+    mask[list(members.of_snapshot[snapshot_id])] = True
+    return mask
+
+
+def _repeated(members: Members, locations: Mapping[int, str], files: _Files) -> Iterator[Finding]:
+    """Files that are live twice in one snapshot (SCN007)."""
+    told: set[tuple[int, int]] = set()
+    counts = np.bincount(files.code[files.live])
+    if counts.max(initial=0) < 2:
+        return
+    often = files.live & (counts[files.code] > 1 if len(counts) else False)
+    for snapshot_id in members.checked:
+        rows = np.nonzero(often & _mask(members, snapshot_id)[files.manifest])[0]
+        _, first = np.unique(files.code[rows], return_index=True)
+        again = np.ones(len(rows), np.bool_)
+        again[first] = False
+        for row in rows[again].tolist():
+            place = (int(files.manifest[row]), int(files.entry[row]))
+            if place not in told:
+                told.add(place)
+                yield finding(
+                    "SCN007", "a file is listed twice in one snapshot", file=locations[place[0]],
+                    path=f"/{place[1]}/data_file/file_path", found=files.name(int(files.code[row])),
+                    expected="every live file once",
+                )  # fmt: skip
+
+
+def _history(context: Context, members: Members, locations: Mapping[int, str], files: _Files) -> Iterator[Finding]:
+    """The live files of a snapshot are those of its parent, with those it added and without those it deleted."""
+    for snapshot_id, parent_id in members.pairs:
+        mine, parents = _mask(members, snapshot_id), _mask(members, parent_id)
+        differs = (mine ^ parents)[files.manifest]
+        if not differs.any():
+            continue
+        in_mine, in_parent = mine[files.manifest], parents[files.manifest]
+        now = np.unique(files.code[files.live & in_mine])
+        before = np.unique(files.code[files.live & in_parent])
+        own = in_mine & (files.snapshot == snapshot_id)
+        added = files.code[own & (files.status == EntryStatus.ADDED)]
+        deleted = files.code[own & (files.status == EntryStatus.DELETED)]
+        for row in _first_rows(files, files.live & in_parent, np.setdiff1d(np.setdiff1d(before, now), deleted)):
+            yield finding(
+                "MAN017", "a file of the parent snapshot is gone, and no entry says that it was deleted",
+                file=locations[int(files.manifest[row])], path=f"/{files.entry[row]}",
+                found=files.name(int(files.code[row])), expected=f"a deleted entry in snapshot {snapshot_id}",
+            )  # fmt: skip
+        for row in _first_rows(files, files.live & in_mine, np.setdiff1d(np.setdiff1d(now, before), added)):
+            yield finding(
+                "MAN011", "a file that the parent snapshot does not have is not listed as added",
+                file=locations[int(files.manifest[row])], path=f"/{files.entry[row]}/status",
+                found=files.name(int(files.code[row])),
+                expected=f"an added entry of snapshot {snapshot_id}",
+            )  # fmt: skip
+        gone = own & (files.status == EntryStatus.DELETED)
+        for row in _first_rows(files, gone, np.setdiff1d(deleted, before)):
+            yield finding(
+                "MAN017", "a file is listed as deleted that the parent snapshot does not have",
+                file=locations[int(files.manifest[row])], path=f"/{files.entry[row]}/status",
+                found=files.name(int(files.code[row])),
+                severity=Severity.WARNING,
+            )  # fmt: skip
+        moved = np.isin(files.code, np.intersect1d(now, before)) & files.live & differs & (files.sequence >= 0)
+        yield from _renumbered(snapshot_id, locations, files, moved, in_mine & ~in_parent)
+
+
+def _first_rows(files: _Files, rows: Numbers, codes: Numbers) -> list[int]:
+    """For each of the keys, the first of the rows that has it."""
+    if not len(codes):
+        return []
+    places = np.nonzero(rows & np.isin(files.code, codes))[0]
+    _, first = np.unique(files.code[places], return_index=True)
+    return [int(row) for row in places[first]]
+
+
+def _renumbered(
+    snapshot_id: int, locations: Mapping[int, str], files: _Files, moved: Numbers, in_new: Numbers
+) -> Iterator[Finding]:
+    """Files whose data sequence number changed when their entry was written anew (MAN020)."""
+    rows = np.nonzero(moved)[0]
+    codes, places = np.unique(files.code[rows], return_inverse=True)
+    least = np.full(len(codes), np.iinfo(np.int64).max)
+    most = np.full(len(codes), -1)
+    np.minimum.at(least, places, files.sequence[rows])
+    np.maximum.at(most, places, files.sequence[rows])
+    for at in np.nonzero(least < most)[0].tolist():
+        of_code = rows[(places == at) & in_new[rows]]
+        if len(of_code):
+            row = int(of_code[0])
+            yield finding(
+                "MAN020", "the data sequence number of a file changed", file=locations[int(files.manifest[row])],
+                path=f"/{files.entry[row]}/sequence_number", found=int(files.sequence[row]),
+                expected=str(int(least[at]) if files.sequence[row] == most[at] else int(most[at])),
+            )  # fmt: skip
+
+
+def _references(
+    context: Context, members: Members, locations: Mapping[int, str], files: _Files, table: pa.Table
+) -> Iterator[Finding]:
+    """Delete files for one data file: vectors that compete, and deletes that do not fit their file."""
+    places = {name: code for code, name in enumerate(files.keys.dictionary.to_pylist())}
+    rows = table.to_pylist()
+    told: set[tuple[int, int]] = set()
+    for snapshot_id in members.checked:
+        mask = _mask(members, snapshot_id)
+        vectors: dict[str, dict[str, Any]] = {}
+        data = np.nonzero(files.live & mask[files.manifest] & (files.content == FileContent.DATA))[0]
+        at = dict(zip(files.code[data].tolist(), data.tolist(), strict=True))
+        for row in rows:
+            place = (row["manifest"], row["entry"])
+            if not mask[row["manifest"]]:
+                continue
+            problems = []
+            file, path = locations[row["manifest"]], f"/{row['entry']}/data_file/referenced_data_file"
+            where: dict[str, Any] = {"file": file, "path": path}
+            if row["vector"] and vectors.setdefault(row["key"], row) is not row:
+                problems.append(finding("DEL003", "a data file has two deletion vectors", found=row["key"], **where))
+            target = at.get(places.get(row["key"], -1))
+            if target is None:
+                problems.append(
+                    finding(
+                        "DEL004", "the data file of a delete file is not in the snapshot", found=row["key"],
+                        severity=Severity.INFO, **where,
+                    )
+                )  # fmt: skip
+            else:
+                problems += _fitting(row, target, files, where)
+            if place not in told and problems:
+                told.add(place)
+                yield from problems
+
+
+def _fitting(row: dict[str, Any], target: int, files: _Files, where: dict[str, Any]) -> Iterator[Finding]:
+    if row["sequence"] is not None and files.sequence[target] > row["sequence"]:
+        yield finding(
+            "SCN008", "the deletes are older than their data file, so that they do not apply", found=row["sequence"],
+            expected=f"at least {files.sequence[target]}", severity=Severity.WARNING, **where,
+        )  # fmt: skip
+    if row["partition"] != files.partition[target]:
+        yield finding(
+            "SCN008", "the deletes are in another partition than their data file, so that they do not apply",
+            found=row["key"], **where,
+        )  # fmt: skip
+    if row["records"] > files.records[target]:
+        yield finding(
+            "DFL005", "there are more deletes than rows in their data file", found=row["records"],
+            expected=f"at most {files.records[target]}", **where,
+        )  # fmt: skip
+
+
+def _row_ids(
+    context: Context, bucket: int, members: Members, locations: Mapping[int, str], table: pa.Table
+) -> Iterator[Finding]:
+    """Data files of one snapshot that were given the same row ids (LIN002).
+
+    A range stands in each bucket that it reaches into; it is told in the one where it begins.
+    """
+    size = row_bucket_size(context)
+    told: set[tuple[int, int]] = set()
+    manifest = table["manifest"].to_numpy()
+    first, end, entry = (table[name].to_numpy() for name in ("first", "end", "entry"))
+    keys = table["key"]
+    for snapshot_id in members.checked:
+        rows = np.nonzero(_mask(members, snapshot_id)[manifest] & (end > first))[0]
+        if len(rows) < 2:
+            continue
+        rows = rows[np.lexsort((entry[rows], manifest[rows], first[rows]))]
+        reach = np.maximum.accumulate(end[rows])
+        for at in (np.nonzero(first[rows][1:] < reach[:-1])[0] + 1).tolist():
+            row, other = int(rows[at]), int(rows[int(np.argmax(reach[:at] > first[rows[at]]))])
+            begins = min(max(int(first[row]) // size, 0), context.buckets - 1)
+            if begins != bucket or keys[row].as_py() == keys[other].as_py():
+                continue  # the same file twice is told as such
+            place = (int(manifest[row]), int(entry[row]))
+            if place not in told:
+                told.add(place)
+                yield finding(
+                    "LIN002", "two files have the same row ids", file=locations[place[0]],
+                    path=f"/{place[1]}/data_file/first_row_id", found=int(first[row]),
+                    expected=f"none of {first[other]} to {end[other] - 1}",
+                )  # fmt: skip

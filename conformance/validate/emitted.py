@@ -1,0 +1,83 @@
+"""What checks emit: findings added up, small sums for the driver, and facts for the rules over several files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+import attrs
+import pyarrow as pa
+
+from spec_ref.findings import Finding
+
+
+@attrs.frozen
+class Findings:
+    """What was found by one task, one finding for each cause."""
+
+    findings: tuple[Finding, ...]
+
+
+@attrs.frozen(eq=False)
+class Facts:
+    """Facts about entries that rules over several files look at together."""
+
+    bucket: int
+    kind: str
+    """``files``, ``references`` or ``row-ids``."""
+
+    rows: pa.RecordBatch
+
+
+@attrs.frozen
+class Sums:
+    """Counts over files, as the summary of a snapshot tells them."""
+
+    data_files: int = 0
+    records: int = 0
+    files_size: int = 0
+    delete_files: int = 0
+    position_delete_files: int = 0
+    vectors: int = 0
+    equality_delete_files: int = 0
+    position_deletes: int = 0
+    equality_deletes: int = 0
+
+    def plus(self, other: Sums) -> Sums:
+        """The counts of both."""
+        mine, theirs = attrs.astuple(self), attrs.astuple(other)
+        return Sums(*(one + two for one, two in zip(mine, theirs, strict=True)))
+
+
+@attrs.frozen
+class ManifestSums:
+    """The counts of one manifest."""
+
+    number: int
+    entries: int
+    live: Sums
+    added: Mapping[int, Sums]
+    """By the snapshot that added the files."""
+
+    deleted: Mapping[int, Sums]
+    """By the snapshot that deleted them."""
+
+    least_data_sequence_number: int | None
+    """Of its live data files."""
+
+    features: frozenset[str]
+    """What readers have to know to read the files, as `conformance.validate.readability` names it."""
+
+    writers: frozenset[str] = frozenset()
+    """The implementations that seem to have written it."""
+
+
+@attrs.frozen
+class Seen:
+    """What a file showed that the table as a whole is told of."""
+
+    features: frozenset[str]
+    writers: frozenset[str]
+
+
+Emitted: TypeAlias = Findings | Facts | ManifestSums | Seen

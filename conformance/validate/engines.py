@@ -1,0 +1,44 @@
+"""What an engine has to do: map a function over tasks, and group the facts that come out by bucket."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Protocol, TypeAlias, TypeVar
+
+from conformance.validate.context import Context
+from conformance.validate.emitted import Emitted, Facts
+from spec_ref.findings import Finding
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+Check: TypeAlias = Callable[[Context, Any], Iterator[Emitted]]
+CheckBucket: TypeAlias = Callable[[Iterable[Facts]], tuple[Finding, ...]]
+Progress: TypeAlias = Callable[[str, int, int], None]
+"""Is told what is done, how many of it are, and of how many."""
+
+
+class Engine(Protocol):
+    """Runs checks, here or on a cluster."""
+
+    def map(self, context: Context, function: Callable[[Context, T], R], tasks: Sequence[T]) -> list[R]:
+        """The results of a function that gives little, in the order of the tasks."""
+        ...
+
+    def stage(self, context: Context, check: Check, tasks: Sequence[Any], what: str) -> list[Emitted]:
+        """Run a check on every task; all that it emits but facts, which are kept for `grouped`. Findings are added up,
+        so that what comes back does not grow with the files.
+        """
+        ...
+
+    def grouped(self, check: CheckBucket) -> list[tuple[Finding, ...]]:
+        """Run a check on the facts of every bucket, and forget the facts."""
+        ...
+
+    def close(self) -> None:
+        """Give back what the engine holds."""
+        ...
+
+
+def quiet(what: str, done: int, of: int) -> None:
+    """Progress that nobody looks at."""

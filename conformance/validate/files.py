@@ -1,0 +1,330 @@
+"""Checking the files of a manifest: existence, size, schema and footer (Data File Fields; Delete Formats)."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+
+import attrs
+import numpy as np
+
+from conformance.pipeline.file_access import FileAccessError, file_size, read_bytes
+from conformance.validate.context import Context, FilesTask, Level
+from conformance.validate.emitted import Emitted, Findings, Seen
+from conformance.validate.finding import all_of, finding
+from conformance.validate.fingerprints import Evidence, suspect
+from conformance.validate.manifests import load
+from conformance.validate.opened import Opened, open_file
+from conformance.validate.rows import row_findings
+from spec_ref.errors import SpecError, Violation
+from spec_ref.findings import Finding, Severity, Tally
+from spec_ref.formats.puffin import PuffinFile, read_puffin
+from spec_ref.formats.puffin_checks import check_puffin, check_reference
+from spec_ref.manifests.columns import column_batches
+from spec_ref.manifests.data_file import DataFile, FileContent
+from spec_ref.manifests.entry import ManifestEntry
+from spec_ref.manifests.manifest import Manifest
+from spec_ref.partitioning.spec import PartitionSpec
+from spec_ref.records import evolve
+from spec_ref.schemas.evolution import promotable
+from spec_ref.schemas.reserved_ids import BY_ID, MAX_TABLE_FIELD_ID
+from spec_ref.schemas.types import LONG, STRING, ListType, MapType, StructType, Type, is_primitive, kind
+
+FILE_PATH, POS, ROW = 2147483546, 2147483545, 2147483544
+
+
+@attrs.frozen
+class Place:
+    """A file, by its entry."""
+
+    entry: ManifestEntry
+    spec: PartitionSpec | None
+    manifest: str
+    number: int
+
+    @property
+    def data_file(self) -> DataFile:
+        return self.entry.data_file
+
+    def said(self, attribute: str) -> str:
+        """The path of a field of the entry."""
+        return f"/{self.number}/data_file/{attribute}"
+
+
+def check_files_task(context: Context, task: FilesTask) -> Iterator[Emitted]:
+    """Check some of the files of a manifest: the live ones among a range of its entries."""
+    opened = load(context, task.manifest)
+    if isinstance(opened, Finding):
+        return  # told by the check of the manifest
+    tally, features, writers = Tally(), set[str](), set[str]()
+    try:
+        for entry, number in _entries(opened[1], task):
+            place = Place(entry, opened[1].spec, task.manifest.location, number)
+            found, writer = check_file(context, place, features)
+            if writer is not None:
+                writers.add(writer)
+            tally.add(evolve(one, writer=writer) for one in found)
+    except SpecError:
+        pass  # an entry that cannot be read: told by the check of the manifest
+    yield Findings(tally.findings())
+    yield Seen(frozenset(features), frozenset(writers))
+
+
+def _entries(manifest: Manifest, task: FilesTask) -> Iterator[tuple[ManifestEntry, int]]:
+    for columns in column_batches(manifest):
+        numbers = np.arange(columns.first, columns.first + len(columns))
+        rows = np.nonzero((numbers >= task.start) & (numbers < task.stop) & columns.live)[0]
+        yield from zip(columns.entries(rows), numbers[rows].tolist(), strict=True)
+        if columns.first + len(columns) >= task.stop:
+            return
+
+
+def check_file(context: Context, place: Place, features: set[str]) -> tuple[list[Finding], str | None]:
+    """What is wrong with a file, and who seems to have written it."""
+    data_file = place.data_file
+    location = data_file.file_path
+    if data_file.is_deletion_vector:
+        found = list(_vector(place))
+        return found, suspect(Evidence(created_by=_puffin_writer(location)))
+    try:
+        opened = open_file(location, data_file.file_format, context.mapping)
+    except FileAccessError as error:
+        told = f"the file cannot be read: {error.reason}"
+        return [finding("DFL002", told, file=place.manifest, path=place.said("file_path"), found=location)], None
+    except SpecError as error:
+        return list(_damaged(place, error.violation)), None
+    writer = suspect(Evidence(created_by=opened.created_by))
+    found = list(_described(place, opened))
+    found += all_of(opened.faults, file=location)
+    found += _columns(context, place, opened)
+    if opened.by_name:
+        features.add("no-field-ids")
+    if context.level.includes(Level.ROWS):
+        try:
+            found += row_findings(context, place, opened)
+        except SpecError as error:
+            found += _beyond_us(location) if _BEYOND in error.violation.message else _damaged(place, error.violation)
+        except FileAccessError as error:
+            told = f"the file cannot be read: {error.reason}"
+            found.append(finding("DFL002", told, file=place.manifest, path=place.said("file_path"), found=location))
+    return found, writer
+
+
+_BEYOND = "out of range for nanosecond resolution"
+
+
+def _beyond_us(location: str) -> Iterator[Finding]:
+    yield finding(
+        "ORC003", "the rows were not checked: the file has timestamps outside of 1677 to 2262, which are not read here",
+        file=location, severity=Severity.INFO,
+    )  # fmt: skip
+
+
+def _damaged(place: Place, problem: Violation) -> Iterator[Finding]:
+    """A file that cannot be opened; its size tells whether it is cut off or another file."""
+    location = place.data_file.file_path
+    yield Finding(attrs.evolve(problem, file=location), Severity.ERROR)
+    try:
+        size = file_size(location)
+    except FileAccessError:
+        return
+    if size != place.data_file.file_size_in_bytes:
+        yield _size(place, size)
+
+
+def _size(place: Place, size: int) -> Finding:
+    return finding(
+        "DFL006", "the size of the file is another", file=place.manifest, path=place.said("file_size_in_bytes"),
+        found=place.data_file.file_size_in_bytes, expected=str(size),
+    )  # fmt: skip
+
+
+def _described(place: Place, opened: Opened) -> Iterator[Finding]:
+    """Where the entry tells something else than the footer."""
+    data_file = place.data_file
+    if data_file.file_size_in_bytes != opened.size:
+        yield _size(place, opened.size)
+    if data_file.record_count != opened.record_count:
+        yield finding(
+            "DFL005", "the number of rows is another", file=place.manifest, path=place.said("record_count"),
+            found=data_file.record_count, expected=str(opened.record_count),
+        )  # fmt: skip
+    offsets = data_file.split_offsets
+    if offsets and opened.offsets is not None and not set(offsets) <= set(opened.offsets):
+        yield finding(
+            "DFL019", "the file cannot be split at the offsets", file=place.manifest, path=place.said("split_offsets"),
+            found=offsets, expected=f"some of {opened.offsets}",
+        )  # fmt: skip
+    for field_id, chunk in opened.chunks.items():
+        pairs = (
+            ("value_counts", "DFL012", chunk.values, "the number of values is not that of the footer"),
+            ("null_value_counts", "DFL013", chunk.nulls, "the number of nulls is not that of the footer"),
+        )
+        for attribute, code, counted, message in pairs:
+            told = (getattr(data_file, attribute) or {}).get(field_id)
+            if told is not None and counted is not None and told != counted:
+                path = place.said(f"{attribute}/{field_id}")
+                yield finding(code, message, file=place.manifest, path=path, found=told, expected=str(counted))
+        told = (data_file.column_sizes or {}).get(field_id)
+        if told is not None and told != chunk.size:
+            yield finding(
+                "DFL011", "the size of a column is not that of the footer", file=place.manifest,
+                path=place.said(f"column_sizes/{field_id}"), found=told, expected=str(chunk.size),
+                severity=Severity.WARNING,
+            )  # fmt: skip
+
+
+# Schemas
+
+
+def _columns(context: Context, place: Place, opened: Opened) -> Iterator[Finding]:
+    """Whether the columns are those of the table, and those that a delete file has to have."""
+    location = place.data_file.file_path
+    content = place.data_file.content
+    seen: set[int] = set()
+    for field_id, name, type_ in _flat(opened.struct, ""):
+        if field_id in seen:
+            yield finding("TYP002", "two columns have one id", file=location, path=name, found=field_id)
+        seen.add(field_id)
+        yield from _column(context, location, field_id, name, type_)
+    if content is FileContent.POSITION_DELETES:
+        fields = {field.id: field for field in opened.struct.fields}
+        for field_id, wanted in ((FILE_PATH, STRING), (POS, LONG)):
+            if field_id not in fields or fields[field_id].type != wanted:
+                yield finding(
+                    "DEL013", "a position delete file lacks a column", file=location,
+                    found=str(fields[field_id].type) if field_id in fields else None,
+                    expected=f"{BY_ID[field_id].name} ({field_id}, {wanted})",
+                )  # fmt: skip
+    if content is FileContent.EQUALITY_DELETES:
+        for field_id in place.data_file.equality_ids or ():
+            if field_id not in seen:
+                yield finding(
+                    "DEL017", "an equality delete file lacks a column that it compares", file=location, found=field_id,
+                    expected="a column with this field id",
+                )  # fmt: skip
+    if content is FileContent.DATA:
+        for field in context.schema.fields:
+            if field.required and field.id not in seen and field.initial_default is None:
+                yield finding(
+                    "TYP002", "a data file lacks a required column that has no default", file=location, path=field.name,
+                    expected=f"a column with the field id {field.id}",
+                )  # fmt: skip
+
+
+def _flat(struct: StructType, path: str) -> Iterator[tuple[int, str, Type]]:
+    for field in struct.fields:
+        yield from _flat_type(field.id, f"{path}/{field.name}", field.type)
+
+
+def _flat_type(field_id: int, path: str, type_: Type) -> Iterator[tuple[int, str, Type]]:
+    yield field_id, path, type_
+    if isinstance(type_, StructType) and field_id != ROW:
+        yield from _flat(type_, path)
+    elif isinstance(type_, ListType):
+        yield from _flat_type(type_.element_id, f"{path}/element", type_.element)
+    elif isinstance(type_, MapType):
+        yield from _flat_type(type_.key_id, f"{path}/key", type_.key)
+        yield from _flat_type(type_.value_id, f"{path}/value", type_.value)
+
+
+def _column(context: Context, location: str, field_id: int, name: str, type_: Type) -> Iterator[Finding]:
+    if field_id > MAX_TABLE_FIELD_ID:
+        column = BY_ID.get(field_id)
+        if column is not None and column.type is not None and column.type != type_:
+            yield finding(
+                column.requirement, "a metadata column has another type", file=location, path=name, found=str(type_),
+                expected=str(column.type),
+            )  # fmt: skip
+        return
+    if field_id > context.metadata.last_column_id:
+        yield finding(
+            "TMD006", "a data file has a column that the table never had", file=location, path=name, found=field_id,
+            expected=f"at most last-column-id {context.metadata.last_column_id}",
+        )  # fmt: skip
+        return
+    known = context.types.get(field_id)
+    if known is None:  # dropped, with all schemas that had it
+        return
+    version = context.metadata.format_version
+    older = context.older_types.get(field_id, ())
+    if not any(_same(type_, one, promoted=functools.partial(promotable, version=version)) for one in (known, *older)):
+        yield finding(
+            "EVO001", "a column of a data file has a type that the table's column never had", file=location, path=name,
+            found=_brief(type_), expected=_brief(known),
+        )  # fmt: skip
+
+
+def _brief(type_: Type) -> str:
+    return str(type_) if is_primitive(type_) else kind(type_)
+
+
+def _same(found: Type, wanted: Type, promoted: functools.partial[bool]) -> bool:
+    """Whether a column of a type can be read as one of another; what is inside of nested types is compared by id."""
+    if not is_primitive(found) or not is_primitive(wanted):
+        return kind(found) == kind(wanted)
+    if kind(found) == kind(wanted) and kind(found) in ("geometry", "geography"):
+        return True  # Avro and ORC do not store the parameters
+    return found == wanted or promoted(found, wanted)
+
+
+# Deletion vectors
+
+
+@functools.lru_cache(maxsize=4)
+def _puffin(location: str) -> tuple[bytes, tuple[Violation, ...]]:
+    data = read_bytes(location)
+    return data, tuple(check_puffin(data))
+
+
+def _puffin_writer(location: str) -> str | None:
+    try:
+        created_by: str | None = read_puffin(_puffin(location)[0]).properties.get("created-by")
+    except (FileAccessError, SpecError):
+        return None
+    return created_by
+
+
+def _vector(place: Place) -> Iterator[Finding]:
+    data_file = place.data_file
+    location = data_file.file_path
+    try:
+        data, problems = _puffin(location)
+    except FileAccessError as error:
+        told = f"the file cannot be read: {error.reason}"
+        yield finding("DFL002", told, file=place.manifest, path=place.said("file_path"), found=location)
+        return
+    if data_file.file_size_in_bytes != len(data):
+        yield _size(place, len(data))
+    file: PuffinFile | None = None
+    try:
+        file = read_puffin(data)
+    except SpecError as error:
+        yield Finding(attrs.evolve(error.violation, file=location), Severity.ERROR)
+        return
+    mine = _first_of(file, data_file)
+    yield from all_of((one for one in problems if _concerns(one, file, mine)), file=location)
+    if data_file.content_offset is None or data_file.content_size_in_bytes is None:
+        return  # told by the rules of entries
+    told_already = {(one.requirement, one.message) for one in problems}
+    for problem in check_reference(
+        file, offset=data_file.content_offset, length=data_file.content_size_in_bytes,
+        referenced_data_file=data_file.referenced_data_file or "", record_count=data_file.record_count,
+    ):  # fmt: skip
+        if (problem.requirement, problem.message) not in told_already:
+            yield from all_of([problem], file=place.manifest, under=f"/{place.number}/data_file")
+
+
+def _first_of(file: PuffinFile, data_file: DataFile) -> int | None:
+    return next((n for n, blob in enumerate(file.blobs) if blob.offset == data_file.content_offset), None)
+
+
+def _concerns(problem: Violation, file: PuffinFile, mine: int | None) -> bool:
+    """What is wrong with a blob is told with the entry that is about it; what concerns the file, with the first."""
+    if problem.path.startswith("/blobs/"):
+        return (
+            mine is None
+            or problem.path.startswith((f"/blobs/{mine}/", f"/blobs/{mine}#"))
+            or (problem.path == f"/blobs/{mine}")
+        )
+    return mine in (0, None) or not file.blobs

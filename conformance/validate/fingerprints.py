@@ -1,0 +1,76 @@
+"""Who wrote a file: a guess from what writers leave behind (created-by, keys of headers, names in schemas).
+
+`conformance.writers`, where it is installed, knows more; it is asked first. The guess here is from the few marks that
+are certain.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import re
+from collections.abc import Callable, Mapping
+
+import attrs
+
+
+@attrs.frozen
+class Evidence:
+    """What a file shows of its writer."""
+
+    created_by: str | None = None
+    """Of a Parquet footer or a Puffin file."""
+
+    manifest_header: Mapping[str, str] = attrs.field(factory=dict)
+    """The key-value metadata of a manifest or manifest list."""
+
+    summary: Mapping[str, str] = attrs.field(factory=dict)
+    """The summary of the snapshot."""
+
+
+Fingerprint = Callable[[Evidence], str | None]
+
+_CREATED_BY: tuple[tuple[str, str], ...] = (
+    (r"^parquet-mr\b", "parquet-mr (Iceberg-Java, Spark, Flink, Trino)"),
+    (r"^Apache Iceberg (\S+)", "Iceberg-Java"),
+    (r"^parquet-cpp-arrow\b", "Arrow C++ (PyIceberg)"),
+    (r"^parquet-rs\b|^datafusion\b", "iceberg-rust"),
+    (r"^DuckDB\b", "DuckDB"),
+    (r"^ClickHouse\b", "ClickHouse"),
+    (r"^parquet-go\b|^github.com/apache/arrow-go", "iceberg-go"),
+    (r"(?i)^impala", "Impala"),
+    (r"(?i)bigquery|^parquet-cpp version 1", "BigQuery"),
+    (r"(?i)trino", "Trino"),
+    (r"(?i)snowflake", "Snowflake"),
+)
+
+
+def suspect(evidence: Evidence) -> str | None:
+    """The name of the suspected writer; None where nothing tells."""
+    plugged = _plugged()
+    found = plugged(evidence) if plugged is not None else None
+    return found if found is not None else _known(evidence)
+
+
+@functools.cache
+def _plugged() -> Fingerprint | None:
+    try:
+        module = importlib.import_module("conformance.writers")
+    except ImportError:
+        return None
+    made: Fingerprint | None = getattr(module, "suspect", None)
+    return made
+
+
+def _known(evidence: Evidence) -> str | None:
+    if evidence.created_by is not None:
+        for pattern, name in _CREATED_BY:
+            if re.search(pattern, evidence.created_by):
+                return name
+    summary = evidence.summary
+    version = summary.get("iceberg-version", "")
+    if version.startswith("Apache Iceberg "):
+        engine = summary.get("engine-name") or ("Spark" if "spark.app.id" in summary else None)
+        library = f"Iceberg-Java {version.split()[2]}"
+        return f"{library} ({engine})" if engine else library
+    return summary.get("engine-name")

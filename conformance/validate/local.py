@@ -1,0 +1,164 @@
+"""The engine of one machine: tasks in this process, or in several; facts in memory, or beyond a limit in files."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from typing import IO, Any, TypeVar
+
+from conformance.validate.context import Context
+from conformance.validate.emitted import Emitted, Facts, Findings
+from conformance.validate.engines import Check, CheckBucket, Progress, quiet
+from spec_ref.findings import Finding, Tally
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+HELD_BYTES = 128 << 20
+"""Facts that are held in memory before they are written to files."""
+
+AHEAD = 2
+"""Tasks for each process that are given out before their results are taken."""
+
+
+class Local:
+    """Runs checks on this machine."""
+
+    def __init__(self, workers: int = 1, progress: Progress = quiet, held_bytes: int = HELD_BYTES) -> None:
+        """Make an engine.
+
+        Args:
+            workers: processes; 1 checks in this one.
+            progress: is told of every task that is done.
+            held_bytes: how many bytes of facts are held in memory.
+        """
+        self.workers = workers
+        self.progress = progress
+        self._pool: ProcessPoolExecutor | None = None
+        self._spool = Spool(held_bytes)
+
+    def map(self, context: Context, function: Callable[[Context, T], R], tasks: Sequence[T]) -> list[R]:
+        return [function(context, task) for task in tasks]
+
+    def stage(self, context: Context, check: Check, tasks: Sequence[Any], what: str) -> list[Emitted]:
+        tally, others = Tally(), list[Emitted]()
+        for done, emitted in enumerate(self._results(context, check, tasks), start=1):
+            for one in emitted:
+                if isinstance(one, Facts):
+                    self._spool.add(one)
+                elif isinstance(one, Findings):
+                    tally.add(one.findings)
+                else:
+                    others.append(one)
+            self.progress(what, done, len(tasks))
+        return [Findings(tally.findings()), *others]
+
+    def _results(self, context: Context, check: Check, tasks: Sequence[Any]) -> Iterator[Iterable[Emitted]]:
+        if self.workers == 1 or len(tasks) < 2:
+            for task in tasks:
+                yield check(context, task)
+            return
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(
+                self.workers, mp_context=multiprocessing.get_context("spawn"), initializer=_start
+            )
+        packed = pickle.dumps(context)
+        left = iter(tasks)
+        running: set[Future[list[Emitted]]] = set()
+        for task in left:
+            running.add(self._pool.submit(_run, packed, check, task))
+            if len(running) >= self.workers * AHEAD:
+                finished, running = wait(running, return_when=FIRST_COMPLETED)
+                for future in finished:
+                    yield future.result()
+        while running:
+            finished, running = wait(running, return_when=FIRST_COMPLETED)
+            for future in finished:
+                yield future.result()
+
+    def grouped(self, check: CheckBucket) -> list[tuple[Finding, ...]]:
+        made = []
+        buckets = self._spool.buckets()
+        for done, bucket in enumerate(buckets, start=1):
+            made.append(check(self._spool.take(bucket)))
+            self.progress("rules over several files", done, len(buckets))
+        self._spool.clear()
+        return made
+
+    def close(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+        self._spool.clear()
+
+
+_UNPACKED: dict[bytes, Context] = {}
+
+
+def _start() -> None:
+    """Leave an interrupt to the process that was asked."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _run(packed: bytes, check: Check, task: Any) -> list[Emitted]:
+    context = _UNPACKED.get(packed)
+    if context is None:
+        _UNPACKED.clear()
+        context = _UNPACKED[packed] = pickle.loads(packed)  # noqa: S301 - our own bytes, from the parent process
+    return list(check(context, task))
+
+
+class Spool:
+    """Facts by bucket; those that do not fit in memory are in a file for each bucket."""
+
+    def __init__(self, held_bytes: int) -> None:
+        self.limit = held_bytes
+        self._held: dict[int, list[Facts]] = {}
+        self._bytes = 0
+        self._directory: tempfile.TemporaryDirectory[str] | None = None
+        self._files: dict[int, IO[bytes]] = {}
+
+    def add(self, facts: Facts) -> None:
+        """Keep facts."""
+        self._held.setdefault(facts.bucket, []).append(facts)
+        self._bytes += facts.rows.nbytes
+        if self._bytes > self.limit:
+            self._spill()
+
+    def _spill(self) -> None:
+        if self._directory is None:
+            self._directory = tempfile.TemporaryDirectory(prefix="iceberg-conformance-facts-")
+        for bucket, held in self._held.items():
+            if bucket not in self._files:
+                self._files[bucket] = open(os.path.join(self._directory.name, f"{bucket}.facts"), "w+b")  # noqa: SIM115
+            for facts in held:
+                pickle.dump(facts, self._files[bucket], protocol=pickle.HIGHEST_PROTOCOL)
+        self._held, self._bytes = {}, 0
+
+    def buckets(self) -> list[int]:
+        """The buckets that have facts."""
+        return sorted(self._held.keys() | self._files.keys())
+
+    def take(self, bucket: int) -> Iterator[Facts]:
+        """The facts of a bucket."""
+        file = self._files.get(bucket)
+        if file is not None:
+            end = file.tell()
+            file.seek(0)
+            while file.tell() < end:
+                yield pickle.load(file)  # noqa: S301 - written above
+        yield from self._held.pop(bucket, [])
+
+    def clear(self) -> None:
+        """Forget all."""
+        for file in self._files.values():
+            file.close()
+        self._files, self._held, self._bytes = {}, {}, 0
+        if self._directory is not None:
+            self._directory.cleanup()
+            self._directory = None

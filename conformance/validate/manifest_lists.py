@@ -1,0 +1,149 @@
+"""Checking the manifest lists of snapshots (Manifest Lists; First Row ID Assignment)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import attrs
+
+from conformance.pipeline.file_access import FileAccessError, read_bytes
+from conformance.validate.context import Context, ListTask, ManifestTask, Members
+from conformance.validate.finding import finding
+from spec_ref.errors import SpecError
+from spec_ref.findings import Finding, Severity, Tally
+from spec_ref.formats.avro_container import open_container
+from spec_ref.snapshots.manifest_list import REQUIREMENT, ManifestFile, read_manifest_list, root_record
+from spec_ref.snapshots.manifest_list_checks import check_manifest_list
+from spec_ref.snapshots.snapshot import Snapshot
+from spec_ref.versions import V1, V2, V3, FormatVersion
+
+
+@attrs.frozen
+class Listed:
+    """The manifests of one snapshot."""
+
+    snapshot_id: int
+    findings: tuple[Finding, ...]
+    manifests: tuple[tuple[str, ManifestFile | None], ...] | None
+    """Locations, and what the list says; None where the list could not be read."""
+
+
+def check_list(context: Context, task: ListTask) -> Listed:
+    """Read and check the manifest list of a snapshot."""
+    snapshot, tally = task.snapshot, Tally()
+    if snapshot.manifest_list is None:
+        inline = tuple((location, None) for location in snapshot.manifests or ())
+        return Listed(snapshot.snapshot_id, (), inline)
+    location = snapshot.manifest_list
+    try:
+        data = read_bytes(location)
+    except FileAccessError as error:
+        told = finding("SNP005", f"the manifest list cannot be read: {error.reason}", file=location)
+        return Listed(snapshot.snapshot_id, (told,) if task.checked else (), None)
+    try:
+        manifests = read_manifest_list(data, file=location)
+    except SpecError as error:
+        tally.add([Finding(attrs.evolve(error.violation, file=location), Severity.ERROR)])
+        return Listed(snapshot.snapshot_id, tally.findings() if task.checked else (), None)
+    if task.checked:
+        version = _written_version(data, snapshot, context.metadata.format_version)
+        tally.add(
+            check_manifest_list(
+                data, version, specs=context.specs, first_row_id=snapshot.first_row_id, file=location
+            )
+        )  # fmt: skip
+        tally.add(_against_snapshot(manifests, snapshot, location, version))
+    listed = tuple((manifest.manifest_path, manifest) for manifest in manifests)
+    return Listed(snapshot.snapshot_id, tally.findings(), listed)
+
+
+def _written_version(data: bytes, snapshot: Snapshot, table: FormatVersion) -> FormatVersion:
+    """The format version that a list was written for: files of before an upgrade stay as they are (VER003)."""
+    metadata = open_container(data, REQUIREMENT).metadata
+    text = metadata.get("format-version", b"").decode("utf-8", "replace")
+    known = {str(int(version)): version for version in FormatVersion}
+    if text in known:
+        return min(known[text], table)
+    ids = {field.id for field in root_record(metadata["avro.schema"], REQUIREMENT).fields}
+    if snapshot.first_row_id is not None:
+        return V3
+    return min(V2, table) if ids & {515, 516, 517} or snapshot.sequence_number else V1
+
+
+def _against_snapshot(
+    manifests: Sequence[ManifestFile], snapshot: Snapshot, file: str, version: FormatVersion
+) -> Iterator[Finding]:
+    """Where a manifest cannot be one of the snapshot."""
+    for number, manifest in enumerate(manifests):
+        if manifest.sequence_number > snapshot.sequence_number:
+            yield finding(
+                "MLS007", "a manifest is newer than the snapshot", file=file, path=f"/{number}/sequence_number",
+                found=manifest.sequence_number, expected=f"at most {snapshot.sequence_number}",
+            )  # fmt: skip
+        elif (
+            version >= V2
+            and manifest.added_snapshot_id == snapshot.snapshot_id
+            and manifest.sequence_number != snapshot.sequence_number
+        ):
+            yield finding(
+                "MLS024", "a manifest of the snapshot has another sequence number", file=file,
+                path=f"/{number}/sequence_number", found=manifest.sequence_number,
+                expected=str(snapshot.sequence_number),
+            )  # fmt: skip
+        ids = (snapshot.first_row_id, snapshot.added_rows, manifest.first_row_id)
+        first, rows, own = ids
+        if first is None or rows is None or own is None or manifest.added_snapshot_id != snapshot.snapshot_id:
+            continue
+        if own < first:
+            yield finding(
+                "LIN028", "a manifest was given row ids of before the snapshot", file=file,
+                path=f"/{number}/first_row_id", found=own, expected=f"at least {first}",
+            )  # fmt: skip
+        elif own > first + rows:
+            yield finding(
+                "SNP011", "a manifest was given row ids beyond those of the snapshot", file=file,
+                path=f"/{number}/first_row_id", found=own, expected=f"at most {first + rows}",
+            )  # fmt: skip
+
+
+def list_tasks(context: Context, chosen: Iterable[int]) -> tuple[ListTask, ...]:
+    """The lists to read: of the chosen snapshots, and of their parents, unchecked, for the history."""
+    wanted = list(dict.fromkeys(chosen))
+    tasks = [ListTask(context.snapshots[snapshot_id]) for snapshot_id in wanted]
+    known = set(wanted)
+    for snapshot_id in wanted:
+        parent = context.snapshots[snapshot_id].parent_snapshot_id
+        if parent is not None and parent in context.snapshots and parent not in known:
+            known.add(parent)
+            tasks.append(ListTask(context.snapshots[parent], checked=False))
+    return tuple(tasks)
+
+
+def manifest_tasks(
+    context: Context, tasks: Sequence[ListTask], lists: Sequence[Listed]
+) -> tuple[tuple[ManifestTask, ...], Members]:
+    """Each manifest once, and which snapshots have it.
+
+    A manifest that only an unchecked parent has is read for its live files alone, and not at all where the parent
+    shares it with the snapshot that is checked.
+    """
+    numbers: dict[str, int] = {}
+    made: list[ManifestTask] = []
+    members: dict[int, frozenset[int]] = {}
+    for task, listed in zip(tasks, lists, strict=True):
+        if listed.manifests is None:
+            continue
+        file = task.snapshot.manifest_list or context.metadata_location
+        mine = []
+        for place, (location, manifest) in enumerate(listed.manifests):
+            if location not in numbers:
+                numbers[location] = len(made)
+                where = f"{file}:/{place}"
+                made.append(ManifestTask(len(made), location, manifest, task.snapshot, where, task.checked))
+            mine.append(numbers[location])
+        members[listed.snapshot_id] = frozenset(mine)
+    checked = tuple(task.snapshot.snapshot_id for task in tasks if task.checked)
+    readable = tuple(snapshot_id for snapshot_id in checked if snapshot_id in members)
+    parents = ((one, context.snapshots[one].parent_snapshot_id) for one in readable)
+    pairs = tuple((one, parent) for one, parent in parents if parent is not None and parent in members)
+    return tuple(made), Members(len(made), members, readable, pairs)

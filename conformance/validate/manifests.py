@@ -1,0 +1,332 @@
+"""Checking one manifest, and the facts that it adds to the rules over several (Manifests; Manifest Entry Fields)."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from conformance.pipeline.file_access import FileAccessError, read_bytes
+from conformance.validate.context import Context, ManifestTask
+from conformance.validate.emitted import Emitted, Facts, Findings, ManifestSums, Sums
+from conformance.validate.finding import finding
+from conformance.validate.fingerprints import Evidence, suspect
+from conformance.validate.listed import Listing
+from spec_ref.errors import SpecError
+from spec_ref.findings import Finding, Severity, Tally, in_file
+from spec_ref.formats.avro_container import SCHEMA_KEY, open_container, write_container
+from spec_ref.manifests.checks import check_manifest
+from spec_ref.manifests.columns import ManifestColumns, column_batches
+from spec_ref.manifests.data_file import FileContent
+from spec_ref.manifests.entry import EntryStatus
+from spec_ref.manifests.manifest import REQUIREMENT, Manifest
+from spec_ref.manifests.reader import read_manifest
+from spec_ref.manifests.rules import Context as EntryContext
+from spec_ref.manifests.rules_columnar import entry_findings
+from spec_ref.records import evolve
+from spec_ref.snapshots.manifest_list import NO_SYNC, ManifestFile
+
+_FILES: list[tuple[str, pa.DataType]] = [
+    ("key", pa.string()), ("manifest", pa.int32()), ("entry", pa.int64()), ("status", pa.int8()),
+    ("content", pa.int8()), ("snapshot", pa.int64()), ("sequence", pa.int64()), ("records", pa.int64()),
+    ("partition", pa.int64()),
+]  # fmt: skip
+FILES = pa.schema(_FILES)
+"""An entry; the key is the path, and for a deletion vector also its offset. ``partition`` stands for the partition spec
+and values; ``sequence`` is the data sequence number."""
+
+REFERENCES = pa.schema([*_FILES, ("vector", pa.bool_())])
+"""A live delete file that is for one data file; the key is the path of that."""
+
+_ROW_IDS: list[tuple[str, pa.DataType]] = [
+    ("first", pa.int64()), ("end", pa.int64()), ("manifest", pa.int32()), ("entry", pa.int64()), ("key", pa.string()),
+]  # fmt: skip
+ROW_IDS = pa.schema(_ROW_IDS)
+"""The row ids of a live data file."""
+
+ROW_RANGES = 1 << 24
+"""Row ids are looked at together in ranges of about this many, unless the table has few."""
+
+
+def load(context: Context, task: ManifestTask) -> tuple[bytes, Manifest] | Finding:
+    """Open a manifest; a finding where it cannot be."""
+    try:
+        data = read_bytes(task.location)
+    except FileAccessError as error:
+        return finding("MLS003", f"the manifest cannot be read: {error.reason}", file=task.location)
+    try:
+        return data, read_manifest(data, manifest_file=task.manifest_file, specs=context.specs, file=task.location)
+    except SpecError as error:
+        return Finding(attrs.evolve(error.violation, file=task.location), Severity.ERROR)
+
+
+def check_manifest_task(context: Context, task: ManifestTask) -> Iterator[Emitted]:
+    """Check a manifest, and emit what rules over several files look at."""
+    tally = Tally()
+    opened = load(context, task)
+    if isinstance(opened, Finding):
+        yield Findings((opened,) if task.checked else ())
+        return
+    data, manifest = opened
+    manifest = _with_listing(manifest, task, len(data))
+    writer = _writer(context, manifest)
+    if task.checked:
+        tally.add(_header_findings(context, task, data, manifest))
+    listing = Listing(context, manifest, len(data), task)
+    sums = _Summing(task.number)
+    entry_context = EntryContext(manifest.format_version, manifest.content)
+    try:
+        for columns in column_batches(manifest):
+            if task.checked:
+                tally.add(in_file(one, task.location) for one in entry_findings(columns, entry_context, context.types))
+                tally.add(listing.add(columns))
+            sums.add(columns)
+            yield from _facts(context, task, columns)
+    except SpecError as error:
+        tally.add([Finding(attrs.evolve(error.violation, file=task.location), Severity.ERROR)])
+    else:
+        if task.checked:
+            tally.add(listing.findings())
+    if writer is not None:
+        tally = Tally(evolve(one, writer=writer) for one in tally.findings())
+    yield Findings(tally.findings() if task.checked else ())
+    yield sums.made(manifest, writer)
+
+
+def _writer(context: Context, manifest: Manifest) -> str | None:
+    """Who seems to have written a manifest: whoever committed the snapshot that added it."""
+    listed = manifest.manifest_file
+    snapshot = None if listed is None else context.snapshots.get(listed.added_snapshot_id)
+    summary = {} if snapshot is None else dict(snapshot.summary or {})
+    return suspect(Evidence(manifest_header=dict(manifest.header.properties), summary=summary))
+
+
+def _with_listing(manifest: Manifest, task: ManifestTask, length: int) -> Manifest:
+    """The manifest with what it inherits, also where a snapshot of v1 names it without a list."""
+    if task.manifest_file is None:
+        manifest.manifest_file = ManifestFile(
+            manifest_path=task.location, manifest_length=length, partition_spec_id=manifest.spec_id or 0,
+            added_snapshot_id=task.snapshot.snapshot_id,
+        )  # fmt: skip
+    return manifest
+
+
+def _header_findings(context: Context, task: ManifestTask, data: bytes, manifest: Manifest) -> Iterator[Finding]:
+    """What is wrong with the header and the Avro schema: the check of a manifest that has no entries."""
+    kept = {key: value for key, value in open_container(data, REQUIREMENT).metadata.items() if key != "avro.codec"}
+    assert SCHEMA_KEY in kept
+    bare = write_container(kept, [], codec="null", sync=NO_SYNC)
+    own = manifest.header.spec_id
+    specs = context.specs if own is None or own in context.specs else None
+    return iter(check_manifest(bare, specs=specs, file=task.location))
+
+
+# Facts
+
+
+def _facts(context: Context, task: ManifestTask, columns: ManifestColumns) -> Iterator[Facts]:
+    count = len(columns)
+    paths = [path or "" for path in columns.file_paths()]
+    offsets = columns.content_offset
+    keys = paths
+    if offsets.valid.any():
+        keys = [f"{path}#{at}" if at is not None else path for path, at in zip(paths, offsets.to_list(), strict=True)]
+    partition = _partition_hashes(columns)
+    sequence, snapshot = columns.sequence_number, columns.snapshot_id
+    arrays: dict[str, Any] = {
+        "key": pa.array(keys, pa.string()),
+        "manifest": np.full(count, task.number, np.int32),
+        "entry": np.arange(columns.first, columns.first + count, dtype=np.int64),
+        "status": columns.status,
+        "content": columns.content,
+        "snapshot": pa.array(snapshot.values, mask=~snapshot.valid),
+        "sequence": pa.array(sequence.values, mask=~sequence.valid),
+        "records": columns.record_count,
+        "partition": partition,
+    }
+    batch = pa.RecordBatch.from_arrays([_array(arrays[field.name], field.type) for field in FILES], schema=FILES)
+    yield from _split(batch, "files", _buckets(keys if keys is paths else paths, context.buckets))
+    if not task.checked:
+        return
+    if (columns.content == FileContent.POSITION_DELETES).any():
+        yield from _references(context, columns, batch, offsets.valid)
+    row_ids = columns.first_row_id
+    holders = np.nonzero(row_ids.valid & columns.live)[0]
+    if len(holders):
+        firsts = row_ids.values[holders]
+        ranges = pa.RecordBatch.from_arrays(
+            [
+                pa.array(firsts), pa.array(firsts + columns.record_count[holders]), batch["manifest"].take(holders),
+                batch["entry"].take(holders), batch["key"].take(holders),
+            ],
+            schema=ROW_IDS,
+        )  # fmt: skip
+        yield from _split_ranges(context, ranges)
+
+
+def _indices(rows: npt.NDArray[Any]) -> Any:
+    return pa.array(rows, pa.int64())
+
+
+def _array(values: Any, type_: pa.DataType) -> Any:
+    return values if isinstance(values, pa.Array) else pa.array(values, type_)
+
+
+def _references(
+    context: Context, columns: ManifestColumns, batch: pa.RecordBatch, vectors: npt.NDArray[np.bool_]
+) -> Iterator[Facts]:
+    referenced = columns.texts("referenced_data_file")
+    rows = np.array([n for n, path in enumerate(referenced) if path is not None and columns.live[n]], np.intp)
+    if not len(rows):
+        return
+    kept = batch.take(_indices(rows))
+    paths = [referenced[row] for row in rows.tolist()]
+    arrays = [pa.array(paths, pa.string()), *kept.columns[1:], pa.array(vectors[rows])]
+    made = pa.RecordBatch.from_arrays(arrays, schema=REFERENCES)
+    yield from _split(made, "references", _buckets(paths, context.buckets))
+
+
+def _buckets(paths: Sequence[str], buckets: int) -> npt.NDArray[np.int64]:
+    if buckets == 1:
+        return np.zeros(len(paths), np.int64)
+    hashes = (zlib.crc32(path.encode("utf-8", "surrogatepass")) % buckets for path in paths)
+    return np.fromiter(hashes, np.int64, len(paths))
+
+
+def _split(batch: pa.RecordBatch, kind: str, buckets: npt.NDArray[np.int64]) -> Iterator[Facts]:
+    if not buckets.any():
+        yield Facts(0, kind, batch)
+        return
+    for bucket in np.unique(buckets).tolist():
+        yield Facts(bucket, kind, batch.take(_indices(np.nonzero(buckets == bucket)[0])))
+
+
+def row_bucket_size(context: Context) -> int:
+    """How many row ids are looked at together."""
+    return max((context.metadata.next_row_id or 0) // context.buckets + 1, ROW_RANGES)
+
+
+def _split_ranges(context: Context, ranges: pa.RecordBatch) -> Iterator[Facts]:
+    """Each range in every part that it reaches into; what is far beyond the table's row ids is in the last one."""
+    size, last = row_bucket_size(context), context.buckets - 1
+    first = np.clip(ranges["first"].to_numpy() // size, 0, last)
+    end = np.clip((ranges["end"].to_numpy() - 1) // size, first, last)
+    for bucket in range(int(first.min()), int(end.max()) + 1):
+        rows = np.nonzero((first <= bucket) & (bucket <= end))[0]
+        if len(rows):
+            yield Facts(bucket, "row-ids", ranges.take(_indices(rows)))
+
+
+def _partition_hashes(columns: ManifestColumns) -> npt.NDArray[np.int64]:
+    """A number for each entry's partition spec and values; the same for equal ones, and for hardly any others."""
+    spec = columns.manifest.spec
+    count = len(columns)
+    seed = zlib.crc32(str(columns.manifest.spec_id).encode())
+    hashes = np.full(count, seed, np.uint64)
+    for field in () if spec is None else spec.fields:
+        values = partition_values(columns, field.field_id)
+        distinct: dict[Any, int] = {}
+        codes = [distinct.setdefault(_exact(value), len(distinct)) for value in values]
+        of_values = [zlib.crc32(repr(value).encode()) for value in distinct]
+        hashes = hashes * np.uint64(0x9E3779B97F4A7C15) + np.array(of_values, np.uint64)[codes] + np.uint64(1)
+    return hashes.view(np.int64)
+
+
+def _exact(value: Any) -> Any:
+    """Floating-point values by their bits, all NaNs being one (SCN013)."""
+    return ("float", value.hex()) if isinstance(value, float) else value
+
+
+def partition_values(columns: ManifestColumns, field_id: int) -> list[Any]:
+    """The values of a partition field; all None where the tuples do not have it, which the schema's check tells."""
+    try:
+        return columns.partition(field_id)
+    except SpecError:
+        return [None] * len(columns)
+
+
+# Sums
+
+
+class _Summing:
+    """The counts of a manifest, over its batches."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.entries = 0
+        self.live = Sums()
+        self.added: dict[int, Sums] = {}
+        self.deleted: dict[int, Sums] = {}
+        self.least: int | None = None
+        self.features: set[str] = set()
+
+    def add(self, columns: ManifestColumns) -> None:
+        self.entries += len(columns)
+        self.live = self.live.plus(_sums(columns, columns.live))
+        snapshot = columns.snapshot_id
+        for status, sums in ((EntryStatus.ADDED, self.added), (EntryStatus.DELETED, self.deleted)):
+            rows = columns.status == status
+            for snapshot_id in np.unique(snapshot.values[rows & snapshot.valid]).tolist():
+                of_snapshot = _sums(columns, rows & snapshot.valid & (snapshot.values == snapshot_id))
+                sums[snapshot_id] = sums.get(snapshot_id, Sums()).plus(of_snapshot)
+        numbers = columns.sequence_number
+        data = columns.live & (columns.content == FileContent.DATA) & numbers.valid
+        if data.any():
+            least = int(numbers.values[data].min())
+            self.least = least if self.least is None else min(self.least, least)
+        formats = columns.texts("file_format")
+        vectors = columns.content_offset.valid
+        for content, name in _CONTENT_FEATURES.items():
+            if (columns.live & (columns.content == content) & ~vectors).any():
+                self.features.add(name)
+        if (columns.live & vectors & (columns.content == FileContent.POSITION_DELETES)).any():
+            self.features.add("deletion-vectors")
+        self.features |= {f"{name.lower()}-files" for name in set(formats) if isinstance(name, str)}
+
+    def made(self, manifest: Manifest, writer: str | None) -> ManifestSums:
+        writers = frozenset([writer]) if writer else frozenset[str]()
+        return ManifestSums(
+            self.number, self.entries, self.live, self.added, self.deleted, self.least, frozenset(self.features),
+            writers,
+        )  # fmt: skip
+
+
+_CONTENT_FEATURES = {
+    FileContent.POSITION_DELETES: "position-deletes",
+    FileContent.EQUALITY_DELETES: "equality-deletes",
+}
+
+
+def _sums(columns: ManifestColumns, rows: npt.NDArray[np.bool_]) -> Sums:
+    if not rows.any():
+        return Sums()
+    records = columns.record_count
+    content = columns.content
+    vectors = columns.content_offset.valid & (content == FileContent.POSITION_DELETES)
+    sizes = np.where(vectors, columns.content_size_in_bytes.values, columns.file_size_in_bytes)
+    data = rows & (content == FileContent.DATA)
+    position = rows & (content == FileContent.POSITION_DELETES)
+    equality = rows & (content == FileContent.EQUALITY_DELETES)
+    return Sums(
+        data_files=int(data.sum()),
+        records=_total(records[data]),
+        files_size=_total(sizes[rows]),
+        delete_files=int((position | equality).sum()),
+        position_delete_files=int((position & ~vectors).sum()),
+        vectors=int((position & vectors).sum()),
+        equality_delete_files=int(equality.sum()),
+        position_deletes=_total(records[position]),
+        equality_deletes=_total(records[equality]),
+    )
+
+
+def _total(numbers: npt.NDArray[np.int64]) -> int:
+    """The exact sum: hostile counts leave 64 bits."""
+    if len(numbers) and float(np.abs(numbers.astype(np.float64)).sum()) > float(1 << 62):
+        return sum(numbers.tolist())
+    return int(numbers.sum())

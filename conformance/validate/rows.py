@@ -1,0 +1,423 @@
+"""Checking the rows of a file: all that its entry says of them, computed anew (Data File Fields; Partitioning).
+
+The rows are read a batch at a time, and only the least of each column is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from conformance.validate.context import Context
+from conformance.validate.finding import finding
+from conformance.validate.opened import Opened
+from conformance.validate.sorted_rows import Ascending, SortKey, sort_key
+from spec_ref.errors import SpecError, shown
+from spec_ref.findings import Finding, Severity
+from spec_ref.formats.arrow_values import values_of
+from spec_ref.formats.geo_bounds import GeoPoint
+from spec_ref.formats.metrics import (
+    ColumnMetrics,
+    encoded_bounds,
+    is_geospatial,
+    leaves,
+    order_of,
+)
+from spec_ref.formats.metrics_columnar import metrics_of_array, storage_of
+from spec_ref.manifests.data_file import FileContent, FileFormat
+from spec_ref.manifests.rules_columnar import signed_order
+from spec_ref.partitioning.transforms import Identity, Transform, UnknownTransform, Void
+from spec_ref.partitioning.transforms_columnar import transform_array
+from spec_ref.schemas.types import LONG, STRING, StructType, Type, VariantType, kind
+from spec_ref.single_value.bounds import decode_bound
+
+if TYPE_CHECKING:
+    from conformance.validate.files import Place
+
+FILE_PATH, POS = 2147483546, 2147483545
+ROW_ID, LAST_UPDATED = 2147483540, 2147483539
+
+
+def row_findings(context: Context, place: Place, opened: Opened) -> list[Finding]:
+    """What is wrong with the rows of a file.
+
+    Raises:
+        SpecError: the rows cannot be read.
+    """
+    checks = _Checks(context, place, opened)
+    try:
+        for batch in opened.batches(checks.names(), BATCH_ROWS):
+            checks.add(Batch(batch, opened.struct))
+    except UnicodeDecodeError as error:
+        location = place.data_file.file_path
+        return [finding("TYP021", f"a string is not UTF-8: {error.reason}", file=location, found=error.object)]
+    return list(checks.findings())
+
+
+BATCH_ROWS = 1 << 16
+
+
+class Batch:
+    """Some rows: the values of a column, by the places on the way to it."""
+
+    def __init__(self, rows: pa.RecordBatch, struct: StructType) -> None:
+        self._rows = rows
+        self._struct = struct
+        self.length = rows.num_rows
+
+    def column(self, path: tuple[int, ...]) -> Any:
+        """The Arrow array; a field of a null struct is null."""
+        fields, array = self._struct.fields, None
+        for place in path:
+            name = fields[place].name
+            if array is None:
+                array = self._rows.column(self._rows.schema.get_field_index(name))
+            else:
+                array = pc.struct_field(array, [array.type.get_field_index(name)])
+            inner = fields[place].type
+            fields = inner.fields if isinstance(inner, StructType) else ()
+        return storage_of(array)
+
+
+class _Checks:
+    """The checks of one file, over its batches."""
+
+    def __init__(self, context: Context, place: Place, opened: Opened) -> None:
+        self.context = context
+        self.place = place
+        self.opened = opened
+        self.location = place.data_file.file_path
+        self.rows = 0
+        self.leaves = {field_id: (path, type_) for path, field_id, type_ in leaves(opened.struct)}
+        self.metrics = {
+            field_id: ColumnMetrics(type_) for field_id, (_, type_) in self.leaves.items() if self._counted(field_id)
+        }
+        self.partition = _Partition(place, self.leaves) if place.data_file.content is not _POSITIONS else None
+        self.order = self._order()
+        self.deletes = _PositionDeletes(place) if place.data_file.content is _POSITIONS else None
+        self.row_ids = _RowIds(context, place) if {ROW_ID, LAST_UPDATED} & self.leaves.keys() else None
+
+    def _counted(self, field_id: int) -> bool:
+        """Whether the entry or the schema says something of the column that its values may contradict."""
+        data_file = self.place.data_file
+        maps = (
+            data_file.value_counts, data_file.null_value_counts, data_file.nan_value_counts, data_file.lower_bounds,
+            data_file.upper_bounds,
+        )  # fmt: skip
+        return any(field_id in (counts or {}) for counts in maps) or self._required(field_id)
+
+    def names(self) -> list[str]:
+        """The top-level columns that are looked at."""
+        paths = [self.leaves[field_id][0] for field_id in self.metrics]
+        if self.partition is not None:
+            paths += [path for _, _, _, path, _ in self.partition.fields]
+        if self.order is not None:
+            paths += [self.leaves[key.source][0] for key in self.order.keys]
+        special = (FILE_PATH, POS, ROW_ID, LAST_UPDATED)
+        paths += [self.leaves[field_id][0] for field_id in special if field_id in self.leaves]
+        fields = self.opened.struct.fields
+        return [fields[place].name for place in dict.fromkeys(path[0] for path in paths)]
+
+    def _required(self, field_id: int) -> bool:
+        column = self.context.columns.get(field_id)
+        if column is None or self.place.data_file.content is not FileContent.DATA:
+            return False
+        return self.context.schema.find(field_id) is not None and all(one.required for one in (*column.parents, column))
+
+    def _order(self) -> Ascending | None:
+        order_id = self.place.data_file.effective_sort_order_id
+        orders = {order.order_id: order for order in self.context.metadata.sort_orders}
+        order = orders.get(order_id) if order_id is not None else None
+        if order is None or not order.fields:
+            return None
+        keys: list[SortKey] = []
+        for field in order.fields:
+            source = field.sources[0]
+            if len(field.sources) > 1 or isinstance(field.transform, UnknownTransform) or source not in self.leaves:
+                return None
+            keys.append(sort_key(field, self.leaves[source][1]))
+        return Ascending(tuple(keys))
+
+    def add(self, batch: Batch) -> None:
+        self.rows += batch.length
+        for field_id, so_far in self.metrics.items():
+            path, type_ = self.leaves[field_id]
+            column = batch.column(path)
+            self.metrics[field_id] = so_far.merged(metrics_of_array(type_, column))
+        if self.partition is not None:
+            self.partition.add(batch)
+        if self.order is not None and batch.length:
+            columns = [batch.column(self.leaves[key.source][0]) for key in self.order.keys]
+            self.order.add(columns)
+        if self.deletes is not None and {FILE_PATH, POS} <= self.leaves.keys():
+            self.deletes.add(batch.column(self.leaves[FILE_PATH][0]), batch.column(self.leaves[POS][0]))
+        if self.row_ids is not None:
+            parts = {field_id: batch.column(self.leaves[field_id][0]) for field_id in (ROW_ID, LAST_UPDATED)
+                     if field_id in self.leaves}  # fmt: skip
+            self.row_ids.add(parts)
+
+    def findings(self) -> Iterator[Finding]:
+        data_file, said = self.place.data_file, self.place.said
+        if self.rows != data_file.record_count:
+            yield finding(
+                "DFL005", "the number of rows is another", file=self.place.manifest, path=said("record_count"),
+                found=data_file.record_count, expected=str(self.rows),
+            )  # fmt: skip
+        for field_id, metrics in self.metrics.items():
+            yield from self._column(field_id, metrics)
+        if self.partition is not None:
+            yield from self.partition.findings()
+        if self.order is not None and self.order.broken is not None:
+            yield finding(
+                "DFL021", "the rows are not in the sort order that the file is said to have", file=self.location,
+                found=f"row {self.order.broken}", expected=f"sort order {data_file.sort_order_id}",
+            )  # fmt: skip
+        if self.deletes is not None:
+            yield from self.deletes.findings()
+        if self.row_ids is not None:
+            yield from self.row_ids.findings()
+
+    def _column(self, field_id: int, metrics: ColumnMetrics) -> Iterator[Finding]:
+        data_file = self.place.data_file
+        if metrics.nulls and self._required(field_id):
+            name = self.context.columns[field_id].name
+            yield finding("TYP002", "a required column has nulls", file=self.location, path=f"/{name}",
+                          found=f"{metrics.nulls} nulls", expected="none")  # fmt: skip
+        counts = (
+            ("value_counts", "DFL012", metrics.values), ("null_value_counts", "DFL013", metrics.nulls),
+            ("nan_value_counts", "DFL014", metrics.nans),
+        )  # fmt: skip
+        for attribute, code, counted in counts:
+            told = (getattr(data_file, attribute) or {}).get(field_id)
+            if told is not None and told != counted:
+                nested = len(self.leaves[field_id][0]) > 1 and data_file.file_format is FileFormat.ORC
+                yield finding(
+                    code, f"the {attribute} are not those of the rows", file=self.place.manifest,
+                    path=self.place.said(f"{attribute}/{field_id}"), found=told, expected=str(counted),
+                    severity=Severity.TOLERATED if nested else Severity.ERROR,
+                )  # fmt: skip
+        yield from self._bounds(field_id, metrics)
+
+    def _bounds(self, field_id: int, metrics: ColumnMetrics) -> Iterator[Finding]:
+        data_file, type_ = self.place.data_file, metrics.type
+        if metrics.lower is None or isinstance(type_, VariantType):
+            return
+        for attribute, code, extreme in (
+            ("lower_bounds", "DFL016", metrics.lower), ("upper_bounds", "DFL017", metrics.upper)
+        ):  # fmt: skip
+            data = (getattr(data_file, attribute) or {}).get(field_id)
+            if data is None:
+                continue
+            try:
+                bound = decode_bound(type_, data)
+            except SpecError:  # not of the type: told by the rules of entries
+                continue
+            is_lower = attribute == "lower_bounds"
+            if is_geospatial(type_):
+                wrong, told = _outside(metrics, bound, is_lower=is_lower)
+            else:
+                key = order_of(type_)
+                first, second = (key(bound), key(extreme)) if is_lower else (key(extreme), key(bound))
+                wrong, told = bool(first > second), shown(extreme)
+            if wrong:
+                end = "lower" if is_lower else "upper"
+                tolerated = (
+                    signed_order(type_, bound, extreme, is_lower=is_lower)
+                    or self._early(type_, extreme, lambda value, bound=bound: value <= bound)
+                )  # fmt: skip
+                yield finding(
+                    code, f"a value is {'below' if is_lower else 'above'} the {end} bound", file=self.place.manifest,
+                    path=self.place.said(f"{attribute}/{field_id}"), found=bound,
+                    expected=f"at {'most' if is_lower else 'least'} {told}",
+                    severity=Severity.TOLERATED if tolerated else Severity.ERROR,
+                )  # fmt: skip
+
+    def _early(self, type_: Type, value: Any, fits: Callable[[Any], bool]) -> bool:
+        return self.place.data_file.file_format is FileFormat.ORC and early_in_orc(type_, value, fits)
+
+
+def early_in_orc(type_: Type, value: Any, fits: Callable[[Any], bool]) -> bool:
+    """Whether a timestamp of an ORC file would be right a second earlier, within the second before 1970.
+
+    The ORC library for Java writes such instants as those a second later, so that they cannot be told apart.
+    """
+    second = _SECOND.get(kind(type_))
+    return second is not None and 0 <= value < second and fits(value - second)
+
+
+_SECOND = {"timestamp": 10**6, "timestamptz": 10**6, "timestamp_ns": 10**9, "timestamptz_ns": 10**9}
+
+
+_POSITIONS = FileContent.POSITION_DELETES
+
+
+def _outside(metrics: ColumnMetrics, bound: GeoPoint, *, is_lower: bool) -> tuple[bool, str]:
+    """Whether a corner cuts off objects, in x and y; a box across the antimeridian may have a lower x above."""
+    lower, upper = encoded_bounds(metrics, None)
+    data = lower if is_lower else upper
+    if data is None:
+        return False, ""
+    corner = decode_bound(metrics.type, data)
+    pairs = [(bound.y, corner.y)]
+    if kind(metrics.type) != "geography":  # whose west may be east of its east
+        pairs.append((bound.x, corner.x))
+    return any(one > two if is_lower else one < two for one, two in pairs), shown(corner)
+
+
+class _Partition:
+    """Whether all rows have the partition values of the entry (PAR001)."""
+
+    def __init__(self, place: Place, columns: Mapping[int, tuple[tuple[int, ...], Type]]) -> None:
+        self.place = place
+        self.wrong: dict[int, Any] = {}
+        self.early: set[int] = set()
+        """Fields that are wrong only as `early_in_orc` says."""
+
+        self.fields: list[tuple[int, str, Transform, tuple[int, ...], Type]] = []
+        for field in () if place.spec is None else place.spec.fields:
+            source = field.sources[0]
+            known = len(field.sources) == 1 and not isinstance(field.transform, (UnknownTransform, Void))
+            if known and source in columns and field.field_id is not None:
+                self.fields.append((field.field_id, field.name, field.transform, *columns[source]))
+
+    def add(self, batch: Batch) -> None:
+        for field_id, _, transform, path, type_ in self.fields:
+            if field_id in self.wrong or not batch.length:
+                continue
+            wanted = _exact(self.place.data_file.partition.get(field_id))
+            for value in _results(transform, type_, batch.column(path)):
+                if _exact(value) != wanted:
+                    self.wrong[field_id] = value
+                    break
+            if field_id in self.wrong and kind(type_) in _SECOND and self.place.data_file.file_format is FileFormat.ORC:
+                values = values_of(type_, _unique(batch.column(path)))
+                if all(self._fits(transform, type_, value, wanted) for value in values):
+                    self.early.add(field_id)
+
+    @staticmethod
+    def _fits(transform: Transform, type_: Type, value: Any, wanted: Any) -> bool:
+        def fits(one: Any) -> bool:
+            return bool(_exact(transform.apply(type_, one)) == wanted)
+
+        return fits(value) or (value is not None and early_in_orc(type_, value, fits))
+
+    def findings(self) -> Iterator[Finding]:
+        for field_id, name, transform, _, _ in self.fields:
+            if field_id in self.wrong:
+                yield finding(
+                    "PAR001", "a row is not of the partition that its file is listed in",
+                    file=self.place.data_file.file_path, path=f"/{name}", found=self.wrong[field_id],
+                    expected=f"{transform} {shown(self.place.data_file.partition.get(field_id))}",
+                    severity=Severity.TOLERATED if field_id in self.early else Severity.ERROR,
+                )  # fmt: skip
+
+
+def _exact(value: Any) -> Any:
+    """Floating-point values by their bits, all NaNs being one (SCN013)."""
+    return ("float", value.hex()) if isinstance(value, float) else value
+
+
+def _results(transform: Transform, type_: Type, column: Any) -> list[Any]:
+    """The distinct partition values of a column."""
+    distinct = column if kind(type_) in ("float", "double") else _unique(column)
+    if isinstance(transform, Identity) or len(distinct) <= _FEW:
+        values = _distinct(values_of(type_, distinct))
+        return [transform.apply(type_, value) for value in values]
+    try:
+        made: Any = transform_array(transform, type_, distinct)
+    except SpecError:  # an Arrow type that files have and kernels do not take
+        return [transform.apply(type_, value) for value in _distinct(values_of(type_, distinct))]
+    return values_of(transform.result_type(type_), _unique(made))
+
+
+_FEW = 256
+
+
+def _unique(column: Any) -> Any:
+    return pc.unique(column) if not pa.types.is_nested(column.type) else column
+
+
+def _distinct(values: Sequence[Any]) -> list[Any]:
+    return list({_exact(value): value for value in values}.values())
+
+
+class _PositionDeletes:
+    """Whether a position delete file is sorted, and about the file that it is said to be about."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        keys = (SortKey(FILE_PATH, STRING), SortKey(POS, LONG))
+        self.order = Ascending(keys)
+        self.other: str | None = None
+        self.negative: int | None = None
+
+    def add(self, paths: Any, positions: Any) -> None:
+        if not len(paths):
+            return
+        self.order.add([paths, positions])
+        referenced = self.place.data_file.referenced_data_file
+        if referenced is not None and self.other is None:
+            self.other = next((path for path in pc.unique(paths).to_pylist() if path != referenced), None)
+        least = pc.min(positions).as_py()
+        if least is not None and least < 0:
+            self.negative = least
+
+    def findings(self) -> Iterator[Finding]:
+        location = self.place.data_file.file_path
+        if self.order.broken is not None:
+            yield finding(
+                "DEL015", "the position deletes are not sorted", file=location, found=f"row {self.order.broken}",
+                expected="rows by file_path, then pos",
+            )  # fmt: skip
+        if self.other is not None:
+            yield finding(
+                "DFL023", "a delete file has deletes of another file than the one it refers to", file=location,
+                found=self.other, expected=self.place.data_file.referenced_data_file,
+            )  # fmt: skip
+        if self.negative is not None:
+            yield finding("DEL013", "a position is negative", file=location, found=self.negative, expected="0 or more")
+
+
+class _RowIds:
+    """Whether row ids that a file has itself are ids of the table, each once (Row Lineage)."""
+
+    def __init__(self, context: Context, place: Place) -> None:
+        self.context = context
+        self.place = place
+        self.ids: list[Any] = []
+        self.latest = -1
+
+    def add(self, parts: Mapping[int, Any]) -> None:
+        for field_id, column in parts.items():
+            present = column.drop_null().to_numpy(zero_copy_only=False)
+            if field_id == ROW_ID:
+                self.ids.append(present)
+            elif len(present):
+                self.latest = max(self.latest, int(present.max()))
+
+    def findings(self) -> Iterator[Finding]:
+        location = self.place.data_file.file_path
+        ids = np.sort(np.concatenate(self.ids)) if self.ids else np.zeros(0, np.int64)
+        twice = ids[1:][ids[1:] == ids[:-1]]
+        if len(twice):
+            yield finding(
+                "LIN002", "two rows of a file have one row id", file=location, path="/_row_id", found=int(twice[0]),
+                expected="every row id once",
+            )  # fmt: skip
+        last = self.context.metadata.next_row_id
+        if len(ids) and (int(ids[0]) < 0 or (last is not None and int(ids[-1]) >= last)):
+            found = int(ids[0]) if int(ids[0]) < 0 else int(ids[-1])
+            yield finding(
+                "TMD024", "a row has a row id that the table has not given", file=location, path="/_row_id",
+                found=found, expected=f"0 to {last} - 1" if last is not None else "0 or more",
+            )  # fmt: skip
+        number = self.place.entry.sequence_number
+        if number is not None and self.latest > number:
+            yield finding(
+                "LIN003", "a row was changed after its file was written", file=location,
+                path="/_last_updated_sequence_number", found=self.latest, expected=f"at most {number}",
+            )  # fmt: skip

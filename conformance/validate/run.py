@@ -1,0 +1,277 @@
+"""Checking a table from its location to its report."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator, Sequence
+
+import attrs
+
+from conformance.failures import NotExamined, UsageError
+from conformance.pipeline.file_access import FileAccessError, file_size, read_bytes
+from conformance.pipeline.tables import metadata_location
+from conformance.validate.context import Context, FilesTask, Level, ManifestTask, Members
+from conformance.validate.cross_files import check_bucket
+from conformance.validate.emitted import Emitted, Facts, Findings, ManifestSums, Seen
+from conformance.validate.engines import Engine
+from conformance.validate.files import check_files_task
+from conformance.validate.finding import all_of, finding
+from conformance.validate.manifest_lists import Listed, check_list, list_tasks, manifest_tasks
+from conformance.validate.manifests import check_manifest_task
+from conformance.validate.totals import check_totals
+from spec_ref.errors import SpecError
+from spec_ref.findings import Finding, Tally
+from spec_ref.table_metadata import TableMetadata, check_metadata, read_metadata
+from spec_ref.table_metadata.files import MAX_METADATA_BYTES
+from spec_ref.table_metadata.statistics_files import check_statistics_file
+
+FILES_AT_ONCE = 64
+"""Files of one task."""
+
+ENTRIES_A_BUCKET = 100_000
+"""About how many entries rules over several files look at together."""
+
+MAX_BUCKETS = 4096
+
+
+class Unreadable(NotExamined):
+    """The root of the table cannot be read, so that nothing is known of it."""
+
+
+@attrs.frozen
+class Snapshots:
+    """Which snapshots are checked."""
+
+    kind: str
+    """``current``, ``refs``, ``all`` or ``one``."""
+
+    snapshot_id: int | None = None
+
+    def chosen(self, metadata: TableMetadata) -> tuple[int, ...]:
+        """The ids, the newest first.
+
+        Raises:
+            UsageError: the table does not have the one that was named.
+        """
+        known = {snapshot.snapshot_id for snapshot in metadata.snapshots}
+        current = () if metadata.current_snapshot_id is None else (metadata.current_snapshot_id,)
+        match self.kind:
+            case "current":
+                wanted: Iterable[int] = current
+            case "refs":
+                wanted = (*current, *(ref.snapshot_id for ref in metadata.refs.values()))
+            case "all":
+                wanted = (*current, *(snapshot.snapshot_id for snapshot in reversed(metadata.snapshots)))
+            case _:
+                assert self.snapshot_id is not None
+                if self.snapshot_id not in known:
+                    listed = ", ".join(map(str, sorted(known))) or "none"
+                    raise UsageError(f"the table has no snapshot {self.snapshot_id}; it has {listed}")
+                wanted = (self.snapshot_id,)
+        return tuple(one for one in dict.fromkeys(wanted) if one in known)
+
+
+CURRENT = Snapshots("current")
+
+
+@attrs.frozen
+class TableReport:
+    """What was found in one table."""
+
+    location: str
+    """As it was asked for."""
+
+    metadata_location: str
+    level: Level
+    findings: tuple[Finding, ...]
+    """One for each cause, the worst first."""
+
+    format_version: int | None = None
+    snapshots: tuple[int, ...] = ()
+    """The ids of the snapshots that were looked at."""
+
+    manifests: int = 0
+    entries: int = 0
+    features: frozenset[str] = frozenset()
+    """What a reader has to know (`conformance.validate.readability`)."""
+
+    writers: tuple[str, ...] = ()
+    """The implementations that seem to have written to it."""
+
+
+def validate(location: str, level: Level, engine: Engine, snapshots: Snapshots = CURRENT) -> TableReport:
+    """Check a table.
+
+    Args:
+        location: a metadata file, or the directory of a table.
+        level: how deep.
+        engine: what the checks run on.
+        snapshots: which snapshots.
+
+    Raises:
+        Unreadable: there is no table, or its metadata cannot be read or is no metadata.
+        UsageError: the table does not have the snapshot.
+    """
+    try:
+        root = metadata_location(location)
+        data = read_bytes(root, limit=MAX_METADATA_BYTES)
+    except NotExamined as error:
+        raise Unreadable(str(error)) from None
+    tally = Tally(check_metadata(data, file=root))
+    try:
+        metadata = read_metadata(data, file=root)
+    except SpecError as error:
+        if not _is_document(error):
+            raise Unreadable(f"{root}: {error.violation.message}") from None
+        return TableReport(location, root, Level.METADATA, tally.findings())
+    tally.add(_location_findings(metadata, root))
+    from conformance.validate.readability import features_of
+
+    features = features_of(metadata)
+    chosen = snapshots.chosen(metadata)
+    if not level.includes(Level.MANIFESTS):
+        return TableReport(
+            location, root, level, tally.findings(), int(metadata.format_version), chosen, features=features
+        )
+    context = Context(metadata, root, level)
+    deep = _Deep(context, engine)
+    deep.run(chosen)
+    tally.add(deep.tally.findings())
+    return TableReport(
+        location, root, level, tally.findings(), int(metadata.format_version), chosen, deep.manifests, deep.entries,
+        features | deep.features, tuple(sorted(deep.writers)),
+    )  # fmt: skip
+
+
+def _is_document(error: SpecError) -> bool:
+    """Whether the file is a JSON object at all, so that what is wrong is a finding and not that there is no table."""
+    return error.violation.requirement not in _NO_DOCUMENT or bool(error.violation.path)
+
+
+_NO_DOCUMENT = frozenset({"TMD029", "TMD030"})
+
+
+def _location_findings(metadata: TableMetadata, root: str) -> Iterator[Finding]:
+    """Whether the versions in the names of the metadata log are those before this one."""
+    listed = [entry.metadata_file for entry in metadata.metadata_log]
+    if root in listed:
+        yield finding(
+            "TMD018", "the metadata log of a file names the file itself", file=root,
+            path=f"/metadata-log/{listed.index(root)}/metadata-file", found=root, expected="the files before it",
+        )  # fmt: skip
+
+
+class _Deep:
+    """The levels below the metadata."""
+
+    def __init__(self, context: Context, engine: Engine) -> None:
+        self.context = context
+        self.engine = engine
+        self.tally = Tally()
+        self.manifests = self.entries = 0
+        self.features: frozenset[str] = frozenset()
+        self.writers: set[str] = set()
+        self._tasks: dict[int, ManifestTask] = {}
+
+    def run(self, chosen: Sequence[int]) -> None:
+        context = self.context
+        lists = list_tasks(context, chosen)
+        listed: list[Listed] = self.engine.map(context, check_list, lists)
+        for one in listed:
+            self.tally.add(one.findings)
+        tasks, members = manifest_tasks(context, lists, listed)
+        tasks = _needed(tasks, members)
+        self.context = context = attrs.evolve(context, buckets=_buckets(tasks))
+        sums = self._sums(self.engine.stage(context, check_manifest_task, tasks, "manifests"))
+        self.manifests = sum(task.checked for task in tasks)
+        locations = {task.number: task.location for task in tasks}
+        check = functools.partial(check_bucket, context, members, locations)
+        for found in self.engine.grouped(check):
+            self.tally.add(found)
+        self.tally.add(check_totals(context, members, sums))
+        if context.level.includes(Level.FILES):
+            files = list(_files_tasks(tasks, sums))
+            self._sums(self.engine.stage(context, check_files_task, files, "files"))
+            self.tally.add(_statistics(context, frozenset(members.checked)))
+
+    def _sums(self, emitted: Iterable[Emitted]) -> dict[int, ManifestSums]:
+        sums = {}
+        for one in emitted:
+            match one:
+                case Findings(findings):
+                    self.tally.add(findings)
+                case ManifestSums():
+                    sums[one.number] = one
+                    self.entries += one.entries
+                    self.features |= one.features
+                    self.writers |= one.writers
+                case Seen(features, writers):
+                    self.features |= features
+                    self.writers |= writers
+                case Facts():
+                    raise AssertionError("an engine keeps facts to itself")
+        return sums
+
+
+def _needed(tasks: Sequence[ManifestTask], members: Members) -> tuple[ManifestTask, ...]:
+    """All but the manifests that only an unchecked parent has where nothing is compared with it."""
+    wanted: set[int] = set()
+    for snapshot_id in members.checked:
+        wanted |= members.of_snapshot[snapshot_id]
+    for _, parent in members.pairs:
+        wanted |= members.of_snapshot[parent]
+    return tuple(task for task in tasks if task.number in wanted)
+
+
+def _buckets(tasks: Sequence[ManifestTask]) -> int:
+    """Enough buckets for the entries that the lists tell of."""
+    entries = 0
+    for task in tasks:
+        listed = task.manifest_file
+        counts = (
+            ()
+            if listed is None
+            else (listed.added_files_count, listed.existing_files_count, listed.deleted_files_count)
+        )
+        entries += sum(max(count or 0, 0) for count in counts) or 1000
+    return min(entries // ENTRIES_A_BUCKET + 1, MAX_BUCKETS)
+
+
+def _files_tasks(tasks: Sequence[ManifestTask], sums: dict[int, ManifestSums]) -> Iterator[FilesTask]:
+    for task in tasks:
+        if task.checked and task.number in sums:
+            for start in range(0, sums[task.number].entries, FILES_AT_ONCE):
+                yield FilesTask(task, start, start + FILES_AT_ONCE)
+
+
+def _statistics(context: Context, checked: frozenset[int]) -> Iterator[Finding]:
+    """The statistics files of the snapshots that are checked."""
+    file = context.metadata_location
+    for place, statistics in enumerate(context.metadata.statistics):
+        path = f"/statistics/{place}"
+        if statistics.snapshot_id not in checked:
+            continue
+        try:
+            data = read_bytes(statistics.statistics_path)
+        except FileAccessError as error:
+            told = f"the statistics file cannot be read: {error.reason}"
+            yield finding("STA002", told, file=file, path=f"{path}/statistics-path", found=statistics.statistics_path)
+            continue
+        for problem in check_statistics_file(statistics, data):
+            own = problem.requirement.startswith("STA")
+            yield from all_of([problem], file=file if own else statistics.statistics_path, under=path if own else "")
+    for place, partition in enumerate(context.metadata.partition_statistics):
+        path = f"/partition-statistics/{place}"
+        if partition.snapshot_id not in checked:
+            continue
+        try:
+            size = file_size(partition.statistics_path)
+        except FileAccessError as error:
+            told = f"the partition statistics file cannot be read: {error.reason}"
+            yield finding("STA014", told, file=file, path=f"{path}/statistics-path", found=partition.statistics_path)
+            continue
+        if size != partition.file_size_in_bytes:
+            yield finding(
+                "STA015", "the size is not that of the file", file=file, path=f"{path}/file-size-in-bytes",
+                found=partition.file_size_in_bytes, expected=str(size),
+            )  # fmt: skip

@@ -1,0 +1,80 @@
+"""What the summary of a snapshot says, against the files that its manifests list (Optional Snapshot Summary Fields)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from conformance.validate.context import Context, Members
+from conformance.validate.emitted import ManifestSums, Sums
+from conformance.validate.finding import finding
+from spec_ref.findings import Finding, Severity
+from spec_ref.snapshots.snapshot import Operation, Snapshot
+
+_TOTALS = {
+    "total-data-files": "data_files",
+    "total-records": "records",
+    "total-files-size": "files_size",
+    "total-delete-files": "delete_files",
+    "total-position-deletes": "position_deletes",
+    "total-equality-deletes": "equality_deletes",
+}
+_ADDED = {
+    "added-data-files": "data_files",
+    "added-records": "records",
+    "added-files-size": "files_size",
+    "added-delete-files": "delete_files",
+    "added-position-delete-files": "position_delete_files",
+    "added-dvs": "vectors",
+    "added-equality-delete-files": "equality_delete_files",
+    "added-position-deletes": "position_deletes",
+    "added-equality-deletes": "equality_deletes",
+}
+_DELETED = {
+    "deleted-data-files": "data_files",
+    "deleted-records": "records",
+    "removed-files-size": "files_size",
+    "removed-delete-files": "delete_files",
+}
+
+
+def check_totals(context: Context, members: Members, sums: Mapping[int, ManifestSums]) -> Iterator[Finding]:
+    """Where the summaries of the checked snapshots tell something else than their manifests."""
+    for place, snapshot in enumerate(context.metadata.snapshots):
+        if snapshot.snapshot_id not in members.checked:
+            continue
+        mine = [sums.get(number) for number in members.of_snapshot[snapshot.snapshot_id]]
+        known = [one for one in mine if one is not None]
+        if len(known) < len(mine):
+            continue  # a manifest could not be read, and that was told
+        path = f"/snapshots/{place}/summary"
+        yield from _snapshot_totals(context, snapshot, path, known)
+
+
+def _snapshot_totals(
+    context: Context, snapshot: Snapshot, path: str, manifests: list[ManifestSums]
+) -> Iterator[Finding]:
+    live, added, deleted = Sums(), Sums(), Sums()
+    for manifest in manifests:
+        live = live.plus(manifest.live)
+        added = added.plus(manifest.added.get(snapshot.snapshot_id, Sums()))
+        deleted = deleted.plus(manifest.deleted.get(snapshot.snapshot_id, Sums()))
+    summary, file = snapshot.summary or {}, context.metadata_location
+    for names, counted in ((_TOTALS, live), (_ADDED, added), (_DELETED, deleted)):
+        for name, attribute in names.items():
+            text = summary.get(name)
+            if text is not None and text.isascii() and text.isdigit() and int(text) != getattr(counted, attribute):
+                yield finding(
+                    "NOT005", f"the summary's {name} is not that of the manifests", file=file, path=f"{path}/{name}",
+                    found=text, expected=str(getattr(counted, attribute)), severity=Severity.WARNING,
+                )  # fmt: skip
+    operation = snapshot.operation
+    if operation is Operation.APPEND and (deleted.data_files or deleted.delete_files):
+        yield finding(
+            "SNP013", "a snapshot that appends deleted files", file=file, path=f"{path}/operation",
+            found=f"{deleted.data_files + deleted.delete_files} deleted files", expected="none",
+        )  # fmt: skip
+    if operation is Operation.DELETE and added.data_files:
+        yield finding(
+            "SNP016", "a snapshot that deletes added data files", file=file, path=f"{path}/operation",
+            found=f"{added.data_files} added data files", expected="none",
+        )  # fmt: skip

@@ -1,0 +1,351 @@
+"""The rules of manifest entries over columns: which entries may break one (Manifest Entry Fields; Data File Fields).
+
+The definition of every rule is on one entry (`spec_ref.manifests.rules`, and the metrics in `entry_problems` here). The
+kernel clears entries: it finds, over all entries of a batch at once, those that no rule can find fault with. The few
+others are made into objects and asked. What the kernel clears wrongly would go unseen, so a property test holds that
+no entry that breaks a rule is cleared.
+"""
+
+from __future__ import annotations
+
+import itertools
+import struct
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+
+from spec_ref.errors import SpecError, Violation, shown
+from spec_ref.findings import Finding, Severity
+from spec_ref.formats.avro_columns import BytesColumn, Column, NumberColumn
+from spec_ref.manifests.column_values import Mask
+from spec_ref.manifests.columns import ManifestColumns
+from spec_ref.manifests.data_file import FileContent, FileFormat
+from spec_ref.manifests.entry import EntryStatus, ManifestEntry
+from spec_ref.manifests.metrics import bound_of
+from spec_ref.manifests.rules import CONTENTS_OF, Context, broken_rules
+from spec_ref.records import field_rules
+from spec_ref.schemas.types import FixedType, Type, is_primitive, kind
+from spec_ref.versions import REQUIRED, V2, V3
+
+_FORMATS = {form for format_ in FileFormat for form in (format_.value, format_.name)}
+_REQUIRED = ("file_path", "file_format", "partition", "record_count", "file_size_in_bytes")
+_COUNTS = ("column_sizes", "value_counts", "null_value_counts", "nan_value_counts")
+
+_WHOLE = {"int": 4, "date": 4, "long": 8, "timestamp": 8, "timestamptz": 8, "timestamp_ns": 8, "timestamptz_ns": 8}
+_REAL = {"float": "<f4", "double": "<f8"}
+_BYTES = ("string", "binary", "fixed", "uuid")
+_WORD = 8
+_ALL, _HIGH_BITS = np.uint64(0xFFFF_FFFF_FFFF_FFFF), np.uint64(0x8080_8080_8080_8080)
+_LONG_TEXT = 64
+
+
+def entry_findings(columns: ManifestColumns, context: Context, types: Mapping[int, Type]) -> Iterator[Finding]:
+    """What is wrong with the entries of a batch, with paths that begin with their numbers in the manifest.
+
+    Args:
+        columns: the batch.
+        context: what the entries stand in.
+        types: the types of the table's columns by id.
+    """
+    chosen = suspects(columns, context, types)
+    for number, row in zip((chosen + columns.first).tolist(), columns.rows(chosen), strict=True):
+        try:
+            entry = columns.manifest.entry_of(row, number)
+        except SpecError as error:
+            yield Finding(error.violation, Severity.ERROR)
+            continue
+        for problem, severity in entry_problems(entry, context, types):
+            yield Finding(attrs.evolve(problem, path=f"/{number}{problem.path}"), severity)
+
+
+def entry_problems(
+    entry: ManifestEntry, context: Context, types: Mapping[int, Type]
+) -> Iterator[tuple[Violation, Severity]]:
+    """What is wrong with one entry, as it is written."""
+    for rule, broken in broken_rules(entry, context):
+        yield broken, Severity.ERROR if rule.refused else Severity.WARNING
+    for broken in itertools.chain(_snapshot(entry, context), _nulls(entry)):
+        yield broken, Severity.ERROR
+    yield from _bounds(entry, types)
+
+
+def suspects(columns: ManifestColumns, context: Context, types: Mapping[int, Type]) -> npt.NDArray[np.intp]:
+    """The places in the batch of the entries that may break a rule; none that breaks one is left out."""
+    try:
+        return np.nonzero(_suspicious(columns, context, types))[0]
+    except (AssertionError, SpecError):  # a column of a form that no writer gives it: let every entry be looked at
+        return np.arange(len(columns))
+
+
+def _suspicious(columns: ManifestColumns, context: Context, types: Mapping[int, Type]) -> Mask:
+    allowed = np.isin(columns.content, [int(content) for content in CONTENTS_OF[context.content]])
+    wrong: Mask = ~allowed if context.version >= V2 else columns.content != FileContent.DATA
+    added, deleted = columns.status == EntryStatus.ADDED, columns.status == EntryStatus.DELETED
+    for attribute in _REQUIRED:
+        wrong |= columns.nulls(attribute)
+    wrong |= columns.nulls("file_path")
+    wrong |= _numbers(columns, context, added, deleted)
+    wrong |= _texts(columns)
+    data = columns.content == FileContent.DATA
+    row_id = columns.written("first_row_id").valid
+    wrong |= row_id & (added | ~data)
+    has_ids = ~columns.nulls("equality_ids")
+    equality = columns.content == FileContent.EQUALITY_DELETES
+    wrong |= has_ids | equality  # few, and an empty list is as bad as none
+    wrong |= columns.written("sort_order_id").valid & (columns.content == FileContent.POSITION_DELETES)
+    wrong |= _offsets(columns)
+    for attribute in _COUNTS:
+        for _, files, values in columns.maps(attribute):
+            assert isinstance(values, NumberColumn)
+            wrong[files[values.values < 0]] = True
+    wrong |= _more_nulls_than_values(columns)
+    wrong |= _suspicious_bounds(columns, types)
+    return wrong
+
+
+def _numbers(columns: ManifestColumns, context: Context, added: Mask, deleted: Mask) -> Mask:
+    snapshot = columns.written("snapshot_id").valid
+    wrong: Mask = deleted & ~snapshot
+    if _SNAPSHOT_RULE.write(context.version) is REQUIRED:
+        wrong |= ~snapshot
+    if context.version >= V2:
+        file_number = columns.written("file_sequence_number").valid
+        wrong |= ~added & ~(columns.written("sequence_number").valid & file_number)
+        wrong |= added & file_number
+    wrong |= columns.record_count < 0
+    wrong |= columns.file_size_in_bytes < 0
+    if context.version >= V3:
+        wrong |= columns.content_offset.valid & ~columns.content_size_in_bytes.valid
+    return wrong
+
+
+def _texts(columns: ManifestColumns) -> Mask:
+    wrong = np.fromiter((path is None or ":" not in path for path in columns.texts("file_path")), bool, len(columns))
+    formats = columns.texts("file_format")
+    if not _PLAIN.issuperset(formats):  # Puffin, or a name that may be none
+        wrong |= np.fromiter((format_ not in _PLAIN for format_ in formats), bool, len(columns))
+    columns.texts("referenced_data_file")
+    return wrong
+
+
+_PLAIN = _FORMATS - {"puffin", "PUFFIN"}
+
+
+def _offsets(columns: ManifestColumns) -> Mask:
+    """Lists of offsets that are empty or do not ascend; elements come in the order of each list."""
+    wrong = ~columns.nulls("split_offsets")
+    last = np.zeros(len(columns), np.int64)
+    seen = np.zeros(len(columns), np.bool_)
+    for files, values in columns.items("split_offsets"):
+        assert isinstance(values, NumberColumn)
+        wrong[files[~seen[files]]] = False
+        wrong[files[seen[files] & (values.values <= last[files])]] = True
+        last[files], seen[files] = values.values, True
+    return wrong
+
+
+def _more_nulls_than_values(columns: ManifestColumns) -> Mask:
+    wrong = np.zeros(len(columns), np.bool_)
+    values: dict[int, npt.NDArray[np.int64]] = {}
+    for column, files, counts in columns.maps("value_counts"):
+        assert isinstance(counts, NumberColumn)
+        if column not in values:
+            values[column] = np.full(len(columns), np.iinfo(np.int64).max)
+        values[column][files] = counts.values
+    for column, files, counts in columns.maps("null_value_counts"):
+        assert isinstance(counts, NumberColumn)
+        if column in values:
+            wrong[files[counts.values > values[column][files]]] = True
+    return wrong
+
+
+# Bounds
+
+
+def _suspicious_bounds(columns: ManifestColumns, types: Mapping[int, Type]) -> Mask:
+    wrong = np.zeros(len(columns), np.bool_)
+    lowers: dict[int, list[tuple[npt.NDArray[np.intp], BytesColumn]]] = {}
+    for attribute in ("lower_bounds", "upper_bounds"):
+        for column, files, values in columns.maps(attribute):
+            type_ = types.get(column)
+            if type_ is None:
+                continue
+            if not isinstance(values, BytesColumn) or not is_primitive(type_):
+                wrong[files] = True
+                continue
+            wrong[files[_undecodable(type_, values)]] = True
+            if attribute == "lower_bounds":
+                lowers.setdefault(column, []).append((files, values))
+                continue
+            for others, lower in lowers.get(column, []):
+                wrong[_crossed(type_, others, lower, files, values)] = True
+    return wrong
+
+
+def _undecodable(type_: Type, values: BytesColumn) -> Mask:
+    """Bounds that may not be of the type, or are NaN."""
+    name, lengths = kind(type_), values.lengths
+    if name in _WHOLE:
+        return np.asarray(lengths != _WHOLE[name])
+    if name in _REAL:
+        wrong = np.asarray(lengths != int(_REAL[name][2:]))
+        numbers = _window(values, _REAL[name], ~wrong)
+        return np.asarray(wrong | np.isnan(numbers))
+    if name == "boolean":
+        wrong = np.asarray(lengths != 1)
+        return np.asarray(wrong | (_window(values, "u1", ~wrong) > 1))
+    if name == "string":
+        return _not_utf8(values)
+    if name == "binary":
+        return np.zeros(len(lengths), np.bool_)
+    if name == "fixed":
+        assert isinstance(type_, FixedType)
+        return np.asarray(lengths != type_.length)
+    if name == "uuid":
+        return np.asarray(lengths != 16)
+    return np.ones(len(lengths), np.bool_)
+
+
+def _crossed(
+    type_: Type, lower_files: npt.NDArray[np.intp], lower: BytesColumn, upper_files: npt.NDArray[np.intp], upper: Column
+) -> npt.NDArray[np.intp]:
+    """Files whose lower bound may be above the upper one; those that cannot be decoded are suspicious already."""
+    assert isinstance(upper, BytesColumn)
+    if len(lower_files) != len(upper_files) or not (lower_files == upper_files).all():
+        files, at_lower, at_upper = np.intersect1d(lower_files, upper_files, assume_unique=True, return_indices=True)
+        lower, upper = lower.take(at_lower), upper.take(at_upper)
+    else:
+        files = upper_files
+    name = kind(type_)
+    form = _REAL.get(name) or ("u1" if name == "boolean" else f"<i{_WHOLE[name]}" if name in _WHOLE else None)
+    if form is not None:
+        size = int(form[-1])
+        sound = (lower.lengths == size) & (upper.lengths == size)
+        return np.asarray(files[sound & (_window(lower, form, sound) > _window(upper, form, sound))])
+    if name in _BYTES:
+        low, high = _word(lower), _word(upper)
+        return np.asarray(files[(low > high) | ((low == high) & _tied_above(lower, upper, low == high))])
+    return files
+
+
+def _window(values: BytesColumn, form: str, where: Mask) -> npt.NDArray[Any]:
+    """The numbers at the values' places; 0 elsewhere than ``where``."""
+    dtype = np.dtype(form)
+    made = np.zeros(values.length, dtype)
+    if len(values.data) >= dtype.itemsize and where.any():
+        windows = np.ndarray((len(values.data) - dtype.itemsize + 1,), dtype, values.data, strides=(1,))
+        if where.all():
+            return np.asarray(windows[values.offsets])
+        made[where] = windows[values.offsets[where]]
+    return made
+
+
+def _word(values: BytesColumn, shift: int = 0) -> npt.NDArray[np.uint64]:
+    """Eight bytes from a place on as a number that sorts as they do, with zeros behind shorter values."""
+    starts = values.offsets + shift
+    inside = starts + _WORD <= len(values.data)
+    words = np.zeros(values.length, np.uint64)
+    shifted = BytesColumn(values.data, starts, values.lengths, text=False)
+    words[inside] = _window(shifted, ">u8", inside)[inside]
+    for row in np.nonzero(~inside)[0].tolist():  # at the very end of the buffer
+        words[row] = int.from_bytes(values.data[int(starts[row]) :][:_WORD].ljust(_WORD, b"\0"), "big")
+    missing = np.clip(_WORD + shift - values.lengths, 0, _WORD).astype(np.uint64)
+    kept = np.where(missing >= _WORD, np.uint64(0), _ALL << np.minimum(missing * 8, 63))
+    return np.asarray(words & kept, np.uint64)
+
+
+def _tied_above(lower: BytesColumn, upper: BytesColumn, tied: Mask) -> Mask:
+    """Where the whole lower value is above the upper one, among those with one prefix."""
+    above = np.zeros(len(tied), np.bool_)
+    rows = np.nonzero(tied & ((lower.lengths > _WORD) | (lower.lengths > upper.lengths)))[0]
+    if len(rows):
+        pairs = zip(lower.take(rows).to_bytes(), upper.take(rows).to_bytes(), strict=True)
+        above[rows] = [low > high for low, high in pairs]
+    return above
+
+
+def _not_utf8(values: BytesColumn) -> Mask:
+    """Strings that are not UTF-8; ASCII is seen at once, others are decoded."""
+    wrong = np.zeros(values.length, np.bool_)
+    other = np.zeros(values.length, np.bool_)
+    longest = int(values.lengths.max(initial=0))
+    if longest > _LONG_TEXT:
+        other |= values.lengths > _LONG_TEXT
+    for shift in range(0, min(longest, _LONG_TEXT), _WORD):
+        other |= (_word(values, shift) & _HIGH_BITS) != 0
+    for row in np.nonzero(other)[0].tolist():
+        start = int(values.offsets[row])
+        try:
+            values.data[start : start + int(values.lengths[row])].decode()
+        except UnicodeDecodeError:
+            wrong[row] = True
+    return wrong
+
+
+# One entry's metrics
+
+_SNAPSHOT_RULE = field_rules(ManifestEntry)["snapshot_id"]
+
+
+def _snapshot(entry: ManifestEntry, context: Context) -> Iterator[Violation]:
+    """A required snapshot id that some writers of v1 leave null; readers let it be inherited."""
+    if entry.snapshot_id is None and _SNAPSHOT_RULE.write(context.version) is REQUIRED:
+        yield Violation(
+            requirement=_SNAPSHOT_RULE.requirement, message="the snapshot id is null", path="/snapshot_id",
+            format_version=context.version,
+        )  # fmt: skip
+
+
+def _nulls(entry: ManifestEntry) -> Iterator[Violation]:
+    """Statistics that contradict each other: more nulls than values."""
+    nulls = entry.data_file.null_value_counts or {}
+    for column, count in (entry.data_file.value_counts or {}).items():
+        if column in nulls and nulls[column] > count:
+            yield Violation(
+                requirement="DFL013", message="a column has more nulls than values",
+                path=f"/data_file/null_value_counts/{column}", found=str(nulls[column]), expected=f"at most {count}",
+            )  # fmt: skip
+
+
+def signed_order(type_: Type, bound: Any, value: Any, *, is_lower: bool) -> bool:
+    """Whether a bound of a UUID holds for a value when UUIDs are compared as two signed 64-bit integers.
+
+    Iceberg-Java compares them so; the spec stores a UUID as 16 bytes, which compare unsigned.
+    """
+    if kind(type_) != "uuid":
+        return False
+    one, two = (struct.unpack(">qq", uuid.bytes) for uuid in (bound, value))
+    return one <= two if is_lower else one >= two
+
+
+def _bounds(entry: ManifestEntry, types: Mapping[int, Type]) -> Iterator[tuple[Violation, Severity]]:
+    bounds: dict[str, dict[int, Any]] = {"lower_bounds": {}, "upper_bounds": {}}
+    for name, requirement in (("lower_bounds", "DFL016"), ("upper_bounds", "DFL017")):
+        for column in getattr(entry.data_file, name) or {}:
+            type_ = types.get(column)
+            if type_ is None:  # a column that was dropped, or a metadata column
+                continue
+            try:
+                value = bound_of(entry.data_file, name, column, type_)
+            except SpecError as error:
+                problem = error.violation
+                told = attrs.evolve(problem, requirement=requirement, path=f"/data_file{problem.path}")
+                yield told, Severity.ERROR
+                continue
+            if isinstance(value, float) and value != value:
+                path = f"/data_file/{name}/{column}"
+                yield Violation(requirement="DFL027", message="NaN is a bound", path=path, found="NaN"), Severity.ERROR
+            bounds[name][column] = value
+    for column, low in bounds["lower_bounds"].items():
+        high, type_ = bounds["upper_bounds"].get(column), types[column]
+        comparable = is_primitive(type_) and not kind(type_).startswith("geo")
+        if high is not None and comparable and low > high:
+            crossed = Violation(
+                requirement="DFL016", message="the lower bound is above the upper",
+                path=f"/data_file/lower_bounds/{column}", found=shown(low), expected=f"at most {shown(high)}",
+            )  # fmt: skip
+            tolerated = signed_order(type_, low, high, is_lower=True)
+            yield crossed, Severity.TOLERATED if tolerated else Severity.ERROR
