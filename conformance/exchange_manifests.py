@@ -11,7 +11,10 @@ import enum
 from collections.abc import Mapping
 from typing import Any
 
+import attrs
+
 from conformance.exchange import from_exchange, to_exchange
+from spec_ref.errors import violation
 from spec_ref.formats.avro_rows import NeverWritten
 from spec_ref.json_records import reader
 from spec_ref.manifests import DataFile, EntryStatus, FileContent, FileFormat, Manifest, ManifestEntry
@@ -109,14 +112,22 @@ def listed_from_form(form: Form, **defaults: Any) -> ManifestFile:
         values["content"] = ManifestContent(form["content"])
     if form.get("partitions") is not None:
         values["partitions"] = tuple(FieldSummary(**_values(FieldSummary, one)) for one in form["partitions"])
-    return ManifestFile(**values)
+    made: ManifestFile = _made(ManifestFile, values)
+    return made
+
+
+def _made(cls: type, values: dict[str, Any]) -> Any:
+    for attribute, rule in field_rules(cls).items():
+        if rule.missing is attrs.NOTHING and attribute not in values:
+            raise violation(rule.requirement, f"{rule.name} is missing", expected=f"a {rule.name}")
+    return cls(**values)
 
 
 def entry_from_form(form: Form, partition: StructType) -> ManifestEntry:
     """An entry that is to be written.
 
     Raises:
-        SpecError: a partition value is none of its field's type.
+        SpecError: a partition value is none of its field's type, or what every version requires is missing.
     """
     told = form["data_file"]
     types = {str(field.id): field.type for field in partition.fields}
@@ -127,7 +138,8 @@ def entry_from_form(form: Form, partition: StructType) -> ManifestEntry:
     values["partition"] = {int(key): from_exchange(type_, given.get(key)) for key, type_ in types.items()}
     rest = {name: value for name, value in form.items() if name != "data_file"}
     entry = {**_values(ManifestEntry, rest), "status": EntryStatus(form["status"])}
-    return ManifestEntry(**entry, data_file=DataFile(**values))
+    made: ManifestEntry = _made(ManifestEntry, {**entry, "data_file": _made(DataFile, values)})
+    return made
 
 
 def table_of(schema: Form, specs: list[Form]) -> tuple[Schema, dict[int, PartitionSpec]]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from conformance.adapters import native
 from conformance.adapters.iceberg_java_expressions import Expressions
+from conformance.adapters.iceberg_java_manifests import Manifests
 from conformance.adapters.iceberg_java_metadata import Tables
 from conformance.adapters.iceberg_java_puffin import Puffin
 from conformance.adapters.jvm import JVM
@@ -203,6 +204,7 @@ class IcebergJava:
             "type.parse": self.type_parse,
             **Tables(self._jvm, self.type_of).operations(),
             **Expressions(self._jvm).operations(),
+            **Manifests(self._jvm).operations(),
             **Puffin(self._jvm).operations(),
         }
 

@@ -18,7 +18,13 @@ from pyiceberg.schema import Schema
 from pyiceberg.transforms import BucketTransform, parse_transform
 from pyiceberg.types import UnknownType, UUIDType
 
-from conformance.adapters import native, pyiceberg_expressions, pyiceberg_metadata, pyiceberg_puffin
+from conformance.adapters import (
+    native,
+    pyiceberg_expressions,
+    pyiceberg_manifests,
+    pyiceberg_metadata,
+    pyiceberg_puffin,
+)
 from conformance.adapters.serve import Invalid, Unsupported, serve
 
 Arguments = dict[str, Any]
@@ -176,6 +182,7 @@ def operations() -> dict[str, Callable[[Arguments], object]]:
         "type.parse": _type_parse,
         **pyiceberg_metadata.operations(engine_type),
         **pyiceberg_expressions.operations(),
+        **pyiceberg_manifests.operations(),
         **pyiceberg_puffin.operations(),
     }
 

@@ -1,4 +1,4 @@
-"""Manifests and manifest lists that readers have to refuse, each with one defect beside a file that is sound without it.
+"""Manifests and manifest lists that readers have to refuse, each with one defect, beside sound ones.
 
 What is refused is no Avro file, lacks a column that every version requires, or has a value that the tables do not have.
 """
@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tools.derive import avro
-from tools.derive.cases.manifest_reads import LAYOUT, LISTED, partitioned, read_args
+from tools.derive.cases.manifest_partitions import partitioned
+from tools.derive.cases.manifest_reads import LAYOUT, LISTED, read_args
 from tools.derive.manifests import (
     Json,
     array,
@@ -83,14 +84,26 @@ def _containers(kind: Kind) -> Iterator[Row]:
     yield row("cut-before-sync", sound[:-16], "the block has no sync marker")
     yield row("cut-in-last-sync", sound[:-1], "the last byte is missing")
     yield row("other-sync", sound[:-1] + b"\0", "the block ends with another sync marker")
-    yield row("sync-in-between", head + avro.block(1, one, sync=bytes(16)) + avro.block(1, two),
-              "the first of two blocks ends with another sync marker")  # fmt: skip
-    for name, count, note in (("more", 3, "3 objects are told and 2 are there"), ("fewer", 1, "1 object is told and 2 are there"),
-                              ("none", 0, "no objects are told and 2 are there"), ("negative", -2, "the number of objects is -2"),
-                              ("absurd", 1 << 62, "2**62 objects are told and 2 are there")):  # fmt: skip
+    yield row(
+        "sync-in-between",
+        head + avro.block(1, one, sync=bytes(16)) + avro.block(1, two),
+        "the first of two blocks ends with another sync marker",
+    )
+    for name, count, note in (
+        ("more", 3, "3 objects are told and 2 are there"),
+        ("fewer", 1, "1 object is told and 2 are there"),
+        ("none", 0, "no objects are told and 2 are there"),
+        ("negative", -2, "the number of objects is -2"),
+        ("absurd", 1 << 62, "2**62 objects are told and 2 are there"),
+    ):
         yield row(f"block-count-{name}", head + avro.block(count, both), note)
-    for name, size, note in (("less", len(both) - 1, "one less"), ("more", len(both) + 1, "one more"), ("negative", -1, "-1"),
-                             ("absurd", 1 << 62, "2**62"), ("zero", 0, "0")):  # fmt: skip
+    for name, size, note in (
+        ("less", len(both) - 1, "one less"),
+        ("more", len(both) + 1, "one more"),
+        ("negative", -1, "-1"),
+        ("absurd", 1 << 62, "2**62"),
+        ("zero", 0, "0"),
+    ):
         yield row(f"block-size-{name}", head + avro.block(2, both, size=size), f"the size of the block is {note}")
     long_count = b"\xff" * 10 + b"\x01"
     yield row(
@@ -108,14 +121,24 @@ def _containers(kind: Kind) -> Iterator[Row]:
     wrong = avro.snappy(both)[:-4] + struct.pack(">I", 0)
     yield row("snappy-checksum", kind.header(avro_codec="snappy") + avro.block(2, wrong), "the checksum is wrong")
     yield row("schema-missing", kind.header(avro_schema=None) + avro.block(2, both), "no schema")
-    for name, text, note in (("no-json", "{", "the schema is no JSON"), ("string", '"string"', "the objects are no records"),
-                             ("unknown-type", json.dumps(kind.schema).replace('"string"', '"text"'), "there is no type text"),
-                             ("no-fields", '{"type":"record","name":"r"}', "a record without fields"),
-                             ("negative-fixed", json.dumps(kind.schema).replace(
-                                 '"string"', '{"type":"fixed","name":"f","size":-1}'), "a fixed of -1 bytes")):  # fmt: skip
+    for name, text, note in (
+        ("no-json", "{", "the schema is no JSON"),
+        ("string", '"string"', "the objects are no records"),
+        ("unknown-type", json.dumps(kind.schema).replace('"string"', '"text"'), "there is no type text"),
+        ("no-fields", '{"type":"record","name":"r"}', "a record without fields"),
+        (
+            "negative-fixed",
+            json.dumps(kind.schema).replace('"string"', '{"type":"fixed","name":"f","size":-1}'),
+            "a fixed of -1 bytes",
+        ),
+    ):
         yield row(f"schema-{name}", kind.header(avro_schema=text) + avro.block(2, both), note)
-    yield "schema-without-ids", f"AVR013 {code}", kind.header(avro_schema=_without_ids(kind.schema)) + avro.block(2, both), (
-        "no field has an id, as ClickHouse wrote: fields are found by id alone")  # fmt: skip
+    yield (
+        "schema-without-ids",
+        f"AVR013 {code}",
+        kind.header(avro_schema=_without_ids(kind.schema)) + avro.block(2, both),
+        ("no field has an id, as ClickHouse wrote: fields are found by id alone"),
+    )
     metadata = avro.MAGIC + avro.long(1 << 40) + avro.text("avro.schema")
     yield row("metadata-count", metadata, "2**40 entries of metadata are told")
     yield row(
@@ -133,12 +156,24 @@ def _without_ids(schema: Json) -> str:
 
 
 def _manifests() -> Iterator[Row]:
-    def of(name: str, codes: str, note: str, change: Callable[[Json], None] | None = None, row: Json | None = None,
-           **more: Any) -> Row:  # fmt: skip
+    def of(
+        name: str,
+        codes: str,
+        note: str,
+        change: Callable[[Json], None] | None = None,
+        row: Json | None = None,
+        **more: Any,
+    ) -> Row:
         return name, codes, manifest(2, [row or entry(1)], change=change, **more), note
 
-    required = ((0, "status", "MAN011"), (2, "data_file", "MAN015"), (100, "file_path", "DFL002"),
-                (101, "file_format", "DFL003"), (103, "record_count", "DFL005"), (104, "file_size_in_bytes", "DFL006"))  # fmt: skip
+    required = (
+        (0, "status", "MAN011"),
+        (2, "data_file", "MAN015"),
+        (100, "file_path", "DFL002"),
+        (101, "file_format", "DFL003"),
+        (103, "record_count", "DFL005"),
+        (104, "file_size_in_bytes", "DFL006"),
+    )
     for field_id, name, code in required:
 
         def without(schema: Json, field_id: int = field_id) -> None:
@@ -151,8 +186,12 @@ def _manifests() -> Iterator[Row]:
             column(schema, field_id)["field-id"] = 9000 + field_id
 
         if field_id != 2:
-            yield of(f"{name.replace('_', '-')}-other-id", f"AVR013 {code}",
-                     f"{name} has the id {9000 + field_id}: it is not found by its name", elsewhere)  # fmt: skip
+            yield of(
+                f"{name.replace('_', '-')}-other-id",
+                f"AVR013 {code}",
+                f"{name} has the id {9000 + field_id}: it is not found by its name",
+                elsewhere,
+            )
     for field_id, name, code in required:
         if field_id == 2:
             continue
@@ -175,8 +214,12 @@ def _manifests() -> Iterator[Row]:
             row=entry(1, status),
         )
     for content in (3, -1):
-        yield of(f"content-{'minus-1' if content < 0 else content}", "DFL001", f"there is no content {content}",
-                 row=entry(1, file={"content": content}))  # fmt: skip
+        yield of(
+            f"content-{'minus-1' if content < 0 else content}",
+            "DFL001",
+            f"there is no content {content}",
+            row=entry(1, file={"content": content}),
+        )
     for name, text in (("unknown", "lance"), ("empty", ""), ("space", "parquet "), ("extension", ".parquet")):
         yield of(
             f"file-format-{name}", "DFL003", f"there is no format {text!r}", row=entry(1, file={"file_format": text})
@@ -187,8 +230,11 @@ def _manifests() -> Iterator[Row]:
 
 def _types(of: Callable[..., Row]) -> Iterator[Row]:
     """Columns of another type."""
-    pair_of_strings = {"type": "array", "logicalType": "map", "items": {"type": "record", "name": "kv", "fields": [
-        field(126, "key", "int"), field(127, "value", "string")]}}  # fmt: skip
+    pair_of_strings = {
+        "type": "array",
+        "logicalType": "map",
+        "items": {"type": "record", "name": "kv", "fields": [field(126, "key", "int"), field(127, "value", "string")]},
+    }
     rows: list[tuple[str, str, int, Any, Any, str]] = [
         ("status-string", "MAN011", 0, "string", "1", "an int"),
         ("snapshot-id-string", "MAN012", 1, "string", "7", "a long"),
@@ -208,9 +254,15 @@ def _types(of: Callable[..., Row]) -> Iterator[Row]:
         ("equality-ids-of-strings", "DFL020", 135, array(136, "string"), ["1"], "a list of ints"),
         ("sort-order-id-string", "DFL021", 140, "string", "0", "an int"),
         ("key-metadata-array", "DFL018", 131, array(9131, "int"), [1], "binary"),
-    ]  # fmt: skip
-    names = {109: "value_counts", 125: "lower_bounds", 132: "split_offsets", 135: "equality_ids", 140: "sort_order_id",
-             131: "key_metadata"}  # fmt: skip
+    ]
+    names = {
+        109: "value_counts",
+        125: "lower_bounds",
+        132: "split_offsets",
+        135: "equality_ids",
+        140: "sort_order_id",
+        131: "key_metadata",
+    }
     for name, code, field_id, type_, value, expected in rows:
 
         def retyped(schema: Json, field_id: int = field_id, type_: Any = type_) -> None:
@@ -219,8 +271,17 @@ def _types(of: Callable[..., Row]) -> Iterator[Row]:
             one.pop("default", None)
 
         row = entry(1)
-        member = {0: "status", 1: "snapshot_id", 3: "sequence_number", 100: "file_path", 101: "file_format", 102: "partition",
-                  103: "record_count", 104: "file_size_in_bytes", **names}[field_id]  # fmt: skip
+        member = {
+            0: "status",
+            1: "snapshot_id",
+            3: "sequence_number",
+            100: "file_path",
+            101: "file_format",
+            102: "partition",
+            103: "record_count",
+            104: "file_size_in_bytes",
+            **names,
+        }[field_id]
         (row if field_id < 5 else row["data_file"])[member] = value
         columns = (names[field_id],) if field_id in names else ()
         yield of(f"{name}", code, f"{member} is {expected}", retyped, row, columns=columns)
@@ -248,12 +309,6 @@ def _values(of: Callable[..., Row]) -> Iterator[Row]:
     yield damaged("string-not-utf-8", path.encode(), b"\xff" * len(path), "a path that is not UTF-8")
     pair = b"\x02" + avro.long(1) + avro.long(1) + avro.long(10) + avro.long(0)
     yield damaged("array-absurd", pair, b"\x02" + avro.long(1 << 40) + pair[2:], "an array of 2**40 pairs")
-    yield damaged(
-        "array-size",
-        pair,
-        b"\x02" + avro.long(-1) + avro.long(1 << 40) + pair[2:],
-        "a block of an array with 2**40 bytes",
-    )
     yield damaged("union-branch", pair, b"\x04" + pair[1:], "a union of two types has no third branch")
     yield damaged("union-negative", pair, b"\x01" + pair[1:], "a union has no branch -1")
     size = avro.long(row["data_file"]["file_size_in_bytes"])
@@ -270,11 +325,12 @@ def _partitions() -> Iterator[Vector]:
         return Vector(f"manifest-read-refuses-{name}", tuple(codes.split()), args, INVALID, LAYOUT, note, only=(2,))
 
     for source, type_, value, note in (
-        ("int", "string", "x", "a string for an int"), ("string", "int", 7, "an int for a string"),
+        ("int", "string", "x", "a string for an int"),
+        ("string", "int", 7, "an int for a string"),
         ("uuid", {"type": "fixed", "name": "f", "size": 15}, bytes(15), "15 bytes for a uuid"),
         ("fixed[3]", {"type": "fixed", "name": "f", "size": 4}, bytes(4), "4 bytes for a fixed[3]"),
         ("boolean", "int", 1, "an int for a boolean"),
-    ):  # fmt: skip
+    ):
         table, spec = partitioned(source)
         row = entry(1, file={"partition": {"p": value}})
         data = manifest(2, [row], partition=[field(1000, "p", optional(type_))], spec=spec, table=table)
@@ -315,12 +371,22 @@ def _bomb() -> bytes:
 
 
 def _lists() -> Iterator[Row]:
-    def of(name: str, codes: str, note: str, change: Callable[[Json], None] | None = None, row: Json | None = None,
-           **more: Any) -> Row:  # fmt: skip
+    def of(
+        name: str,
+        codes: str,
+        note: str,
+        change: Callable[[Json], None] | None = None,
+        row: Json | None = None,
+        **more: Any,
+    ) -> Row:
         return name, codes, manifest_list(2, [row or listed(1)], change=change, **{"columns": (), **more}), note
 
-    required = ((500, "manifest_path", "MLS003"), (501, "manifest_length", "MLS004"), (502, "partition_spec_id", "MLS005"),
-                (503, "added_snapshot_id", "MLS009"))  # fmt: skip
+    required = (
+        (500, "manifest_path", "MLS003"),
+        (501, "manifest_length", "MLS004"),
+        (502, "partition_spec_id", "MLS005"),
+        (503, "added_snapshot_id", "MLS009"),
+    )
     for field_id, name, code in required:
 
         def without(schema: Json, field_id: int = field_id) -> None:
@@ -343,18 +409,29 @@ def _lists() -> Iterator[Row]:
         def elsewhere(schema: Json, field_id: int = field_id) -> None:
             column(schema, field_id)["field-id"] = 9000 + field_id
 
-        yield of(f"{name.replace('_', '-')}-other-id", f"AVR013 {code}",
-                 f"{name} has the id {9000 + field_id}: it is not found by its name", elsewhere)  # fmt: skip
+        yield of(
+            f"{name.replace('_', '-')}-other-id",
+            f"AVR013 {code}",
+            f"{name} has the id {9000 + field_id}: it is not found by its name",
+            elsewhere,
+        )
     rows: list[tuple[str, str, int, Any, Any]] = [
-        ("manifest_path", "MLS003", 500, "long", 1), ("manifest_length", "MLS004", 501, "string", "1"),
-        ("partition_spec_id", "MLS005", 502, "string", "0"), ("content", "MLS006", 517, "string", "data"),
-        ("sequence_number", "MLS007", 515, "string", "1"), ("min_sequence_number", "MLS008", 516, "double", 1.0),
-        ("added_snapshot_id", "MLS009", 503, "double", 1.0), ("added_files_count", "MLS010", 504, "string", "1"),
-        ("existing_files_count", "MLS011", 505, "boolean", True), ("deleted_files_count", "MLS012", 506, "float", 1.0),
-        ("added_rows_count", "MLS013", 512, "double", 1.0), ("existing_rows_count", "MLS014", 513, "string", "0"),
-        ("deleted_rows_count", "MLS015", 514, "boolean", False), ("partitions", "MLS016", 507, "string", "x"),
+        ("manifest_path", "MLS003", 500, "long", 1),
+        ("manifest_length", "MLS004", 501, "string", "1"),
+        ("partition_spec_id", "MLS005", 502, "string", "0"),
+        ("content", "MLS006", 517, "string", "data"),
+        ("sequence_number", "MLS007", 515, "string", "1"),
+        ("min_sequence_number", "MLS008", 516, "double", 1.0),
+        ("added_snapshot_id", "MLS009", 503, "double", 1.0),
+        ("added_files_count", "MLS010", 504, "string", "1"),
+        ("existing_files_count", "MLS011", 505, "boolean", True),
+        ("deleted_files_count", "MLS012", 506, "float", 1.0),
+        ("added_rows_count", "MLS013", 512, "double", 1.0),
+        ("existing_rows_count", "MLS014", 513, "string", "0"),
+        ("deleted_rows_count", "MLS015", 514, "boolean", False),
+        ("partitions", "MLS016", 507, "string", "x"),
         ("key_metadata", "MLS017", 519, array(9519, "int"), [1]),
-    ]  # fmt: skip
+    ]
     for name, code, field_id, type_, value in rows:
 
         def retyped(schema: Json, field_id: int = field_id, type_: Any = type_) -> None:
@@ -363,11 +440,21 @@ def _lists() -> Iterator[Row]:
             one.pop("default", None)
 
         told = type_ if isinstance(type_, str) else "array"
-        yield of(f"{name.replace('_', '-')}-{told}", code, f"{name} is no {told}", retyped, listed(1, **{name: value}),
-                 columns=(name,))  # fmt: skip
+        yield of(
+            f"{name.replace('_', '-')}-{told}",
+            code,
+            f"{name} is no {told}",
+            retyped,
+            listed(1, **{name: value}),
+            columns=(name,),
+        )
     for content in (2, -1):
-        yield of(f"content-{'minus-1' if content < 0 else content}", "MLS006", f"there is no content {content}",
-                 row=listed(1, content=content))  # fmt: skip
+        yield of(
+            f"content-{'minus-1' if content < 0 else content}",
+            "MLS006",
+            f"there is no content {content}",
+            row=listed(1, content=content),
+        )
 
     def summary(drop: int) -> Callable[[Json], None]:
         def change(schema: Json) -> None:
@@ -383,8 +470,14 @@ def _lists() -> Iterator[Row]:
         record = column(schema, 507)["type"][1]["items"]
         record["fields"][0]["type"] = optional("boolean")
 
-    yield of("contains-null-null", "MLS019", "contains_null is null, which a union allows", null_summary,
-             listed(1, partitions=[{}]), columns=("partitions",))  # fmt: skip
+    yield of(
+        "contains-null-null",
+        "MLS019",
+        "contains_null is null, which a union allows",
+        null_summary,
+        listed(1, partitions=[{}]),
+        columns=("partitions",),
+    )
     yield "manifest", "MLS003", manifest(2, [entry(1)]), "a manifest in place of a list"
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
-from tools.derive.cases import manifest_reads, manifest_refusals
+from tools.derive.cases import manifest_foreign, manifest_lists, manifest_partitions, manifest_reads, manifest_refusals
 from tools.derive.vector import Vector, VectorFile
 
 REGISTER = Path(__file__).resolve().parents[3] / "spec_ref" / "requirements"
@@ -31,8 +31,16 @@ def _by_section(folder: str, topic: str, operation: str, vectors: Iterable[Vecto
         yield VectorFile(f"{folder}/{topic}-{words}.json", operation, section, tuple(own))
 
 
+def _reads() -> Iterator[Vector]:
+    yield from manifest_reads.vectors()
+    yield from manifest_foreign.vectors()
+    yield from manifest_partitions.vectors()
+
+
 def files() -> Iterator[VectorFile]:
     """The vector files."""
-    yield from _by_section("manifests", "read", "manifest.read", manifest_reads.vectors())
+    yield from _by_section("manifests", "read", "manifest.read", _reads())
     yield from _by_section("manifests", "refusals", "manifest.read", manifest_refusals.manifests())
     yield from _by_section("manifest-lists", "refusals", "manifest-list.read", manifest_refusals.lists())
+    yield from _by_section("manifest-lists", "read", "manifest-list.read", manifest_lists.vectors())
+    yield from _by_section("manifest-lists", "write", "manifest-list.write", manifest_lists.writes())
