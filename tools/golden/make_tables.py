@@ -16,6 +16,7 @@ import sys
 import traceback
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from tools.golden import make_tables_cases, make_tables_kit  # noqa: F401 - the cases register themselves
 
@@ -49,13 +50,11 @@ def make(engine: str, names: list[str]) -> None:
     """Make tables of the engine of this environment."""
     make_tables_kit.PLACE.parent.mkdir(mode=0o700, exist_ok=True)
     make_tables_kit.PLACE.mkdir(mode=0o700, exist_ok=True)
-    if engine == "pyiceberg":
-        for name in names:
-            make_tables_kit.MAKERS[name][1](None)
-        return
-    from tools.golden.make_tables_spark import Session
+    session: Any = None
+    if engine in WAREHOUSES:
+        from tools.golden.make_tables_spark import Session
 
-    session = Session(WAREHOUSES[engine])
+        session = Session(WAREHOUSES[engine])
     failed = []
     try:
         for name in names:
@@ -65,7 +64,8 @@ def make(engine: str, names: list[str]) -> None:
                 traceback.print_exc()
                 failed.append(name)
     finally:
-        session.spark.stop()
+        if session is not None:
+            session.spark.stop()
     if failed:
         raise SystemExit(f"not made: {', '.join(failed)}")
 

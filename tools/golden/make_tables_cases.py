@@ -1,5 +1,21 @@
 """All golden tables; importing this registers their makers."""
 
-from tools.golden import make_tables_deletes, make_tables_types
+from tools.golden import (
+    make_tables_broken,
+    make_tables_deletes,
+    make_tables_evolution,
+    make_tables_history,
+    make_tables_partitions,
+    make_tables_pyiceberg,
+    make_tables_types,
+)
 
-__all__ = ["make_tables_deletes", "make_tables_types"]
+__all__ = [
+    "make_tables_broken",
+    "make_tables_deletes",
+    "make_tables_evolution",
+    "make_tables_history",
+    "make_tables_partitions",
+    "make_tables_pyiceberg",
+    "make_tables_types",
+]

@@ -8,8 +8,8 @@ from tools.golden.make_tables_spark import JavaTable, Session, SparkTable
 COLUMNS = {"id": "long", "data": "string"}
 
 
-def _positions(name: str, format_: str, granularity: str) -> None:
-    @golden(name, "iceberg-java")
+def _positions(name: str, format_: str, granularity: str, engine: str = "iceberg-java") -> None:
+    @golden(name, engine)
     def make(session: Session) -> None:
         table = SparkTable(session, name, 2, f"position deletes in {format_}, a file for each {granularity}")
         table.create(
@@ -31,6 +31,7 @@ def _positions(name: str, format_: str, granularity: str) -> None:
 for _format in ("parquet", "avro", "orc"):
     _positions(f"position-deletes-{_format}", _format, "partition")
 _positions("position-deletes-by-file", "parquet", "file")
+_positions("java-1-10-position-deletes", "orc", "partition", "iceberg-java@1.10.2")
 
 
 @golden("position-deletes-partitioned", "iceberg-java")
@@ -46,8 +47,8 @@ def _position_deletes_partitioned(session: Session) -> None:
     table.finish()
 
 
-def _equality(name: str, format_: str) -> None:
-    @golden(name, "iceberg-java")
+def _equality(name: str, format_: str, engine: str = "iceberg-java") -> None:
+    @golden(name, engine)
     def make(session: Session) -> None:
         about = f"equality deletes in {format_}: null keys, two sets of columns, rows that come back"
         table = JavaTable(session, name, 2, about)
@@ -71,6 +72,7 @@ def _equality(name: str, format_: str) -> None:
 
 for _format in ("parquet", "avro", "orc"):
     _equality(f"equality-deletes-{_format}", _format)
+_equality("java-1-10-equality-deletes", "avro", "iceberg-java@1.10.2")
 
 
 @golden("equality-deletes-types", "iceberg-java")
@@ -183,8 +185,8 @@ def _deletes_in_one_commit(session: Session) -> None:
     table.finish()
 
 
-def _vectors(name: str, format_: str) -> None:
-    @golden(name, "iceberg-java")
+def _vectors(name: str, format_: str, engine: str = "iceberg-java") -> None:
+    @golden(name, engine)
     def make(session: Session) -> None:
         table = SparkTable(session, name, 3, f"deletion vectors of files in {format_}")
         table.create(COLUMNS, write_format_default=format_)
@@ -201,6 +203,7 @@ def _vectors(name: str, format_: str) -> None:
 
 for _format in ("parquet", "avro", "orc"):
     _vectors(f"deletion-vectors-{_format}", _format)
+_vectors("java-1-10-deletion-vectors", "parquet", "iceberg-java@1.10.2")
 
 
 @golden("deletion-vectors-after-upgrade", "iceberg-java")

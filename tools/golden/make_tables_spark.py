@@ -231,6 +231,18 @@ class Session:
         holder.add(made)
         return holder
 
+    def literal(self, type_: Any, value: Any) -> Any:
+        """A constant of the Java API."""
+        literals = self.iceberg.expressions.Literal
+        if type_ in ("int", "boolean", "double", "string"):
+            return literals.of(value)
+        if type_ in ("long", "float"):
+            return literals.of(value).to(self.iceberg.types.Types.fromPrimitiveString(type_))
+        if type_ == "binary" or type_.startswith("fixed"):
+            buffer = self.jvm.java.nio.ByteBuffer.wrap(bytearray(bytes.fromhex(value)))
+            return literals.of(buffer).to(self.iceberg.types.Types.fromPrimitiveString(type_))
+        return literals.of(value).to(self.iceberg.types.Types.fromPrimitiveString(type_))
+
     def _invoke(self, method: Any, target: Any, *holders: Any) -> None:
         arguments = self.jvm.java.util.ArrayList()
         for holder in holders:

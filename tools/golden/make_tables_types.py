@@ -110,8 +110,8 @@ NANO_ROWS = (
 )
 
 
-def _types(name: str, version: int, format_: str) -> None:
-    @golden(name, "iceberg-java")
+def _types(name: str, version: int, format_: str, engine: str = "iceberg-java") -> None:
+    @golden(name, engine)
     def make(session: Session) -> None:
         table = JavaTable(session, name, version, f"every primitive type in {format_}, version {version}")
         columns = {"n": "int", **PRIMITIVES}
@@ -129,6 +129,7 @@ def _types(name: str, version: int, format_: str) -> None:
 for _version in (1, 2, 3):
     for _format in ("parquet", "avro", "orc"):
         _types(f"types-v{_version}-{_format}", _version, _format)
+_types("java-1-10-types", 2, "parquet", "iceberg-java@1.10.2")
 
 
 POINT = struct((5, "x", "double"), (6, "y", "long"))
