@@ -117,8 +117,9 @@ def install_environment(engine: Engine, lock: str, progress: Progress) -> Enviro
 def _pip_install(engine: Engine, made: Environment, lock: str) -> None:
     requirements = made.path / f"{lock}.txt"
     requirements.write_text(lock_text(lock), encoding="utf-8")
+    # Compiling all modules takes longer than the rest; Python compiles those that are imported when they are.
     command = [str(made.python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input",
-               "--require-hashes", "--no-build-isolation", "-r", str(requirements)]  # fmt: skip
+               "--require-hashes", "--no-build-isolation", "--no-compile", "-r", str(requirements)]  # fmt: skip
     run_step(engine, "pip could not install its packages", command)
 
 

@@ -37,7 +37,10 @@ def test_the_adapter_tells_the_version_that_is_pinned(engine: tuple[EngineStatus
 def test_the_engine_buckets_and_truncates_as_the_examples_of_the_spec(
     engine: tuple[EngineStatus, Process, Started],
 ) -> None:
-    _, process, _ = engine
+    _, process, started = engine
+    if "transform" not in started.operations:  # asked for rows, in test_reader_engines
+        assert "table.read" in started.operations
+        return
     bucket = {"transform": "bucket[2147483647]", "type": "string", "value": "iceberg"}
     truncate = {"transform": "truncate[10]", "type": "int", "value": -1}
     null = {"transform": "bucket[16]", "type": "long", "value": None}
@@ -48,6 +51,9 @@ def test_the_engine_refuses_a_transform_of_a_type_that_has_none(
     engine: tuple[EngineStatus, Process, Started],
 ) -> None:
     _, process, started = engine
+    if "transform" not in started.operations:
+        assert "table.read" in started.operations
+        return
     (answer,) = ask(process, "transform", {"transform": "year", "type": "string", "value": "iceberg"})
     assert isinstance(answer, Refused)
     assert answer.kind == "invalid", started

@@ -1,0 +1,97 @@
+"""The adapter of ClickHouse through chdb: its table function ``icebergLocal``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from importlib.metadata import version
+from typing import Any
+
+import chdb
+import pyarrow as pa
+
+from conformance.adapters import arrow_rows, table_requests
+from conformance.adapters.serve import Invalid, Unsupported, serve
+from conformance.adapters.sql_predicates import Dialect, select_of, text
+
+Arguments = dict[str, Any]
+
+DIALECT = Dialect(
+    "ClickHouse",
+    is_nan="isNaN({column})",
+    starts_with="startsWith({column}, {constant})",
+    escapes_backslash=True,
+    literals={
+        "float": "toFloat32({string})",
+        "double": "toFloat64({string})",
+        "decimal": "CAST({string} AS {type})",
+        "date": "toDate32({string})",
+        "timestamp": "toDateTime64({string}, 6, 'UTC')",
+        "timestamptz": "parseDateTime64BestEffort({string}, 6, 'UTC')",
+        "timestamp_ns": "toDateTime64({string}, 9, 'UTC')",
+        "timestamptz_ns": "parseDateTime64BestEffort({string}, 9, 'UTC')",
+        "uuid": "toUUID({string})",
+        "fixed": "unhex({string})",
+        "binary": "unhex({string})",
+    },
+)
+SETTINGS = {
+    "output_format_arrow_string_as_string": 0,  # bytes come as bytes
+    "output_format_arrow_fixed_string_as_fixed_byte_array": 1,
+    "use_iceberg_metadata_files_cache": 0,
+    "session_timezone": "'UTC'",
+}
+NOT_THERE = ("Position deletes are supported only for parquet format", "Unknown Iceberg type", "NOT_IMPLEMENTED")
+"""What ClickHouse says where it does not have something, apart from what it refuses."""
+
+BUGS = ("LOGICAL_ERROR",)
+"""The code of errors that ClickHouse itself calls bugs."""
+
+
+def _read(args: Arguments) -> object:
+    """``SELECT`` from ``icebergLocal``."""
+    table_requests.only(args, "icebergLocal", "snapshot", "timestamp_ms")
+    table_requests.without_metadata_columns(args, "icebergLocal")
+    query = select_of(args, _source(args["table"]), DIALECT, lambda: table_requests.columns(args))
+    settings = dict(SETTINGS)
+    if "snapshot" in args:
+        settings["iceberg_snapshot_id"] = int(args["snapshot"])
+    if "timestamp_ms" in args:
+        settings["iceberg_timestamp_ms"] = args["timestamp_ms"]
+    query += " SETTINGS " + ", ".join(f"{name} = {value}" for name, value in settings.items())
+    return arrow_rows.answer(_rows(query), args["types"], args.get("select"))
+
+
+def _source(location: str) -> str:
+    """The table function, of the directory of the table and one metadata file in it."""
+    path = table_requests.local_path(location)
+    folder = os.path.dirname(os.path.dirname(path))
+    file = os.path.relpath(path, folder)
+    return f"icebergLocal({text(folder, DIALECT)}, SETTINGS iceberg_metadata_file_path = {text(file, DIALECT)})"
+
+
+def _rows(query: str) -> arrow_rows.Rows:
+    try:
+        return pa.ipc.open_file(chdb.query(query, "Arrow").bytes()).read_all()
+    except chdb.ChdbError as error:
+        said = str(error)
+        if any(words in said for words in BUGS):
+            raise
+        raise (Unsupported if any(words in said for words in NOT_THERE) else Invalid)(said) from None
+
+
+def operations() -> dict[str, Callable[[Arguments], object]]:
+    """What can be asked of ClickHouse, by name."""
+    return {"table.read": _read}
+
+
+def main() -> None:
+    """Serve ClickHouse on standard input and output."""
+    serve(
+        {"implementation": "chdb", "version": version("chdb"), "language": "c++", "format_versions": [1, 2, 3]},
+        operations(),
+    )
+
+
+if __name__ == "__main__":
+    main()

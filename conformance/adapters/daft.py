@@ -1,0 +1,132 @@
+"""The adapter of Daft: ``read_iceberg``, of a table that PyIceberg loads and plans."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from importlib.metadata import version
+from typing import Any
+
+os.environ["DO_NOT_TRACK"] = "true"  # read when Daft is imported
+import daft
+from pyiceberg.exceptions import ValidationError
+from pyiceberg.table import StaticTable
+
+from conformance.adapters import arrow_rows, native, table_requests
+from conformance.adapters.serve import Invalid, Unsupported, serve
+from conformance.adapters.sql_predicates import Leaf, built, normal
+
+Arguments = dict[str, Any]
+
+REFUSALS = (ValueError, ValidationError, OSError, daft.exceptions.DaftCoreException)
+"""What Daft and PyIceberg raise about a table that they do not take; pydantic's errors are ValueErrors."""
+
+NOT_THERE = ("not yet support", "Unsupported field type")
+
+
+def _snapshot(table: StaticTable, args: Arguments) -> dict[str, Any]:
+    """The arguments of ``read_iceberg`` that name a snapshot."""
+    if "snapshot" in args:
+        return {"snapshot_id": int(args["snapshot"])}
+    if "ref" in args:
+        found = table.refs().get(args["ref"])
+        if found is None:
+            raise Invalid("the table has no such reference")
+        return {str(found.snapshot_ref_type.value): args["ref"]}
+    if "timestamp_ms" in args:
+        snapshot = table.snapshot_as_of_timestamp(args["timestamp_ms"])
+        if snapshot is None:
+            raise Invalid("PyIceberg knows no such snapshot")
+        return {"snapshot_id": snapshot.snapshot_id}
+    return {}
+
+
+def _read(args: Arguments) -> object:
+    """``read_iceberg``, filtered and with its columns chosen as a data frame."""
+    table_requests.without_metadata_columns(args, "read_iceberg")
+    names = args.get("select")
+    try:
+        table = StaticTable.from_metadata(args["table"])
+        frame = daft.read_iceberg(table, **_snapshot(table, args))
+        if "filter" in args:
+            made = built(normal(args["filter"], table_requests.columns(args)), _leaf)
+            frame = frame.where(daft.lit(made) if isinstance(made, bool) else made)
+        rows = (frame if names is None else frame.select(*names)).to_arrow()
+    except NotImplementedError as error:
+        raise Unsupported(str(error)) from None
+    except REFUSALS as error:
+        raise (Unsupported if any(words in str(error) for words in NOT_THERE) else Invalid)(str(error)) from None
+    return arrow_rows.answer(rows, args["types"], names)
+
+
+def _leaf(leaf: Leaf) -> daft.Expression:
+    column = daft.col(leaf.path[0])
+    for name in leaf.path[1:]:
+        column = column.get(name)
+    constants = [_constant(leaf.type, constant) for constant in leaf.constants]
+    match leaf.op:
+        case "is-null":
+            return column.is_null()
+        case "not-null":
+            return column.not_null()
+        case "is-nan":
+            return column.is_nan()
+        case "not-nan":
+            return column.not_nan()
+        case "in":
+            return column.is_in(constants)
+        case "not-in":
+            return ~column.is_in(constants)
+        case "starts-with":
+            return column.startswith(constants[0])
+        case "not-starts-with":
+            return ~column.startswith(constants[0])
+        case "lt":
+            return column < constants[0]
+        case "lt-eq":
+            return column <= constants[0]
+        case "gt":
+            return column > constants[0]
+        case "gt-eq":
+            return column >= constants[0]
+        case "eq":
+            return column == constants[0]
+    return column != constants[0]
+
+
+TYPES = {
+    "float": daft.DataType.float32(),
+    "date": daft.DataType.date(),
+    "time": daft.DataType.time("us"),
+    "timestamp": daft.DataType.timestamp("us"),
+    "timestamptz": daft.DataType.timestamp("us", "UTC"),
+    "timestamp_ns": daft.DataType.timestamp("ns"),
+    "timestamptz_ns": daft.DataType.timestamp("ns", "UTC"),
+}
+
+
+def _constant(type_: Any, value: Any) -> Any:
+    """A constant of the column's type, as Daft has it."""
+    name = native.kind(type_)
+    if name in TYPES:
+        count = daft.lit(value)
+        return (count.cast(daft.DataType.int32()) if name == "date" else count).cast(TYPES[name])
+    return value.bytes if name == "uuid" else daft.lit(value)
+
+
+def operations() -> dict[str, Callable[[Arguments], object]]:
+    """What can be asked of Daft, by name."""
+    return {"table.read": _read}
+
+
+def main() -> None:
+    """Serve Daft on standard input and output."""
+    daft.set_runner_native()
+    serve(
+        {"implementation": "daft", "version": version("daft"), "language": "rust", "format_versions": [1, 2, 3]},
+        operations(),
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""The adapter of iceberg-rust as a table of DataFusion: the reader that ``pyiceberg-core`` offers to Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from datafusion import SessionContext
+from pyiceberg_core.datafusion import IcebergDataFusionTable
+
+from conformance.adapters import arrow_rows, table_requests
+from conformance.adapters.serve import Invalid, Unsupported, serve
+from conformance.adapters.sql_predicates import Dialect, select_of
+
+Arguments = dict[str, Any]
+
+_ZONED = "arrow_cast({string}, 'Timestamp(%s, Some(\"UTC\"))')"
+DIALECT = Dialect(
+    "DataFusion",
+    inside="[{string}]",
+    literals={
+        "float": "arrow_cast({string}, 'Float32')",
+        "double": "arrow_cast({string}, 'Float64')",
+        "decimal": "CAST({string} AS {type})",
+        "date": "CAST({string} AS DATE)",
+        "time": "arrow_cast({string}, 'Time64(Microsecond)')",
+        "timestamp": "arrow_cast({string}, 'Timestamp(Microsecond, None)')",
+        "timestamptz": _ZONED % "Microsecond",
+        "timestamp_ns": "arrow_cast({string}, 'Timestamp(Nanosecond, None)')",
+        "timestamptz_ns": _ZONED % "Nanosecond",
+        "uuid": "decode('{hex}', 'hex')",
+        "fixed": "decode('{text}', 'hex')",
+        "binary": "decode('{text}', 'hex')",
+    },
+)
+NOT_THERE = ("FeatureUnsupported", "This feature is not implemented")
+
+
+def _read(args: Arguments) -> object:
+    """``SELECT`` from the table as DataFusion knows it."""
+    table_requests.only(args, "IcebergDataFusionTable")
+    table_requests.without_metadata_columns(args, "IcebergDataFusionTable")
+    query = select_of(args, "t", DIALECT, lambda: table_requests.columns(args))
+    try:
+        context = SessionContext()
+        table = IcebergDataFusionTable(
+            identifier=["conformance", "t"], metadata_location=_uri(args["table"]), file_io_properties={}
+        )
+        context.register_table("t", table)
+        rows = context.sql(query).to_arrow_table()
+    except Exception as error:  # both libraries raise bare exceptions
+        raise (Unsupported if any(words in str(error) for words in NOT_THERE) else Invalid)(str(error)) from None
+    return arrow_rows.answer(rows, args["types"], args.get("select"))
+
+
+def _uri(location: str) -> str:
+    """The location as a URI, which is all that iceberg-rust takes."""
+    return Path(location).as_uri() if location.startswith("/") else location
+
+
+def operations() -> dict[str, Callable[[Arguments], object]]:
+    """What can be asked of iceberg-rust through DataFusion, by name."""
+    return {"table.read": _read}
+
+
+def main() -> None:
+    """Serve DataFusion on standard input and output."""
+    serve(
+        {
+            "implementation": "datafusion",
+            "version": version("datafusion"),
+            "language": "rust",
+            "format_versions": [1, 2, 3],
+        },
+        operations(),
+    )
+
+
+if __name__ == "__main__":
+    main()

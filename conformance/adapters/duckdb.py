@@ -1,0 +1,117 @@
+"""The adapter of DuckDB: the function ``iceberg_scan`` of its Iceberg extension.
+
+The extensions are those of Python packages, so nothing is fetched when they are loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from conformance.adapters import arrow_rows, table_requests
+from conformance.adapters.serve import Invalid, Unsupported, serve
+from conformance.adapters.sql_predicates import Dialect, select_of, text
+
+Arguments = dict[str, Any]
+
+EXTENSIONS = ("icu", "avro", "iceberg")
+"""In the order of what they need; icu is for the days and hours of instants with a time zone."""
+
+METADATA_COLUMNS = {
+    "_row_id": "_row_id",
+    "_last_updated_sequence_number": "_last_updated_sequence_number",
+    "_file": "filename",
+    "_pos": "file_row_number",
+}
+DIALECT = Dialect(
+    "DuckDB",
+    literals={
+        "float": "CAST('{text}' AS FLOAT)",
+        "double": "CAST('{text}' AS DOUBLE)",
+        "decimal": "CAST('{text}' AS {type})",
+        "date": "DATE '{text}'",
+        "time": "TIME '{text}'",
+        "timestamp": "TIMESTAMP '{text}'",
+        "timestamptz": "TIMESTAMPTZ '{text}'",
+        "timestamp_ns": "TIMESTAMP_NS '{text}'",
+        "uuid": "CAST('{text}' AS UUID)",
+        "fixed": "from_hex('{text}')",
+        "binary": "from_hex('{text}')",
+    },
+)
+NOT_THERE = "Not implemented Error"
+"""How DuckDB begins to say that it does not have what is asked, apart from what it refuses."""
+
+
+def connect() -> duckdb.DuckDBPyConnection:
+    """A connection that has the Iceberg extension and fetches nothing."""
+    connection = duckdb.connect(config={"allow_unsigned_extensions": "true", "autoinstall_known_extensions": "false"})
+    for name in EXTENSIONS:
+        package = Path(str(import_module(f"duckdb_extension_{name}").__file__)).parent
+        (extension,) = package.glob(f"extensions/*/{name}.duckdb_extension")
+        connection.execute(f"LOAD {text(str(extension), DIALECT)}")
+    connection.execute("SET TimeZone = 'UTC'")
+    return connection
+
+
+class Reader:
+    """A connection, and what it is asked."""
+
+    def __init__(self) -> None:
+        self._connection = connect()
+
+    def read(self, args: Arguments) -> object:
+        """``SELECT`` from ``iceberg_scan``."""
+        table_requests.only(args, "iceberg_scan", "snapshot", "timestamp_ms")
+        source = f"iceberg_scan({_source(args)})"
+        query = select_of(args, source, DIALECT, lambda: table_requests.columns(args), METADATA_COLUMNS)
+        return arrow_rows.answer(self._rows(query), args["types"], args.get("select"))
+
+    def _rows(self, query: str) -> arrow_rows.Rows:
+        try:
+            return self._connection.execute(query).to_arrow_table()
+        except (duckdb.Error, OSError) as error:  # what is found while Arrow batches are read is an OSError
+            if NOT_THERE in str(error):
+                raise Unsupported(str(error)) from None
+            if isinstance(error, (duckdb.InternalException, duckdb.FatalException)):
+                raise
+            raise Invalid(str(error)) from None
+
+
+def _source(args: Arguments) -> str:
+    """The arguments of ``iceberg_scan``."""
+    given = text(args["table"], DIALECT)
+    if "snapshot" in args:
+        given += f", snapshot_from_id := {int(args['snapshot'])}"
+    if "timestamp_ms" in args:
+        at = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=args["timestamp_ms"])
+        given += f", snapshot_from_timestamp := TIMESTAMP '{at.replace(tzinfo=None).isoformat()}'"
+    return given
+
+
+def operations() -> dict[str, Callable[[Arguments], object]]:
+    """What can be asked of DuckDB, by name."""
+    return {"table.read": Reader().read}
+
+
+def main() -> None:
+    """Serve DuckDB on standard input and output."""
+    serve(
+        {
+            "implementation": "duckdb",
+            "version": version("duckdb"),
+            "language": "c++",
+            "format_versions": [1, 2, 3],
+        },
+        operations(),
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,132 @@
+"""The adapter of Sail: its own reader of Iceberg behind Spark Connect, with no JVM.
+
+Sail takes the directory of a table and looks for the newest metadata in it. So that it reads the metadata that is asked
+about, it is given a directory with that one file: everything else is named by absolute location in there.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from pysail.spark import SparkConnectServer
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from conformance.adapters import arrow_rows, table_requests
+from conformance.adapters.serve import Invalid, Unsupported, serve, take_standard_output
+from conformance.adapters.sql_predicates import Dialect, identifier, sql_of
+
+Arguments = dict[str, Any]
+
+DIALECT = Dialect(
+    "Sail",
+    quote="`",
+    starts_with="startswith({column}, {constant})",
+    escapes_backslash=True,
+    literals={
+        "float": "CAST({string} AS FLOAT)",
+        "double": "CAST({string} AS DOUBLE)",
+        "decimal": "CAST({string} AS {type})",
+        "date": "DATE '{text}'",
+        "timestamp": "TIMESTAMP_NTZ '{text}'",
+        "timestamptz": "TIMESTAMP '{text}'",
+        "fixed": "X'{text}'",
+        "binary": "X'{text}'",
+    },
+)
+NOT_THERE = ("not supported", "not implemented", "unsupported")
+
+
+@contextmanager
+def _table(location: str) -> Iterator[str]:
+    """A table directory with one metadata file."""
+    path = table_requests.local_path(location)
+    with tempfile.TemporaryDirectory(prefix="sail-") as folder:
+        metadata = Path(folder) / "metadata"
+        metadata.mkdir()
+        compressed = path.endswith((".gz.metadata.json", ".metadata.json.gz"))
+        try:
+            shutil.copyfile(path, metadata / ("v1.gz.metadata.json" if compressed else "v1.metadata.json"))
+        except OSError as error:
+            raise Invalid(str(error)) from None
+        yield Path(folder).as_uri()
+
+
+def _options(args: Arguments) -> dict[str, str]:
+    """The options of the reader that name a snapshot."""
+    if "snapshot" in args:
+        return {"snapshotId": args["snapshot"]}
+    if "ref" in args:
+        return {"ref": args["ref"]}
+    if "timestamp_ms" in args:
+        at = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=args["timestamp_ms"])
+        return {"timestampAsOf": at.replace(tzinfo=None).isoformat(" ", "milliseconds")}
+    return {}
+
+
+class Reader:
+    """A server, and a session with it."""
+
+    def __init__(self) -> None:
+        self._server = SparkConnectServer(ip="127.0.0.1", port=0)
+        self._server.start(background=True)
+        _, port = self._server.listening_address
+        self._session = SparkSession.builder.remote(f"sc://127.0.0.1:{port}").getOrCreate()
+        self._session.conf.set("spark.sql.session.timeZone", "UTC")
+
+    def read(self, args: Arguments) -> object:
+        """``spark.read.format("iceberg")``."""
+        table_requests.without_metadata_columns(args, "Sail")
+        names = args.get("select")
+        condition = None
+        if "filter" in args:
+            condition = sql_of(args["filter"], table_requests.columns(args), DIALECT)
+        try:
+            with _table(args["table"]) as folder:
+                frame = self._session.read.format("iceberg").options(**_options(args)).load(folder)
+                if condition is not None:
+                    frame = frame.where(condition)
+                if names is not None:
+                    frame = frame.select(*(identifier((name,), DIALECT) for name in names))
+                rows = frame.toArrow()
+        except PySparkException as error:
+            said = str(error)
+            raise (Unsupported if any(words in said.lower() for words in NOT_THERE) else Invalid)(said) from None
+        return arrow_rows.answer(rows, args["types"], names)
+
+    def close(self) -> None:
+        """End the session and the server."""
+        self._session.stop()
+        self._server.stop()
+
+
+def operations(reader: Reader) -> dict[str, Callable[[Arguments], object]]:
+    """What can be asked of Sail, by name."""
+    return {"table.read": reader.read}
+
+
+def main() -> None:
+    """Serve Sail on standard input and output."""
+    answers: BinaryIO = take_standard_output()
+    warnings.simplefilter("ignore")
+    reader = Reader()
+    try:
+        serve(
+            {"implementation": "sail", "version": version("pysail"), "language": "rust", "format_versions": [1, 2, 3]},
+            operations(reader),
+            answers=answers,
+        )
+    finally:
+        reader.close()
+
+
+if __name__ == "__main__":
+    main()
