@@ -17,7 +17,6 @@ from spec_ref.table_metadata.metadata import TableMetadata
 
 MEMBERS = tuple(field_rules(TableMetadata))
 ALWAYS = {"last_updated_ms", "metadata_log"}
-SNAPSHOT_MEMBERS = {"snapshots", "current_snapshot_id", "snapshot_log", "refs", "last_sequence_number", "next_row_id"}
 
 
 @attrs.frozen
@@ -56,6 +55,16 @@ def _members(transition: Transition) -> Iterator[str]:
         before, after = getattr(transition.before, name), getattr(transition.after, name)
         if name not in may and before != after:
             yield f"lost update: {name} was {before!r:.200} and became {after!r:.200}"
+    relies_on = transition.planned.relies_on
+    if relies_on(transition.based_on) != relies_on(transition.before):
+        yield f"isolation: what {transition.planned.name} relies on was changed by others"
+    ids = {snapshot.snapshot_id for snapshot in transition.after.snapshots}
+    for name, ref in transition.after.references.items():
+        if ref.snapshot_id not in ids:
+            yield f"missing snapshot: the reference {name} leads to {ref.snapshot_id}"
+    for one in transition.after.statistics:
+        if one.snapshot_id not in ids:
+            yield f"missing snapshot: the statistics {one.statistics_path} are of {one.snapshot_id}"
     problem = transition.planned.missing(transition.before, transition.after)
     if problem:
         yield f"lost update: {problem}"
@@ -167,8 +176,9 @@ def _contents(transition: Transition, snapshot: Any, had: Live, made: SnapshotFa
     for key in sorted(expected - made.live.keys(), key=str):
         yield f"lost file: {key[0]}"
     if made.removed != gone:
-        yield f"removed files: the manifests mark {sorted(made.removed, key=str)} as deleted, not {sorted(gone, key=str)}"
-    if {path for path in change.removed} - {key[0] for key in gone}:
+        marked, right = (sorted(path for path, _ in keys) for keys in (made.removed, gone))
+        yield f"removed files: the manifests mark {marked} as deleted instead of {right}"
+    if set(change.removed) - {key[0] for key in gone}:
         yield "removed files: a file that is removed was not there"
     for key, one in made.live.items():
         if key in added:

@@ -24,6 +24,7 @@ from spec_ref.commits.changes import (
     ChangeSchema,
     ChangeSortOrder,
     ChangeSpec,
+    CreateTable,
     Expire,
     Isolation,
     NewFile,
@@ -73,6 +74,14 @@ def _not_missing(_: TableMetadata, __: TableMetadata) -> str | None:
     return None
 
 
+def _nothing_relied_on(_: TableMetadata) -> Any:
+    return None
+
+
+def _schema(table: TableMetadata) -> Any:
+    return table.current_schema_id, table.schemas, table.last_column_id
+
+
 @frozen(kw_only=True)
 class Planned:
     """A change, and what it does in words that the checks understand."""
@@ -87,6 +96,9 @@ class Planned:
 
     concerns: Callable[[FileFact], bool] = field(default=_nothing)
     """Whether a file that others added is one that it has to know of."""
+
+    relies_on: Callable[[TableMetadata], Any] = field(default=_nothing_relied_on)
+    """What of the table has to be as it was when the change was planned."""
 
     missing: Callable[[TableMetadata, TableMetadata], str | None] = field(default=_not_missing)
     """What of its change of the metadata is not there, from the table before and after."""
@@ -118,7 +130,6 @@ def operations(version: int, writer: int) -> tuple[Planned, ...]:
         return data(f"{kind}-{writer}", part, 10 + writer, **told)
 
     serializable = validation_for(Isolation.SERIALIZABLE, IN_A)
-    snapshot = validation_for(Isolation.SNAPSHOT, IN_A)
     made = [
         Planned(name="append", change=append([new("append")]), may_conflict=False),
         Planned(name="fast-append", change=fast_append([new("fast"), new("fast2", "b")]), may_conflict=False),
@@ -127,13 +138,16 @@ def operations(version: int, writer: int) -> tuple[Planned, ...]:
         Planned(
             name="overwrite-serializable",
             change=overwrite([new("serial")], [path_of("f2")], validation=serializable),
-            removes=_removes("f2"), concerns=_in_part("a"),
-        ),  # fmt: skip
+            removes=_removes("f2"),
+            concerns=_in_part("a"),
+        ),
         Planned(name="delete-file", change=delete_files([path_of("f1")]), removes=_removes("f1")),
         Planned(
-            name="delete-where", change=delete_where(IN_A), may_conflict=False,
+            name="delete-where",
+            change=delete_where(IN_A),
+            may_conflict=False,
             removes=lambda one: _in_part("a")(one) and one.content == 0,
-        ),  # fmt: skip
+        ),
         Planned(
             name="rewrite",
             change=rewrite([new("rewritten")], [path_of("f1"), path_of("f2")]),
@@ -143,73 +157,95 @@ def operations(version: int, writer: int) -> tuple[Planned, ...]:
             name="schema",
             change=ChangeSchema((AddColumn(f"new_{writer}", INT),)),
             changes=frozenset({"schemas", "current_schema_id", "last_column_id"}),
-            missing=_has("schemas", lambda before, after: len(after.schemas) == len(before.schemas) + 1
-                         and after.last_column_id == before.last_column_id + 1),
+            relies_on=_schema,
+            missing=_has(
+                "schemas",
+                lambda before, after: (
+                    len(after.schemas) == len(before.schemas) + 1 and after.last_column_id == before.last_column_id + 1
+                ),
+            ),
         ),
         Planned(
             name="spec",
             change=ChangeSpec((AddPartitionField((ID,), Bucket(4), f"bucket_{writer}"),)),
             changes=frozenset({"partition_specs", "default_spec_id", "last_partition_id"}),
-            missing=_has("partition_specs",
-                         lambda before, after: len(after.partition_specs) == len(before.partition_specs) + 1),
+            relies_on=lambda table: (_schema(table), table.default_spec_id, table.last_partition_id),
+            missing=_has(
+                "partition_specs", lambda before, after: len(after.partition_specs) == len(before.partition_specs) + 1
+            ),
         ),
         Planned(
             name="sort-order",
             change=ChangeSortOrder((SortField(transform=Identity(), source_id=(ID, PART)[writer % 2]),)),
             changes=frozenset({"sort_orders", "default_sort_order_id"}),
+            relies_on=lambda table: (_schema(table), table.default_sort_order_id),
             missing=_has("sort_orders", lambda before, after: len(after.sort_orders) == len(before.sort_orders) + 1),
         ),
         Planned(
             name="properties",
             change=SetProperties({f"by-{writer}": "yes"}),
-            changes=frozenset({"properties"}), may_conflict=False,
-            missing=_has("properties", lambda before, after: {**before.properties, f"by-{writer}": "yes"}
-                         == after.properties),
+            changes=frozenset({"properties"}),
+            may_conflict=False,
+            missing=_has(
+                "properties", lambda before, after: {**before.properties, f"by-{writer}": "yes"} == after.properties
+            ),
         ),
         Planned(
             name="tag",
             change=SetReference(f"tag-{writer}", SnapshotRef(snapshot_id=FIRST, type=RefType.TAG)),
             changes=frozenset({"refs"}),
-            missing=_has("refs", lambda before, after: f"tag-{writer}" in after.refs
-                         and before.refs.keys() <= after.refs.keys()),
+            missing=_has(
+                "refs", lambda before, after: f"tag-{writer}" in after.refs and before.refs.keys() <= after.refs.keys()
+            ),
         ),
         Planned(
             name="rollback",
             change=SetReference("main", SnapshotRef(snapshot_id=FIRST, type=RefType.BRANCH)),
             changes=frozenset({"refs", "current_snapshot_id", "snapshot_log"}),
+            relies_on=lambda table: table.references.get("main"),
             missing=_has("refs", lambda _, after: after.current_snapshot_id == FIRST),
         ),
         Planned(
             name="drop-branch",
             change=SetReference("audit", None),
             changes=frozenset({"refs"}),
+            relies_on=lambda table: table.references.get("audit"),
             missing=_has("refs", lambda _, after: "audit" not in after.refs),
         ),
         Planned(
             name="statistics",
             change=SetStatistics(
                 StatisticsFile(
-                    snapshot_id=FIRST, statistics_path=path_of(f"stats-{writer}"), file_size_in_bytes=1,
-                    file_footer_size_in_bytes=1, blob_metadata=(),
+                    snapshot_id=FIRST,
+                    statistics_path=path_of(f"stats-{writer}"),
+                    file_size_in_bytes=1,
+                    file_footer_size_in_bytes=1,
+                    blob_metadata=(),
                 )
             ),
             changes=frozenset({"statistics"}),
-            missing=_has("statistics", lambda _, after: path_of(f"stats-{writer}")
-                         in {one.statistics_path for one in after.statistics}),
+            missing=_has(
+                "statistics",
+                lambda _, after: path_of(f"stats-{writer}") in {one.statistics_path for one in after.statistics},
+            ),
         ),
         Planned(
             name="expire",
-            change=Expire(10**9, True),
-            changes=frozenset({"snapshots", "snapshot_log", "refs", "statistics"}), may_conflict=False,
-            missing=_has("snapshots", lambda before, after: {one.snapshot_id for one in after.snapshots}
-                         == {one.snapshot_id for one in before.references.values()}),
+            change=Expire(10**9, clean_files=True),
+            changes=frozenset({"snapshots", "snapshot_log", "refs", "statistics"}),
+            may_conflict=False,
+            missing=_has(
+                "snapshots",
+                lambda before, after: (
+                    {one.snapshot_id for one in after.snapshots}
+                    == {one.snapshot_id for one in before.references.values()}
+                ),
+            ),
         ),
-    ]  # fmt: skip
+    ]
     if version > 1:
         made += [
-            Planned(
-                name="equality-delete", change=row_delta([equality_deletes(f"eq-{writer}")]), may_conflict=False
-            ),
+            Planned(name="equality-delete", change=row_delta([equality_deletes(f"eq-{writer}")]), may_conflict=False),
             Planned(
                 name="rewrite-older",
                 change=rewrite([new("older", sequence_number=1)], [path_of("f1")]),
@@ -223,17 +259,17 @@ def operations(version: int, writer: int) -> tuple[Planned, ...]:
                 ),
                 concerns=_in_part("a"),
             ),
-        ]  # fmt: skip
+        ]
     if version < 3:
         made.append(
             Planned(
                 name="upgrade",
                 change=Upgrade(FormatVersion(version + 1)),
-                changes=frozenset({"format_version", "next_row_id", "schema", "partition_spec"}), may_conflict=False,
+                changes=frozenset({"format_version", "next_row_id", "schema", "partition_spec"}),
+                may_conflict=False,
                 missing=_has("format_version", lambda _, after: after.format_version == version + 1),
             )
-        )  # fmt: skip
-    del snapshot
+        )
     return tuple(made)
 
 
@@ -242,10 +278,10 @@ CORE = ("append", "overwrite", "delete-file", "rewrite", "schema", "expire", "eq
 
 
 def base_changes(version: int) -> tuple[Change, ...]:
-    """What made the table that writers race on: files in two snapshots, a branch at the first, deletes where there
-    can be some."""
-    from spec_ref.commits.changes import CreateTable
+    """What made the table that writers race on.
 
+    It has files in two snapshots, a branch at the first, and deletes where there can be some.
+    """
     deletes = {1: (), 2: (position_deletes("p2", "f2"),), 3: (vector("v2", "f2"),)}[version]
     second = row_delta([data("f3", "b"), *deletes]) if version > 1 else fast_append([data("f3", "b")])
     return (
@@ -259,12 +295,31 @@ def base_changes(version: int) -> tuple[Change, ...]:
 DATA_FILES = tuple(
     path_of(name)
     for name in (
-        "f1", "f2", "f3", "p2", "v2",
-        *(f"{kind}-{writer}" for writer in range(4) for kind in (
-            "append", "fast", "fast2", "branch", "over", "serial", "rewritten", "older", "eq", "dv", "pos", "stats",
-        )),
+        "f1",
+        "f2",
+        "f3",
+        "p2",
+        "v2",
+        *(
+            f"{kind}-{writer}"
+            for writer in range(4)
+            for kind in (
+                "append",
+                "fast",
+                "fast2",
+                "branch",
+                "over",
+                "serial",
+                "rewritten",
+                "older",
+                "eq",
+                "dv",
+                "pos",
+                "stats",
+            )
+        ),
     )
-)  # fmt: skip
+)
 """Every data and delete file of the races: they are there from the beginning."""
 
 __all__ = ["CORE", "DATA_FILES", "Planned", "SnapshotChange", "base_changes", "operations"]

@@ -19,8 +19,19 @@ from conformance.races.invariants import Transition, check, missing_files
 from conformance.races.operations import Planned
 from conformance.races.world import Fault, Placed, World
 from conformance.races.writers import Node, Source
-from spec_ref.commits.commit import Base, CommitConflict, Committed, CommitFailed, CommitStateUnknown, commit
-from spec_ref.commits.effects import DeleteFile, Draw, Effect, ReadFile, ReadPointer, Steps, Swap, SwapPointer, Wait, WriteFile
+from spec_ref.commits.commit import Base, CommitConflict, CommitFailed, CommitStateUnknown, Committed, commit
+from spec_ref.commits.effects import (
+    DeleteFile,
+    Draw,
+    Effect,
+    ReadFile,
+    ReadPointer,
+    Steps,
+    Swap,
+    SwapPointer,
+    Wait,
+    WriteFile,
+)
 from spec_ref.errors import SpecError
 from spec_ref.table_metadata.metadata import TableMetadata
 
@@ -117,7 +128,9 @@ class Simulator:
             self._known: dict[Any, tuple[int, dict[tuple[str, ...], int]]] = {}
             count, outcomes = self._follow(self._begin(), ())
             contested = frozenset(
-                path for path, writers in self._deleted.items() if self._read.get(path, set()) - writers or len(writers) > 1
+                path
+                for path, writers in self._deleted.items()
+                if self._read.get(path, set()) - writers or len(writers) > 1
             )
             if self._found or contested <= self.contested:
                 return Explored(count, len(self._known), tuple(self._found), outcomes)
@@ -136,7 +149,8 @@ class Simulator:
         known = self._known.get(key)
         if known is not None:
             return known
-        count, outcomes = 0, {}
+        count = 0
+        outcomes: dict[tuple[str, ...], int] = {}
         ended = True
         for step in self.choices(state):
             ended = False
@@ -211,7 +225,9 @@ class Simulator:
                 state = self._local(state, writer, way)
         return self._run_unseen(state, writer, way)
 
-    def _swap_step(self, state: State, writer: int, what: str, swap: tuple[str | None, str], way: tuple[Step, ...]) -> State:
+    def _swap_step(
+        self, state: State, writer: int, what: str, swap: tuple[str | None, str], way: tuple[Step, ...]
+    ) -> State:
         world, answer = state.world, Swap.UNKNOWN
         if what == Fault.LATE.value:
             world = evolve(world, late=(*world.late, (writer, *swap)))

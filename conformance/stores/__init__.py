@@ -3,7 +3,7 @@
 Each store performs the effects of `spec_ref.commits` on something real: files and their names, or a row of a database.
 """
 
-from conformance.stores.runner import Store, commit, load, run
 from conformance.stores.opening import open_store
+from conformance.stores.runner import Store, commit, load, run
 
 __all__ = ["Store", "commit", "load", "open_store", "run"]

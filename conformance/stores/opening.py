@@ -25,7 +25,9 @@ def open_store(url: str) -> Store:
     parts = urlsplit(url)
     given = {key: values[-1] for key, values in parse_qs(parts.query).items()}
     fields = ("table", "namespace", "catalog")
-    name = TableName(*(given.get(key, default) for key, default in zip(fields, ("table", "default", "conformance"), strict=True)))
+    name = TableName(
+        *(given.get(key, default) for key, default in zip(fields, ("table", "default", "conformance"), strict=True))
+    )
     match parts.scheme:
         case "file" | "":
             return FileSystemStore(url)
