@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import attrs
@@ -166,16 +166,21 @@ def read_row_of(row: Row, version: FormatVersion) -> Reader:
 def unknown_of(kind: RecordOf) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """Takes the properties that no version knows, which a newer writer may have added, out of an object."""
     known = frozenset(rule.name for rule in field_rules(kind.cls).values()) | frozenset(kind.constants)
+    return functools.partial(unknown_members, known)
 
-    def unknown(document: dict[str, Any]) -> dict[str, Any]:
-        kept = {}
-        for name, value in document.items():
-            if name not in known:
-                with at(f"/{escaped(name)}"):
-                    kept[name] = finite(value)
-        return kept
 
-    return unknown
+def unknown_members(known: Collection[str], document: dict[str, Any]) -> dict[str, Any]:
+    """The members of an object but those that are known.
+
+    Raises:
+        SpecError: TMD029 for a number that is too large for a double.
+    """
+    kept = {}
+    for name, value in document.items():
+        if name not in known:
+            with at(f"/{escaped(name)}"):
+                kept[name] = finite(value)
+    return kept
 
 
 def check_constants(kind: RecordOf, document: dict[str, Any]) -> None:

@@ -27,12 +27,11 @@ def without_defaults(type_: Type) -> Type:
     """The type as a version before `DEFAULTS_SINCE` reads and writes it."""
     match type_:
         case StructType(fields):
-            return StructType(
-                tuple(
-                    evolve(field, type=without_defaults(field.type), initial_default=None, write_default=None)
-                    for field in fields
-                )
+            bare = (
+                evolve(field, type=without_defaults(field.type), initial_default=None, write_default=None)
+                for field in fields
             )
+            return evolve(type_, fields=tuple(bare))
         case ListType(_, element):
             return evolve(type_, element=without_defaults(element))
         case MapType(_, key, _, value):

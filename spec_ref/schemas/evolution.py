@@ -188,7 +188,8 @@ def _edit(type_: Type, target: int | None, edit: Callable[[Type], Type], own: in
         return edit(type_)
     match type_:
         case StructType(fields):
-            return StructType(tuple(evolve(field, type=_edit(field.type, target, edit, field.id)) for field in fields))
+            edited = (evolve(field, type=_edit(field.type, target, edit, field.id)) for field in fields)
+            return evolve(type_, fields=tuple(edited))
         case ListType(element_id, element):
             return evolve(type_, element=_edit(element, target, edit, element_id))
         case MapType(key_id, key, value_id, value):
@@ -207,7 +208,7 @@ def _edit_fields(
     def edit_struct(type_: Type) -> Type:
         if not isinstance(type_, StructType):
             raise violation("EVO001", "only a struct has fields", found=str(type_))
-        return StructType(edit(type_.fields))
+        return evolve(type_, fields=edit(type_.fields))
 
     made = _edit(schema.as_struct(), struct_id, edit_struct, ROOT)
     assert isinstance(made, StructType)

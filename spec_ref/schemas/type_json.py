@@ -2,16 +2,19 @@
 
 A primitive type and variant are a string, a nested type an object. What is written is canonical; what is read may have
 whitespace around the parameters of a type and their separators (JSC005), may leave out the parameters of ``geometry``
-and ``geography`` that have a default, and may have members in objects that the spec does not list, which are ignored.
+and ``geography`` that have a default, and may have members in objects that the spec does not list: they mean nothing to
+this version, and are kept for the writers that know them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from spec_ref.errors import at, violation
+from spec_ref.json_records import unknown_members
+from spec_ref.records import field_rules
 from spec_ref.schemas.defaults import NULL_ONLY, check_default
 from spec_ref.schemas.types import (
     PLAIN_PRIMITIVES,
@@ -48,16 +51,17 @@ MAX_INT = 2**31 - 1
 def type_to_json(type_: Type) -> str | dict[str, Any]:
     """The canonical JSON of a type."""
     match type_:
-        case StructType(fields):
-            return {"type": "struct", "fields": [_field_to_json(field) for field in fields]}
-        case ListType(element_id, element, required):
+        case StructType(fields, extra):
+            return {"type": "struct", "fields": [_field_to_json(field) for field in fields], **_extra("struct", extra)}
+        case ListType(element_id, element, required, extra):
             return {
                 "type": "list",
                 "element-id": element_id,
                 "element-required": required,
                 "element": type_to_json(element),
+                **_extra("list", extra),
             }
-        case MapType(key_id, key, value_id, value, required):
+        case MapType(key_id, key, value_id, value, required, extra):
             return {
                 "type": "map",
                 "key-id": key_id,
@@ -65,6 +69,7 @@ def type_to_json(type_: Type) -> str | dict[str, Any]:
                 "value-id": value_id,
                 "value-required": required,
                 "value": type_to_json(value),
+                **_extra("map", extra),
             }
         case _:
             return str(type_)
@@ -83,7 +88,12 @@ def _field_to_json(field: NestedField) -> dict[str, Any]:
         if default is not None:
             with at(f"/{name}"):
                 json[name] = _default_to_json(field.type, default)
-    return json
+    return {**json, **_extra("field", field.extra)} if field.extra else json
+
+
+def _extra(name: str, extra: Mapping[str, Json]) -> dict[str, Json]:
+    """What stands in an object beside the members that the spec lists."""
+    return unknown_members(_KNOWN[name], dict(extra)) if extra else {}
 
 
 def type_from_json(json: Json) -> Type:
@@ -229,7 +239,7 @@ def _struct(json: dict[str, Json], depth: int) -> StructType:
     for index, field in enumerate(_member(json, "fields", list, "JSC006")):
         with at(f"/fields/{index}"):
             fields.append(_field(field, depth))
-    return StructType(tuple(fields))
+    return StructType(tuple(fields), extra=_extra("struct", json))
 
 
 def _field(json: Json, depth: int) -> NestedField:
@@ -247,6 +257,7 @@ def _field(json: Json, depth: int) -> NestedField:
         doc=_member(json, "doc", str, "JSC006") if "doc" in json else None,
         initial_default=_default_from_json(json, "initial-default", type_),
         write_default=_default_from_json(json, "write-default", type_),
+        extra=_extra("field", json),
     )
 
 
@@ -255,6 +266,7 @@ def _list(json: dict[str, Json], depth: int) -> ListType:
         element_id=_member(json, "element-id", int, "JSC007"),
         element=_member_type(json, "element", depth, "JSC007"),
         element_required=_member(json, "element-required", bool, "JSC007"),
+        extra=_extra("list", json),
     )
 
 
@@ -265,8 +277,17 @@ def _map(json: dict[str, Json], depth: int) -> MapType:
         value_id=_member(json, "value-id", int, "JSC007"),
         value=_member_type(json, "value", depth, "JSC007"),
         value_required=_member(json, "value-required", bool, "JSC007"),
+        extra=_extra("map", json),
     )
 
+
+_KNOWN: dict[str, frozenset[str]] = {
+    "struct": frozenset({"type", "fields"}),
+    "list": frozenset({"type", "element-id", "element", "element-required"}),
+    "map": frozenset({"type", "key-id", "key", "value-id", "value", "value-required"}),
+    "field": frozenset(rule.name for rule in field_rules(NestedField).values()),
+}
+"""The members that the spec lists (Appendix C, Schemas)."""
 
 _NESTED: dict[str, Callable[[dict[str, Json], int], Type]] = {"struct": _struct, "list": _list, "map": _map}
 

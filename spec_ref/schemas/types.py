@@ -1,13 +1,14 @@
 """The types of a schema (Schemas and Data Types).
 
 Nested types are structs, lists and maps; variant is semi-structured; all others are primitive. Every type is an
-immutable value: two types are equal when they are the same type with the same parameters and field ids.
+immutable value: two types are equal when they are the same type with the same parameters and field ids, whatever else a
+newer writer says of them.
 """
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 import attrs
@@ -18,6 +19,13 @@ from spec_ref.versions import OMITTED, OPTIONAL, REQUIRED, V1, V3, FormatVersion
 
 MAX_DECIMAL_PRECISION = 38
 DEFAULT_CRS = "OGC:CRS84"
+
+
+def _extra() -> Any:
+    """The attribute for properties that no format version knows, kept for the writers that do; it makes no difference
+    between types.
+    """
+    return attrs.field(factory=dict, eq=False, repr=False)
 
 
 @record
@@ -167,6 +175,7 @@ class NestedField:
     write_default: Any = spec_field(
         "write-default", v1=OMITTED, v2=OMITTED, v3=OPTIONAL, requirement="DEF002", default=None
     )
+    extra: Mapping[str, Any] = _extra()
 
 
 @record
@@ -174,6 +183,7 @@ class StructType:
     """``struct``: a tuple of typed, named fields with ids."""
 
     fields: tuple[NestedField, ...] = attrs.field(converter=tuple)
+    extra: Mapping[str, Any] = _extra()
 
     @property
     def since(self) -> FormatVersion:
@@ -194,6 +204,7 @@ class ListType:
     element_id: int
     element: Type
     element_required: bool = True
+    extra: Mapping[str, Any] = _extra()
 
     @property
     def since(self) -> FormatVersion:
@@ -212,6 +223,7 @@ class MapType:
     value_id: int
     value: Type
     value_required: bool = True
+    extra: Mapping[str, Any] = _extra()
 
     @property
     def since(self) -> FormatVersion:
