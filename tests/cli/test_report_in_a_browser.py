@@ -1,0 +1,128 @@
+"""The HTML report as a person uses it, in Chromium (Debian: chromium and chromium-driver)."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.ui import Select, WebDriverWait
+
+from conformance.judge import Outcome
+from conformance.reports import html
+from conformance.results import AdapterRun, Case, Result, Run
+
+CASES = 60
+OPTIONS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--window-size=1400,1000",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report of one engine that fails every tenth case, and of one that is right."""
+    cases = {}
+    results = []
+    for number in range(CASES):
+        id_ = f"case-{number}"
+        cases[id_] = Case(
+            id_, "hashing" if number % 2 else "types", "hash", "Appendix B", ("HSH001",), (1, 2, 3),
+            {"type": "string", "value": "<b>bold</b>"}, {"ok": number}, note=f"the note of {number}",
+        )  # fmt: skip
+        results.append(Result("right", id_, Outcome.PASSED, "passed"))
+        wrong = number % 10 == 1
+        outcome, status = (Outcome.FAILED, "failed") if wrong else (Outcome.PASSED, "passed")
+        got = {"ok": -number} if wrong else None
+        results.append(Result("wrong", id_, outcome, status, "another number" if wrong else "", got))
+    adapters = [AdapterRun("right", "right", "lib", "1"), AdapterRun("wrong", "wrong", "lib", "2")]
+    header = {"results": 1, "tool": "0", "started": "2026-01-01", "vectors": {"on_disk": CASES, "selected": CASES}}
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    path.write_text(html.render(Run(header, cases, adapters, results, complete=True, exit_status=1)), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
+    driver = shutil.which("chromedriver")
+    assert driver, "the report is tested in a browser: install chromium and chromium-driver (tools/system_packages.sh)"
+    options = webdriver.ChromeOptions()
+    for option in (*OPTIONS, f"--user-data-dir={tmp_path_factory.mktemp('chromium')}"):
+        options.add_argument(option)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    yield browser
+    browser.quit()
+
+
+@pytest.fixture
+def browser(chromium: webdriver.Chrome, page: Path) -> webdriver.Chrome:
+    """The report, just opened."""
+    chromium.get(page.as_uri())
+    WebDriverWait(chromium, 10).until(lambda one: one.find_element(By.TAG_NAME, "body").get_attribute("data-ready"))
+    return chromium
+
+
+def listed(browser: webdriver.Chrome) -> list[str]:
+    return [element.text for element in browser.find_elements(By.CSS_SELECTOR, "#list summary code")]
+
+
+def click(browser: webdriver.Chrome, element: WebElement) -> None:
+    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
+    element.click()
+
+
+def test_it_opens_without_an_error_and_without_the_network(browser: webdriver.Chrome) -> None:
+    assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
+    assert "60 vectors" in browser.find_element(By.TAG_NAME, "header").text
+    assert browser.find_element(By.CSS_SELECTOR, "form output").text == "60 of 60 cases"
+    fetched = browser.execute_script("return performance.getEntriesByType('resource').map((one) => one.name)")
+    assert [name for name in fetched if not name.startswith(("data:", "blob:"))] == []
+
+
+def test_a_cell_of_the_matrix_leads_to_its_failures(browser: webdriver.Chrome) -> None:
+    cell = browser.find_element(By.CSS_SELECTOR, '.matrix button[data-adapter="wrong"][data-suite="hashing"]')
+    assert cell.find_element(By.CSS_SELECTOR, "span.failed").text == "6"
+    click(browser, cell)
+    assert listed(browser) == [f"case-{number}" for number in range(1, CASES, 10)]
+    assert Select(browser.find_element(By.NAME, "status")).first_selected_option.text == "failed"
+
+
+def test_a_case_opens_to_its_evidence(browser: webdriver.Chrome) -> None:
+    browser.find_element(By.NAME, "words").send_keys("case-11")
+    assert listed(browser) == ["case-11"]
+    click(browser, browser.find_element(By.CSS_SELECTOR, "#list summary"))
+    text = browser.find_element(By.CSS_SELECTOR, "#list .case").text
+    for told in ("<b>bold</b>", '{ "ok": 11 }', '{ "ok": -11 }', "another number", "the note of 11", "HSH001"):
+        assert told in text
+    assert "iceberg-conformance replay case-11 --adapter wrong" in text
+    assert browser.find_elements(By.CSS_SELECTOR, "#list b b, #list pre b") == []
+
+
+def test_a_long_list_grows_when_asked(browser: webdriver.Chrome) -> None:
+    more = browser.find_element(By.ID, "more")
+    while more.is_displayed():
+        before = len(listed(browser))
+        click(browser, more)
+        assert len(listed(browser)) > before
+    assert len(listed(browser)) == CASES
+
+
+def test_deviations_are_grouped_by_cause(browser: webdriver.Chrome) -> None:
+    text = browser.find_element(By.ID, "deviations").text
+    assert "wrong lib 2" in text
+    assert "6 (failed) another number" in text
+    assert "right lib 1" not in text
+
+
+def test_coverage_leads_to_the_cases_of_a_requirement(browser: webdriver.Chrome) -> None:
+    text = browser.find_element(By.ID, "coverage").text
+    assert "Appendix B" in text
+    button = browser.find_element(By.CSS_SELECTOR, "#coverage button[title]")
+    browser.execute_script("arguments[0].closest('details').open = true", button)
+    browser.execute_script("arguments[0].click()", button)
+    assert "cases" in browser.find_element(By.CSS_SELECTOR, "form output").text
