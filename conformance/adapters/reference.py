@@ -9,7 +9,13 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from conformance.adapters import reference_expressions, reference_manifests, reference_metadata, reference_puffin
+from conformance.adapters import (
+    reference_expressions,
+    reference_manifests,
+    reference_metadata,
+    reference_puffin,
+    reference_tables,
+)
 from conformance.adapters.serve import serve
 from conformance.exchange import from_exchange, to_exchange
 from conformance.exchange_bounds import bound_from_exchange, bound_to_exchange
@@ -121,6 +127,7 @@ def operations() -> dict[str, Callable[[Arguments], object]]:
         **reference_manifests.operations(),
         **reference_puffin.operations(),
         **reference_expressions.operations(),
+        **reference_tables.operations(),
     }
 
 

@@ -17,7 +17,9 @@ def _only(folder: Path, pattern: str) -> Path:
     return found[-1]
 
 
-def _broken(name: str, about: str, damage: Callable[[SparkTable], None], version: int = 2, format_: str = "parquet") -> None:
+def _broken(
+    name: str, about: str, damage: Callable[[SparkTable], None], version: int = 2, format_: str = "parquet"
+) -> None:
     @golden(name, "iceberg-java")
     def make(session: Session) -> None:
         table = SparkTable(session, name, version, about)
@@ -66,7 +68,12 @@ _broken("broken-data-cut-orc", "an ORC data file is cut off", _cut("*-0-00001.or
 _broken("broken-deletes-missing", "a position-delete file is missing", _without("*-deletes.parquet"))
 _broken("broken-dv-missing", "a file of deletion vectors is missing", _without("*-deletes.puffin"), 3)
 # A blob begins at byte 4: its length, the magic, a count of bitmaps, then keys and bitmaps.
-_broken("broken-dv-checksum", "a bit of a deletion vector is turned, so that its checksum is wrong", _flip("*.puffin", 40), 3)
+_broken(
+    "broken-dv-checksum",
+    "a bit of a deletion vector is turned, so that its checksum is wrong",
+    _flip("*.puffin", 40),
+    3,
+)
 _broken("broken-dv-magic", "the magic of a deletion vector is wrong", _flip("*.puffin", 9), 3)
 _broken("broken-manifest-missing", "a manifest is missing", _without("*-m0.avro"))
 _broken("broken-manifest-cut", "a manifest is cut off", _cut("*-m0.avro", 9))

@@ -112,10 +112,10 @@ def _equality_deletes_scopes(session: Session) -> None:
     table.append("parquet", (1, "x"), (2, "x"), partition={"p": "x"})
     table.append("parquet", (1, "y"), (2, "y"), partition={"p": "y"})
     table.mark("appended")
-    ids = {"id": (1, "long")}
+    ids, of_partition = {"id": (1, "long")}, table.rows[3]
     table.commit_deletes(
         table.equality_delete("parquet", ids, [{"id": 1}], partition={"p": "x"}),
-        gone=lambda row: row in table.rows[3:4],
+        gone=lambda row: row is of_partition,
     )
     table.mark("deleted in one partition")
     spec = table.java().specs().get(0)

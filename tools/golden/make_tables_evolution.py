@@ -8,6 +8,7 @@ from typing import Any
 
 from tools.golden.make_tables_kit import golden, list_of, map_of, struct
 from tools.golden.make_tables_spark import JavaTable, Session, SparkTable
+from tools.golden.make_tables_types import FOR_ORC
 
 FORMATS = ("parquet", "avro", "orc")
 
@@ -21,7 +22,9 @@ def _evolved(name: str, format_: str, engine: str = "iceberg-java") -> None:
             {"id": "int", "data": "string", "price": "float", "dec": "decimal(9, 2)", "gone": "string"},
             write_format_default=format_,
         )
-        table.insert((1, "a", 0.1, "1.00", "x"), (-(2**31), None, "NaN", "-9999999.99", None), (3, "c", None, None, "z"))
+        table.insert(
+            (1, "a", 0.1, "1.00", "x"), (-(2**31), None, "NaN", "-9999999.99", None), (3, "c", None, None, "z")
+        )
         table.mark("first schema")
         table.sql("ALTER TABLE {t} ALTER COLUMN id TYPE bigint")
         table.columns["id"] = "long"
@@ -89,7 +92,12 @@ def _nested_evolved(name: str, format_: str) -> None:
             row["items"] = [item and {**item, "more": None} for item in row["items"]]
             row["props"] = row["props"] and [(key, value and {**value, "w": None}) for key, value in row["props"]]
         table.insert(
-            (4, {"z": "new", "x": 2**40, "why": -1}, [{"name": "b", "n": 2**40, "more": 1.5}], [("k", {"v": 1e300, "w": True})])
+            (
+                4,
+                {"z": "new", "x": 2**40, "why": -1},
+                [{"name": "b", "n": 2**40, "more": 1.5}],
+                [("k", {"v": 1e300, "w": True})],
+            )
         )
         table.mark("second schema")
         table.finish()
@@ -148,29 +156,33 @@ def _with_defaults(name: str, format_: str) -> None:
     @golden(name, "iceberg-java")
     def make(session: Session) -> None:
         about = f"columns with default values that {format_} files do not have; a default that changes later"
+        defaults = {
+            name: (type_, FOR_ORC.get(value, value) if format_ == "orc" else value)
+            for name, (type_, value) in DEFAULTS.items()
+        }
         table = JavaTable(session, name, 3, about)
         table.make({"id": "long"})
         table.append(format_, (1,), (2,))
         table.mark("before the defaults")
         update = table.java().updateSchema()
-        for column, (type_, value) in DEFAULTS.items():
+        for column, (type_, value) in defaults.items():
             parsed = session.iceberg.types.Types.fromPrimitiveString(type_)
             literal = session.literal(type_, value)
             update = update.addColumn(column, parsed, None, literal)
         update = update.addColumn("plain", session.iceberg.types.Types.StringType.get())
         update.commit()
-        table.say(f"Java: updateSchema().addColumn of {DEFAULTS} with defaults, and of plain string")
-        for column, (type_, value) in DEFAULTS.items():
+        table.say(f"Java: updateSchema().addColumn of {defaults} with defaults, and of plain string")
+        for column, (type_, value) in defaults.items():
             table.added(column, type_, value=value)
         table.added("plain", "string")
-        table.append(format_, (3, *(None for _ in DEFAULTS), "p"))
+        table.append(format_, (3, *(None for _ in defaults), "p"))
         other = (4, False, 0, 0, 0.0, 0.0, "0.00", "1970-01-01", "1970-01-01T00:00:00", "1970-01-01T00:00:00+00:00", "",
                  "00000000-0000-0000-0000-000000000000", "000000", "", None)  # fmt: skip
         table.append(format_, other)
         table.mark("with defaults")
         table.java().updateSchema().updateColumnDefault("i", session.literal("int", 35)).commit()
         table.say("Java: updateSchema().updateColumnDefault(i, 35)")
-        table.append(format_, (5, *(value for _, value in DEFAULTS.values()), "q"))
+        table.append(format_, (5, *(value for _, value in defaults.values()), "q"))
         table.mark("with another write default")
         table.finish()
 
@@ -261,7 +273,13 @@ def _mapped(name: str, format_: str) -> None:
         table = SparkTable(session, name, 2, about)
         inside = struct((6, "x", "int"), (7, "y", "string"))
         table.create(
-            {"id": "int", "data": "string", "point": inside, "items": list_of(8, "int"), "props": map_of(9, "string", 10, "int")},
+            {
+                "id": "int",
+                "data": "string",
+                "point": inside,
+                "items": list_of(8, "int"),
+                "props": map_of(9, "string", 10, "int"),
+            },
             write_format_default=format_,
         )
         place = _imported(

@@ -21,7 +21,7 @@ def _branches(session: Session) -> None:
     table.sql("ALTER TABLE {t} CREATE BRANCH other")
     table.insert((2, "b"), branch="other")
     other = [*table.rows, {"id": 2, "data": "b"}]
-    table.mark("other branch", ref="other", rows=other, ref_name="other")
+    table.mark("other branch", ref="other", rows=other, branch="other")
     table.insert((3, "c"))
     table.mark("main goes on")
     table.sql("ALTER TABLE {t} ADD COLUMN more int")
@@ -81,7 +81,9 @@ def _upgraded(session: Session) -> None:
     table = SparkTable(session, "upgraded-v1-v2-v3", 1, about)
     table.create({"id": "long", "data": "string"}, "data")
     table.insert((1, "a"), (2, "a"), (3, "b"))
-    table.insert((4, None),)
+    table.insert(
+        (4, None),
+    )
     table.mark("version 1")
     table.sql("ALTER TABLE {t} SET TBLPROPERTIES ('format-version'='2', 'write.delete.mode'='merge-on-read')")
     table.version, table.sequence_number = 2, 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tools.golden.make_tables_kit import golden
 from tools.golden.make_tables_spark import JavaTable, Session, SparkTable
+from tools.golden.make_tables_types import FOR_ORC
 
 UUIDS = ("00000000-0000-0000-0000-000000000001", "f79c3e09-677c-4bbd-a479-3f349cb785e7")
 
@@ -33,7 +34,10 @@ def _identity(name: str, version: int, format_: str) -> None:
     def make(session: Session) -> None:
         table = JavaTable(session, name, version, f"identity partitions of every type, {format_}")
         table.make({"n": "int", **IDENTITIES}, [("identity", column) for column in IDENTITIES])
-        table.append_partitioned(format_, *IDENTITY_ROWS)
+        rows = [
+            tuple(FOR_ORC.get(value, value) if format_ == "orc" else value for value in row) for row in IDENTITY_ROWS
+        ]
+        table.append_partitioned(format_, *rows)
         table.mark("all rows")
         table.finish()
 
@@ -91,7 +95,7 @@ def _times(name: str, format_: str, engine: str = "iceberg-java") -> None:
         columns = {"n": "int", "y": "date", "m": "timestamptz", "d": "timestamp", "h": "timestamptz"}
         table.create(columns, "years(y), months(m), days(d), hours(h)", write_format_default=format_)
         z = "+00:00"
-        table.insert(
+        rows = [
             (1, "1969-12-31", f"1969-12-31T23:59:59.999999{z}", "1969-12-31T23:59:59.999999", f"1969-12-31T23:59:59.999999{z}"),
             (2, "1970-01-01", f"1970-01-01T00:00:00.000000{z}", "1970-01-01T00:00:00.000000", f"1970-01-01T00:00:00.000000{z}"),
             (3, "1969-01-01", f"1969-11-30T23:59:59.999999{z}", "1969-12-30T23:59:59.999999", f"1969-12-31T22:59:59.999999{z}"),
@@ -99,7 +103,12 @@ def _times(name: str, format_: str, engine: str = "iceberg-java") -> None:
             (5, "2017-11-16", f"2017-11-16T22:31:08.000000{z}", "2017-11-16T22:31:08.000000", f"2017-11-16T22:31:08.000001{z}"),
             (6, "1583-01-01", f"1600-02-29T12:00:00.000000{z}", "1600-02-29T12:00:00.000000", f"1600-02-29T12:00:00.000000{z}"),
             (7, None, None, None, None),
-        )  # fmt: skip
+        ]  # fmt: skip
+        if format_ == "orc":
+            far = {"1600-02-29T12:00:00.000000": "1700-02-28T12:00:00.000000"}
+            changes = {**FOR_ORC, **far, **{key + z: value + z for key, value in far.items()}}
+            rows = [tuple(changes.get(value, value) for value in row) for row in rows]
+        table.insert(*rows)
         table.mark("all rows")
         table.finish()
 
@@ -196,7 +205,7 @@ def _names(session: Session) -> None:
     about = "names that Avro does not allow, and partition values that paths have to escape"
     table = SparkTable(session, "names-special", 2, about)
     names = ["a b", "\u00e9\u4e2d", "1st", "per%cent", "q'uote", "x=y", "_", "A_x20B"]
-    table.create({name: "string" for name in names}, "`a b`, `\u00e9\u4e2d`, truncate(2, `1st`)")
+    table.create(dict.fromkeys(names, "string"), "`a b`, `\u00e9\u4e2d`, truncate(2, `1st`)")
     values = ["a/b", "a=b&c%20d", "", " ", "\u00e9\u4e2d\U0001f600", "null", "__HIVE_DEFAULT_PARTITION__", ".", "..",
               "a\\b", "#?:", "x\ty\n", None]  # fmt: skip
     table.insert(*((value, value, value, "p", value, None, str(n), "q") for n, value in enumerate(values)))
@@ -212,7 +221,8 @@ def _names_avro(session: Session) -> None:
     table = SparkTable(session, "names-avro", 2, about)
     inside = struct((6, "in side", "int"), (7, "9", "string"))
     table.create(
-        {"a b": "int", "\u00e9\u4e2d": "long", "1st": "string", "x.y": "int", "s-t": inside}, write_format_default="avro"
+        {"a b": "int", "\u00e9\u4e2d": "long", "1st": "string", "x.y": "int", "s-t": inside},
+        write_format_default="avro",
     )
     table.insert((1, 2, "a", 3, {"in side": 4, "9": "b"}), (None, None, None, None, None))
     table.mark("all rows")

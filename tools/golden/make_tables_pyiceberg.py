@@ -152,7 +152,16 @@ def _py_nested(_session: None) -> None:
 def _py_partitioned(_session: None) -> None:
     about = "partitions by identity, bucket, truncate, year, month, day and hour, null and before 1970"
     table = PyTable("pyiceberg-partitioned", 2, about)
-    columns = {"n": "int", "s": "string", "l": "long", "t": "string", "y": "date", "m": "timestamptz", "d": "timestamp", "h": "timestamptz"}  # noqa: E501
+    columns = {
+        "n": "int",
+        "s": "string",
+        "l": "long",
+        "t": "string",
+        "y": "date",
+        "m": "timestamptz",
+        "d": "timestamp",
+        "h": "timestamptz",
+    }  # noqa: E501
     table.create(
         columns,
         [("identity", "s"), ("bucket[4]", "l"), ("truncate[2]", "t"), ("year", "y"), ("month", "m"), ("day", "d"), ("hour", "h")],
@@ -210,7 +219,9 @@ def _py_evolution(_session: None) -> None:
         update.delete_column("gone")
         update.add_column("extra", StringType())
         update.move_first("extra")
-    table.say("update_schema: id to long, f to double, data renamed to label, gone dropped, extra string added as first")
+    table.say(
+        "update_schema: id to long, f to double, data renamed to label, gone dropped, extra string added as first"
+    )
     table.columns = {"id": "long", "data": "string", "f": "double", "gone": "int"}
     table.renamed("data", "label")
     table.dropped("gone")
@@ -236,7 +247,10 @@ def _py_add_files(_session: None) -> None:
     folder.mkdir()
     paths = []
     for number, rows in enumerate(([(1, 10), (2, 10)], [(3, 20)]), 1):
-        columns = {"id": pa.array([row[0] for row in rows], pa.int64()), "p": pa.array([row[1] for row in rows], pa.int32())}
+        columns = {
+            "id": pa.array([row[0] for row in rows], pa.int64()),
+            "p": pa.array([row[1] for row in rows], pa.int32()),
+        }
         paths.append(f"{folder}/plain-{number}.parquet")
         pq.write_table(pa.table(columns), paths[-1])
         table.say(f"plain Parquet file of {rows} as id, p")
@@ -246,4 +260,3 @@ def _py_add_files(_session: None) -> None:
     table.append((4, 10, "x"))
     table.mark("all rows")
     table.finish()
-

@@ -110,12 +110,26 @@ NANO_ROWS = (
 )
 
 
+# Iceberg-Java writes 1970 for instants of the last second before it to ORC, and timestamps that no count of nanoseconds
+# reaches are for a table of their own.
+FOR_ORC: dict[Any, Any] = {
+    "1969-12-31T23:59:59.999999": "1969-12-31T23:59:58.999999",
+    "1969-12-31T23:59:59.999999+00:00": "1969-12-31T23:59:58.999999+00:00",
+    "0001-01-01T00:00:00.000000": "1677-09-21T00:12:44.000001",
+    "0001-01-01T00:00:00.000000+00:00": "1677-09-21T00:12:44.000001+00:00",
+    "9999-12-31T23:59:59.999999": "2262-04-11T23:47:16.854775",
+    "9999-12-31T23:59:59.999999+00:00": "2262-04-11T23:47:16.854775+00:00",
+}
+
+
 def _types(name: str, version: int, format_: str, engine: str = "iceberg-java") -> None:
     @golden(name, engine)
     def make(session: Session) -> None:
         table = JavaTable(session, name, version, f"every primitive type in {format_}, version {version}")
         columns = {"n": "int", **PRIMITIVES}
         rows = [(number, *row) for number, row in enumerate((LEAST, MOST, ODD, ZERO, NULLS), 1)]
+        if format_ == "orc":
+            rows = [tuple(FOR_ORC.get(value, value) for value in row) for row in rows]
         if version == 3 and format_ != "orc":
             columns |= NANOS
             rows = [(*row, *nanos) for row, nanos in zip(rows, NANO_ROWS, strict=True)]
@@ -178,3 +192,13 @@ NESTED |= _NESTED_IDS
 
 for _format in ("parquet", "avro", "orc"):
     _nested(f"nested-{_format}", 2, _format)
+
+
+@golden("types-far-orc", "iceberg-java")
+def _far(session: Session) -> None:
+    table = JavaTable(session, "types-far-orc", 2, "dates and timestamps of the years 1 and 9999 in ORC")
+    table.make({"n": "int", "day": "date", "ts": "timestamp", "tz": "timestamptz"})
+    far = [[row[list(PRIMITIVES).index(name)] for name in ("day", "ts", "tz")] for row in (LEAST, MOST)]
+    table.append("orc", *((number, *row) for number, row in enumerate(far, 1)))
+    table.mark("all rows")
+    table.finish()
