@@ -22,6 +22,7 @@ conformance: $(READY)    ## replay every vector against the reference and the re
 	$(BIN)/iceberg-conformance run --all-engines --expect known-deviations --results results/conformance.jsonl --report json:results/conformance.json --report html:results/conformance.html --report junit:results/conformance.xml
 
 test: $(READY) lint types    ## lint, check the types and pass every test, those with real engines among them
+	tools/system_packages.sh
 	$(BIN)/iceberg-conformance engines install --all
 	$(BIN)/python -m pytest
 

@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
-# The programs that the tests use and that no Python package brings, from Debian's packages; run as root.
+# The programs that the tests use and that no Python package brings. Installs them from Debian's packages where it can.
 set -euo pipefail
 missing=()
 command -v chromedriver >/dev/null || missing+=(chromium chromium-driver)  # the HTML report is tested in a browser
 ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || missing+=(postgresql)  # commits are tested on a real server
-if ((${#missing[@]})); then
-  apt-get update -q
-  DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}"
+((${#missing[@]})) || exit 0
+if [[ $(id -u) != 0 ]] || ! command -v apt-get >/dev/null; then
+  echo "the tests need programs that are not here; as Debian's packages they are: ${missing[*]}" >&2
+  exit 1
 fi
+apt-get update -q
+DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}"
