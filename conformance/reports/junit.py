@@ -28,7 +28,7 @@ def _suite(run: Run, adapter: AdapterRun, vectors: Path | None) -> ElementTree.E
     wrongs = _wrongs(adapter)
     suite = ElementTree.Element(
         "testsuite",
-        name=_text(adapter.name),
+        name=xml_text(adapter.name),
         timestamp=str(run.header["started"]),
         time=f"{adapter.seconds:.3f}",
         tests=str(len(results) + len(wrongs)),
@@ -39,8 +39,8 @@ def _suite(run: Run, adapter: AdapterRun, vectors: Path | None) -> ElementTree.E
     properties = {"implementation": adapter.implementation, "version": adapter.version, "language": adapter.language}
     _properties(suite, [(name, value) for name, value in properties.items() if value])
     for name, text in wrongs:
-        case = ElementTree.SubElement(suite, "testcase", classname=_text(adapter.name), name=name)
-        ElementTree.SubElement(case, "error", message=_text(text))
+        case = ElementTree.SubElement(suite, "testcase", classname=xml_text(adapter.name), name=name)
+        ElementTree.SubElement(case, "error", message=xml_text(text))
     for result in results:
         suite.append(_testcase(run.cases[result.id], result, adapter, vectors))
     return suite
@@ -54,7 +54,7 @@ def _wrongs(adapter: AdapterRun) -> list[tuple[str, str]]:
 
 def _testcase(case: Case, result: Result, adapter: AdapterRun, vectors: Path | None) -> ElementTree.Element:
     classname = f"{adapter.name}.{case.suite}"
-    element = ElementTree.Element("testcase", classname=_text(classname), name=case.id)
+    element = ElementTree.Element("testcase", classname=xml_text(classname), name=case.id)
     properties = [("requirement", code) for code in case.requirements]
     if result.chosen is not None:
         properties.append(("chosen", dump_json(result.chosen)))
@@ -63,12 +63,12 @@ def _testcase(case: Case, result: Result, adapter: AdapterRun, vectors: Path | N
         case "failed" | "unexpected-pass" | "crashed":
             tag = "error" if result.status == "crashed" else "failure"
             reason = result.reason or "an expected deviation no longer happens"
-            wrong = ElementTree.SubElement(element, tag, message=_text(reason), type=result.status)
-            wrong.text = _text("\n".join(evidence(case, result, adapter, vectors)))
+            wrong = ElementTree.SubElement(element, tag, message=xml_text(reason), type=result.status)
+            wrong.text = xml_text("\n".join(evidence(case, result, adapter, vectors)))
         case "unsupported":
-            ElementTree.SubElement(element, "skipped", message=_text(f"unsupported: {result.reason}"))
+            ElementTree.SubElement(element, "skipped", message=xml_text(f"unsupported: {result.reason}"))
         case "known":
-            ElementTree.SubElement(element, "skipped", message=_text(f"known deviation: {result.deviation}"))
+            ElementTree.SubElement(element, "skipped", message=xml_text(f"known deviation: {result.deviation}"))
     return element
 
 
@@ -76,9 +76,9 @@ def _properties(element: ElementTree.Element, properties: list[tuple[str, str]])
     if properties:
         group = ElementTree.SubElement(element, "properties")
         for name, value in properties:
-            ElementTree.SubElement(group, "property", name=name, value=_text(value))
+            ElementTree.SubElement(group, "property", name=name, value=xml_text(value))
 
 
-def _text(text: str) -> str:
+def xml_text(text: str) -> str:
     """Text without the characters that XML has no way to write."""
     return _NOT_XML.sub("�", text)

@@ -21,6 +21,9 @@ R = TypeVar("R")
 HELD_BYTES = 128 << 20
 """Facts that are held in memory before they are written to files."""
 
+FEW_TASKS = 16
+"""Fewer are checked in this process: others take a second to start."""
+
 AHEAD = 2
 """Tasks for each process that are given out before their results are taken."""
 
@@ -58,7 +61,7 @@ class Local:
         return [Findings(tally.findings()), *others]
 
     def _results(self, context: Context, check: Check, tasks: Sequence[Any]) -> Iterator[Iterable[Emitted]]:
-        if self.workers == 1 or len(tasks) < 2:
+        if self.workers == 1 or len(tasks) < FEW_TASKS:
             for task in tasks:
                 yield check(context, task)
             return

@@ -5,6 +5,8 @@ The rows are read a batch at a time, and only the least of each column is kept.
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -225,19 +227,16 @@ class _Checks:
                 wrong, told = bool(first > second), shown(extreme)
             if wrong:
                 end = "lower" if is_lower else "upper"
-                tolerated = (
-                    signed_order(type_, bound, extreme, is_lower=is_lower)
-                    or self._early(type_, extreme, lambda value, bound=bound: value <= bound)
-                )  # fmt: skip
+                is_orc = data_file.file_format is FileFormat.ORC
+                tolerated = signed_order(type_, bound, extreme, is_lower=is_lower) or (
+                    is_orc and not is_lower and early_in_orc(type_, extreme, functools.partial(operator.ge, bound))
+                )
                 yield finding(
                     code, f"a value is {'below' if is_lower else 'above'} the {end} bound", file=self.place.manifest,
                     path=self.place.said(f"{attribute}/{field_id}"), found=bound,
                     expected=f"at {'most' if is_lower else 'least'} {told}",
                     severity=Severity.TOLERATED if tolerated else Severity.ERROR,
                 )  # fmt: skip
-
-    def _early(self, type_: Type, value: Any, fits: Callable[[Any], bool]) -> bool:
-        return self.place.data_file.file_format is FileFormat.ORC and early_in_orc(type_, value, fits)
 
 
 def early_in_orc(type_: Type, value: Any, fits: Callable[[Any], bool]) -> bool:

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spec_ref.errors import SpecError, Violation, shown
-from spec_ref.findings import Finding, Severity
+from spec_ref.findings import EXAMPLES, Finding, Severity
 from spec_ref.formats.avro_columns import BytesColumn, Column, NumberColumn
 from spec_ref.manifests.column_values import Mask
 from spec_ref.manifests.columns import ManifestColumns
@@ -51,6 +51,7 @@ def entry_findings(columns: ManifestColumns, context: Context, types: Mapping[in
         types: the types of the table's columns by id.
     """
     chosen = suspects(columns, context, types)
+    yield from _without_scheme(columns, context, chosen)
     for number, row in zip((chosen + columns.first).tolist(), columns.rows(chosen), strict=True):
         try:
             entry = columns.manifest.entry_of(row, number)
@@ -72,8 +73,31 @@ def entry_problems(
     yield from _bounds(entry, types)
 
 
+def _without_scheme(columns: ManifestColumns, context: Context, looked_at: npt.NDArray[np.intp]) -> Iterator[Finding]:
+    """Paths without a scheme, which some tables have in all entries, of the entries that nothing else is wrong with."""
+    try:
+        paths = columns.texts("file_path")
+    except SpecError:
+        return  # all entries are looked at
+    bare = np.fromiter((path is not None and ":" not in path for path in paths), bool, len(columns))
+    bare[looked_at] = False
+    rows = np.nonzero(bare)[0]
+    places = []
+    for row, values in zip(rows[:EXAMPLES].tolist(), columns.rows(rows[:EXAMPLES]), strict=True):
+        number = columns.first + row
+        entry = columns.manifest.entry_of(values, number)
+        found = [broken for _, broken in broken_rules(entry, context)]
+        places += [attrs.evolve(broken, path=f"/{number}{broken.path}") for broken in found]
+    if places:
+        examples = tuple(places) if len(rows) > 1 else ()
+        yield Finding(places[0], Severity.WARNING, len(rows), examples)
+
+
 def suspects(columns: ManifestColumns, context: Context, types: Mapping[int, Type]) -> npt.NDArray[np.intp]:
-    """The places in the batch of the entries that may break a rule; none that breaks one is left out."""
+    """The places in the batch of the entries that may break a rule; none that breaks one is left out.
+
+    A path without a scheme alone does not make an entry suspicious.
+    """
     try:
         return np.nonzero(_suspicious(columns, context, types))[0]
     except (AssertionError, SpecError):  # a column of a form that no writer gives it: let every entry be looked at
@@ -123,7 +147,8 @@ def _numbers(columns: ManifestColumns, context: Context, added: Mask, deleted: M
 
 
 def _texts(columns: ManifestColumns) -> Mask:
-    wrong = np.fromiter((path is None or ":" not in path for path in columns.texts("file_path")), bool, len(columns))
+    wrong = np.zeros(len(columns), np.bool_)
+    columns.texts("file_path")  # is refused where it is not text
     formats = columns.texts("file_format")
     if not _PLAIN.issuperset(formats):  # Puffin, or a name that may be none
         wrong |= np.fromiter((format_ not in _PLAIN for format_ in formats), bool, len(columns))

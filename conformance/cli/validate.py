@@ -1,0 +1,177 @@
+"""``iceberg-conformance validate``."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated, Literal
+
+import attrs
+from cyclopts import Parameter
+
+from conformance.failures import ExitStatus, NotExamined, UsageError
+from conformance.reports.terminal import coloured, plain
+from conformance.validate import rendering
+from conformance.validate.acceptance import acceptance
+from conformance.validate.catalogs import from_catalog
+from conformance.validate.context import Level
+from conformance.validate.diff import compare
+from conformance.validate.engines import Engine, Progress, quiet
+from conformance.validate.rendering import Outcome
+from conformance.validate.run import Snapshots, TableReport
+from conformance.validate.run import validate as validate_table
+
+_Format = Literal["text", "json", "jsonl", "sarif", "junit"]
+
+
+def validate(
+    *location: str,
+    level: Literal["metadata", "manifests", "files", "rows"] = "manifests",
+    engine: Literal["local", "spark"] = "local",
+    snapshots: str = "current",
+    select: tuple[str, ...] = (),
+    ignore: tuple[str, ...] = (),
+    fail_on: Literal["error", "tolerated", "warning", "info", "never"] = "error",
+    baseline: Path | None = None,
+    format: _Format = "text",
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    workers: int | None = None,
+    master: str | None = None,
+    diff: bool = False,
+) -> int:
+    """Check tables against the spec, whatever engine wrote them.
+
+    Exit status: 1 with findings that fail, 2 for wrong usage, 3 if metadata cannot be read and nothing failed.
+
+    Args:
+        location: A metadata file, the directory of a table, a URI of either, or catalog:NAME.NAMESPACE.TABLE.
+        level: How deep: the metadata; manifests too; files too, by their footers; all rows too.
+        engine: What the checks run on: this machine, or Spark.
+        snapshots: current, refs (all branches and tags), all, or the id of one.
+        select: Only requirements with this code, or whose codes begin so. May be repeated.
+        ignore: Not requirements with this code, or whose codes begin so. May be repeated.
+        fail_on: The least severity that fails.
+        baseline: A report in JSON whose findings are accepted, as long as they do not become more.
+        format: What is written to standard output.
+        output: Write the report to a file instead.
+        workers: Processes of the local engine; as many as there are processors where not given.
+        master: The Spark master, where the command is not run by spark-submit; local[*] where not given.
+        diff: Compare two versions of one table, OLD and NEW: what may not vanish or change between commits.
+    """
+    if not location:
+        raise UsageError("name a table: a metadata file, a directory, a URI, or catalog:NAME.NAMESPACE.TABLE")
+    if diff and len(location) != 2:
+        raise UsageError("--diff compares two locations, OLD and NEW")
+    accepted = acceptance(select, ignore, fail_on, baseline)
+    chosen = _snapshots(snapshots)
+    outcomes: list[Outcome] = []
+    failed = unreadable = False
+    with _progress() as progress, _checker(engine, workers, master, Level(level), chosen, progress) as check:
+        for one in [location] if diff else [(name,) for name in location]:
+            started = time.monotonic()
+            try:
+                named = [from_catalog(name) for name in one]
+                report = compare(named[0], named[1], check) if diff else check(named[0])
+            except NotExamined as error:
+                unreadable = True
+                outcomes.append(Outcome(one[-1], unreadable=str(error)))
+                continue
+            report = attrs.evolve(report, location=one[-1])
+            told, known = accepted.applied(report)
+            failed |= accepted.fails(told)
+            outcomes.append(Outcome(one[-1], told, accepted=known, seconds=time.monotonic() - started))
+    _write(outcomes, format, output)
+    if failed:
+        return ExitStatus.FAILURES
+    return ExitStatus.NOT_EXAMINED if unreadable else ExitStatus.CONFORMANT
+
+
+def _snapshots(text: str) -> Snapshots:
+    if text in ("current", "refs", "all"):
+        return Snapshots(text)
+    if text.isascii() and text.removeprefix("-").isdigit():
+        return Snapshots("one", int(text))
+    raise UsageError(f"--snapshots {text}: current, refs, all, or the id of a snapshot")
+
+
+@contextlib.contextmanager
+def _checker(
+    name: str, workers: int | None, master: str | None, level: Level, snapshots: Snapshots, progress: Progress
+) -> Iterator[Callable[[str], TableReport]]:
+    """What checks one table."""
+    if workers is not None and not 0 < workers <= 1024:
+        raise UsageError(f"--workers {workers}: from 1 to 1024")
+    made: Engine
+    if name == "spark" and importlib.util.find_spec("pyspark") is None:
+        from conformance.validate.remote import validate_there
+
+        yield lambda location: validate_there(location, level, snapshots, master)
+        return
+    if name == "spark":
+        from conformance.validate.spark import Spark
+
+        made = Spark(master, progress)
+    else:
+        from conformance.validate.local import Local
+
+        made = Local(workers or os.cpu_count() or 1, progress)
+    try:
+        yield lambda location: validate_table(location, level, made, snapshots)
+    finally:
+        made.close()
+
+
+def _write(outcomes: list[Outcome], format: _Format, output: Path | None) -> None:
+    if format == "text":
+        environ = os.environ
+        wanted = not environ.get("NO_COLOR") and (bool(environ.get("FORCE_COLOR")) or sys.stdout.isatty())
+        paint = coloured if wanted and output is None else plain
+        text = "".join(f"{line}\n" for line in rendering.as_text(outcomes, paint))
+    else:
+        text = _RENDER[format](outcomes)
+    if output is None:
+        encoding = sys.stdout.encoding or "utf-8"
+        sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
+        sys.stdout.flush()
+        return
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--output {output}: it cannot be written: {error.strerror}") from None
+
+
+_RENDER = {
+    "json": rendering.as_json,
+    "jsonl": rendering.as_lines,
+    "sarif": rendering.as_sarif,
+    "junit": rendering.as_junit,
+}
+
+
+@contextlib.contextmanager
+def _progress() -> Iterator[Progress]:
+    """Tells how far it is, on standard error while that is a terminal."""
+    if not sys.stderr.isatty():
+        yield quiet
+        return
+    told = 0.0
+
+    def tell(what: str, done: int, of: int) -> None:
+        nonlocal told
+        now = time.monotonic()
+        if now - told > 0.1 or done == of:
+            told = now
+            sys.stderr.write(f"\r\033[K{what}: {done} of {of}")
+            sys.stderr.flush()
+
+    try:
+        yield tell
+    finally:
+        sys.stderr.write("\r\033[K")
+        sys.stderr.flush()

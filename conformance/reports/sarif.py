@@ -1,0 +1,92 @@
+"""The SARIF 2.1.0 report of findings, for code-scanning views (OASIS SARIF, sections 3.13 to 3.52)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from conformance.version import tool_version
+from spec_ref.errors import Violation
+from spec_ref.findings import Finding, Severity
+from spec_ref.requirements import register
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+
+_LEVELS = {
+    Severity.ERROR: "error",
+    Severity.TOLERATED: "warning",
+    Severity.WARNING: "warning",
+    Severity.INFO: "note",
+}
+
+
+def render(findings: Sequence[tuple[str, Finding]], unreadable: Sequence[tuple[str, str]] = ()) -> str:
+    """The log.
+
+    Args:
+        findings: findings with the location of their table.
+        unreadable: tables that could not be read, and why.
+    """
+    codes = list(dict.fromkeys(finding.requirement for _, finding in findings))
+    run: dict[str, Any] = {
+        "tool": {
+            "driver": {
+                "name": "iceberg-conformance",
+                "version": tool_version(),
+                "rules": [_rule(code) for code in codes],
+            }
+        },
+        "invocations": [
+            {
+                "executionSuccessful": not unreadable,
+                "toolExecutionNotifications": [
+                    {"level": "error", "message": {"text": f"{location}: {reason}"}} for location, reason in unreadable
+                ],
+            }
+        ],
+        "results": [_result(location, finding, codes.index(finding.requirement)) for location, finding in findings],
+    }
+    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, allow_nan=False) + "\n"
+
+
+def _rule(code: str) -> dict[str, Any]:
+    rule = register()[code]
+    return {
+        "id": code,
+        "name": rule.slug,
+        "shortDescription": {"text": rule.text},
+        "help": {"text": f"{rule.section} ({rule.document}): {rule.text}"},
+    }
+
+
+def _result(location: str, finding: Finding, rule: int) -> dict[str, Any]:
+    result = {
+        "ruleId": finding.requirement,
+        "ruleIndex": rule,
+        "level": _LEVELS[finding.severity],
+        "message": {"text": _message(finding)},
+        "locations": [_location(place) for place in finding.places],
+        "occurrenceCount": finding.count,
+        "properties": {"table": location, "severity": finding.severity.value, "writer": finding.writer},
+    }
+    if not any(place.file for place in finding.places):
+        del result["locations"]
+    return result
+
+
+def _message(finding: Finding) -> str:
+    place = finding.violation
+    text = place.message
+    if place.found is not None:
+        text += f"; found {place.found}"
+    if place.expected is not None:
+        text += f"; expected {place.expected}"
+    return text
+
+
+def _location(place: Violation) -> dict[str, Any]:
+    made: dict[str, Any] = {"physicalLocation": {"artifactLocation": {"uri": place.file or ""}}}
+    if place.path:
+        made["logicalLocations"] = [{"fullyQualifiedName": place.path}]
+    return made

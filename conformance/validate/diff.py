@@ -1,0 +1,172 @@
+"""Two versions of one table: what may not vanish or change between commits (Table Metadata; Schema Evolution).
+
+Files and ids are immutable: what both versions name by one id is one thing, and what counts up never goes down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import attrs
+
+from conformance.failures import NotExamined
+from conformance.pipeline.file_access import read_bytes
+from conformance.pipeline.tables import metadata_location
+from conformance.validate.finding import finding
+from conformance.validate.run import TableReport, Unreadable
+from spec_ref.errors import SpecError
+from spec_ref.findings import Finding, Severity, Tally
+from spec_ref.records import evolve
+from spec_ref.schemas.evolution import promotable
+from spec_ref.schemas.types import is_primitive, kind
+from spec_ref.table_metadata import TableMetadata, read_metadata
+from spec_ref.table_metadata.files import MAX_METADATA_BYTES
+
+_COUNTERS = (
+    ("last-sequence-number", "TMD004", "last_sequence_number"),
+    ("last-column-id", "TMD006", "last_column_id"),
+    ("last-partition-id", "TMD013", "last_partition_id"),
+    ("next-row-id", "TMD024", "next_row_id"),
+    ("format-version", "TMD001", "format_version"),
+)
+"""What never decreases."""
+
+
+def compare(old: str, new: str, check: Callable[[str], TableReport]) -> TableReport:
+    """Check the new version of a table, by itself and against the old one.
+
+    Args:
+        old: where the old version is: a metadata file, say.
+        new: where the new version is.
+        check: checks a table by itself.
+
+    Raises:
+        Unreadable: the metadata of one of them cannot be read.
+    """
+    before, after = _read(old), _read(new)
+    report = check(after[0])
+    tally = Tally(report.findings)
+    tally.add(changes(before[1], after[1], before[0], after[0]))
+    return attrs.evolve(report, findings=tally.findings())
+
+
+def _read(location: str) -> tuple[str, TableMetadata]:
+    try:
+        root = metadata_location(location)
+        return root, read_metadata(read_bytes(root, limit=MAX_METADATA_BYTES), file=root)
+    except (NotExamined, SpecError) as error:
+        raise Unreadable(str(error)) from None
+
+
+def changes(old: TableMetadata, new: TableMetadata, old_file: str, file: str) -> Iterator[Finding]:
+    """What changed that may not, with places in the new metadata."""
+
+    def told(
+        code: str, message: str, path: str, found: Any, expected: Any, severity: Severity = Severity.ERROR
+    ) -> Finding:
+        return finding(code, message, file=file, path=path, found=found, expected=str(expected), severity=severity)
+
+    if old.table_uuid is not None and new.table_uuid != old.table_uuid:
+        yield told("TMD002", "this is another table", "/table-uuid", new.table_uuid, old.table_uuid)
+        return
+    for name, code, attribute in _COUNTERS:
+        before, after = getattr(old, attribute), getattr(new, attribute)
+        if before is not None and (after is None or after < before):
+            after = None if after is None else int(after)
+            yield told(code, f"{name} decreased", f"/{name}", after, f"at least {int(before)}")
+    if new.last_updated_ms < old.last_updated_ms:
+        path, expected = "/last-updated-ms", f"at least {old.last_updated_ms}"
+        yield told("TMD005", "the table was updated earlier", path, new.last_updated_ms, expected, Severity.WARNING)
+    kinds: tuple[tuple[str, str, Callable[[Any], int]], ...] = (
+        ("schemas", "EVO002", lambda one: one.schema_id),
+        ("partition_specs", "PAR011", lambda one: one.spec_id),
+        ("sort_orders", "TMD019", lambda one: one.order_id),
+        ("snapshots", "SNP001", lambda one: one.snapshot_id),
+    )
+    for attribute, code, key in kinds:
+        known = {key(one): one for one in getattr(old, attribute)}
+        for place, one in enumerate(getattr(new, attribute)):
+            other = known.get(key(one))
+            if other is not None and _essential(one) != _essential(other):
+                name = attribute.replace("_", "-")
+                yield told(code, f"what one id stands for in {name} changed", f"/{name}/{place}", key(one),
+                           f"the same as in {old_file}")  # fmt: skip
+    yield from _columns(old, new, told)
+    yield from _snapshots(old, new, told)
+    logged = [entry.metadata_file for entry in new.metadata_log]
+    if file != old_file and logged and old_file not in logged and new.last_updated_ms > old.last_updated_ms:
+        path, expected = "/metadata-log", old_file
+        yield told("TMD018", "the metadata log does not have the old file", path, logged[-1], expected, Severity.INFO)
+
+
+def _essential(one: Any) -> Any:
+    """Without what may change: the write-default of a column, and its documentation."""
+    fields = getattr(one, "fields", None)
+    if fields is None or not hasattr(one, "schema_id"):
+        return one
+    return evolve(one, fields=tuple(evolve(field, doc=None, write_default=None) for field in fields))
+
+
+def _columns(old: TableMetadata, new: TableMetadata, told: Callable[..., Finding]) -> Iterator[Finding]:
+    known = {column.id: column for schema in (*old.schemas, old.current_schema) for column in schema.columns()}
+    for place, schema in enumerate(new.schemas):
+        if schema in old.schemas:
+            continue
+        for column in schema.columns():
+            before = known.get(column.id)
+            path = f"/schemas/{place}"
+            if before is None:
+                if column.id <= old.last_column_id:
+                    yield told("EVO009", "a new column has an id that was given before", path, column.id,
+                               f"more than {old.last_column_id}")  # fmt: skip
+                continue
+            same = (
+                before.type == column.type or promotable(before.type, column.type, new.format_version)
+                if is_primitive(before.type) and is_primitive(column.type)
+                else kind(before.type) == kind(column.type)
+            )
+            if not same:
+                yield told("EVO001", "a column changed as no evolution may", path, f"{column.name}: {column.type}",
+                           f"{before.type}, or what it is promoted to")  # fmt: skip
+            if before.field is not None and column.field is not None:
+                first, then = before.field.initial_default, column.field.initial_default
+                if first != then:
+                    yield told("EVO014", "the initial-default of a column changed", path, then, first)
+
+
+def _snapshots(old: TableMetadata, new: TableMetadata, told: Callable[..., Finding]) -> Iterator[Finding]:
+    known = {snapshot.snapshot_id for snapshot in old.snapshots}
+    for place, snapshot in enumerate(new.snapshots):
+        if snapshot.snapshot_id in known:
+            continue
+        path = f"/snapshots/{place}"
+        is_numbered = new.format_version >= 2 and old.format_version >= 2
+        if is_numbered and snapshot.sequence_number <= old.last_sequence_number:
+            yield told("SNP003", "a new snapshot has an old sequence number", f"{path}/sequence-number",
+                       snapshot.sequence_number, f"more than {old.last_sequence_number}")  # fmt: skip
+        first = snapshot.first_row_id
+        if first is not None and old.next_row_id is not None and first < old.next_row_id:
+            yield told("LIN023", "a new snapshot gives row ids that were given before", f"{path}/first-row-id", first,
+                       f"at least {old.next_row_id}")  # fmt: skip
+    left = {snapshot.snapshot_id for snapshot in new.snapshots}
+    for name, ref in old.refs.items():
+        after = new.refs.get(name)
+        if after is not None and after.snapshot_id == ref.snapshot_id and ref.snapshot_id not in left:
+            path = f"/refs/{name}"
+            yield told("REF001", "the snapshot of a reference vanished", path, ref.snapshot_id, "the snapshot")
+    current = old.current_snapshot_id
+    if current is not None and new.snapshots and not _reaches(new, current) and current in left:
+        message = "the current snapshot does not descend from the old one: the table was rolled back or replaced"
+        yield told("TMD015", message, "/current-snapshot-id", new.current_snapshot_id, current, Severity.INFO)
+
+
+def _reaches(metadata: TableMetadata, ancestor: int) -> bool:
+    parents = {snapshot.snapshot_id: snapshot.parent_snapshot_id for snapshot in metadata.snapshots}
+    at, seen = metadata.current_snapshot_id, set[int]()
+    while at is not None and at not in seen:
+        if at == ancestor:
+            return True
+        seen.add(at)
+        at = parents.get(at)
+    return False

@@ -1,0 +1,193 @@
+"""The reports of validated tables: text for people, JSON, JSON lines, JUnit, and SARIF by `conformance.reports.sarif`."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+from xml.etree import ElementTree
+
+import attrs
+
+from conformance.reports import sarif
+from conformance.reports.junit import xml_text
+from conformance.validate.advice import advice
+from conformance.validate.readability import Reader, readers
+from conformance.validate.run import TableReport
+from spec_ref.errors import Violation
+from spec_ref.findings import Finding, Severity
+from spec_ref.requirements import register
+
+
+@attrs.frozen
+class Outcome:
+    """One location: its report, or why there is none."""
+
+    location: str
+    report: TableReport | None = None
+    unreadable: str | None = None
+    accepted: tuple[Finding, ...] = ()
+    """What the baseline knows."""
+
+    seconds: float = 0.0
+
+
+def place_json(place: Violation) -> dict[str, Any]:
+    """Where a requirement is broken, and by what."""
+    told = {"file": place.file, "path": place.path or None, "found": place.found, "expected": place.expected}
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def finding_json(finding: Finding) -> dict[str, Any]:
+    """A finding as JSON."""
+    rule = register()[finding.requirement]
+    return {
+        "code": finding.requirement,
+        "severity": finding.severity.value,
+        "message": finding.violation.message,
+        **place_json(finding.violation),
+        "count": finding.count,
+        "examples": [place_json(place) for place in finding.places],
+        "section": rule.section,
+        "writer": finding.writer,
+        "what_to_do": finding.advice or advice(finding.requirement),
+    }
+
+
+def reader_json(reader: Reader) -> dict[str, Any]:
+    """An engine, and what it cannot read, as JSON."""
+    obstacles = [
+        {"feature": fact.feature, "outcome": fact.outcome, "reason": fact.reason, "evidence": fact.evidence}
+        for fact in reader.obstacles
+    ]
+    return {"engine": reader.engine, "version": reader.versions, "reads": reader.reads, "obstacles": obstacles}
+
+
+def table_json(outcome: Outcome) -> dict[str, Any]:
+    """A table as JSON."""
+    report = outcome.report
+    if report is None:
+        return {"location": outcome.location, "unreadable": outcome.unreadable, "findings": []}
+    return {
+        "location": report.location,
+        "metadata_location": report.metadata_location,
+        "format_version": report.format_version,
+        "level": report.level.value,
+        "snapshots": [str(snapshot_id) for snapshot_id in report.snapshots],
+        "manifests": report.manifests,
+        "entries": report.entries,
+        "seconds": round(outcome.seconds, 3),
+        "counts": _counts(report),
+        "findings": [finding_json(finding) for finding in report.findings],
+        "accepted": [finding_json(finding) for finding in outcome.accepted],
+        "writers": list(report.writers),
+        "features": sorted(report.features),
+        "readability": [reader_json(reader) for reader in readers(report.features)],
+    }
+
+
+def _counts(report: TableReport) -> dict[str, int]:
+    counted = Counter(finding.severity.value for finding in report.findings)
+    return {severity.value: counted[severity.value] for severity in Severity}
+
+
+def as_json(outcomes: Sequence[Outcome]) -> str:
+    """One document."""
+    return json.dumps({"tables": [table_json(outcome) for outcome in outcomes]}, indent=2, allow_nan=False) + "\n"
+
+
+def as_lines(outcomes: Sequence[Outcome]) -> str:
+    """A line for each finding, with its table."""
+    rows = []
+    for outcome in outcomes:
+        if outcome.report is None:
+            rows.append({"location": outcome.location, "unreadable": outcome.unreadable})
+        findings = () if outcome.report is None else outcome.report.findings
+        rows += [{"location": outcome.location, **finding_json(finding)} for finding in findings]
+    return "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows)
+
+
+def as_junit(outcomes: Sequence[Outcome]) -> str:
+    """A suite for each table, a case for each cause; warnings and less do not fail."""
+    root = ElementTree.Element("testsuites", name="iceberg-conformance validate")
+    for outcome in outcomes:
+        findings = () if outcome.report is None else outcome.report.findings
+        failing = [one for one in findings if one.severity is Severity.ERROR]
+        suite = ElementTree.SubElement(
+            root, "testsuite", name=xml_text(outcome.location), tests=str(max(len(findings), 1)),
+            failures=str(len(failing)), errors=str(int(outcome.report is None)), time=f"{outcome.seconds:.3f}",
+        )  # fmt: skip
+        if outcome.report is None or not findings:
+            case = ElementTree.SubElement(suite, "testcase", classname=xml_text(outcome.location), name="validate")
+            if outcome.report is None:
+                ElementTree.SubElement(case, "error", message=xml_text(outcome.unreadable or ""))
+        for finding in findings:
+            name = f"{finding.requirement} {finding.violation.message}"
+            case = ElementTree.SubElement(suite, "testcase", classname=xml_text(outcome.location), name=xml_text(name))
+            text = "\n".join(str(place) for place in finding.places)
+            if finding.severity is Severity.ERROR:
+                ElementTree.SubElement(case, "failure", message=xml_text(name), type="error").text = xml_text(text)
+            else:
+                ElementTree.SubElement(case, "system-out").text = xml_text(f"{finding.severity.value}\n{text}")
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def as_sarif(outcomes: Sequence[Outcome]) -> str:
+    """A SARIF 2.1.0 log with one run."""
+    found = [(outcome.location, one) for outcome in outcomes if outcome.report for one in outcome.report.findings]
+    unreadable = [(one.location, one.unreadable or "") for one in outcomes if one.report is None]
+    return sarif.render(found, unreadable)
+
+
+_SIGNS = {
+    Severity.ERROR: ("error", "31"),
+    Severity.TOLERATED: ("tolerated", "35"),
+    Severity.WARNING: ("warning", "33"),
+    Severity.INFO: ("info", "36"),
+}
+
+
+def as_text(outcomes: Sequence[Outcome], paint: Callable[[str, str], str]) -> Iterator[str]:
+    """Lines for people."""
+    for outcome in outcomes:
+        yield paint(outcome.location, "1")
+        if outcome.report is None:
+            yield f"  {paint('cannot be read', '31')}: {outcome.unreadable}"
+        else:
+            yield from _table(outcome, outcome.report, paint)
+        yield ""
+
+
+def _table(outcome: Outcome, report: TableReport, paint: Callable[[str, str], str]) -> Iterator[str]:
+    looked = f"{len(report.snapshots)} snapshots, {report.manifests} manifests, {report.entries} entries"
+    deep = "" if report.level.value == "metadata" else f", {looked}"
+    yield f"  format version {report.format_version or 'unknown'}, level {report.level.value}{deep}"
+    if report.writers:
+        yield f"  written by {'; '.join(report.writers)}"
+    for finding in report.findings:
+        yield from _finding(finding, paint)
+    obstacles = [reader for reader in readers(report.features) if not reader.reads]
+    for reader in obstacles:
+        reasons = "; ".join(dict.fromkeys(f"{fact.outcome}: {fact.reason}" for fact in reader.obstacles))
+        yield f"  {paint('not readable by', '36')} {reader.engine} {reader.versions}: {reasons}"
+    if outcome.accepted:
+        yield f"  {len(outcome.accepted)} findings are in the baseline"
+    counts = ", ".join(f"{count} {name}" for name, count in _counts(report).items() if count)
+    yield f"  {counts or paint('nothing is wrong', '32')} ({outcome.seconds:.1f} s)"
+
+
+def _finding(finding: Finding, paint: Callable[[str, str], str]) -> Iterator[str]:
+    name, colour = _SIGNS[finding.severity]
+    times = f" ({finding.count} times)" if finding.count > 1 else ""
+    yield f"  {paint(name, colour)} {finding.requirement}: {finding.violation.message}{times}"
+    for place in finding.places:
+        where = ":".join(part for part in (place.file, place.path) if part)
+        told = "".join(
+            f"; {word} {value}" for word, value in (("found", place.found), ("expected", place.expected)) if value
+        )
+        yield f"      {where}{told}"
+    if finding.writer:
+        yield f"      suspected writer: {finding.writer}"
+    yield f"      what to do: {finding.advice or advice(finding.requirement)}"

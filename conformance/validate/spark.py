@@ -1,0 +1,133 @@
+"""The engine on Spark: tasks run on the executors, facts are shuffled by bucket, and findings are added up there.
+
+The driver holds the metadata, the manifest lists and small sums of each manifest, never the list of files. Where
+PySpark is not importable, the installed Spark engine is started in its own environment (`conformance.validate.remote`).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
+
+from pyspark import RDD, StorageLevel
+from pyspark.sql import SparkSession
+
+from conformance.validate.context import Context
+from conformance.validate.emitted import Emitted, Facts, Findings
+from conformance.validate.engines import Check, CheckBucket, Progress, quiet
+from spec_ref.findings import Finding, Tally
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+TASKS_A_PARTITION = 4
+MAX_PARTITIONS = 1000
+
+
+class Spark:
+    """Runs checks on Spark."""
+
+    def __init__(self, master: str | None = None, progress: Progress = quiet) -> None:
+        """Use the session that there is, or start one.
+
+        Args:
+            master: the master, where no session and no ``spark-submit`` decides; ``local[*]`` where not given.
+            progress: is told of every stage that is done.
+        """
+        builder = SparkSession.builder.appName("iceberg-conformance validate")
+        self._own = SparkSession.getActiveSession() is None
+        if master is not None:
+            builder = builder.master(master)
+        self.session = builder.config("spark.ui.enabled", "false").getOrCreate()
+        self.context = self.session.sparkContext
+        self.context.setLogLevel("ERROR")
+        self.progress = progress
+        self._facts: list[RDD[tuple[int, Facts]]] = []
+        self._kept: list[RDD[Emitted]] = []
+
+    def _partitions(self, tasks: int) -> int:
+        least = int(self.context.defaultParallelism)
+        return max(1, min(tasks, max(least, tasks // TASKS_A_PARTITION), MAX_PARTITIONS))
+
+    def map(self, context: Context, function: Callable[[Context, T], R], tasks: Sequence[T]) -> list[R]:
+        if len(tasks) < 2:
+            return [function(context, task) for task in tasks]
+        known = self.context.broadcast(context)
+        rdd = self.context.parallelize(tasks, self._partitions(len(tasks)))
+        return list(rdd.map(lambda task: function(known.value, task)).collect())
+
+    def stage(self, context: Context, check: Check, tasks: Sequence[Any], what: str) -> list[Emitted]:
+        if not tasks:
+            return []
+        known = self.context.broadcast(context)
+        rdd = self.context.parallelize(tasks, self._partitions(len(tasks)))
+        emitted: RDD[Emitted] = rdd.mapPartitions(lambda part: _run(known.value, check, part))
+        emitted = emitted.persist(StorageLevel.MEMORY_AND_DISK)
+        self._kept.append(emitted)
+        found = emitted.filter(_is_small).collect()
+        self._facts.append(emitted.filter(_is_fact).map(_by_bucket))
+        self.progress(what, len(tasks), len(tasks))
+        return _summed(found)
+
+    def grouped(self, check: CheckBucket) -> list[tuple[Finding, ...]]:
+        if not self._facts:
+            return []
+        facts = self.context.union(self._facts)
+        buckets = max(1, min(facts.keys().distinct().count(), MAX_PARTITIONS))
+        grouped = facts.groupByKey(buckets).mapPartitions(functools.partial(_check_buckets, check))
+        found = [Tally(findings).findings() for findings in grouped.collect()]
+        self._forget()
+        self.progress("rules over several files", buckets, buckets)
+        return found
+
+    def _forget(self) -> None:
+        for rdd in self._kept:
+            rdd.unpersist()
+        self._kept, self._facts = [], []
+
+    def close(self) -> None:
+        self._forget()
+        if self._own:
+            self.session.stop()
+
+
+def _run(context: Context, check: Check, tasks: Iterable[Any]) -> Iterator[Emitted]:
+    """Check the tasks of a partition; their findings come as one."""
+    tally = Tally()
+    for task in tasks:
+        for emitted in check(context, task):
+            if isinstance(emitted, Findings):
+                tally.add(emitted.findings)
+            else:
+                yield emitted
+    yield Findings(tally.findings())
+
+
+def _is_small(emitted: Emitted) -> bool:
+    return not isinstance(emitted, Facts)
+
+
+def _is_fact(emitted: Emitted) -> bool:
+    return isinstance(emitted, Facts)
+
+
+def _by_bucket(facts: Any) -> tuple[int, Facts]:
+    return facts.bucket, facts
+
+
+def _check_buckets(check: CheckBucket, buckets: Iterable[tuple[int, Iterable[Facts]]]) -> Iterator[tuple[Finding, ...]]:
+    tally = Tally()
+    for _, facts in buckets:
+        tally.add(check(facts))
+    yield tally.findings()
+
+
+def _summed(found: Iterable[Emitted]) -> list[Emitted]:
+    tally, others = Tally(), list[Emitted]()
+    for one in found:
+        if isinstance(one, Findings):
+            tally.add(one.findings)
+        else:
+            others.append(one)
+    return [Findings(tally.findings()), *others]
