@@ -16,6 +16,7 @@ from conformance.validate.fingerprints import Evidence, suspect
 from conformance.validate.manifests import load
 from conformance.validate.opened import Opened, open_file
 from conformance.validate.rows import row_findings
+from conformance.validate.tolerated import tolerate
 from spec_ref.errors import SpecError, Violation
 from spec_ref.findings import Finding, Severity, Tally
 from spec_ref.formats.puffin import PuffinFile, read_puffin
@@ -95,7 +96,7 @@ def check_file(context: Context, place: Place, features: set[str]) -> tuple[list
         return list(_damaged(place, error.violation)), None
     writer = suspect(Evidence(created_by=opened.created_by))
     found = list(_described(place, opened))
-    found += all_of(opened.faults, file=location)
+    found += tolerate(all_of(opened.faults, file=location))
     found += _columns(context, place, opened)
     if opened.by_name:
         features.add("no-field-ids")

@@ -1,4 +1,4 @@
-"""The reports of validated tables: text for people, JSON, JSON lines, JUnit, and SARIF by `conformance.reports.sarif`."""
+"""The reports of validated tables: for people, as JSON, JSON lines, JUnit, and SARIF (`conformance.reports.sarif`)."""
 
 from __future__ import annotations
 

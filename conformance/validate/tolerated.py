@@ -1,0 +1,54 @@
+"""Errors that known engines make and that readers cope with: data with evidence (`tolerated.toml`)."""
+
+from __future__ import annotations
+
+import functools
+import re
+import tomllib
+from collections.abc import Iterable, Iterator
+from importlib import resources
+
+import attrs
+
+from spec_ref.findings import Finding, Severity
+from spec_ref.records import evolve
+
+
+@attrs.frozen
+class Tolerated:
+    """A way to break a requirement that is no error."""
+
+    code: str
+    message: re.Pattern[str]
+    found: re.Pattern[str]
+    evidence: str
+
+    def matches(self, finding: Finding) -> bool:
+        """Whether a finding is this."""
+        place = finding.violation
+        return (
+            finding.requirement == self.code
+            and self.message.fullmatch(place.message) is not None
+            and self.found.fullmatch(place.found or "") is not None
+        )
+
+
+@functools.cache
+def known() -> tuple[Tolerated, ...]:
+    """All that is tolerated."""
+    text = resources.files("conformance.validate").joinpath("tolerated.toml").read_text(encoding="utf-8")
+    rows = tomllib.loads(text)["tolerated"]
+    return tuple(
+        Tolerated(row["code"], re.compile(row["message"]), re.compile(row["found"]), " ".join(row["evidence"].split()))
+        for row in rows
+    )
+
+
+def tolerate(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """The findings, with those that are tolerated marked as such; the evidence stands for what to do."""
+    for finding in findings:
+        cause = next((one for one in known() if one.matches(finding)), None)
+        if finding.severity is Severity.ERROR and cause is not None:
+            yield evolve(finding, severity=Severity.TOLERATED, advice=f"Nothing: {cause.evidence}")
+        else:
+            yield finding
