@@ -283,6 +283,8 @@ class Manifests:
         """``ManifestFiles.write`` and ``writeDeleteManifest``; new entries by ``add``, the others by their methods."""
         schema, specs = self._table(args, [args["spec"]])
         (spec,) = specs.values()
+        if any(bool(form["data_file"].get("content")) != bool(args["content"]) for form in args["entries"]):
+            raise Unsupported("the types of the writers keep data files and delete files apart")
         output = self._iceberg.inmemory.InMemoryOutputFile("memory:/w.avro")
         files = self._iceberg.ManifestFiles
         open_ = files.writeDeleteManifest if args["content"] else files.write

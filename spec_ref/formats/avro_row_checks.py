@@ -79,15 +79,16 @@ def _type_faults(
                 yield from _partition_faults(type_, partition, version, path)
         case _:
             expected = wire_type(rule.type, version, StructType(()))
+            if isinstance(type_, Array) and isinstance(expected, MapType) and not type_.logical_map:
+                yield _fault("AVR004", "the array of a map has the logical type map", path, version), Fault.UNUSUAL
+                return
             try:
                 found = from_avro(type_)
             except SpecError as error:
                 problem = error.violation
                 yield attrs.evolve(problem, path=path + problem.path, format_version=version), Fault.UNUSUAL
                 return
-            if isinstance(type_, Array) and isinstance(expected, MapType) and not type_.logical_map:
-                yield _fault("AVR004", "the array of a map has the logical type map", path, version), Fault.UNUSUAL
-            elif found != expected:
+            if found != expected:
                 told = {"found": _shape(found), "expected": _shape(expected)}
                 yield _fault(rule.requirement, "the Avro type is another", path, version, **told), Fault.BROKEN
 

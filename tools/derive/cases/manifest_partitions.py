@@ -23,7 +23,7 @@ from tools.derive.manifests import (
 from tools.derive.vector import INVALID, Vector, any_of, ok
 
 
-def _of_type(type_: str, value: Any) -> Any:
+def of_type(type_: str, value: Any) -> Any:
     """A partition value as Avro holds it."""
     if value is None:
         return None
@@ -94,6 +94,7 @@ def partitioned(source: str, transform: str = "identity", name: str = "p") -> tu
 
 
 def vectors() -> Iterator[Vector]:
+    """All cases."""
     values: list[tuple[str, list[Any]]] = [
         ("boolean", [True, False]),
         ("int", [0, -2147483648, 2147483647]),
@@ -238,7 +239,7 @@ def _tuple_case(
 ) -> Vector:
     rows, forms = [], []
     for number, (value, says) in enumerate(zip(values, told or values, strict=True)):
-        rows.append(entry(number, file={"partition": {partition["name"]: _of_type(type_, value)}}))
+        rows.append(entry(number, file={"partition": {partition["name"]: of_type(type_, value)}}))
         forms.append(entry_form(rows[-1], {} if says is None else {"1000": says}, **NUMBER))
     data = manifest(2, rows, partition=[partition], spec=spec, table=schema)
     version = 3 if type_.endswith("_ns") else 2

@@ -8,7 +8,15 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
-from tools.derive.cases import manifest_foreign, manifest_lists, manifest_partitions, manifest_reads, manifest_refusals
+from tools.derive.cases import (
+    manifest_checks,
+    manifest_foreign,
+    manifest_lists,
+    manifest_partitions,
+    manifest_reads,
+    manifest_refusals,
+    manifest_writes,
+)
 from tools.derive.vector import Vector, VectorFile
 
 REGISTER = Path(__file__).resolve().parents[3] / "spec_ref" / "requirements"
@@ -44,3 +52,7 @@ def files() -> Iterator[VectorFile]:
     yield from _by_section("manifest-lists", "refusals", "manifest-list.read", manifest_refusals.lists())
     yield from _by_section("manifest-lists", "read", "manifest-list.read", manifest_lists.vectors())
     yield from _by_section("manifest-lists", "write", "manifest-list.write", manifest_lists.writes())
+    yield from _by_section("manifests", "check", "manifest.check", manifest_checks.manifests())
+    yield from _by_section("manifests", "check-listed", "manifest.check", manifest_checks.against_lists())
+    yield from _by_section("manifest-lists", "check", "manifest-list.check", manifest_checks.lists())
+    yield from _by_section("manifests", "write", "manifest.write", manifest_writes.vectors())
