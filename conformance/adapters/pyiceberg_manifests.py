@@ -171,8 +171,8 @@ def _read(args: Arguments) -> object:
     if names is not None and "header" in names:
         raise Unsupported("the header of a manifest is not told")
     told = args["manifest_file"]
-    if told.get("first_row_id") is not None:
-        raise Unsupported("PyIceberg has no row ids")
+    if told.get("first_row_id") is not None or not ROW_IDS.isdisjoint(names or ()):
+        raise Unsupported("PyIceberg has nothing of row ids and deletion vectors in manifests")
     data = bytes.fromhex(args["bytes"])
     listed = _listed({**told, "manifest_path": "memory:/m.avro", "manifest_length": str(len(data))})
     schema, specs = _table(args)
@@ -199,6 +199,8 @@ def _entry_form(entry: ManifestEntry, spec: PartitionSpec, schema: Schema) -> Js
 
 
 def _list_read(args: Arguments) -> object:
+    if "first_row_id" in args.get("select", ()):
+        raise Unsupported("PyIceberg has no row ids")
     file = MemoryInput("memory:/l.avro", bytes.fromhex(args["bytes"]))
     with _judged():
         manifests = list(read_manifest_list(file))

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from tools.derive.cases import (
+    golden_manifests,
     manifest_checks,
     manifest_foreign,
     manifest_lists,
@@ -56,3 +57,5 @@ def files() -> Iterator[VectorFile]:
     yield from _by_section("manifests", "check-listed", "manifest.check", manifest_checks.against_lists())
     yield from _by_section("manifest-lists", "check", "manifest-list.check", manifest_checks.lists())
     yield from _by_section("manifests", "write", "manifest.write", manifest_writes.vectors())
+    yield from _by_section("manifests", "read-golden", "manifest.read", golden_manifests.manifests())
+    yield from _by_section("manifest-lists", "read-golden", "manifest-list.read", golden_manifests.lists())
