@@ -25,6 +25,7 @@ from spec_ref.formats.avro_columns import (
     NumberColumn,
     RecordColumn,
     Rows,
+    UnionColumn,
     forced,
     optional,
 )
@@ -552,23 +553,55 @@ class ManifestColumns:
         """
         chosen = np.asarray(rows, np.intp)
         left_out = {self._file_places.get(_FILE[attribute].id or 0) for attribute in without}
+        run_of = np.searchsorted(self._ends, chosen, side="right")
+        numbers = self._numbers_in_manifests(chosen, run_of).tolist()
+        manifests = [self._runs[run].manifest for run in run_of.tolist()]
         made: list[ManifestEntry] = []
-        for batch, mine in zip(self._batches, self._by_batch(chosen), strict=True):
+        for batch, mine, start in zip(self._batches, self._by_batch(chosen), self._starts(), strict=True):
             assert mine is not None
-            for row in self._without(batch, left_out).take(mine).to_list():
-                manifest, number = self.place(int(chosen[len(made)]))
-                made.append(manifest.entry_of(row, number))
+            for row in self._complete(batch, mine, start, left_out).to_list():
+                place = len(made)
+                made.append(manifests[place].entry_of(row, numbers[place]))
+        if not self._inherits_what_files_lack:
+            return made
         return [self._inherited(entry, row) for entry, row in zip(made, chosen.tolist(), strict=True)]
 
-    def _without(self, batch: RecordColumn, places: Collection[int | None]) -> RecordColumn:
-        """The batch with nulls in some fields of the files."""
+    @functools.cached_property
+    def _inherits_what_files_lack(self) -> bool:
+        """Whether entries inherit a number for which their manifests have no field, as those of v1 do."""
+        lacking = [name for name in _INHERITED if _ENTRY[name].id not in self._places]
+        lacking += ["first_row_id"] * (_FILE["first_row_id"].id not in self._file_places)
+        return any(getattr(self, name).valid.any() for name in lacking)
+
+    def _numbers_in_manifests(self, rows: Rows, run_of: Rows) -> Rows:
+        starts = np.array([run.first - (end - run.count) for run, end in zip(self._runs, self._ends, strict=True)])
+        numbers: Rows = rows + starts[run_of]
+        return numbers
+
+    def _starts(self) -> list[int]:
+        lengths = [batch.length for batch in self._batches]
+        return [sum(lengths[:place]) for place in range(len(lengths))]
+
+    def _complete(self, batch: RecordColumn, rows: Rows, start: int, left_out: Collection[int | None]) -> RecordColumn:
+        """Some entries of a batch, with what they inherit in place of what they have, and nulls in some fields."""
         at = self._places[2]
-        files = batch.fields[at]
-        if not places or not isinstance(files, RecordColumn):
-            return batch
-        fields = [NullColumn(field.length) if place in places else field for place, field in enumerate(files.fields)]
-        made = RecordColumn(fields, files.length)
-        return RecordColumn([made if place == at else field for place, field in enumerate(batch.fields)], batch.length)
+        fields: list[Column] = []
+        inherited = {self._places.get(_ENTRY[name].id or 0): name for name in _INHERITED}
+        for place, field in enumerate(batch.fields):
+            if place in inherited:
+                fields.append(_column_of(getattr(self, inherited[place]), rows + start))
+            elif place == at and isinstance(field, RecordColumn):
+                row_id = self._file_places.get(_FILE["first_row_id"].id or 0)
+                inner = [
+                    NullColumn(len(rows)) if number in left_out
+                    else _column_of(self.first_row_id, rows + start) if number == row_id
+                    else one.take(rows)
+                    for number, one in enumerate(field.fields)
+                ]  # fmt: skip
+                fields.append(RecordColumn(inner, len(rows)))
+            else:
+                fields.append(field.take(rows))
+        return RecordColumn(fields, len(rows))
 
     def _inherited(self, entry: ManifestEntry, row: int) -> ManifestEntry:
         data_file = evolve(entry.data_file, first_row_id=_at(self.first_row_id, row))
@@ -579,6 +612,18 @@ class ManifestColumns:
             file_sequence_number=_at(self.file_sequence_number, row),
             data_file=data_file,
         )
+
+
+_INHERITED = ("snapshot_id", "sequence_number", "file_sequence_number")
+
+
+def _column_of(numbers: Nullable, rows: Rows) -> Column:
+    """Numbers of some rows as a column that can be null."""
+    values, valid = numbers.values[rows], numbers.valid[rows]
+    if valid.all():
+        return NumberColumn(values)
+    known = np.nonzero(valid)[0]
+    return UnionColumn([(known, NumberColumn(values[known]))], len(rows))
 
 
 def _distinct(keys: npt.NDArray[Any]) -> list[int]:

@@ -136,7 +136,7 @@ class _Scan:
                 spec.spec_id,
                 entry.sequence_number,
                 entry.file_sequence_number,
-                tuple(evolve(delete, data_file=self._slim(delete.data_file)) for delete in deletes),
+                deletes,
                 kept[int(owner[place])].residual,
             )
 
@@ -162,11 +162,14 @@ class _Scan:
 
     # Deletes
 
+    def _told(self, delete: ScanDelete) -> ScanDelete:
+        return delete if self.statistics else evolve(delete, data_file=self._slim(delete.data_file))
+
     def _index(self, batches: Iterator[ManifestColumns]) -> DeleteIndex:
         types: dict[int, Type] = {}
         for schema in (*self.metadata.schemas, self.metadata.current_schema):
             types |= {column.id: column.type for column in schema.columns()}
-        index = DeleteIndex(self.specs, types)
+        index = DeleteIndex(self.specs, types, self._told)
         for columns in batches:
             spec_id = columns.manifest.spec_id
             assert spec_id is not None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import bisect
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 import attrs
@@ -65,36 +65,54 @@ def applies(
     return number <= delete.data_sequence_number and same
 
 
+@attrs.frozen
+class _Indexed:
+    """A delete, and what is told of it."""
+
+    place: int
+    """Its place among all deletes."""
+
+    delete: ScanDelete
+    told: ScanDelete
+
+
 @attrs.define
 class _Queue:
     """Deletes of one scope, by their data sequence numbers."""
 
     numbers: list[int] = attrs.field(factory=list)
-    deletes: list[tuple[int, ScanDelete]] = attrs.field(factory=list)
-    """Each with its place among all deletes."""
+    deletes: list[_Indexed] = attrs.field(factory=list)
 
-    def add(self, place: int, delete: ScanDelete) -> None:
-        at = bisect.bisect_right(self.numbers, delete.data_sequence_number)
-        self.numbers.insert(at, delete.data_sequence_number)
-        self.deletes.insert(at, (place, delete))
+    def add(self, indexed: _Indexed) -> None:
+        number = indexed.delete.data_sequence_number
+        at = bisect.bisect_right(self.numbers, number)
+        self.numbers.insert(at, number)
+        self.deletes.insert(at, indexed)
 
-    def at_least(self, number: int) -> list[tuple[int, ScanDelete]]:
+    def at_least(self, number: int) -> list[_Indexed]:
         return self.deletes[bisect.bisect_left(self.numbers, number) :]
 
 
 class DeleteIndex:
     """The deletes of a snapshot, by what they may apply to."""
 
-    def __init__(self, specs: Mapping[int, PartitionSpec], types: Mapping[int, Type]) -> None:
+    def __init__(
+        self,
+        specs: Mapping[int, PartitionSpec],
+        types: Mapping[int, Type],
+        told: Callable[[ScanDelete], ScanDelete] = lambda delete: delete,
+    ) -> None:
         """Begin an empty index.
 
         Args:
             specs: the table's partition specs.
             types: the types of all columns that the table ever had, dropped ones too, by id.
+            told: makes of a delete what `deletes_of` gives.
         """
+        self._told = told
         self._specs = specs
         self._types = types
-        self._vectors: dict[str, list[tuple[int, ScanDelete]]] = {}
+        self._vectors: dict[str, list[_Indexed]] = {}
         self._of_file: dict[str, _Queue] = {}
         self._of_partition: dict[Partition, _Queue] = {}
         self._equality: dict[Partition, _Queue] = {}
@@ -116,7 +134,8 @@ class DeleteIndex:
             SpecError: DFL023, for a deletion vector that does not say which data file it is for; DFL020, for equality
                 deletes that do not say which columns they compare.
         """
-        place, self._count = self._count, self._count + 1
+        indexed = _Indexed(self._count, delete, self._told(delete))
+        self._count += 1
         found, spec = delete.data_file, self._specs[delete.partition_spec_id]
         referenced = found.referenced_data_file
         if found.content is FileContent.EQUALITY_DELETES:
@@ -125,17 +144,17 @@ class DeleteIndex:
             queue = self._everywhere
             if not spec.unpartitioned:
                 queue = self._equality.setdefault(partition_of(found, spec), _Queue())
-            queue.add(place, delete)
+            queue.add(indexed)
         elif found.is_deletion_vector:
             if referenced is None:
                 raise violation(
                     "DFL023", "a deletion vector without its data file", path="/data_file/referenced_data_file"
                 )
-            self._vectors.setdefault(referenced, []).append((place, delete))
+            self._vectors.setdefault(referenced, []).append(indexed)
         elif referenced is not None:
-            self._of_file.setdefault(referenced, _Queue()).add(place, delete)
+            self._of_file.setdefault(referenced, _Queue()).add(indexed)
         else:
-            self._of_partition.setdefault(partition_of(found, spec), _Queue()).add(place, delete)
+            self._of_partition.setdefault(partition_of(found, spec), _Queue()).add(indexed)
 
     def deletes_of(self, data_file: DataFile, number: int, spec: PartitionSpec) -> tuple[ScanDelete, ...]:
         """The deletes that have to be applied to a data file, in the order in which they were added.
@@ -154,38 +173,38 @@ class DeleteIndex:
             return ()
         partition = partition_of(data_file, spec)
         found = [*self._positions(data_file, number, spec, partition), *self._equal(data_file, number, partition)]
-        found.sort(key=lambda one: one[0])
-        return tuple(delete for _, delete in found)
+        found.sort(key=lambda one: one.place)
+        return tuple(one.told for one in found)
 
     def _positions(
         self, data_file: DataFile, number: int, spec: PartitionSpec, partition: Partition
-    ) -> Iterator[tuple[int, ScanDelete]]:
+    ) -> Iterator[_Indexed]:
         path = data_file.file_path
-        vectors = [one for one in self._vectors.get(path, ()) if self._applies(one[1], data_file, number, spec)]
+        vectors = [one for one in self._vectors.get(path, ()) if self._applies(one.delete, data_file, number, spec)]
         if len(vectors) > 1:
-            found = [one.data_file.file_path for _, one in vectors]
+            found = [one.delete.data_file.file_path for one in vectors]
             raise violation("DEL003", "a data file has several deletion vectors", found=found, expected="one")
         if vectors:
             yield vectors[0]  # it has all deletes of the position delete files (DEL011)
             return
         if path in self._of_file:
             for one in self._of_file[path].at_least(number):
-                if self._applies(one[1], data_file, number, spec):
+                if self._applies(one.delete, data_file, number, spec):
                     yield one
         if partition in self._of_partition:
             for one in self._of_partition[partition].at_least(number):
-                if _may_name(one[1].data_file, path):
+                if _may_name(one.delete.data_file, path):
                     yield one
 
     def _applies(self, delete: ScanDelete, data_file: DataFile, number: int, spec: PartitionSpec) -> bool:
         return applies(delete, data_file, number, spec, self._specs[delete.partition_spec_id])
 
-    def _equal(self, data_file: DataFile, number: int, partition: Partition) -> Iterator[tuple[int, ScanDelete]]:
+    def _equal(self, data_file: DataFile, number: int, partition: Partition) -> Iterator[_Indexed]:
         own = self._equality.get(partition)
         for queue in (own, self._everywhere):
             if queue is not None:
                 for one in queue.at_least(number + 1):
-                    if self._may_equal(one[1].data_file, data_file):
+                    if self._may_equal(one.delete.data_file, data_file):
                         yield one
 
     def _may_equal(self, delete: DataFile, data: DataFile) -> bool:
