@@ -11,7 +11,7 @@ all delete keys are hashed once, a row is looked up by its hash, and what is fou
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from spec_ref.arrow_types import fixed_width, is_valid
 from spec_ref.errors import violation
 from spec_ref.formats.metrics_columnar import storage_of
 from spec_ref.hashing_columnar import hash_array
@@ -108,10 +109,13 @@ def same(left: Any, right: Any) -> bool:
 
 # The kernel
 
-_BUCKETS_PER_KEY = 16
+_FLAGS_PER_KEY = 16
 """So many flags for each key, so that few rows that are not deleted are looked at closely."""
 
+_MOST_FLAG_BITS = 30
 _MIX = np.uint64(0x9E3779B97F4A7C15)
+_INTEGERS = frozenset({"int", "long", "date", "time", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns"})
+"""The types whose values are integers of their own, which need no other hash."""
 
 
 class DeleteIndex:
@@ -134,13 +138,16 @@ class DeleteIndex:
         self.sequence_numbers = sequence_numbers[order]
         self.columns = [column.take(pa.array(order)) for column in columns]
         self._keep_newest()
-        starts = np.flatnonzero(np.concatenate(([True], self.hashes[1:] != self.hashes[:-1]))[: len(self.hashes)])
-        self.starts, self.distinct = starts, self.hashes[starts]
-        self.lengths = np.diff(np.append(starts, len(self.hashes)))
-        bits = max(10, (_BUCKETS_PER_KEY * len(starts) - 1).bit_length())
-        self.shift = np.uint64(64 - min(bits, 30))
-        self.flags = np.zeros(1 << min(bits, 30), bool)
-        self.flags[self.distinct >> self.shift] = True
+        bits = min(_MOST_FLAG_BITS, max(10, len(self.hashes).bit_length()))
+        self.bucket_shift = np.uint64(64 - bits)
+        buckets = np.bincount(self.hashes >> self.bucket_shift, minlength=1 << bits)
+        self.firsts = np.concatenate(([0], np.cumsum(buckets))).astype(
+            np.int32 if len(self.hashes) < 1 << 31 else np.int64
+        )
+        bits = min(_MOST_FLAG_BITS, bits + (_FLAGS_PER_KEY - 1).bit_length())
+        self.flag_shift = np.uint64(64 - bits)
+        self.flags = np.zeros(1 << bits, bool)
+        self.flags[self.hashes >> self.flag_shift] = True
 
     def _keep_newest(self) -> None:
         """Drop deletes that the one before, as new or newer, has the same key as."""
@@ -164,20 +171,23 @@ class DeleteIndex:
             return mask
         plain = [_comparable(column) for column in columns]
         hashes = _hashes(self.types, plain, rows)
-        candidates = np.flatnonzero(self.flags[hashes >> self.shift])
+        candidates = np.flatnonzero(self.flags[hashes >> self.flag_shift])
         wanted = hashes[candidates]
-        place = np.minimum(np.searchsorted(self.distinct, wanted), len(self.distinct) - 1)
-        found = self.distinct[place] == wanted
-        candidates, place = candidates[found], place[found]
-        # Different keys of one hash stand behind each other; there are hardly ever two.
-        for step in range(int(self.lengths.max())):
-            going = self.lengths[place] > step
-            candidates, place = candidates[going], place[going]
+        bucket = (wanted >> self.bucket_shift).astype(np.intp)
+        keys, ends = self.firsts[bucket].astype(np.intp), self.firsts[bucket + 1].astype(np.intp)
+        found: list[tuple[Any, Any]] = []
+        while True:
+            going = keys < ends
+            candidates, wanted, keys, ends = (part[going] for part in (candidates, wanted, keys, ends))
             if not len(candidates):
                 break
-            keys = self.starts[place] + step
-            hits = self._equal(plain, candidates, keys) & (self.sequence_numbers[keys] > sequence_number)
-            mask[candidates[hits]] = True
+            hits = self.hashes[keys] == wanted
+            found.append((candidates[hits], keys[hits]))
+            keys += 1
+        if found:
+            places, of_keys = (np.concatenate(parts) for parts in zip(*found, strict=True))
+            equal = self._equal(plain, places, of_keys) & (self.sequence_numbers[of_keys] > sequence_number)
+            mask[places[equal]] = True
         return mask
 
     def _equal(self, columns: Sequence[Any], rows: npt.NDArray[np.intp], keys: npt.NDArray[np.intp]) -> Bools:
@@ -213,29 +223,18 @@ def _hashes(types: Sequence[Type], columns: Sequence[Any], rows: int) -> npt.NDA
     """A number for each row that rows of the same values share; all of its bits depend on all values."""
     mixed = np.zeros(rows, np.uint64)
     for type_, column in zip(types, columns, strict=True):
-        # WKB is hashed as the bytes that it is.
-        hashed: Any = hash_array(BINARY if kind(type_) in ("geometry", "geography") else type_, column)
-        codes = np.asarray(hashed.fill_null(0)).view(np.uint32).astype(np.uint64)
-        mixed = (mixed ^ codes) * _MIX
+        mixed = (mixed ^ _codes(type_, column)) * _MIX
         mixed ^= mixed >> np.uint64(29)
     return mixed * _MIX
 
 
-def deleted_by(
-    indexes: Collection[tuple[Sequence[int], DeleteIndex]],
-    values: Mapping[int, Any],
-    rows: int,
-    sequence_number: int,
-) -> Bools:
-    """Which rows are deleted by any of several indexes, each with the ids of its columns.
-
-    Args:
-        indexes: ids of delete columns, and the deletes that compare them.
-        values: the rows' values of all these columns by id.
-        rows: how many rows there are.
-        sequence_number: the data sequence number of the data file.
-    """
-    mask = np.zeros(rows, bool)
-    for ids, index in indexes:
-        mask |= index.deleted([values[field_id] for field_id in ids], rows, sequence_number)
-    return mask
+def _codes(type_: Type, column: Any) -> npt.NDArray[np.uint64]:
+    """A number for each value; 0 for null."""
+    name = kind(type_)
+    if name in _INTEGERS:
+        codes = fixed_width(type_, column).astype(np.int64).view(np.uint64)
+        valid = is_valid(column)
+        return codes if valid is None else np.where(valid, codes, np.uint64(0))
+    # WKB is hashed as the bytes that it is.
+    hashed: Any = hash_array(BINARY if name in ("geometry", "geography") else type_, column)
+    return np.asarray(hashed.fill_null(0)).view(np.uint32).astype(np.uint64)
