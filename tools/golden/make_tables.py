@@ -2,9 +2,10 @@
 
     python -m tools.golden.make_tables [NAME...]
 
-Each table is made in the environment of its engine (see ``conformance/engines.toml``), at the place where it has to be read, and
-kept in ``vectors/golden/tables/NAME``. Its files hold random ids and the time of day: they are kept as they were written once, and
-a table that is made again is another table. Names may end in ``*``; without any, the tables that are not there yet are made.
+Each table is made in the environment of its engine (see ``conformance/engines.toml``), at the place where it has to be
+read, and kept in ``vectors/golden/tables/NAME``. Its files hold random ids and the time of day: they are kept as they
+were written once, and a table that is made again is another table. Names may end in ``*``; without any, the tables that
+are not there yet are made.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ _broken("broken-dv-missing", "a file of deletion vectors is missing", _without("
 # A blob begins at byte 4: its length, the magic, a count of bitmaps, then keys and bitmaps.
 _broken(
     "broken-dv-checksum",
-    "a bit of a deletion vector is turned, so that its checksum is wrong",
+    "the checksum of a deletion vector is wrong",
     _flip("*.puffin", 40),
     3,
 )

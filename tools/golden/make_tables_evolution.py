@@ -1,5 +1,7 @@
 """Golden tables whose schema changed: promoted, renamed, dropped, added and defaulted columns, and files without ids."""
 
+# ruff: noqa: E501 - rows stand on one line each
+
 from __future__ import annotations
 
 import shutil

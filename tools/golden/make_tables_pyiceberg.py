@@ -1,5 +1,7 @@
 """Golden tables that PyIceberg writes."""
 
+# ruff: noqa: E501 - rows stand on one line each
+
 from __future__ import annotations
 
 import uuid
@@ -161,7 +163,7 @@ def _py_partitioned(_session: None) -> None:
         "m": "timestamptz",
         "d": "timestamp",
         "h": "timestamptz",
-    }  # noqa: E501
+    }
     table.create(
         columns,
         [("identity", "s"), ("bucket[4]", "l"), ("truncate[2]", "t"), ("year", "y"), ("month", "m"), ("day", "d"), ("hour", "h")],

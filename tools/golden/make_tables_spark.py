@@ -159,8 +159,8 @@ class Session:
         """The identifier of a golden table."""
         return self.iceberg.catalog.TableIdentifier.parse(f"tables.{name}")
 
-    # Values of Java's generic records. Py4J makes Integers of ints and unboxes what it is given, so that a Long or Float
-    # stays in Java lists, and methods that take one are called by reflection.
+    # Values of Java's generic records. Py4J makes Integers of ints and unboxes what it is given: a Long or Float stays
+    # in Java lists, and methods that take one are called by reflection.
 
     def _holders(self) -> None:
         java = self.jvm.java

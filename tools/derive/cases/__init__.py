@@ -21,6 +21,7 @@ from tools.derive.cases import (
     json_values,
     manifests,
     puffin,
+    reading,
     transforms,
     types,
 )
@@ -45,3 +46,4 @@ def all_files() -> Iterator[VectorFile]:
     yield from manifests.files()
     yield from puffin.files()
     yield from deletion_vectors.files()
+    yield from reading.files()

@@ -1,0 +1,359 @@
+"""Reading golden tables: every state of each, columns and metadata columns, filters, and tables with one defect.
+
+The rows are those that the statements make (``vectors/golden/tables/*/index.json``, written by ``tools/golden``); which
+of them match a filter is derived in `tools.derive.rows`.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from fnmatch import fnmatch
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tools.derive.cases.reading_filters import FILTERS, POSITIONS, SELECTIONS
+from tools.derive.rows import matches, matching
+from tools.derive.vector import INVALID, Vector, VectorFile, ok
+
+TABLES = Path(__file__).resolve().parents[3] / "vectors" / "golden" / "tables"
+PLACE = "/tmp/iceberg-conformance/tables"
+LINEAGE = ("_row_id", "_last_updated_sequence_number")
+
+Json = dict[str, Any]
+
+TOPICS: dict[str, tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]] = {
+    "parquet": (
+        "Parquet",
+        (
+            ("types-v3-parquet", ("PQT003", "PQT004", "PQT005", "PQT007")),
+            ("types-*-parquet", ("PQT003", "PQT004", "PQT007")),
+            ("java-1-10-types", ("PQT003", "PQT004", "PQT007")),
+            ("pyiceberg-types-*", ("PQT003", "PQT004", "PQT007")),
+            ("nested-parquet", ("PQT001", "PQT002")),
+            ("pyiceberg-nested", ("PQT001", "PQT002")),
+            ("variant-*", ("PQT005",)),
+            ("unknown-parquet", ("PQT006",)),
+        ),
+    ),
+    "avro": (
+        "Avro",
+        (
+            ("types-v3-avro", ("AVR001", "AVR006", "AVR007", "AVR008", "AVR014")),
+            ("types-*-avro", ("AVR001", "AVR006", "AVR007", "AVR014")),
+            ("nested-avro", ("AVR001", "AVR005", "AVR013")),
+            ("names-avro", ("AVR013", "AVR014")),
+        ),
+    ),
+    "orc": (
+        "ORC",
+        (
+            ("types-*-orc", ("ORC002", "ORC003", "ORC008")),
+            ("nested-orc", ("ORC001", "ORC008")),
+        ),
+    ),
+    "projection": (
+        "Column Projection",
+        (
+            ("schema-evolution-*", ("EVO003", "EVO010", "PRJ001", "PRJ005", "PRJ006")),
+            ("java-1-10-schema-evolution", ("EVO003", "EVO010", "PRJ001", "PRJ005", "PRJ006")),
+            ("pyiceberg-evolution", ("EVO003", "EVO010", "PRJ001", "PRJ005", "PRJ006")),
+            ("nested-evolution-*", ("EVO003", "PRJ001", "PRJ005", "PRJ006")),
+            ("nested-missing-*", ("PRJ001", "PRJ005")),
+            ("name-mapping-*", ("NAM001", "PRJ003", "PRJ005")),
+            ("partition-values-missing-*", ("PRJ002", "PRJ003")),
+            ("pyiceberg-add-files", ("NAM001", "PRJ003", "PRJ005")),
+        ),
+    ),
+    "defaults": (
+        "Default values",
+        (("defaults-nested-*", ("DEF001", "DEF011", "PRJ004")), ("defaults-*", ("DEF001", "DEF012", "PRJ004"))),
+    ),
+    "position-deletes": (
+        "Position Delete Files",
+        (
+            ("position-deletes-*", ("DEL012", "DEL013", "SCN009")),
+            ("java-1-10-position-deletes", ("DEL012", "DEL013", "SCN009")),
+            ("deletes-in-one-commit", ("DEL012", "SCN010", "SCN012")),
+        ),
+    ),
+    "equality-deletes": (
+        "Equality Delete Files",
+        (
+            ("equality-deletes-scopes", ("DEL019", "SCN010", "SCN011")),
+            ("equality-deletes-evolved", ("DEL019", "DEL020", "DEL022", "DEL023")),
+            ("equality-deletes-types", ("DEL019", "DEL021", "SCN010")),
+            ("equality-deletes-and-vectors", ("DEL019", "SCN008", "SCN010")),
+            ("equality-deletes-*", ("DEL019", "DEL020", "SCN010")),
+            ("java-1-10-equality-deletes", ("DEL019", "DEL020", "SCN010")),
+            ("manifests-rewritten-v2", ("DEL019", "SEQ003", "SEQ008")),
+        ),
+    ),
+    "deletion-vectors": (
+        "Deletion Vectors",
+        (
+            ("deletion-vectors-after-upgrade", ("DEL008", "DEL011", "SCN008")),
+            ("deletion-vectors-*", ("DEL008", "DEL010", "SCN008")),
+            ("java-1-10-deletion-vectors", ("DEL008", "DEL010", "SCN008")),
+        ),
+    ),
+    "partitions": (
+        "Scan Planning",
+        (
+            ("partition-evolution-v1", ("PAR011", "PAR015", "SCN006")),
+            ("partition-evolution-v2", ("PAR010", "PAR011", "SCN006")),
+            ("partition-*", ("PAR001", "SCN006")),
+            ("java-1-10-partition-time", ("PAR001", "SCN006")),
+            ("names-special", ("PAR001", "SCN006")),
+            ("pyiceberg-partitioned", ("PAR001", "SCN006")),
+            ("pyiceberg-changes", ("SCN001", "SCN006")),
+            ("bounds-truncated", ("SCN006",)),
+            ("float-metrics", ("SCN006",)),
+            ("metrics-none", ("SCN006",)),
+        ),
+    ),
+    "history": (
+        "Snapshots",
+        (
+            ("branches-and-tags", ("REF001", "SNP005")),
+            ("snapshots-expired", ("REF001", "SNP005")),
+            ("rolled-back", ("SNP005",)),
+            ("empty-*", ("SNP005",)),
+            ("metadata-gzip", ("NOT009", "SNP005")),
+        ),
+    ),
+    "row-lineage": (
+        "Row lineage assignment",
+        (
+            ("upgraded-v1-v2-v3", ("LIN007", "LIN008", "LIN015", "LIN017")),
+            ("row-lineage-*", ("LIN007", "LIN008", "LIN009", "LIN011")),
+            ("java-1-10-row-lineage", ("LIN007", "LIN008", "LIN009", "LIN011")),
+            ("manifests-rewritten", ("LIN008", "LIN020", "SEQ008")),
+        ),
+    ),
+}
+"""The file of vectors, its section, and what the tables prove, by their names; the first that fits counts."""
+
+LINEAGE_CODES = ("LIN007", "LIN008")
+
+REFUSED: dict[str, tuple[str, ...]] = {
+    "broken-data-missing": ("SCN006",),
+    "broken-data-cut-parquet": ("PQT001", "SCN006"),
+    "broken-data-cut-avro": ("AVR014", "SCN006"),
+    "broken-data-cut-orc": ("ORC008", "SCN006"),
+    "broken-deletes-missing": ("SCN009",),
+    "broken-dv-missing": ("SCN008",),
+    "broken-dv-checksum": ("PUF018", "SCN008"),
+    "broken-dv-magic": ("PUF018", "SCN008"),
+    "broken-manifest-missing": ("SCN001",),
+    "broken-manifest-cut": ("MAN001", "SCN001"),
+    "broken-list-missing": ("SCN001", "SNP005"),
+}
+
+
+@cache
+def indexes() -> dict[str, Json]:
+    """What is known of each golden table that has states, by name."""
+    found = {}
+    for path in sorted(TABLES.glob("*/index.json")):
+        index = json.loads(path.read_text(encoding="utf-8"))
+        if "states" in index:
+            found[path.parent.name] = index
+    return found
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def _origin(index: Json) -> str:
+    return f"engine: {index['engine']} {index['version']}; derivation: the statements in the table's index.json"
+
+
+def _args(name: str, types: Json, **more: Any) -> Json:
+    location = f"{PLACE}/{name}/{indexes()[name]['metadata']}"
+    return {"table": location, **more, "types": types}
+
+
+def _plain(rows: list[Json], names: Any) -> list[Json]:
+    return [{name: row[name] for name in names} for row in rows]
+
+
+def _vector(id_: str, codes: tuple[str, ...], index: Json, args: Json, expect: Json, note: str) -> Vector:
+    return Vector(id_, codes, args, expect, _origin(index), note, only=(index["format_version"],))
+
+
+def _has_lineage(state: Json) -> bool:
+    return any(row.get("_row_id") is not None for row in state["rows"])
+
+
+def _states(name: str, codes: tuple[str, ...]) -> Iterator[Vector]:
+    """Every state that a table had, and the current one, with all columns."""
+    index = indexes()[name]
+    for state in index["states"]:
+        if index.get("broken") and state["label"] == "current":
+            continue
+        at = {key: state[key] for key in ("snapshot", "ref") if key in state}
+        types = state["types"]
+        id_ = f"read-{name}-{_slug(state['label'])}"
+        note = f"{index['about']}: {state['label']}"
+        yield _vector(id_, codes, index, _args(name, types, **at), ok({"rows": _plain(state["rows"], types)}), note)
+        if _has_lineage(state):
+            names = [*types, *LINEAGE]
+            args = _args(name, {**types, **dict.fromkeys(LINEAGE, "long")}, **at, select=names)
+            every = tuple(sorted({*codes, *LINEAGE_CODES}))
+            yield _vector(f"{id_}-row-ids", every, index, args, ok({"rows": _plain(state["rows"], names)}), note)
+
+
+def _topics() -> Iterator[VectorFile]:
+    left = dict.fromkeys(indexes())
+    for name in [name for name in left if indexes()[name].get("broken")]:
+        del left[name]
+    for topic, (section, tables) in TOPICS.items():
+        vectors: list[Vector] = []
+        for name in list(left):
+            codes = next((codes for pattern, codes in tables if fnmatch(name, pattern)), None)
+            if codes is not None:
+                vectors += _states(name, codes)
+                del left[name]
+        yield VectorFile(f"reading/{topic}.json", "table.read", section, tuple(vectors))
+    assert not left, f"no topic for {list(left)}"
+
+
+def _state(name: str, label: str) -> Json:
+    return next(state for state in indexes()[name]["states"] if state["label"] == label)
+
+
+def _selections() -> Iterator[Vector]:
+    for name, columns in SELECTIONS:
+        state = _state(name, "current")
+        types = {column: "long" if column in LINEAGE else state["types"][column] for column in columns}
+        rows = [{column: row.get(column) for column in columns} for row in state["rows"]]
+        note = f"{indexes()[name]['about']}: some columns, in another order"
+        args = _args(name, types, select=columns)
+        id_ = f"select-{name}-{_slug(' '.join(columns))}"
+        yield _vector(id_, ("PRJ006",), indexes()[name], args, ok({"rows": rows}), note)
+
+
+def _positions() -> Iterator[Vector]:
+    for name, files in POSITIONS.items():
+        index, place = indexes()[name], f"{PLACE}/{name}/data/"
+        columns = [*_state(name, "current")["types"], "_file", "_pos"]
+        types = {**_state(name, "current")["types"], "_file": "string", "_pos": "long"}
+        rows = [
+            {**row, "_file": place + file, "_pos": str(position)}
+            for file, kept in files.items()
+            for position, row in kept.items()
+        ]
+        args = _args(name, types, select=columns)
+        note = "the file and position of each row"
+        yield _vector(f"select-{name}-positions", ("RES002",), index, args, ok({"rows": rows}), note)
+
+
+def _filters() -> Iterator[Vector]:
+    for pattern, name, predicate, codes in FILTERS:
+        for table in (table for table in indexes() if fnmatch(table, pattern)):
+            state = _state(table, "current")
+            types = state["types"]
+            rows = _plain(matching(predicate, state["rows"], types), types)
+            every = tuple(sorted({"SCN006", *codes}))
+            args = _args(table, types, filter=predicate)
+            note = f"{indexes()[table]['about']}: filter {name}"
+            yield _vector(f"filter-{table}-{name}", every, indexes()[table], args, ok({"rows": rows}), note)
+
+
+def _times() -> Iterator[Vector]:
+    """Reads as of a time, by the log of current snapshots."""
+    index = indexes()["rolled-back"]
+    by_id = {state["snapshot"]: state for state in index["states"] if "snapshot" in state}
+    log = index["snapshot_log"]
+    types = index["states"][0]["types"]
+    for number, (at, snapshot) in enumerate(log):
+        for name, time in (("at", at), ("after", at + 1)):
+            rows = _plain(by_id[snapshot]["rows"], types)
+            args = _args("rolled-back", types, timestamp_ms=time)
+            note = "the snapshot that was current at a time, by the log: once one that is not among the ancestors"
+            yield _vector(f"time-rolled-back-{number}-{name}", ("NOT003",), index, args, ok({"rows": rows}), note)
+    args = _args("rolled-back", types, timestamp_ms=log[0][0] - 1)
+    yield _vector("time-rolled-back-before", ("NOT004",), index, args, INVALID, "the log does not reach back so far")
+
+
+def _references() -> Iterator[Vector]:
+    name = "branches-and-tags"
+    branch, current = _state(name, "other branch"), _state(name, "current")
+    of_branch, of_main = branch["types"], current["types"]
+    on_branch, on_main = (ok({"rows": _plain(state["rows"], state["types"])}) for state in (branch, current))
+    rows: list[tuple[str, str, Json, Json, str]] = [
+        (name, "other", _args(name, of_branch, ref="other", select=list(of_branch)), on_branch, "the head of a branch"),
+        (name, "main", _args(name, of_main, ref="main"), on_main, "main is a branch"),
+        (name, "unknown", _args(name, of_branch, ref="nowhere"), INVALID, "a reference that the table does not have"),
+        (name, "no-snapshot", _args(name, of_branch, snapshot="1"), INVALID, "a snapshot that the table does not have"),
+    ]
+    name = "snapshots-expired"
+    kept = _state(name, "kept by a tag")
+    args = _args(name, kept["types"], ref="kept")
+    rows.append((name, "kept", args, ok({"rows": _plain(kept["rows"], kept["types"])}), "the snapshot of a tag"))
+    for table, label, asked, expect, note in rows:
+        yield _vector(f"ref-{table}-{label}", ("REF001",), indexes()[table], asked, expect, note)
+
+
+def _refusals() -> Iterator[Vector]:
+    for name, codes in REFUSED.items():
+        index = indexes()[name]
+        args = _args(name, _state(name, "current")["types"])
+        yield _vector(f"read-{name}", codes, index, args, INVALID, index["broken"])
+        sound = _state(name, "sound")
+        args = _args(name, sound["types"], snapshot=sound["snapshot"])
+        note = f"the snapshot before the one in which {index['broken']}"
+        expect = ok({"rows": _plain(sound["rows"], sound["types"])})
+        yield _vector(f"read-{name}-before", ("SCN006",), index, args, expect, note)
+
+
+_DATA = re.compile(r"Java: write the data file (\S+) of (\[.*\]|\{.*\})(?: in (?:the partition.*|\{.*\}))?$", re.DOTALL)
+
+
+def _files(name: str) -> dict[str, list[Json]]:
+    """The data files of a table whose statements name them, with their rows."""
+    files = {}
+    for statement in indexes()[name]["statements"]:
+        found = _DATA.match(statement)
+        if found:
+            rows = ast.literal_eval(found[2])
+            files[found[1]] = rows if isinstance(rows, list) else [rows]
+    return files
+
+
+def _plans() -> Iterator[Vector]:
+    """Tables without deletes whose files the statements name: those with a row that matches have to be planned."""
+    for pattern, name, predicate, codes in FILTERS:
+        for table in (table for table in indexes() if fnmatch(table, pattern)):
+            index, files = indexes()[table], _files(table)
+            types = _state(table, "current")["types"]
+            evolved = any(row.keys() != types.keys() for rows in files.values() for row in rows)
+            if not files or evolved or "delete" in json.dumps(index["statements"]):
+                continue
+            planned = [
+                {"data_file": path, "delete_files": []}
+                | ({} if any(matches(predicate, row, types) for row in rows) else {"optional": True})
+                for path, rows in files.items()
+            ]
+            args = {"table": f"{PLACE}/{table}/{index['metadata']}", "filter": predicate}
+            every = tuple(sorted({"SCN006", *codes}))
+            note = f"{index['about']}: filter {name}"
+            yield _vector(f"plan-{table}-{name}", every, index, args, ok({"files": planned}), note)
+
+
+def files() -> Iterator[VectorFile]:
+    """The vectors of reading."""
+    yield from _topics()
+    scans, columns = "Scan Planning", "Column Projection"
+    yield VectorFile("reading/filters.json", "table.read", scans, tuple(_filters()))
+    yield VectorFile("reading/plans.json", "scan.plan", scans, tuple(_plans()))
+    yield VectorFile("reading/selections.json", "table.read", columns, tuple(_selections()))
+    yield VectorFile("reading/metadata-columns.json", "table.read", "Reserved Field IDs", tuple(_positions()))
+    yield VectorFile("reading/time-travel.json", "table.read", "Point in Time Reads (Time Travel)", tuple(_times()))
+    yield VectorFile("reading/references.json", "table.read", "Snapshot References", tuple(_references()))
+    yield VectorFile("reading/refusals.json", "table.read", scans, tuple(_refusals()))

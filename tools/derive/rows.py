@@ -1,0 +1,87 @@
+"""Which rows match a predicate, from the text of Expressions: a derivation on values in the exchange form.
+
+Only what the vectors of reading ask about: predicates in the form with terms, on columns and fields of structs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Any
+
+Row = dict[str, Any]
+
+
+def matches(predicate: Any, row: Row, types: dict[str, Any]) -> bool:
+    """Whether a row matches: predicates give true or false, and comparisons with null are false (EXP008, EXP012)."""
+    kind = predicate["type"]
+    if kind == "not":
+        return not matches(predicate["child"], row, types)
+    if kind in ("and", "or"):
+        sides = (matches(predicate[side], row, types) for side in ("left", "right"))
+        return all(sides) if kind == "and" else any(sides)
+    type_, value = _find(predicate["term"], row, types)
+    if kind == "is-null":
+        return value is None
+    if kind == "not-null":
+        return value is not None
+    own = _comparable(type_, value)
+    if kind in ("is-nan", "not-nan"):
+        return _is_nan(own) == (kind == "is-nan")
+    if kind in ("in", "not-in"):
+        among = any(_equal(own, _comparable(type_, constant)) for constant in predicate["values"])
+        return among == (kind == "in")
+    constant = _comparable(type_, predicate["value"])
+    if kind in ("eq", "not-eq"):
+        return _equal(own, constant) == (kind == "eq")
+    if kind in ("starts-with", "not-starts-with"):
+        begins = own is not None and own.startswith(constant)
+        return begins == (kind == "starts-with")
+    if own is None or _is_nan(own):
+        return False
+    return {"lt": own < constant, "lt-eq": own <= constant, "gt": own > constant, "gt-eq": own >= constant}[kind]
+
+
+def matching(predicate: Any, rows: Iterable[Row], types: dict[str, Any]) -> list[Row]:
+    """The rows that match."""
+    return [row for row in rows if matches(predicate, row, types)]
+
+
+def _find(term: str, row: Row, types: dict[str, Any]) -> tuple[Any, Any]:
+    if term in types:
+        return types[term], row[term]
+    name, _, inner = term.partition(".")
+    field = next(field for field in types[name]["fields"] if field["name"] == inner)
+    return field["type"], None if row[name] is None else row[name][str(field["id"])]
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
+def _equal(value: Any, constant: Any) -> bool:
+    return value is not None and bool(value == constant)
+
+
+def _comparable(type_: Any, value: Any) -> Any:
+    """A value whose order in Python is the spec's (EXP011, EXP019).
+
+    Dates, times and timestamps of the years 1 to 9999 are ordered as their text, once fractions are of one length; text
+    by code points, as its UTF-8 is; hexadecimal digits of one case as their bytes.
+    """
+    if value is None:
+        return None
+    if type_ in ("int", "long"):
+        return int(value)
+    if type_ in ("float", "double"):
+        return float(value)
+    if type_.startswith("decimal"):
+        return Decimal(value)
+    if type_ in ("timestamp", "timestamptz", "time", "timestamp_ns", "timestamptz_ns"):
+        text = value.removesuffix("+00:00")
+        whole, _, fraction = text.partition(".")
+        return f"{whole}.{fraction.ljust(9, '0')}"
+    if type_ == "binary" or type_.startswith("fixed"):
+        return bytes.fromhex(value)
+    return value
