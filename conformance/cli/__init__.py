@@ -21,6 +21,7 @@ COMMANDS = {
     "report": ("report:report", "Render results files for people and for other tools."),
     "explain": ("explain:explain", "Tell what a requirement asks for, and which vectors prove it."),
     "list": ("listing:app", "List vectors, adapters, engines or requirements."),
+    "race": ("race:app", "Race commits against each other, in every order or on a real table."),
     "check": ("check:app", "Check files: the linter of the vectors."),
     "engines": ("engines:app", "List and install the engines that come with an adapter."),
     "doctor": ("doctor:doctor", "Check this installation, and tell what to do."),

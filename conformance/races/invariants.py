@@ -31,6 +31,8 @@ class Transition:
     before: TableMetadata
     after: TableMetadata
     files: Mapping[str, Any]
+    archive: Mapping[str, Any]
+    """All files that ever were, those deleted since too."""
 
 
 def check(transition: Transition, facts: Facts) -> Iterator[str]:
@@ -199,7 +201,7 @@ def _contents(transition: Transition, snapshot: Any, had: Live, made: SnapshotFa
 def _isolation(transition: Transition, had: Live, made: SnapshotFacts, facts: Facts) -> Iterator[str]:
     """What the writer did not know of when it planned its change, and must not have passed over."""
     change: SnapshotChange = transition.planned.change  # type: ignore[assignment]
-    known = facts.of_branch(transition.based_on, change.branch, transition.files)
+    known = facts.of_branch(transition.based_on, change.branch, transition.archive)
     knew = {} if known is None else known.live
     data = {one.path for one in made.live.values() if one.content is FileContent.DATA}
     vectors = [one.references for one in made.live.values() if one.is_vector]

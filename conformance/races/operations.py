@@ -8,6 +8,7 @@ from typing import Any
 from attrs import field, frozen
 
 from conformance.races.facts import FileFact
+from conformance.races.readers import Read
 from conformance.races.small import (
     ID,
     LOCATION,
@@ -87,7 +88,7 @@ class Planned:
     """A change, and what it does in words that the checks understand."""
 
     name: str
-    change: Change
+    change: Change | Read
     changes: frozenset[str] = SNAPSHOT_MEMBERS
     """The members of the metadata that it may change."""
 
@@ -272,6 +273,9 @@ def operations(version: int, writer: int) -> tuple[Planned, ...]:
         )
     return tuple(made)
 
+
+READER = Planned(name="read", change=Read(), changes=frozenset())
+"""A reader, to race with writers."""
 
 CORE = ("append", "overwrite", "delete-file", "rewrite", "schema", "expire", "equality-delete", "append-to-branch")
 """The changes that three writers race with."""

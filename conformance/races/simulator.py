@@ -17,6 +17,7 @@ from attrs import evolve, field, frozen
 from conformance.races.facts import Facts
 from conformance.races.invariants import Transition, check, missing_files
 from conformance.races.operations import Planned
+from conformance.races.readers import Read, Seen, read
 from conformance.races.world import Fault, Placed, World
 from conformance.races.writers import Node, Source
 from spec_ref.commits.commit import Base, CommitConflict, CommitFailed, CommitStateUnknown, Committed, commit
@@ -102,7 +103,7 @@ class Simulator:
         self.contested: frozenset[str] = frozenset()
         self._read: dict[str, set[int]] = {}
         self._deleted: dict[str, set[int]] = {}
-        self._numbers: dict[Any, int] = {}
+        self._written: dict[str, Any] = dict(world.files)
         self._checked: dict[Any, tuple[str, ...]] = {}
         self.base = Base(world.pointer or "", world.files[world.pointer]) if world.pointer else None
         self._starts = [
@@ -112,7 +113,10 @@ class Simulator:
         self._sources = [Source(writer) for writer in range(len(planned))]
 
     def _starter(self, protocol: Callable[..., Steps[Committed]], planned: Planned) -> Callable[[], Steps[Any]]:
-        return lambda: protocol(planned.change, self.start_world.table, base=self.base)
+        change = planned.change
+        if isinstance(change, Read):
+            return lambda: read(change)
+        return lambda: protocol(change, self.start_world.table, base=self.base)
 
     # Exploring
 
@@ -281,6 +285,7 @@ class Simulator:
                 if path in world.files:
                     self._tell(f"a file is written twice: {path}", way)
                 files = {**world.files, path: content}
+                self._written[path] = content
                 after = self._with(state, writer, node.after(1, ("written",)))
                 return evolve(after, world=evolve(world, files=files))
             case DeleteFile(path):
@@ -315,7 +320,7 @@ class Simulator:
         if key not in self._checked:
             assert self.base is not None
             transition = Transition(
-                self.planned[writer], self.base.metadata, before.pointer or "", old, new, after.files
+                self.planned[writer], self.base.metadata, before.pointer or "", old, new, after.files, self._written
             )
             self._checked[key] = tuple(check(transition, self.facts))
         for problem in self._checked[key]:
@@ -340,6 +345,9 @@ class Simulator:
             if node is None:
                 continue
             name = self.planned[writer].name
+            if isinstance(self.planned[writer].change, Read):
+                self._check_reader(state.world, node, way)
+                continue
             match node.error:
                 case None:
                     if times == 0:
@@ -361,6 +369,21 @@ class Simulator:
                     self._tell(f"refused: {name} of writer {writer}: {node.error}", way)
                 case _:
                     self._tell(f"a bug: {name} of writer {writer}: {node.error!r}", way)
+
+    def _check_reader(self, world: World, node: Node, way: tuple[Step, ...]) -> None:
+        """A reader sees a whole snapshot of the table that it loaded, and fails only on one that has expired."""
+        if node.error is not None:
+            metadata = world.files[world.pointer or ""]
+            kept = {snapshot.snapshot_id for snapshot in metadata.snapshots}
+            loaded = next((one for one in node.answers if isinstance(one, TableMetadata)), None)
+            if loaded is None or loaded.current_snapshot_id in kept or not isinstance(node.error, SpecError):
+                self._tell(f"a reader failed on a snapshot that is kept: {node.error}", way)
+            return
+        seen: Seen = node.result
+        files = {**world.files, **self._written}
+        snapshot = files[seen.location].snapshot_by_id(seen.snapshot_id)
+        if seen.live != self.facts.of_snapshot(snapshot, files).live.keys():
+            self._tell(f"a reader saw a part of snapshot {seen.snapshot_id}", way)
 
     @staticmethod
     def outcome(state: State) -> tuple[str, ...]:

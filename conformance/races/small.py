@@ -76,6 +76,7 @@ def data(
     location: str = LOCATION,
     spec_id: int = 0,
     sequence_number: int | None = None,
+    partitioned: bool = True,
 ) -> NewFile:
     """A data file of rows of one partition.
 
@@ -87,6 +88,7 @@ def data(
         location: the location of the table.
         spec_id: its partition spec.
         sequence_number: a data sequence number to write explicitly.
+        partitioned: whether its partition spec has a field.
     """
     bounds: dict[str, Any] = {}
     if ids is not None:
@@ -97,7 +99,7 @@ def data(
     made = DataFile(
         file_path=path_of(name, location),
         file_format=FileFormat.PARQUET,
-        partition={PART_FIELD: part},
+        partition={PART_FIELD: part} if partitioned else {},
         record_count=rows,
         file_size_in_bytes=100 * rows,
         **bounds,

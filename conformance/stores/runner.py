@@ -62,6 +62,10 @@ class Runner:
             finally:
                 self._turn.close()
 
+    def commit(self, change: Change, *, base: Base | None = None, policy: RetryPolicy | None = None) -> Committed:
+        """Commit a change; the arguments and what it raises are those of `spec_ref.commits.commit`."""
+        return self.run(commit_steps(change, self.store.table, base=base, policy=policy))
+
     def _perform(self, effect: Effect) -> Any:
         match effect:
             case Draw.NAME:
@@ -122,4 +126,4 @@ def load(store: Store) -> Base | None:
 
 def commit(change: Change, store: Store, *, base: Base | None = None, policy: RetryPolicy | None = None) -> Committed:
     """Commit a change on a store; the arguments and what it raises are those of `spec_ref.commits.commit`."""
-    return run(commit_steps(change, store.table, base=base, policy=policy), store)
+    return Runner(store).commit(change, base=base, policy=policy)

@@ -14,7 +14,7 @@ from spec_ref.commits import metadata_changes, snapshots
 from spec_ref.commits.changes import Change, CreateTable, Expire, SnapshotChange
 from spec_ref.commits.contents import FileKind
 from spec_ref.commits.effects import DeleteFile, Draw, ReadFile, ReadPointer, Steps, Swap, SwapPointer, Wait, WriteFile
-from spec_ref.commits.errors import CommitConflict, CommitFailed, CommitStateUnknown, conflict
+from spec_ref.commits.errors import CommitConflict, CommitFailed, CommitStateUnknown, MissingFile, conflict
 from spec_ref.commits.expired_files import expired_files
 from spec_ref.commits.manifests import Manifests
 from spec_ref.commits.reading import Files
@@ -132,26 +132,38 @@ def commit(
         if policy is None:
             policy = policy_of({} if current is None else current.metadata.properties)
         try:
-            attempt = yield from _prepare(work, base, current, number)
+            attempt = yield from _attempt(work, base, current, number)
         except Exception:
             # What made this attempt impossible came before its swap, and the attempts before are over.
             yield from _delete(work.manifests.paths)
             raise
-        done = yield from _swap(work, attempt, policy)
-        if done is None:
-            message = "whether the change was committed could not be found out"
-            raise CommitStateUnknown(message)
         number += 1
-        if done:
-            yield from _clean_up(work, attempt)
-            return Committed(current, attempt.metadata, attempt.location, attempt.snapshot, number)
-        yield from _delete(attempt.files)
+        if attempt is not None:
+            done = yield from _swap(work, attempt, policy)
+            if done is None:
+                message = "whether the change was committed could not be found out"
+                raise CommitStateUnknown(message)
+            if done:
+                yield from _clean_up(work, attempt)
+                return Committed(current, attempt.metadata, attempt.location, attempt.snapshot, number)
+            yield from _delete(attempt.files)
         now = yield Draw.NOW
         if number > policy.num_retries or now - started > policy.total_timeout_ms:
             yield from _delete(work.manifests.paths)
             message = f"others were faster at all {number} attempts"
             raise CommitFailed(message)
         yield Wait(policy.wait_ms(number - 1))
+
+
+def _attempt(work: _Work, base: Base | None, current: Base | None, number: int) -> Steps[_Attempt | None]:
+    """Write all files of an attempt; None where others have changed the table and deleted what this one reads."""
+    try:
+        return (yield from _prepare(work, base, current, number))
+    except MissingFile:
+        now = yield ReadPointer()
+        if current is None or now == current.location:
+            raise
+        return None
 
 
 def _prepare(work: _Work, base: Base | None, current: Base | None, number: int) -> Steps[_Attempt]:

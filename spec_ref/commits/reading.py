@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from spec_ref.commits.contents import FileKind, ManifestContents, ManifestListContent
 from spec_ref.commits.effects import ReadFile, Steps
-from spec_ref.errors import violation
+from spec_ref.commits.errors import missing
 from spec_ref.manifests.data_file import DataFile
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.inheritance import inherit
@@ -50,7 +50,7 @@ class Files:
         """The manifests of a snapshot; none for no snapshot.
 
         Raises:
-            SpecError: the manifest list is not there.
+            MissingFile: the manifest list is not there.
         """
         if snapshot is None:
             return ()
@@ -60,7 +60,7 @@ class Files:
             else:
                 read: ManifestListContent | None = yield ReadFile(snapshot.manifest_list, FileKind.MANIFEST_LIST)
                 if read is None:
-                    raise violation("SNP005", "the manifest list is not there", found=snapshot.manifest_list)
+                    raise missing("SNP005", "the manifest list is not there", snapshot.manifest_list)
                 found = read.files
             self._lists[snapshot.snapshot_id] = found
         return self._lists[snapshot.snapshot_id]
@@ -83,7 +83,7 @@ class Files:
         """The entries of a manifest with what they inherit.
 
         Raises:
-            SpecError: the manifest is not there.
+            MissingFile: the manifest is not there.
         """
         read = yield from self._contents(manifest.manifest_path)
         return tuple(inherit(read.entries, manifest, read.format_version))
@@ -92,7 +92,7 @@ class Files:
         if path not in self._manifests:
             read: ManifestContents | None = yield ReadFile(path, FileKind.MANIFEST)
             if read is None:
-                raise violation("MLS003", "the manifest is not there", found=path)
+                raise missing("MLS003", "the manifest is not there", path)
             self._manifests[path] = read
         return self._manifests[path]
 

@@ -233,6 +233,10 @@ def manifest_of_v1_kept(patch: Any) -> None:
     patch.setattr(manifests, "V1", object())
 
 
+def files_that_expired_meanwhile_fail_a_commit(patch: Any) -> None:
+    patch.setattr(commit_module, "_attempt", commit_module._prepare)
+
+
 # Conflicts
 
 

@@ -1,0 +1,42 @@
+"""A reader among the writers: it keeps the snapshot that was current when it loaded the table (OCC002)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attrs import frozen
+
+from spec_ref.commits import load
+from spec_ref.commits.effects import Steps
+from spec_ref.commits.reading import FileKey, Files, head, key_of
+
+
+@frozen
+class Read:
+    """Read the files of a branch; in place of a change."""
+
+    branch: str = "main"
+
+
+@frozen
+class Seen:
+    """What a reader saw."""
+
+    location: str
+    snapshot_id: int
+    live: frozenset[FileKey]
+
+
+def read(what: Read) -> Steps[Seen]:
+    """Load the table, and list the live files of a branch.
+
+    Raises:
+        SpecError: a file is not there.
+    """
+    base = yield from load(1)
+    assert base is not None
+    snapshot = head(base.metadata, what.branch)
+    assert snapshot is not None
+    files = Files()
+    live: list[Any] = yield from files.live((yield from files.manifests(snapshot)))
+    return Seen(base.location, snapshot.snapshot_id, frozenset(key_of(entry.data_file) for _, entry in live))

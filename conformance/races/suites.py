@@ -1,0 +1,135 @@
+"""The suites of races: every pair of changes, three writers on the core changes, and readers among them."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import os
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+
+from attrs import frozen
+
+from conformance.races.operations import CORE, DATA_FILES, READER, Planned, base_changes, operations
+from conformance.races.simulator import Explored, Simulator, Step, world_of
+from conformance.races.world import Fault, World
+from spec_ref.commits.tables import FileSystemTable, MetastoreTable, Table
+
+TABLES: dict[str, Table] = {"metastore": MetastoreTable(), "file-system": FileSystemTable()}
+"""The kinds of tables by name."""
+
+VERSIONS = (1, 2, 3)
+READ = "read"
+
+
+@frozen
+class Race:
+    """Who races on what."""
+
+    version: int
+    table: str
+    changes: tuple[str, ...]
+    """The change of each writer; ``read`` for a reader."""
+
+    faults: tuple[str, ...] = ()
+    """The kinds of faults that may happen."""
+
+    most_faults: int = 0
+
+    def __str__(self) -> str:
+        faults = f", at most {self.most_faults} of {len(self.faults)} kinds of faults" if self.most_faults else ""
+        return f"v{self.version} {self.table} table: {' | '.join(self.changes)}{faults}"
+
+
+@frozen
+class Played:
+    """A race and what came of it."""
+
+    race: Race
+    explored: Explored
+    seconds: float
+
+
+def names(version: int) -> tuple[str, ...]:
+    """The names of the changes that can race on a table of a format version."""
+    return tuple(one.name for one in operations(version, 0))
+
+
+@functools.cache
+def _world(version: int, table: str) -> World:
+    return world_of(base_changes(version), TABLES[table], DATA_FILES)
+
+
+def _planned(race: Race) -> list[Planned]:
+    made = []
+    for writer, name in enumerate(race.changes):
+        made += [READER] if name == READ else [one for one in operations(race.version, writer) if one.name == name]
+    return made
+
+
+def simulator_of(race: Race) -> Simulator:
+    """The simulator of a race.
+
+    Raises:
+        KeyError: there is no such table.
+        ValueError: there is no such fault.
+    """
+    faults = tuple(Fault(name) for name in race.faults)
+    return Simulator(_world(race.version, race.table), _planned(race), faults, race.most_faults)
+
+
+def play(race: Race) -> Played:
+    """Follow every schedule of a race."""
+    started = time.perf_counter()
+    explored = simulator_of(race).explore()
+    return Played(race, explored, time.perf_counter() - started)
+
+
+def replay(race: Race, schedule: Sequence[Step]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Follow one schedule: its trace, how each writer ended, and what is wrong."""
+    simulator = simulator_of(race)
+    simulator.explore()  # so that it knows which files are fought over
+    state, problems = simulator.replay(schedule)
+    return simulator.told(schedule), simulator.outcome(state), problems
+
+
+ALL_FAULTS = tuple(fault.value for fault in Fault)
+
+
+def pairs(versions: Iterable[int], tables: Iterable[str], most_faults: int = 0) -> Iterator[Race]:
+    """Two writers with every pair of changes."""
+    faults = ALL_FAULTS if most_faults else ()
+    for version, table in itertools.product(versions, tables):
+        for changes in itertools.combinations_with_replacement(names(version), 2):
+            yield Race(version, table, changes, faults, most_faults)
+
+
+def triples(versions: Iterable[int], tables: Iterable[str], most_faults: int = 0) -> Iterator[Race]:
+    """Three writers with the core changes."""
+    faults = ALL_FAULTS if most_faults else ()
+    for version, table in itertools.product(versions, tables):
+        core = [name for name in CORE if name in names(version)]
+        for changes in itertools.combinations_with_replacement(core, 3):
+            yield Race(version, table, changes, faults, most_faults)
+
+
+def readers(versions: Iterable[int], tables: Iterable[str]) -> Iterator[Race]:
+    """A reader with every change, and with every core change while snapshots expire."""
+    for version, table in itertools.product(versions, tables):
+        for name in names(version):
+            yield Race(version, table, (name, READ))
+        for name in CORE:
+            if name in names(version):
+                yield Race(version, table, (name, "expire", READ))
+
+
+def play_all(races: Iterable[Race], processes: int | None = None) -> Iterator[Played]:
+    """Play races on several processes, in the order that they are given."""
+    todo = list(races)
+    count = processes or len(os.sched_getaffinity(0))
+    if count == 1 or len(todo) < count:
+        yield from map(play, todo)
+        return
+    with ProcessPoolExecutor(count) as pool:
+        yield from pool.map(play, todo, chunksize=max(1, min(16, len(todo) // (4 * count))))
