@@ -14,7 +14,9 @@ from conformance.compare import MAX_DIFFERENCES, Differences, json_differences
 from conformance.exchange_tables import LONGS
 from conformance.protocol import dump_json
 from spec_ref.errors import SpecError
+from spec_ref.records import evolve
 from spec_ref.schemas.type_json import type_from_json, type_to_json
+from spec_ref.schemas.types import ListType, MapType, StructType, Type
 
 Form = dict[str, Any]
 
@@ -76,11 +78,25 @@ def _with_text_longs(value: Any) -> Any:
 def _fields(fields: Any) -> Any:
     """Fields with their types and defaults spelled in one way; as they stand where they cannot be read."""
     try:
-        struct = type_to_json(type_from_json({"type": "struct", "fields": fields}))
+        struct = type_to_json(_known(type_from_json({"type": "struct", "fields": fields})))
     except SpecError:
         return fields
     assert isinstance(struct, dict)
     return struct["fields"]
+
+
+def _known(type_: Type) -> Type:
+    """The type without what a newer writer added, which the canonical form leaves out."""
+    match type_:
+        case StructType(fields):
+            known = tuple(evolve(field, type=_known(field.type), extra={}) for field in fields)
+            return evolve(type_, fields=known, extra={})
+        case ListType(_, element):
+            return evolve(type_, element=_known(element), extra={})
+        case MapType(_, key, _, value):
+            return evolve(type_, key=_known(key), value=_known(value), extra={})
+        case _:
+            return type_
 
 
 def _schema(schema: Any) -> Any:

@@ -248,8 +248,14 @@ WRITES: list[tuple[str, str, int, tuple[str, ...], Document, str]] = [
 
 def writes() -> Iterator[Vector]:
     """What a writer makes of a table."""
-    for name, base, version, codes, form, note in WRITES:
-        args = {"metadata": BASES[base], "format_version": version, "select": list(form)}
+    stale = {**dict.fromkeys(("/snapshots", "/snapshot-log", "/current-snapshot-id"), DROP),
+             "/schema": V1_RICH["schemas"][0], "/partition-spec": [], "/default-spec-id": 0,
+             "/partition-specs": [{"spec-id": 0, "fields": []}]}  # fmt: skip
+    rows = [(name, BASES[base], *rest) for name, base, *rest in WRITES]
+    rows.append(("v1-deprecated-stale", edited(V1_RICH, stale), 1, ("TMD007",), {"schema": WRITES[0][4]["schema"]},
+                 "v1 writes the current schema, whatever copy of it was read"))  # fmt: skip
+    for name, document, version, codes, form, note in rows:
+        args = {"metadata": document, "format_version": version, "select": list(form)}
         origin = "spec: Table Metadata Fields; Appendix C; Appendix E"
         # v1 stores no ids of partition fields, and may.
         counted = [{**field, "field-id": 1000 + place} for place, field in enumerate(form.get("partition-spec", []))]

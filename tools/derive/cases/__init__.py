@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from tools.derive import (
     metadata_evolution,
+    metadata_golden,
     metadata_names,
     metadata_partitions,
     metadata_reads,
@@ -38,6 +39,7 @@ def all_files() -> Iterator[VectorFile]:
     yield from types.files()
     yield from metadata_vectors.files()
     yield from metadata_reads.files()
+    yield from metadata_golden.files()
     yield from metadata_evolution.files()
     yield from metadata_partitions.files()
     yield from metadata_retention.files()
