@@ -1,0 +1,373 @@
+"""What each engine writes, and which rules it breaks: from the tables in ``vectors/golden/writers``.
+
+    python -m tools.who_writes_what          write ``fingerprint.json`` of each writer, ``conformance/writers.json``
+                                             and ``docs/who-writes-what.md``
+    python -m tools.who_writes_what --check  verify that they are what the tables give
+
+The tables are made by ``tools/golden/make_writers.py``. What is broken is found by the checks of `spec_ref`; that a
+finding is right is shown by ``tests/engines/test_reader_writers.py``, where each one is told with its reason.
+"""
+
+from __future__ import annotations
+
+import collections
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from conformance.writers import manifest_marks, program
+from spec_ref.findings import Finding
+from spec_ref.formats.avro_container import open_container
+from spec_ref.formats.parquet_schema import check_parquet_schema
+from spec_ref.formats.parquet_thrift import read_parquet_schema
+from spec_ref.formats.puffin_checks import check_puffin
+from spec_ref.manifests import check_manifest
+from spec_ref.requirements import register
+from spec_ref.snapshots.manifest_list import ManifestFile, read_manifest_list
+from spec_ref.snapshots.manifest_list_checks import check_manifest_list
+from spec_ref.table_metadata import TableMetadata, check_metadata, read_metadata
+from spec_ref.versions import FormatVersion
+
+ROOT = Path(__file__).resolve().parents[1]
+WRITERS = ROOT / "vectors/golden/writers"
+DOCUMENT = ROOT / "docs/who-writes-what.md"
+MARKS = ROOT / "conformance/writers.json"
+
+NAMES = {
+    "iceberg-java": "Iceberg-Java",
+    "pyiceberg": "PyIceberg",
+    "polars": "Polars",
+    "daft": "Daft",
+    "chdb": "ClickHouse",
+    "sail": "Sail",
+}
+COMMITTED_BY = {"Polars": "PyIceberg", "Daft": "PyIceberg"}
+"""Who writes metadata and manifests for an engine that writes data files only."""
+
+LIBRARIES = {"parquet-cpp-arrow": "Arrow C++", "parquet-rs": "parquet-rs"}
+"""Programs in Parquet footers that are in more engines than those at hand."""
+
+Json = dict[str, Any]
+
+
+def indexes() -> list[tuple[Path, Json]]:
+    """The writers: the folder of each, and its index."""
+    paths = sorted(WRITERS.glob("*/index.json"))
+    return [(path.parent, json.loads(path.read_text(encoding="utf-8"))) for path in paths]
+
+
+# What a table is made of
+
+
+class Table:
+    """One table of a writer: its files, read."""
+
+    def __init__(self, folder: Path, name: str, index: Json) -> None:
+        self.folder = folder / name
+        self.index = index["tables"][name]
+        self.version = FormatVersion(int(name[1:]))
+        self.document: bytes = (self.folder / self.index["metadata"]).read_bytes()
+        self.metadata: TableMetadata = read_metadata(_completed(self.document))
+
+    def file(self, location: str) -> bytes:
+        """The content of a file of the table."""
+        return (self.folder / location.rpartition("/")[2]).read_bytes()
+
+    def lists(self) -> list[bytes]:
+        """The manifest lists of the snapshots, the oldest first."""
+        return [self.file(str(snapshot.manifest_list)) for snapshot in self.metadata.snapshots]
+
+    def manifests(self) -> dict[str, ManifestFile]:
+        """The manifests by location, as the first list that has them tells of them."""
+        found: dict[str, ManifestFile] = {}
+        for data in self.lists():
+            for listed in read_manifest_list(data):
+                found.setdefault(listed.manifest_path, listed)
+        return found
+
+    def findings(self) -> Iterator[tuple[str, Finding]]:
+        """Everything that the checks of single files find, by kind of file."""
+        specs = {spec.spec_id: spec for spec in self.metadata.partition_specs}
+        schema = next(one for one in self.metadata.schemas if one.schema_id == self.metadata.current_schema_id)
+        yield from (("metadata", finding) for finding in check_metadata(self.document))
+        for snapshot, data in zip(self.metadata.snapshots, self.lists(), strict=True):
+            first_row_id = getattr(snapshot, "first_row_id", None)
+            for finding in check_manifest_list(data, self.version, specs=specs, first_row_id=first_row_id):
+                yield "manifest-list", finding
+        for path, listed in self.manifests().items():
+            for finding in check_manifest(self.file(path), manifest_file=listed, specs=specs, schema=schema):
+                yield "manifest", finding
+
+    def data_findings(self) -> Iterator[tuple[str, str, str]]:
+        """What the checks of data files find: the kind, the requirement and the message."""
+        for path in sorted(self.folder.glob("*.parquet")):
+            kind = "delete-file" if "pos" in pq.read_schema(path).names else "data-file"
+            for broken in check_parquet_schema(read_parquet_schema(path.read_bytes())):
+                yield kind, broken.requirement, broken.message
+        for path in sorted(self.folder.glob("*.puffin")):
+            for broken in check_puffin(path.read_bytes()):
+                yield "puffin", broken.requirement, broken.message
+
+
+def _completed(text: bytes) -> bytes:
+    """Metadata with what v1 requires beside the lists of today, so that the rest of a table without it can be read."""
+    document = json.loads(text)
+    if document["format-version"] == 1:
+        (schema,) = document["schemas"]
+        document = {"schema": schema, "partition-spec": document["partition-specs"][0]["fields"], **document}
+    return json.dumps(document).encode()
+
+
+def header(data: bytes) -> dict[str, str]:
+    """The key-value metadata of an Avro file."""
+    return {key: value.decode() for key, value in open_container(data, "MAN001").metadata.items()}
+
+
+def columns(record: Json) -> list[str]:
+    """The fields of an Avro record, those inside them after each: ``id name: type``, ``?`` where it is optional."""
+    return [text for field in record["fields"] for text in _column(field)]
+
+
+def _column(field: Json) -> Iterator[str]:
+    branches = field["type"] if isinstance(field["type"], list) else [field["type"]]
+    optional = "?" if "null" in branches else ""
+    (type_,) = (branch for branch in branches if branch != "null")
+    default = f" = {json.dumps(field['default'])}" if "default" in field else ""
+    children: Json = {}
+    match type_:
+        case {"type": "record"}:
+            told, children = "record", type_
+        case {"type": "array", "items": items}:
+            element = items["type"] if isinstance(items, dict) else items
+            told = f"array of {element}" + "".join(f" {key}={type_[key]}" for key in sorted(type_.keys() - _ARRAY))
+            children = items if element == "record" else {}
+        case {"type": str(name)}:
+            told = name + "".join(f" {key}={value}" for key, value in type_.items() if key not in ("type", "name"))
+        case _:
+            told = str(type_)
+    yield f"{field.get('field-id', '-')} {field['name']}: {told}{optional}{default}"
+    for child in children.get("fields", []):
+        yield from _column(child)
+
+
+_ARRAY = {"type", "items"}
+
+
+def facts(table: Table) -> Json:
+    """What is in the files of a table, as far as it is the writer's choice."""
+    document = json.loads(table.document)
+    snapshots = document.get("snapshots", [])
+    lists = [header(data) for data in table.lists()]
+    manifests = [header(table.file(path)) for path in table.manifests()]
+    findings: collections.Counter[tuple[str, str, str, str]] = collections.Counter(
+        (kind, one.requirement, one.severity.value, one.violation.message) for kind, one in table.findings()
+    )
+    findings.update((kind, code, "error", message) for kind, code, message in table.data_findings())
+    return {
+        "metadata": {
+            "file": _pattern(table.index["metadata"]),
+            "members": list(document),
+            "schema": sorted({name for schema in document.get("schemas", []) for name in schema}),
+            "partition-field": sorted(
+                {name for spec in document.get("partition-specs", []) for one in spec["fields"] for name in one}
+            ),
+            "snapshot": sorted({name for snapshot in snapshots for name in snapshot}),
+            "summary": sorted({name for snapshot in snapshots for name in snapshot.get("summary", {})}),
+        },
+        "manifest-list": _distinct(lists),
+        "manifest": _distinct(manifests),
+        "data-files": _files(table),
+        "findings": [
+            {"in": kind, "requirement": code, "severity": severity, "message": message, "times": times}
+            for (kind, code, severity, message), times in sorted(findings.items())
+        ],
+    }
+
+
+def _pattern(name: str) -> str:
+    """A file name without what differs from file to file."""
+    return re.sub(r"^v\d+", "vN", re.sub(r"^\d{5}-[0-9a-f-]{36}", "NNNNN-UUID", name))
+
+
+def _distinct(headers: list[dict[str, str]]) -> list[Json]:
+    """The forms of files of one kind, each once."""
+    made: list[Json] = []
+    for one in headers:
+        form = {
+            "marks": manifest_marks(one),
+            "content": one.get("content"),
+            "columns": columns(json.loads(one["avro.schema"])),
+        }
+        if form not in made:
+            made.append(form)
+    return made
+
+
+def _files(table: Table) -> list[Json]:
+    """The forms of the Parquet files, each once."""
+    made: list[Json] = []
+    for path in sorted(table.folder.glob("*.parquet")):
+        file = pq.ParquetFile(path)
+        footer = file.metadata
+        form = {
+            "created_by": footer.created_by,
+            "keys": sorted(key.decode() for key in footer.metadata or {}),
+            "codecs": sorted({footer.row_group(0).column(index).compression for index in range(footer.num_columns)}),
+            "columns": [
+                f"{child.field_id} {child.name}: {child.physical} {child.logical or ''}".strip()
+                for child in read_parquet_schema(path.read_bytes()).children
+            ],
+        }
+        if form not in made:
+            made.append(form)
+    return sorted(made, key=lambda one: str(one["columns"]))
+
+
+# What is written
+
+
+def marks(all_facts: dict[str, dict[str, Json]], names: dict[str, str]) -> Json:
+    """The marks of the writers by kind of file, with the names of all that leave them."""
+    found: dict[str, dict[str, Json]] = {"manifest": {}, "manifest-list": {}, "data-file": {}}
+    for writer, tables in all_facts.items():
+        name = names[writer]
+        for table in tables.values():
+            for kind in ("manifest", "manifest-list"):
+                for form in table[kind]:
+                    one = found[kind].setdefault(json.dumps(form["marks"]), {"marks": form["marks"], "names": []})
+                    _add(one["names"], COMMITTED_BY.get(name, name))
+            for form in table["data-files"]:
+                made_by = program(form["created_by"])
+                told = f"{name} ({LIBRARIES[made_by]})" if made_by in LIBRARIES else name
+                _add(found["data-file"].setdefault(made_by, {"created_by": made_by, "names": []})["names"], told)
+    return {kind: list(ones.values()) for kind, ones in found.items()}
+
+
+def _add(names: list[str], name: str) -> None:
+    if name not in names:
+        names.append(name)
+
+
+def page(all_facts: dict[str, dict[str, Json]], all_indexes: dict[str, Json]) -> str:
+    """The page."""
+    lines = [
+        "# Who writes what",
+        "",
+        "How engines write manifests, manifest lists, table metadata and data files, and which rules they break.",
+        "Generated by `python -m tools.who_writes_what` from the tables in",
+        "[`vectors/golden/writers`](../vectors/golden/writers), which two statements made: two rows are inserted and",
+        "one of them is deleted. Everything that is told here is also in the `fingerprint.json` beside the files,",
+        "column by column. Findings are those of `spec_ref`'s checks of single files; `conformance.writers`",
+        "recognises a writer by these marks.",
+        "",
+        "## How rows are deleted",
+        "",
+        "| writer | table | by | said |",
+        "|---|---|---|---|",
+    ]
+    for writer, index in all_indexes.items():
+        for name, table in index["tables"].items():
+            refused = [step["refused"] for step in table["statements"] if "refused" in step]
+            lines.append(f"| {writer} | {name} | {table['delete'] or '-'} | {'; '.join(refused)} |")
+    for kind, title in (("manifest", "Manifests"), ("manifest-list", "Manifest lists")):
+        lines += [
+            "",
+            f"## {title}",
+            "",
+            "| writer | table | header keys | codec | records | optional columns | fields |",
+            "|---|---|---|---|---|---|---|",
+        ]
+        for writer, tables in all_facts.items():
+            for name, table in tables.items():
+                form = table[kind][0]
+                told = form["marks"]
+                defaults = "default null" if told["defaults"] == "null" else "no default"
+                keys = ", ".join(f"`{key}`" for key in told["keys"].split())
+                fields = _unlike(form["columns"], all_facts, kind, name)
+                lines.append(
+                    f"| {writer} | {name} | {keys} | {told['codec']} | {told['records']} | {defaults} | {fields} |"
+                )
+    lines += ["", "Fields are told where they are not those of the newest Iceberg-Java, in its order.", ""]
+    lines += ["## Data files", ""]
+    lines += ["| writer | table | created by | keys | codec | columns |", "|---|---|---|---|---|---|"]
+    for writer, tables in all_facts.items():
+        for name, table in tables.items():
+            for form in table["data-files"]:
+                created = form["created_by"].partition(" (build")[0]
+                keys, codecs = ", ".join(form["keys"]), ", ".join(form["codecs"])
+                lines.append(f"| {writer} | {name} | {created} | {keys} | {codecs} | {'; '.join(form['columns'])} |")
+    lines += ["", "## Table metadata", ""]
+    lines += ["| writer | table | file | members | snapshot | summary |", "|---|---|---|---|---|---|"]
+    for writer, tables in all_facts.items():
+        for name, table in tables.items():
+            told = table["metadata"]
+            members, snapshot, summary = (", ".join(told[key]) for key in ("members", "snapshot", "summary"))
+            lines.append(f"| {writer} | {name} | {told['file']} | {members} | {snapshot} | {summary} |")
+    lines += ["", "## Broken rules", ""]
+    lines += ["| writer | tables | in | rule | severity | what |", "|---|---|---|---|---|---|"]
+    for writer, tables in all_facts.items():
+        rows: dict[tuple[str, ...], list[str]] = {}
+        for name, table in tables.items():
+            for finding in table["findings"]:
+                key = (finding["in"], finding["requirement"], finding["severity"], finding["message"])
+                rows.setdefault(key, []).append(name)
+        for (kind, code, severity, message), names in sorted(rows.items()):
+            rule = f"{code} ({register()[code].slug})"
+            lines.append(f"| {writer} | {', '.join(names)} | {kind} | {rule} | {severity} | {message} |")
+        if not rows:
+            lines.append(f"| {writer} | | | none | | |")
+    return "\n".join(lines) + "\n"
+
+
+def _unlike(found: list[str], all_facts: dict[str, dict[str, Json]], kind: str, name: str) -> str:
+    """How columns differ from those of the newest Iceberg-Java for the same version; what is partitioned apart."""
+    newest = sorted(one for one in all_facts if one.startswith("iceberg-java"))[-1]
+    base, leaves = (_compared(one) for one in (all_facts[newest][name][kind][0]["columns"], found))
+    left_out = [f"no `{id_}`" for id_ in base if id_ not in leaves]
+    other = [f"`{id_}: {type_}`" for id_, type_ in leaves.items() if base.get(id_) != type_]
+    common = [[id_ for id_ in one if id_ in base and id_ in leaves] for one in (base, leaves)]
+    return "; ".join((*left_out, *other, *(["in another order"] if common[0] != common[1] else []))) or "-"
+
+
+def _compared(found: list[str]) -> dict[str, str]:
+    """Columns without their defaults, which are told apart, and without the partition, which is of the table."""
+    split = (column.partition(" = ")[0].partition(": ") for column in found)
+    return {name: type_ for name, _, type_ in split if not name.startswith("1000 ")}
+
+
+def files() -> dict[Path, str]:
+    """The content of everything that is generated."""
+    all_facts: dict[str, dict[str, Json]] = {}
+    all_indexes: dict[str, Json] = {}
+    for folder, index in indexes():
+        all_indexes[folder.name] = index
+        all_facts[folder.name] = {name: facts(Table(folder, name, index)) for name in index["tables"]}
+    made = {
+        WRITERS / writer / "fingerprint.json": json.dumps(tables, indent=1) + "\n"
+        for writer, tables in all_facts.items()
+    }
+    names = {writer: NAMES[index["engine"]] for writer, index in all_indexes.items()}
+    made[MARKS] = json.dumps(marks(all_facts, names), indent=1) + "\n"
+    made[DOCUMENT] = page(all_facts, all_indexes)
+    return made
+
+
+def main() -> int:
+    """Write or check the files; 1 where one is not as it should be."""
+    stale = [path for path, text in files().items() if not path.is_file() or path.read_text(encoding="utf-8") != text]
+    if "--check" in sys.argv[1:]:
+        for path in stale:
+            print(f"{path.relative_to(ROOT)} is not what the tables give", file=sys.stderr)
+        return 1 if stale else 0
+    for path, text in files().items():
+        path.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
