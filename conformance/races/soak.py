@@ -186,6 +186,7 @@ def soak(settings: Settings, directory: Path, progress: Callable[[str], None] = 
     report.seconds = time.monotonic() - started
     progress(f"{report.kills} processes were killed; checking")
     check(settings, store, directory, report)
+    store.close()
     return report
 
 

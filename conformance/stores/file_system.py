@@ -70,6 +70,9 @@ class FileSystemStore(LocalFiles):
         self.write(f"{self.directory}/{HINT}", str(version).encode())
         return Swap.DONE
 
+    def close(self) -> None:
+        """There is nothing to let go of."""
+
     def turn(self) -> AbstractContextManager[object]:
         """A turn among the processes of this machine."""
         return turn(self.location)

@@ -9,9 +9,9 @@ from typing import Any
 
 import psycopg
 
+from conformance.stores import turns
 from conformance.stores.sql import SqlStore, TableName
 
-LONGEST_TURN_MS = 5000
 
 
 class PostgresDatabase:
@@ -26,6 +26,11 @@ class PostgresDatabase:
         if self._connection is None or self._connection.closed:
             self._connection = psycopg.connect(self.url, autocommit=True)
         return self._connection
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._connection is not None:
+            self._connection.close()
 
     def query(self, sql: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         """The rows of a query."""
@@ -59,7 +64,7 @@ class PostgresStore(SqlStore):
         connection = self.database.connection()
         taken = False
         try:
-            connection.execute(f"SET lock_timeout = {LONGEST_TURN_MS}")
+            connection.execute(f"SET lock_timeout = {int(turns.LONGEST_S * 1000)}")
             connection.execute("SELECT pg_advisory_lock(%s)", (key,))
             taken = True
         except psycopg.errors.LockNotAvailable:

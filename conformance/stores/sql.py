@@ -61,6 +61,9 @@ class TableName:
 class Database(Protocol):
     """A connection that makes each statement a transaction of its own."""
 
+    def close(self) -> None:
+        """Close the connection."""
+
     def query(self, sql: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         """The rows of a query."""
 
@@ -84,6 +87,10 @@ class SqlStore(LocalFiles):
         database.change(CREATE)
         database.change(CREATE_NAMESPACES)
         database.change(ADD_NAMESPACE, (name.catalog, name.namespace))
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._database.close()
 
     def read_pointer(self) -> str | None:
         """The location in the row; None where there is no row."""

@@ -26,6 +26,10 @@ class SqliteDatabase:
             # times. It is a property of the file, which every engine heeds.
             self._connection.execute("PRAGMA journal_mode = WAL")
 
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
     def query(self, sql: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         """The rows of a query."""
         return self._connection.execute(sql, values).fetchall()

@@ -31,6 +31,9 @@ class Store(Protocol):
     def delete(self, path: str) -> None:
         """Delete a file, if it is there."""
 
+    def close(self) -> None:
+        """Let go of connections."""
+
     def turn(self) -> AbstractContextManager[object]:
         """A turn at the table, from reading the pointer to swapping it.
 

@@ -16,13 +16,13 @@ LONGEST_S = 5.0
 
 
 @contextmanager
-def turn(name: str, longest_s: float = LONGEST_S) -> Iterator[None]:
+def turn(name: str) -> Iterator[None]:
     """A turn at what has a name, or none where it does not come in time; it ends with the process at the latest."""
     directory = Path(tempfile.gettempdir()) / f"iceberg-conformance-turns-{os.getuid()}"
     directory.mkdir(mode=0o700, exist_ok=True)
     file = os.open(directory / hashlib.sha256(name.encode()).hexdigest()[:32], os.O_CREAT | os.O_RDWR, 0o600)
     try:
-        until = time.monotonic() + longest_s
+        until = time.monotonic() + LONGEST_S
         pause = 0.0002
         while not _take(file) and time.monotonic() < until:
             time.sleep(pause)

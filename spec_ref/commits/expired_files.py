@@ -30,8 +30,8 @@ def expired_files(before: TableMetadata, after: TableMetadata, files: Files) -> 
     kept = yield from _manifests(after.snapshots, files)
     gone = yield from _manifests(tuple(expired), files)
     only_gone = {path: manifest for path, manifest in gone.items() if path not in kept}
-    live = yield from _paths(kept, files)
-    data = yield from _paths(only_gone, files)
+    live = yield from _paths(kept, files, live=True)
+    data = yield from _paths(gone, files, live=False)
     lists = [snapshot.manifest_list for snapshot in expired if snapshot.manifest_list is not None]
     statistics = _statistics(before) - _statistics(after)
     return (*sorted(data - live), *sorted(statistics), *sorted(only_gone), *lists)
@@ -45,12 +45,12 @@ def _manifests(snapshots: tuple[Snapshot, ...], files: Files) -> Steps[dict[str,
     return found
 
 
-def _paths(manifests: dict[str, ManifestFile], files: Files) -> Steps[set[str]]:
-    """The paths of all files that manifests list, deleted ones too: those are of snapshots before, or nobody's."""
+def _paths(manifests: dict[str, ManifestFile], files: Files, *, live: bool) -> Steps[set[str]]:
+    """The paths of the files that manifests list: of live ones, or of those marked as deleted too."""
     found: set[str] = set()
     for manifest in manifests.values():
         entries = yield from files.entries(manifest)
-        found.update(entry.data_file.file_path for entry in entries)
+        found.update(entry.data_file.file_path for entry in entries if entry.live or not live)
     return found
 
 

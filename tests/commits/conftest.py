@@ -1,0 +1,74 @@
+"""Real stores for the tests of commits."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from postgres_server import postgres
+
+from conformance.stores import Store, open_store, turns
+
+_NUMBERS = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def postgres_url() -> Iterator[str]:
+    """A server of PostgreSQL that runs."""
+    with postgres() as url:
+        yield url
+
+
+@pytest.fixture(autouse=True)
+def short_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Writers of one process, of which one commits in the middle of the other, do not wait for each other."""
+    monkeypatch.setattr(turns, "LONGEST_S", 0.005)
+
+
+STORES = ("file-system", "sqlite", "postgresql")
+
+
+@pytest.fixture(params=STORES)
+def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of a table that is not there yet, on each kind of store."""
+    match request.param:
+        case "file-system":
+            return (tmp_path / "table").as_uri()
+        case "sqlite":
+            return f"sqlite://{tmp_path}/catalog.db?table=table"
+        case _:
+            return f"{request.getfixturevalue('postgres_url')}?table=table{next(_NUMBERS)}"
+
+
+@pytest.fixture
+def location(tmp_path: Path) -> str:
+    """The location of the table's files."""
+    return (tmp_path / "table").as_uri()
+
+
+@pytest.fixture
+def opened() -> Iterator[Callable[[str], Store]]:
+    """Opens stores, and closes them at the end of the test."""
+    stores: list[Store] = []
+
+    def open_(url: str) -> Store:
+        stores.append(open_store(url))
+        return stores[-1]
+
+    yield open_
+    for store in stores:
+        store.close()
+
+
+@pytest.fixture
+def store(store_url: str, opened: Callable[[str], Store]) -> Store:
+    """A store without a table."""
+    return opened(store_url)
+
+
+@pytest.fixture
+def another(store_url: str, opened: Callable[[str], Store]) -> Callable[[], Store]:
+    """Opens the same store once more, as another process would."""
+    return lambda: opened(store_url)

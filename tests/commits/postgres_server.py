@@ -1,0 +1,76 @@
+"""A private PostgreSQL server on the loopback interface, from Debian's packages, for the time of a test run."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+PACKAGES = Path("/usr/lib/postgresql")
+USER = "postgres"
+
+
+def programs() -> Path:
+    """The directory of the server's programs; its package is installed where it is missing and may be installed.
+
+    Raises:
+        RuntimeError: there is no server, and none could be installed.
+    """
+    for _ in range(2):
+        found = sorted(PACKAGES.glob("*/bin/initdb"))
+        if found:
+            return found[-1].parent
+        if os.geteuid() != 0 or shutil.which("apt-get") is None:
+            break
+        environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+        for command in (("update",), ("install", "--yes", "--no-install-recommends", "postgresql")):
+            subprocess.run(["apt-get", "-qq", *command], env=environment, capture_output=True, check=False)
+    message = "the tests need the server of PostgreSQL: apt-get install postgresql"
+    raise RuntimeError(message)
+
+
+def _as_user(command: list[str]) -> list[str]:
+    """A command as another user: the server does not run as root."""
+    return ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", *command] if os.geteuid() == 0 else command
+
+
+def _run(command: list[str]) -> None:
+    done = subprocess.run(_as_user(command), capture_output=True, text=True, check=False, cwd="/")
+    if done.returncode:
+        message = f"{command[0]} failed: {done.stdout}{done.stderr}"
+        raise RuntimeError(message)
+
+
+@contextmanager
+def postgres() -> Iterator[str]:
+    """Start a server; its URL without a database's query. It is stopped and its data removed at the end.
+
+    Raises:
+        RuntimeError: it could not be started.
+    """
+    bin_ = programs()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    directory = Path(tempfile.mkdtemp(prefix="iceberg-conformance-postgres-"))
+    user = USER if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
+    try:
+        if os.geteuid() == 0:
+            shutil.chown(directory, USER, USER)
+        data = directory / "data"
+        _run([str(bin_ / "initdb"), "-D", str(data), "-U", user, "--auth=trust", "--no-sync", "--encoding=UTF8"])
+        settings = f"-p {port} -k {directory} -c listen_addresses=127.0.0.1 -c fsync=off"
+        log = str(directory / "log")
+        _run([str(bin_ / "pg_ctl"), "-D", str(data), "-l", log, "-w", "-o", settings, "start"])
+        try:
+            yield f"postgresql://{user}@127.0.0.1:{port}/postgres"
+        finally:
+            _run([str(bin_ / "pg_ctl"), "-D", str(data), "-m", "immediate", "-w", "stop"])
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)

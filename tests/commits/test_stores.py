@@ -1,0 +1,337 @@
+"""The commit protocol on real stores: files, SQLite and PostgreSQL."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from conformance.failures import UsageError
+from conformance.races.small import data, empty_table, path_of, position_deletes, vector
+from conformance.races.soak import Settings, soak
+from conformance.stores import Store, commit, load, open_store
+from conformance.stores.file_system import FileSystemStore
+from conformance.stores.local_files import local_path
+from conformance.stores.postgresql import PostgresDatabase
+from conformance.stores.runner import Runner
+from spec_ref.commits import CommitConflict, CommitFailed, CommitStateUnknown
+from spec_ref.commits.changes import (
+    CreateTable,
+    Expire,
+    SetProperties,
+    append,
+    delete_files,
+    fast_append,
+    overwrite,
+    rewrite,
+    row_delta,
+)
+from spec_ref.commits.effects import Swap
+from spec_ref.commits.retries import RetryPolicy
+from spec_ref.manifests.reader import read_manifest
+from spec_ref.snapshots.manifest_list import read_manifest_list
+from spec_ref.table_metadata import check_metadata, write_metadata
+from spec_ref.table_metadata.rules import Severity
+
+QUICK = RetryPolicy(num_retries=3, min_wait_ms=0, max_wait_ms=1)
+
+
+def live(store: Store, branch: str = "main") -> dict[str, tuple[int | None, int | None]]:
+    """The live files of a branch by name, read from the bytes: data sequence number and first row id."""
+    base = load(store)
+    assert base is not None
+    ref = base.metadata.references.get(branch)
+    if ref is None:
+        return {}
+    snapshot = base.metadata.snapshot_by_id(ref.snapshot_id)
+    found = {}
+    for manifest in read_manifest_list(store.read(snapshot.manifest_list or "") or b""):
+        specs = {spec.spec_id: spec for spec in base.metadata.partition_specs}
+        read = read_manifest(store.read(manifest.manifest_path) or b"", manifest_file=manifest, specs=specs)
+        for entry in read.entries():
+            if entry.live:
+                name = entry.data_file.file_path.rsplit("/", 1)[-1]
+                found[name] = (entry.sequence_number, entry.data_file.first_row_id)
+    return found
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_a_table_that_all_kinds_of_changes_made_is_valid(version: int, store: Store, location: str) -> None:
+    commit(CreateTable(empty_table(version, location)), store)
+    commit(append([data("a", location=location), data("b", "b", location=location)]), store)
+    commit(fast_append([data("c", location=location)]), store)
+    commit(overwrite([data("d", location=location)], [path_of("a", location)]), store)
+    commit(delete_files([path_of("b", location)]), store)
+    if version == 2:
+        commit(row_delta([position_deletes("p", "c", location=location)]), store)
+    if version == 3:
+        commit(row_delta([vector("v", "c", location=location)]), store)
+    commit(rewrite([data("r", location=location)], [path_of("d", location)]), store)
+    commit(SetProperties({"owner": "me"}), store)
+    base = load(store)
+    assert base is not None
+    findings = [one for one in check_metadata(write_metadata(base.metadata)) if one.severity is Severity.ERROR]
+    assert findings == []
+    expected = {
+        1: {"c": (0, None), "r": (0, None)},
+        2: {"c": (2, None), "p": (5, None), "r": (6, None)},
+        3: {"c": (2, 20), "v": (5, None), "r": (6, 40)},
+    }
+    found = live(store)
+    assert found.keys() == expected[version].keys()
+    for name, (number, row_id) in expected[version].items():
+        assert found[name][0] == number
+        if name != "r":
+            assert found[name][1] == row_id
+    assert base.metadata.properties["owner"] == "me"
+
+
+def test_the_second_of_two_commits_on_one_version_is_refused(
+    store: Store, another: Callable[[], Store], location: str
+) -> None:
+    commit(CreateTable(empty_table(2, location)), store)
+    base = load(store)
+    assert base is not None
+    commit(fast_append([data("a", location=location)]), another())
+    late = commit(SetProperties({"x": "y"}), store)
+    assert late.metadata.current_snapshot is not None
+    stray = late.written.rsplit("/", 1)[0] + "/stray.metadata.json"
+    store.write(stray, b"{}")
+    assert store.swap_pointer(base.location, stray) is Swap.REFUSED
+    again = load(store)
+    assert again is not None
+    assert again.metadata.properties == {"x": "y"}
+
+
+def test_creating_a_table_that_is_there_is_a_conflict(store: Store, another: Callable[[], Store], location: str) -> None:
+    commit(CreateTable(empty_table(2, location)), store)
+    with pytest.raises(CommitConflict, match="OCC005"):
+        commit(CreateTable(empty_table(2, location)), another())
+
+
+class _Meddling:
+    """A store in which another writer commits right before each swap, as often as it is told."""
+
+    def __init__(self, store: Store, meddle: Callable[[], None], times: int) -> None:
+        self._store, self._meddle, self.times = store, meddle, times
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    def swap_pointer(self, expected: str | None, new: str) -> Swap:
+        if self.times:
+            self.times -= 1
+            self._meddle()
+        return self._store.swap_pointer(expected, new)
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_a_retry_takes_new_numbers_and_uses_its_manifest_again(
+    version: int, store: Store, another: Callable[[], Store], location: str
+) -> None:
+    commit(CreateTable(empty_table(version, location)), store)
+    names = iter("xyz")
+    meddling = _Meddling(
+        store, lambda: commit(fast_append([data(next(names), location=location)]), another()) and None, 2
+    )
+    done = commit(fast_append([data("mine", location=location)]), meddling, policy=QUICK)
+    assert done.attempts == 3
+    assert done.snapshot is not None
+    assert done.snapshot.sequence_number == 3
+    assert live(store) == {
+        name: (number, 10 * (number - 1) if version == 3 else None)
+        for number, name in enumerate(("x", "y", "mine"), 1)
+    }
+    directory = local_path(f"{location}/metadata")
+    manifests = [path for path in directory.glob("*-m*.avro")]
+    lists = [path for path in directory.glob("snap-*.avro")]
+    assert (len(manifests), len(lists)) == (3, 3)  # the lists of lost attempts are gone, and no manifest came twice
+    assert not [path for path in directory.iterdir() if path.name.endswith(".part")]
+
+
+def test_who_loses_every_time_gives_up_and_leaves_nothing(
+    store: Store, another: Callable[[], Store], location: str
+) -> None:
+    commit(CreateTable(empty_table(2, location)), store)
+    names = iter("abcdefgh")
+    meddling = _Meddling(
+        store, lambda: commit(fast_append([data(next(names), location=location)]), another()) and None, 9
+    )
+    with pytest.raises(CommitFailed, match="4 attempts"):
+        commit(fast_append([data("mine", location=location)]), meddling, policy=QUICK)
+    assert sorted(live(store)) == ["a", "b", "c", "d"]
+    directory = local_path(f"{location}/metadata")
+    assert len(list(directory.glob("*-m*.avro"))) == 4
+    assert len(list(directory.glob("snap-*.avro"))) == 4
+
+
+class _Mute:
+    """A store whose swap is done, or not, and never answers."""
+
+    def __init__(self, store: Store, *, done: bool) -> None:
+        self._store, self.done, self.asked = store, done, 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    def swap_pointer(self, expected: str | None, new: str) -> Swap:
+        self.asked += 1
+        if self.done:
+            self._store.swap_pointer(expected, new)
+        return Swap.UNKNOWN
+
+
+def test_a_lost_reply_is_resolved_by_reading(store: Store, location: str) -> None:
+    commit(CreateTable(empty_table(3, location)), store)
+    mute = _Mute(store, done=True)
+    done = commit(fast_append([data("a", location=location)]), mute, policy=QUICK)
+    assert (done.attempts, mute.asked) == (1, 1)
+    assert list(live(store)) == ["a"]
+
+
+def test_what_cannot_be_found_out_is_told_and_nothing_is_removed(store: Store, location: str) -> None:
+    commit(CreateTable(empty_table(3, location)), store)
+    with pytest.raises(CommitStateUnknown):
+        commit(fast_append([data("a", location=location)]), _Mute(store, done=False), policy=QUICK)
+    assert live(store) == {}
+    directory = local_path(f"{location}/metadata")
+    assert len(list(directory.glob("*-m*.avro"))) == 1
+    assert len(list(directory.glob("snap-*.avro"))) == 1
+
+
+def test_expired_files_are_deleted_and_the_rest_stays(store: Store, location: str) -> None:
+    commit(CreateTable(empty_table(2, location)), store)
+    for name in ("a", "b"):
+        store.write(path_of(name, location), b"rows")
+    commit(fast_append([data("a", location=location)]), store)
+    commit(overwrite([data("b", location=location)], [path_of("a", location)]), store)
+    commit(Expire(1 << 60, clean_files=True), store)
+    assert store.read(path_of("a", location)) is None
+    assert store.read(path_of("b", location)) == b"rows"
+    assert list(live(store)) == ["b"]
+
+
+def test_old_metadata_files_go_where_the_table_asks_for_it(store: Store, location: str) -> None:
+    properties = {"write.metadata.delete-after-commit.enabled": "true", "write.metadata.previous-versions-max": "2"}
+    commit(CreateTable(empty_table(2, location, properties)), store)
+    for number in range(5):
+        commit(SetProperties({"n": str(number)}), store)
+    base = load(store)
+    assert base is not None
+    assert len(base.metadata.metadata_log) == 2
+    assert len(list(local_path(f"{location}/metadata").glob("*.metadata.json"))) == 3
+
+
+@pytest.mark.parametrize("named", ["gzip", "none"])
+def test_metadata_may_be_compressed(store: Store, location: str, named: str) -> None:
+    properties = {"write.metadata.compression-codec": named}
+    commit(CreateTable(empty_table(2, location, properties)), store)
+    done = commit(fast_append([data("a", location=location)]), store)
+    base = load(store)
+    assert base is not None
+    assert base.location.endswith(".gz.metadata.json") == (named == "gzip")
+    assert (store.read(base.location) or b"")[:2] == (b"\x1f\x8b" if named == "gzip" else b'{"')
+    assert base.metadata.current_snapshot_id == done.metadata.current_snapshot_id
+
+
+def test_writers_that_want_another_compression_still_want_the_same_name(tmp_path: Path) -> None:
+    location = (tmp_path / "table").as_uri()
+    store = FileSystemStore(location)
+    commit(CreateTable(empty_table(2, location)), store)
+    other = FileSystemStore(location)
+    meddling = _Meddling(
+        store, lambda: commit(SetProperties({"write.metadata.compression-codec": "gzip"}), other) and None, 1
+    )
+    done = commit(fast_append([data("a", location=location)]), meddling, policy=QUICK)
+    assert done.attempts == 2
+    base = load(store)
+    assert base is not None
+    assert base.metadata.properties["write.metadata.compression-codec"] == "gzip"
+    assert base.metadata.current_snapshot is not None
+
+
+@pytest.mark.parametrize("hint", [b"1", b"nonsense", b"77", None])
+def test_a_wrong_version_hint_leads_to_the_newest_version(tmp_path: Path, hint: bytes | None) -> None:
+    location = (tmp_path / "table").as_uri()
+    store = FileSystemStore(location)
+    commit(CreateTable(empty_table(2, location)), store)
+    commit(SetProperties({"x": "y"}), store)
+    path = local_path(f"{location}/metadata/version-hint.text")
+    assert path.read_bytes() == b"2"
+    path.unlink()
+    if hint is not None:
+        path.write_bytes(hint)
+    assert store.read_pointer() == f"{location}/metadata/v2.metadata.json"
+
+
+def test_the_row_of_a_sqlite_table_is_that_of_the_sql_catalogs(
+    tmp_path: Path, opened: Callable[[str], Store]
+) -> None:
+    location = (tmp_path / "table").as_uri()
+    store = opened(f"sqlite://{tmp_path}/catalog.db?table=t&namespace=ns&catalog=c")
+    first = commit(CreateTable(empty_table(2, location)), store)
+    second = commit(SetProperties({"x": "y"}), store)
+    with closing(sqlite3.connect(tmp_path / "catalog.db")) as connection:
+        rows = connection.execute("SELECT * FROM iceberg_tables").fetchall()
+    assert rows == [("c", "ns", "t", second.written, first.written, "TABLE")]
+
+
+def test_a_lost_connection_leaves_a_swap_unknown(postgres_url: str) -> None:
+    database = PostgresDatabase(postgres_url)
+    own = database.query("SELECT pg_backend_pid()")[0][0]
+    with psycopg.connect(postgres_url, autocommit=True) as other:
+        other.execute("SELECT pg_terminate_backend(%s)", (own,))
+    assert database.change("CREATE TABLE IF NOT EXISTS anything (x INT)") is None
+    assert database.change("CREATE TABLE IF NOT EXISTS anything (x INT)") is not None  # on a new connection
+    database.close()
+
+
+def test_an_unknown_kind_of_store_is_told() -> None:
+    with pytest.raises(UsageError, match="no store of the kind mysql"):
+        open_store("mysql://localhost/x")
+
+
+def test_a_runner_reads_no_file_twice(store: Store, location: str) -> None:
+    commit(CreateTable(empty_table(2, location)), store)
+    runner = Runner(store)
+    runner.commit(fast_append([data("a", location=location)]))
+    read: list[str] = []
+    original = store.read
+
+    def counting(path: str) -> bytes | None:
+        read.append(path)
+        return original(path)
+
+    store.read = counting  # type: ignore[method-assign]
+    runner.commit(SetProperties({"x": "y"}))
+    runner.commit(SetProperties({"x": "z"}))
+    metadata = [path for path in read if path.endswith(".json")]
+    assert len(metadata) == len(set(metadata))
+
+
+def test_a_soak_loses_nothing(store_url: str, location: str, tmp_path: Path) -> None:
+    journals = tmp_path / "journals"
+    journals.mkdir()
+    report = soak(Settings(store_url, location, processes=4, seconds=3, kills_per_s=2, seed=1), journals)
+    assert report.problems == []
+    assert report.kills > 0
+    assert report.acknowledged > 20
+
+
+def test_a_soak_notices_a_lost_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    location = (tmp_path / "table").as_uri()
+    journals = tmp_path / "journals"
+    journals.mkdir()
+    (journals / "liar.jsonl").write_text(
+        json.dumps({"n": 1, "kind": "append", "adds": [path_of("never", location)], "snapshot": 1, "at": "done"}) + "\n"
+    )
+    settings = Settings(f"sqlite://{tmp_path}/catalog.db", location, processes=1, seconds=1, kills_per_s=0)
+    problems = soak(settings, journals).problems
+    assert f"lost update: {path_of('never', location)} was acknowledged and is not in main" in problems
+    assert "lost update: snapshot 1 was acknowledged" in problems
