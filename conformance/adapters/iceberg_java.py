@@ -13,6 +13,7 @@ from conformance.adapters.iceberg_java_expressions import Expressions
 from conformance.adapters.iceberg_java_manifests import Manifests
 from conformance.adapters.iceberg_java_metadata import Tables
 from conformance.adapters.iceberg_java_puffin import Puffin
+from conformance.adapters.iceberg_java_tables import TableReads
 from conformance.adapters.jvm import JVM
 from conformance.adapters.serve import Invalid, Unsupported, serve, take_standard_output
 
@@ -206,6 +207,7 @@ class IcebergJava:
             **Expressions(self._jvm).operations(),
             **Manifests(self._jvm).operations(),
             **Puffin(self._jvm).operations(),
+            **TableReads(self._jvm).operations(),
         }
 
 

@@ -24,6 +24,7 @@ from conformance.adapters import (
     pyiceberg_manifests,
     pyiceberg_metadata,
     pyiceberg_puffin,
+    pyiceberg_tables,
 )
 from conformance.adapters.serve import Invalid, Unsupported, serve
 
@@ -184,6 +185,7 @@ def operations() -> dict[str, Callable[[Arguments], object]]:
         **pyiceberg_expressions.operations(),
         **pyiceberg_manifests.operations(),
         **pyiceberg_puffin.operations(),
+        **pyiceberg_tables.operations(),
     }
 
 

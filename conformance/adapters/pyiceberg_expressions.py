@@ -76,6 +76,21 @@ def _predicate(args: Arguments, schema: Schema) -> Any:
     return predicate
 
 
+def predicate_of(predicate: Any, schema: Schema) -> Any:
+    """A predicate on a schema of PyIceberg, whose fields inside structs it may name too.
+
+    Raises:
+        Invalid: PyIceberg refuses it.
+    """
+    types = {name: native.kind(str(schema.find_field(name).field_type)) for name in schema.column_names}
+    try:
+        built = _built(predicate, types)
+        bind(schema, built, case_sensitive=True)
+    except TypeError as error:
+        raise Invalid(str(error)) from None
+    return built
+
+
 def _built(predicate: Any, types: dict[str, str]) -> Any:
     match predicate:
         case bool():

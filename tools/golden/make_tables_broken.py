@@ -63,7 +63,7 @@ def _flip(pattern: str, offset: int) -> Callable[[SparkTable], None]:
 
 _broken("broken-data-missing", "a data file is missing", _without("*-0-00001.parquet"))
 _broken("broken-data-cut-parquet", "a Parquet data file is cut off", _cut("*-0-00001.parquet", 9))
-_broken("broken-data-cut-avro", "an Avro data file is cut off", _cut("*-0-00001.avro", 9), format_="avro")
+_broken("broken-data-cut-avro", "an Avro data file is cut off", _cut("*-0-00001.avro", 24), format_="avro")
 _broken("broken-data-cut-orc", "an ORC data file is cut off", _cut("*-0-00001.orc", 9), format_="orc")
 _broken("broken-deletes-missing", "a position-delete file is missing", _without("*-deletes.parquet"))
 _broken("broken-dv-missing", "a file of deletion vectors is missing", _without("*-deletes.puffin"), 3)
@@ -76,5 +76,5 @@ _broken(
 )
 _broken("broken-dv-magic", "the magic of a deletion vector is wrong", _flip("*.puffin", 9), 3)
 _broken("broken-manifest-missing", "a manifest is missing", _without("*-m0.avro"))
-_broken("broken-manifest-cut", "a manifest is cut off", _cut("*-m0.avro", 9))
+_broken("broken-manifest-cut", "a manifest is cut off", _cut("*-m0.avro", 24))
 _broken("broken-list-missing", "the manifest list is missing", _without("snap-*.avro"))
