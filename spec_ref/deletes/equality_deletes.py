@@ -171,9 +171,11 @@ class DeleteIndex:
             return mask
         plain = [_comparable(column) for column in columns]
         hashes = _hashes(self.types, plain, rows)
-        candidates = np.flatnonzero(self.flags[hashes >> self.flag_shift])
-        wanted = hashes[candidates]
+        candidates: Any = np.flatnonzero(self.flags[hashes >> self.flag_shift])
+        wanted: Any = hashes[candidates]
         bucket = (wanted >> self.bucket_shift).astype(np.intp)
+        keys: Any
+        ends: Any
         keys, ends = self.firsts[bucket].astype(np.intp), self.firsts[bucket + 1].astype(np.intp)
         found: list[tuple[Any, Any]] = []
         while True:

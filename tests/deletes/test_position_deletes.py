@@ -1,0 +1,71 @@
+"""Position deletes: a set of positions by path (DEL012 to DEL015)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spec_ref.deletes.deletion_vector import decode_deletion_vector, encode_deletion_vector
+from spec_ref.deletes.position_deletes import deleted_positions, merged, read_position_deletes
+from spec_ref.errors import SpecError
+
+PATHS = ("s3://b/a", "s3://b/a ", "file:///b", "")
+pairs = st.lists(st.tuples(st.sampled_from(PATHS), st.integers(0, 40)), max_size=30)
+
+
+def batches(rows: list[tuple[str, int]], size: int) -> list[pa.RecordBatch]:
+    return [
+        pa.record_batch({
+            "file_path": pa.array([path for path, _ in rows[start : start + size]], pa.string()),
+            "pos": pa.array([pos for _, pos in rows[start : start + size]], pa.int64()),
+        })
+        for start in range(0, len(rows), size)
+    ]  # fmt: skip
+
+
+@given(st.lists(pairs, max_size=3), st.integers(1, 7), st.integers(0, 45), st.integers(0, 20))
+def test_deleted_rows_are_those_of_the_definition(
+    files: list[list[tuple[str, int]]], size: int, first: int, count: int
+) -> None:
+    read = [read_position_deletes(batches(rows, size)) for rows in files]
+    for path in PATHS:
+        expected = deleted_positions([row for rows in files for row in rows], path)
+        mask = merged(read, path).deleted(first, count)
+        assert [first + place for place in np.flatnonzero(mask)] == sorted(expected & set(range(first, first + count)))
+
+
+@given(st.sets(st.integers(0, 300)), st.integers(0, 300), st.integers(0, 50))
+def test_deletion_vector_and_position_deletes_of_the_same_rows_are_the_same(
+    positions: set[int], first: int, count: int
+) -> None:
+    vector = decode_deletion_vector(encode_deletion_vector(positions))
+    files = [read_position_deletes(batches([("a", position) for position in positions], 10))]
+    assert (vector.deleted(first, count) == merged(files, "a").deleted(first, count)).all()
+
+
+def test_order_and_repetition_do_not_matter() -> None:
+    rows = [("a", 9), ("b", 1), ("a", 2), ("a", 9), ("a", 2)]
+    assert read_position_deletes(batches(rows, 2))["a"].tolist() == [2, 9]
+
+
+def test_path_is_compared_as_it_stands() -> None:
+    rows = [("file:/x", 1), ("file:///x", 2), ("/x", 3), ("FILE:/x", 4), ("file:/%78", 5)]
+    assert merged([read_position_deletes(batches(rows, 9))], "file:/x").positions.tolist() == [1]
+
+
+def test_negative_position_is_refused() -> None:
+    with pytest.raises(SpecError, match="/pos: DEL013: a position is negative; found -1"):
+        read_position_deletes(batches([("a", 3), ("a", -1)], 5))
+
+
+def test_position_behind_the_file_deletes_nothing() -> None:
+    read = read_position_deletes(batches([("a", 100)], 1))
+    assert not merged([read], "a").deleted(0, 100).any()
+
+
+def test_files_of_others_delete_nothing() -> None:
+    assert not merged([read_position_deletes(batches([("b", 0)], 1))], "a").deleted(0, 3).any()
+    assert not merged([], "a").deleted(0, 3).any()

@@ -1,0 +1,417 @@
+"""Column Projection: each rule by an input that it alone decides, and rows of batches as those of the definition."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conformance.strategies import types, values
+from spec_ref.errors import SpecError
+from spec_ref.formats.arrow_values import values_of
+from spec_ref.partitioning.spec import PartitionField, PartitionSpec
+from spec_ref.partitioning.transforms import Bucket, Identity
+from spec_ref.records import evolve
+from spec_ref.schemas.evolution import with_new_ids
+from spec_ref.schemas.projection import (
+    WrittenColumns,
+    identity_values,
+    project_row,
+    select_fields,
+)
+from spec_ref.schemas.projection_columnar import arrow_values, compile_projection
+from spec_ref.schemas.schema import Schema
+from spec_ref.schemas.types import (
+    BINARY,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    LONG,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NS,
+    TIMESTAMPTZ,
+    UNKNOWN,
+    UUID,
+    DecimalType,
+    FixedType,
+    GeographyType,
+    GeometryType,
+    ListType,
+    MapType,
+    NestedField,
+    StructType,
+    Type,
+)
+from spec_ref.schemas.values import value_key
+
+
+def field(field_id: int, name: str, type_: Type, *, required: bool = False, default: Any = None) -> NestedField:
+    return NestedField(field_id, name, required, type_, initial_default=default)
+
+
+def struct(*fields: NestedField) -> StructType:
+    return StructType(fields)
+
+
+def batch_of(written: StructType, rows: list[dict[int, Any]]) -> pa.RecordBatch:
+    arrays = [arrow_values(f.type, [row.get(f.id) for row in rows]) for f in written.fields]
+    return pa.RecordBatch.from_arrays([*arrays, pa.nulls(len(rows))], [*(f.name for f in written.fields), "\0extra"])
+
+
+def read(
+    fields: list[NestedField],
+    written: StructType,
+    rows: list[dict[int, Any]],
+    constants: dict[int, Any] | None = None,
+    *,
+    mapped: bool = False,
+) -> list[dict[int, Any]]:
+    """Rows as the definition and the kernel agree on them."""
+    columns = WrittenColumns(written, mapped=mapped)
+    constants = constants or {}
+    defined = outcome(lambda: [project_row(fields, columns, row, constants) for row in rows])
+    made = outcome(lambda: kernel(fields, columns, rows, constants))
+    if isinstance(defined, str) or isinstance(made, str):
+        assert made == defined
+        raise SpecError(caught[0])
+    whole = StructType(tuple(fields))
+    assert [value_key(whole, row) for row in made] == [value_key(whole, row) for row in defined]
+    return defined
+
+
+caught: list[Any] = []
+
+
+def outcome(work: Any) -> Any:
+    try:
+        return work()
+    except SpecError as error:
+        caught[:] = [error.violation]
+        return f"{error.violation.requirement} {error.violation.path}"
+
+
+def kernel(fields: Any, columns: WrittenColumns, rows: Any, constants: Any) -> list[dict[int, Any]]:
+    project = compile_projection(fields, columns, constants)
+    made = project(batch_of(columns.struct, rows))
+    made.validate(full=True)
+    listed = [values_of(f.type, made.column(place)) for place, f in enumerate(fields)]
+    return [{f.id: values[row] for f, values in zip(fields, listed, strict=True)} for row in range(len(rows))]
+
+
+# PRJ001, PRJ006: by id
+
+
+def test_columns_are_found_by_id_and_take_the_order_and_names_of_the_schema() -> None:
+    written = struct(field(1, "a", INT), field(2, "b", STRING), field(3, "c", DOUBLE))
+    wanted = [field(3, "measurement", DOUBLE), field(2, "name", STRING), field(4, "a", INT)]
+    assert read(wanted, written, [{1: 1, 2: "x", 3: 0.5}]) == [{3: 0.5, 2: "x", 4: None}]
+    project = compile_projection(wanted, WrittenColumns(written), {})
+    assert project.schema.names == ["measurement", "name", "a"]
+    assert project.columns == ("c", "b")
+
+
+def test_two_columns_of_one_id_are_refused() -> None:
+    written = struct(field(1, "a", INT), field(1, "b", INT))
+    with pytest.raises(SpecError, match=r"PRJ001.*a, b"):
+        read([field(1, "a", INT)], written, [{1: 1}])
+
+
+def test_no_columns_leave_the_count_of_rows() -> None:
+    project = compile_projection([], WrittenColumns(struct(field(1, "a", INT))), {})
+    assert project(batch_of(struct(field(1, "a", INT)), [{1: 1}, {1: 2}])).num_rows == 2
+
+
+# PRJ002 to PRJ005: fields that the file does not have
+
+
+def test_identity_partition_value_stands_in_for_a_missing_column() -> None:
+    assert read([field(1, "p", INT, default=5)], struct(), [{}], {1: 7}) == [{1: 7}]
+
+
+def test_partition_value_that_is_null_is_the_value() -> None:
+    assert read([field(1, "p", INT, default=5)], struct(), [{}], {1: None}) == [{1: None}]
+
+
+def test_column_of_the_file_stands_before_the_partition_value() -> None:
+    assert read([field(1, "p", INT)], struct(field(1, "p", INT)), [{1: 3}], {1: 7}) == [{1: 3}]
+
+
+def test_partition_value_stands_before_the_name_mapping() -> None:
+    assert read([field(1, "p", INT)], struct(field(1, "p", INT)), [{1: 3}], {1: 7}, mapped=True) == [{1: 7}]
+
+
+def test_mapped_column_stands_before_the_default() -> None:
+    wanted = [field(1, "a", INT, default=5)]
+    assert read(wanted, struct(field(1, "x", INT)), [{1: 3}, {1: None}], mapped=True) == [{1: 3}, {1: None}]
+
+
+def test_initial_default_stands_before_null() -> None:
+    assert read([field(1, "a", INT, default=5)], struct(), [{}]) == [{1: 5}]
+
+
+def test_null_of_the_file_is_not_filled_by_the_default() -> None:
+    assert read([field(1, "a", INT, default=5)], struct(field(1, "a", INT)), [{1: None}]) == [{1: None}]
+
+
+def test_missing_optional_field_is_null() -> None:
+    assert read([field(1, "a", INT)], struct(), [{}]) == [{1: None}]
+
+
+def test_missing_required_field_without_default_is_refused() -> None:
+    with pytest.raises(SpecError, match=r"/a: PRJ005: .*required field a \(1\)"):
+        read([field(1, "a", INT, required=True)], struct(), [{}])
+
+
+def test_missing_required_field_takes_its_default() -> None:
+    assert read([field(1, "a", INT, required=True, default=5)], struct(), [{}]) == [{1: 5}]
+
+
+def test_only_identity_transforms_give_values() -> None:
+    spec = PartitionSpec(
+        0,
+        (
+            PartitionField(source_id=1, field_id=1000, name="b", transform=Bucket(4)),
+            PartitionField(source_id=2, field_id=1001, name="i", transform=Identity()),
+            PartitionField(source_id=3, field_id=1002, name="not there", transform=Identity()),
+        ),
+    )
+    assert identity_values(spec, {1000: 3, 1001: "x"}) == {2: "x"}
+
+
+# Nested fields
+
+
+POINT = field(1, "point", struct(field(2, "x", INT), field(3, "y", INT, default=9)))
+
+
+def test_missing_nested_field_takes_its_own_default_where_the_struct_is_there() -> None:
+    written = struct(field(1, "point", struct(field(2, "x", INT))))
+    assert read([POINT], written, [{1: {2: 1}}, {1: None}]) == [{1: {2: 1, 3: 9}}, {1: None}]
+
+
+def test_missing_struct_is_null_although_its_fields_have_defaults() -> None:
+    assert read([POINT], struct(), [{}]) == [{1: None}]
+
+
+def test_missing_struct_with_an_empty_default_has_the_defaults_of_its_fields() -> None:
+    assert read([evolve(POINT, initial_default={})], struct(), [{}]) == [{1: {2: None, 3: 9}}]
+
+
+def test_missing_nested_field_takes_the_partition_value() -> None:
+    written = struct(field(1, "point", struct(field(2, "x", INT))))
+    assert read([POINT], written, [{1: {2: 1}}], {3: 7}) == [{1: {2: 1, 3: 7}}]
+
+
+def test_required_field_inside_a_null_struct_is_no_null() -> None:
+    wanted = [field(1, "s", struct(field(2, "x", INT, required=True)))]
+    written = struct(field(1, "s", struct(field(2, "x", INT))))
+    assert read(wanted, written, [{1: None}, {1: {2: 4}}]) == [{1: None}, {1: {2: 4}}]
+    with pytest.raises(SpecError, match="/s/x: TYP002"):
+        read(wanted, written, [{1: {2: None}}])
+
+
+def test_null_of_a_required_column_is_refused() -> None:
+    with pytest.raises(SpecError, match="/a: TYP002: a required value is null"):
+        read([field(1, "a", INT, required=True)], struct(field(1, "a", INT)), [{1: 1}, {1: None}])
+
+
+def test_structs_inside_lists_and_maps_are_projected() -> None:
+    item = struct(field(4, "x", INT), field(5, "gone", INT))
+    wanted = [
+        field(1, "l", ListType(2, struct(field(6, "new", INT, default=1), field(4, "y", LONG)), False)),
+        field(3, "m", MapType(7, INT, 8, struct(field(4, "y", LONG)), False)),
+    ]
+    written = struct(field(1, "l", ListType(2, item, False)), field(3, "m", MapType(7, INT, 8, item, False)))
+    rows = [{1: ({4: 1, 5: 2}, None), 3: ((1, {4: 3, 5: 4}), (2, None))}, {1: None, 3: None}, {1: (), 3: ()}]
+    assert read(wanted, written, rows) == [
+        {1: ({6: 1, 4: 1}, None), 3: ((1, {4: 3}), (2, None))},
+        {1: None, 3: None},
+        {1: (), 3: ()},
+    ]
+
+
+@pytest.mark.parametrize("sliced", [(0, 3), (1, 2), (2, 1)])
+def test_slices_of_nested_arrays_are_read_where_they_stand(sliced: tuple[int, int]) -> None:
+    written = struct(field(1, "l", ListType(2, INT, False)), field(3, "m", MapType(4, INT, 5, INT, False)))
+    wanted = [field(1, "l", ListType(2, LONG, False)), field(3, "m", MapType(4, LONG, 5, LONG, False))]
+    rows = [{1: (1, 2), 3: ((1, 2),)}, {1: None, 3: None}, {1: (3,), 3: ((4, 5), (6, None))}]
+    batch = batch_of(written, rows).slice(*sliced)
+    made = compile_projection(wanted, WrittenColumns(written), {})(batch)
+    made.validate(full=True)
+    expected = rows[sliced[0] : sliced[0] + sliced[1]]
+    assert values_of(wanted[0].type, made.column(0)) == [row[1] for row in expected]
+    assert values_of(wanted[1].type, made.column(1)) == [row[3] for row in expected]
+
+
+def test_required_element_that_is_null_is_refused() -> None:
+    written = struct(field(1, "l", ListType(2, INT, False)))
+    with pytest.raises(SpecError, match="/l/element: TYP003"):
+        read([field(1, "l", ListType(2, INT, True))], written, [{1: (None,)}])
+
+
+# Types
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "value", "promoted"),
+    [
+        (INT, LONG, -(1 << 31), -(1 << 31)),
+        (FLOAT, DOUBLE, 0.10000000149011612, 0.10000000149011612),
+        (DecimalType(4, 2), DecimalType(38, 2), Decimal("-12.34"), None),
+        (DATE, TIMESTAMP, -1, -86_400_000_000),
+        (DATE, TIMESTAMP_NS, 1, 86_400_000_000_000),
+        (UNKNOWN, STRING, None, None),
+    ],
+)
+def test_promoted_types_keep_their_values(old: Type, new: Type, value: Any, promoted: Any) -> None:
+    rows = read([field(1, "a", new)], struct(field(1, "a", old)), [{1: value}, {1: None}])
+    assert rows == [{1: value if promoted is None else promoted}, {1: None}]
+
+
+def test_date_beyond_the_timestamp_fails() -> None:
+    for new, days in ((TIMESTAMP, 106_751_992), (TIMESTAMP_NS, -106_752)):
+        with pytest.raises(SpecError, match="/a: EVO006"):
+            read([field(1, "a", new)], struct(field(1, "a", DATE)), [{1: days}])
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (LONG, INT), (DOUBLE, FLOAT), (DecimalType(4, 2), DecimalType(6, 3)), (DecimalType(4, 2), DecimalType(3, 2)),
+        (DATE, TIMESTAMPTZ), (INT, STRING), (STRING, BINARY), (TIMESTAMP, TIMESTAMPTZ), (FixedType(4), FixedType(5)),
+        (FixedType(15), UUID), (INT, struct(field(2, "x", INT))), (struct(field(2, "x", INT)), INT),
+        (ListType(2, INT), MapType(2, INT, 3, INT)), (BINARY, UUID),
+    ],
+)  # fmt: skip
+def test_other_types_are_refused(old: Type, new: Type) -> None:
+    with pytest.raises(SpecError, match=r"/a: EVO003: .*expected"):
+        read([field(1, "a", new)], struct(field(1, "a", old)), [{1: None}])
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [(BINARY, GeometryType()), (GeometryType("a"), GeometryType("b")), (BINARY, GeographyType()), (BINARY, STRING)],
+)
+def test_what_formats_and_writers_do_not_tell_is_read(old: Type, new: Type) -> None:
+    value = b"\x01\x01\0\0\0" + bytes(16)
+    assert compile_projection([field(1, "a", new)], WrittenColumns(struct(field(1, "a", old))), {})(
+        batch_of(struct(field(1, "a", BINARY)), [{1: value if new != STRING else b"text"}])
+    ).column(0).to_pylist() == [value if new != STRING else "text"]
+
+
+def test_text_that_is_not_utf8_is_refused() -> None:
+    broken = pa.Array.from_buffers(pa.string(), 1, pa.array([b"\xff"]).buffers())
+    project = compile_projection([field(1, "a", STRING)], WrittenColumns(struct(field(1, "a", STRING))), {})
+    with pytest.raises(SpecError, match="/a: TYP021"):
+        project(pa.RecordBatch.from_arrays([broken], ["a"]))
+
+
+@pytest.mark.parametrize(
+    ("type_", "array", "read_as"),
+    [
+        (INT, pa.array([1, None], pa.int8()), [1, None]),
+        (LONG, pa.array([1 << 31], pa.uint32()), [1 << 31]),
+        (STRING, pa.array(["a", None]).dictionary_encode(), ["a", None]),
+        (STRING, pa.array(["a"], pa.large_string()), ["a"]),
+        (STRING, pa.array(["a"], pa.string_view()), ["a"]),
+        (TIMESTAMP, pa.array([-1], pa.timestamp("ms")), [-1000]),
+        (TIMESTAMP, pa.array([-1], pa.timestamp("ns")), [-1]),
+        (TIMESTAMPTZ, pa.array([5], pa.timestamp("us", "Europe/Paris")), [5]),
+        (ListType(2, INT, False), pa.array([[1], None], pa.large_list(pa.int32())), [(1,), None]),
+        (ListType(2, INT, False), pa.array([[1, 2], None], pa.list_(pa.int32(), 2)), [(1, 2), None]),
+        (MapType(2, INT, 3, INT, False), pa.nulls(2), [None, None]),
+    ],
+)
+def test_every_arrow_type_that_files_are_read_as(type_: Type, array: Any, read_as: list[Any]) -> None:
+    project = compile_projection([field(1, "a", type_)], WrittenColumns(struct(field(1, "a", type_))), {})
+    made = project(pa.RecordBatch.from_arrays([array], ["a"]))
+    assert values_of(type_, made.column(0)) == read_as
+
+
+def test_column_of_type_unknown_is_null_whatever_the_file_has() -> None:
+    project = compile_projection([field(1, "a", UNKNOWN)], WrittenColumns(struct(field(1, "a", UNKNOWN))), {})
+    assert project(pa.RecordBatch.from_arrays([pa.array([1, 2])], ["a"])).column(0).to_pylist() == [None, None]
+
+
+# Selecting
+
+
+def test_selected_fields_of_structs_bring_only_what_is_around_them() -> None:
+    schema = Schema((field(5, "a", INT), evolve(POINT, type=struct(*POINT.type.fields, field(4, "z", INT)))))  # type: ignore[union-attr]
+    assert select_fields(schema, frozenset({3})) == (evolve(POINT, type=struct(POINT.type.fields[1])),)  # type: ignore[union-attr]
+    assert [f.id for f in select_fields(schema, frozenset({1, 3, 5}))] == [5, 1]
+
+
+# The kernel is the definition
+
+
+@st.composite
+def projections(draw: st.DrawFn) -> tuple[list[NestedField], StructType, list[dict[int, Any]], dict[int, Any], bool]:
+    """Columns of a file with rows, and a schema that they became by evolution."""
+    drawn = draw(st.lists(types(max_leaves=4), max_size=4))
+    made, last = with_new_ids(StructType(tuple(field(n, f"c{n}", t) for n, t in enumerate(drawn))), 0)
+    assert isinstance(made, StructType)
+    rows = draw(st.lists(st.fixed_dictionaries({f.id: st.none() | values(f.type) for f in made.fields}), max_size=4))
+    fresh = iter(range(last + 1, last + 1000))
+    read_type = draw(_evolved(made, fresh))
+    missing = [f for f in read_type.fields if f.id > last]
+    constants = {f.id: draw(st.none() | values(f.type)) for f in missing if draw(st.booleans()) and f.type == INT}
+    return list(read_type.fields), made, rows, constants, draw(st.booleans())
+
+
+@st.composite
+def _evolved(draw: st.DrawFn, type_: Type, fresh: Any) -> Any:
+    match type_:
+        case StructType(fields):
+            kept = [
+                evolve(f, name=draw(st.sampled_from([f.name, f"{f.id}'"])), type=draw(_evolved(f.type, fresh)),
+                       required=f.required and draw(st.booleans()))
+                for f in fields if draw(st.integers(0, 5))
+            ]  # fmt: skip
+            for _ in range(draw(st.integers(0, 2))):
+                new = draw(st.sampled_from([INT, STRING, UUID, DecimalType(9, 2), struct()]))
+                default = draw(st.none() | (values(new) if new != struct() else st.just({})))
+                required = default is not None and draw(st.booleans())
+                kept.append(field(number := next(fresh), f"n{number}", new, required=required, default=default))
+            return StructType(tuple(draw(st.permutations(kept))))
+        case ListType(_, element, required):
+            return evolve(type_, element=draw(_evolved(element, fresh)), element_required=required)
+        case MapType(_, _, _, value, _):
+            return evolve(type_, value=draw(_evolved(value, fresh)))
+        case DecimalType(precision, scale):
+            return DecimalType(draw(st.integers(precision, 38)), scale)
+        case _:
+            wider = {INT: LONG, FLOAT: DOUBLE, DATE: TIMESTAMP, UNKNOWN: STRING}.get(type_)
+            return draw(st.sampled_from([type_, wider])) if wider else type_
+
+
+@settings(max_examples=60)
+@given(projections())
+def test_batches_are_projected_as_rows_are(case: tuple[Any, ...]) -> None:
+    fields, written, rows, constants, mapped = case
+    try:
+        read(fields, written, rows, constants, mapped=mapped)
+    except SpecError as error:
+        assert error.violation.requirement in {"EVO006", "PRJ005", "TYP002", "TYP003", "TYP004"}  # noqa: PT017
+
+
+@given(st.lists(types(max_leaves=3), min_size=1, max_size=3), st.data())
+def test_projection_to_the_schema_of_the_file_changes_nothing(drawn: list[Type], data: st.DataObject) -> None:
+    made, _ = with_new_ids(StructType(tuple(field(n, f"c{n}", t) for n, t in enumerate(drawn))), 0)
+    rows = data.draw(st.lists(st.fixed_dictionaries({f.id: values(f.type) for f in made.fields}), max_size=3))
+    assert [value_key(made, row) for row in read(list(made.fields), made, rows)] == [
+        value_key(made, row) for row in rows
+    ]
+
+
+def test_a_float_that_is_promoted_keeps_nan_and_signs() -> None:
+    rows = read([field(1, "a", DOUBLE)], struct(field(1, "a", FLOAT)), [{1: math.nan}, {1: -0.0}, {1: math.inf}])
+    assert math.isnan(rows[0][1])
+    assert math.copysign(1, rows[1][1]) == -1
