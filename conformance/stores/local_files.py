@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import uuid
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -56,5 +57,6 @@ class LocalFiles:
             os.link(old, local_path(target))
         except FileExistsError:
             return False
-        old.unlink()
+        with suppress(OSError):
+            old.unlink()
         return True

@@ -13,7 +13,6 @@ from conformance.stores import turns
 from conformance.stores.sql import SqlStore, TableName
 
 
-
 class PostgresDatabase:
     """A connection to PostgreSQL, made anew when it was lost."""
 

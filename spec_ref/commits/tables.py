@@ -98,12 +98,17 @@ class FileSystemTable:
         return f"{version_directory(metadata)}/{unique}{suffix}"
 
     def was_done(self, expected: str | None, new: str, metadata: TableMetadata) -> Generator[Effect, Any, bool | None]:
-        """Whether the next version's file holds what was to be committed.
+        """Whether the next version's file holds what was to be committed, and the file that was written is renamed.
 
-        Two commits of a snapshot are never the same; of two that make the very same metadata, both are done.
+        Others may have committed the very same metadata, such as the same expiry: then the file is still there.
         """
         read = yield ReadFile(next_version(expected, new), FileKind.METADATA)
-        return None if read is None else read == metadata or write_metadata(read) == write_metadata(metadata)
+        if read is None:
+            return None
+        if read != metadata and write_metadata(read) != write_metadata(metadata):
+            return False
+        left = yield ReadFile(new, FileKind.METADATA)
+        return left is None
 
 
 def version_directory(metadata: TableMetadata) -> str:

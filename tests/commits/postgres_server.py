@@ -37,7 +37,9 @@ def programs() -> Path:
 
 def _as_user(command: list[str]) -> list[str]:
     """A command as another user: the server does not run as root."""
-    return ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", *command] if os.geteuid() == 0 else command
+    return (
+        ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", *command] if os.geteuid() == 0 else command
+    )
 
 
 def _run(command: list[str]) -> None:

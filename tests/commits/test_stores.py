@@ -109,7 +109,9 @@ def test_the_second_of_two_commits_on_one_version_is_refused(
     assert again.metadata.properties == {"x": "y"}
 
 
-def test_creating_a_table_that_is_there_is_a_conflict(store: Store, another: Callable[[], Store], location: str) -> None:
+def test_creating_a_table_that_is_there_is_a_conflict(
+    store: Store, another: Callable[[], Store], location: str
+) -> None:
     commit(CreateTable(empty_table(2, location)), store)
     with pytest.raises(CommitConflict, match="OCC005"):
         commit(CreateTable(empty_table(2, location)), another())
@@ -145,12 +147,11 @@ def test_a_retry_takes_new_numbers_and_uses_its_manifest_again(
     assert done.snapshot is not None
     assert done.snapshot.sequence_number == 3
     assert live(store) == {
-        name: (number, 10 * (number - 1) if version == 3 else None)
-        for number, name in enumerate(("x", "y", "mine"), 1)
+        name: (number, 10 * (number - 1) if version == 3 else None) for number, name in enumerate(("x", "y", "mine"), 1)
     }
     directory = local_path(f"{location}/metadata")
-    manifests = [path for path in directory.glob("*-m*.avro")]
-    lists = [path for path in directory.glob("snap-*.avro")]
+    manifests = list(directory.glob("*-m*.avro"))
+    lists = list(directory.glob("snap-*.avro"))
     assert (len(manifests), len(lists)) == (3, 3)  # the lists of lost attempts are gone, and no manifest came twice
     assert not [path for path in directory.iterdir() if path.name.endswith(".part")]
 
@@ -270,9 +271,7 @@ def test_a_wrong_version_hint_leads_to_the_newest_version(tmp_path: Path, hint: 
     assert store.read_pointer() == f"{location}/metadata/v2.metadata.json"
 
 
-def test_the_row_of_a_sqlite_table_is_that_of_the_sql_catalogs(
-    tmp_path: Path, opened: Callable[[str], Store]
-) -> None:
+def test_the_row_of_a_sqlite_table_is_that_of_the_sql_catalogs(tmp_path: Path, opened: Callable[[str], Store]) -> None:
     location = (tmp_path / "table").as_uri()
     store = opened(f"sqlite://{tmp_path}/catalog.db?table=t&namespace=ns&catalog=c")
     first = commit(CreateTable(empty_table(2, location)), store)

@@ -107,6 +107,14 @@ def any_next_version_is_mine(patch: Any) -> None:
     patch.setattr(FileSystemTable, "was_done", was_done)
 
 
+def the_same_metadata_is_mine(patch: Any) -> None:
+    def was_done(self: Any, expected: Any, new: str, metadata: Any) -> Any:
+        read = yield ReadFile(tables.next_version(expected, new), FileKind.METADATA)
+        return None if read is None else read == metadata
+
+    patch.setattr(FileSystemTable, "was_done", was_done)
+
+
 def an_old_pointer_is_proof(patch: Any) -> None:
     def was_done(self: Any, expected: Any, new: str, metadata: Any) -> Any:
         now = yield ReadPointer()
@@ -536,6 +544,13 @@ PLANTED = (
         name="any next version is mine", plant=any_next_version_is_mine, changes=APPENDS, table=FS, says="lost update"
     ),
     Planted(
+        name="the same metadata is mine",
+        plant=the_same_metadata_is_mine,
+        changes=("append", "expire", "expire"),
+        table=FS,
+        says="lost update",
+    ),
+    Planted(
         name="the pointer is read again for the swap", plant=reread_then_swap, changes=APPENDS, says="linear history"
     ),
     Planted(name="sequence number kept on retry", plant=sequence_number_kept, changes=APPENDS, says="sequence number"),
@@ -672,6 +687,12 @@ PLANTED = (
         says="linear history",
     ),
     Planted(name="snapshot ids collide", plant=snapshot_ids_collide, changes=APPENDS, says="unsound list"),
+    Planted(
+        name="files that expired meanwhile fail a commit",
+        plant=files_that_expired_meanwhile_fail_a_commit,
+        changes=("expire", "equality-delete", "equality-delete"),
+        says="refused",
+    ),
     Planted(
         name="clean-up of a committed file", plant=committed_files_cleaned_up, changes=APPENDS, says="missing file"
     ),

@@ -1,0 +1,79 @@
+"""What the simulator explores, counts and tells."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.races import suites
+from conformance.races.suites import ALL_FAULTS, Race
+
+
+def test_two_appends_of_two_steps_have_all_their_orders() -> None:
+    # Each reads the pointer and swaps it. In 2 of the 6 orders nobody has to try again; in the others the loser reads
+    # the pointer to learn what became of its swap, reads it for its second attempt, and swaps.
+    explored = suites.play(Race(2, "metastore", ("fast-append", "fast-append"))).explored
+    assert explored.schedules == 6
+    assert explored.outcomes == {("committed", "committed"): 6}
+    assert explored.found == ()
+
+
+def test_a_conflict_is_an_outcome_of_some_orders_alone() -> None:
+    explored = suites.play(Race(2, "metastore", ("delete-file", "rewrite"))).explored
+    assert set(explored.outcomes) == {("committed", "CommitConflict"), ("CommitConflict", "committed")}
+    assert sum(explored.outcomes.values()) == explored.schedules
+
+
+@pytest.mark.parametrize("table", suites.TABLES)
+@pytest.mark.parametrize("fault", ALL_FAULTS)
+def test_each_kind_of_fault_makes_more_schedules(table: str, fault: str) -> None:
+    changes = ("fast-append", "fast-append")
+    sound = suites.play(Race(2, table, changes)).explored
+    faulty = suites.play(Race(2, table, changes, (fault,), 1)).explored
+    assert faulty.found == ()
+    assert faulty.schedules > sound.schedules
+    if fault == "crash":
+        assert any("crashed" in outcome for outcome in faulty.outcomes)
+
+
+@pytest.mark.parametrize("version", suites.VERSIONS)
+def test_every_pair_of_changes_is_sound_on_both_kinds_of_tables(version: int) -> None:
+    played = [suites.play(race) for race in suites.pairs([version], suites.TABLES)]
+    names = len(suites.names(version))
+    assert len(played) == names * (names + 1)
+    assert [(str(one.race), one.explored.found) for one in played if one.explored.found] == []
+
+
+def test_readers_see_whole_snapshots_while_others_commit_and_expire() -> None:
+    played = [suites.play(race) for race in suites.readers([2], ["metastore"])]
+    assert [(str(one.race), one.explored.found) for one in played if one.explored.found] == []
+    expiring = next(one for one in played if one.race.changes == ("append", "expire", "read"))
+    assert any(outcome[2] == "MissingFile" for outcome in expiring.explored.outcomes)
+    assert any(outcome[2] == "committed" for outcome in expiring.explored.outcomes)
+
+
+@pytest.mark.parametrize("changes", [("append", "append", "append"), ("append", "rewrite", "delete-file")])
+def test_three_writers_are_sound(changes: tuple[str, ...]) -> None:
+    explored = suites.play(Race(3, "metastore", changes)).explored
+    assert explored.found == ()
+    assert explored.schedules > 1000
+
+
+def test_two_faults_at_once_are_borne() -> None:
+    faults = ("stale", "lost-reply", "late", "duplicate")
+    for table in suites.TABLES:
+        explored = suites.play(Race(3, table, ("fast-append", "delete-file"), faults, 2)).explored
+        assert explored.found == ()
+
+
+def test_a_schedule_replays_as_a_trace() -> None:
+    race = Race(2, "metastore", ("append", "rewrite"), ALL_FAULTS, 1)
+    trace, outcome, problems = suites.replay(race, ((0, "step"), (1, "step"), (1, "crash"), (0, "step")))
+    assert outcome == ("committed", "crashed")
+    assert problems == ()
+    assert trace[0] == "writer 0 (append) reads the pointer"
+    assert trace[2].endswith(": crash")
+
+
+def test_races_are_played_by_several_processes_in_order() -> None:
+    races = list(suites.pairs([1], ["metastore"]))[:6]
+    assert [played.race for played in suites.play_all(races, 2)] == races
