@@ -147,7 +147,9 @@ class Listing:
 
     def _new_position_deletes(self, columns: ManifestColumns) -> Iterator[Finding]:
         """Position delete files that a snapshot added when the table was v3 already (DEL002)."""
-        files = (columns.content == FileContent.POSITION_DELETES) & ~columns.content_offset.valid & columns.live
+        deletes = (columns.content == FileContent.POSITION_DELETES) & columns.live
+        formats = columns.texts("file_format") if deletes.any() else []
+        files = deletes & np.array([str(name).lower() != "puffin" for name in formats] or [False], np.bool_)
         added = files & (columns.status == EntryStatus.ADDED)
         for row, path in self._places(columns, added):
             owner = self.context.snapshots.get(int(columns.snapshot_id.values[row]))

@@ -160,15 +160,19 @@ _PLAIN = _FORMATS - {"puffin", "PUFFIN"}
 
 
 def _offsets(columns: ManifestColumns) -> Mask:
-    """Lists of offsets that are empty or do not ascend; elements come in the order of each list."""
+    """Lists of offsets that are empty or do not ascend; the elements of each list come in its order."""
     wrong = ~columns.nulls("split_offsets")
-    last = np.zeros(len(columns), np.int64)
-    seen = np.zeros(len(columns), np.bool_)
-    for files, values in columns.items("split_offsets"):
+    files, offsets = [np.zeros(0, np.intp)], [np.zeros(0, np.int64)]
+    for rows, values in columns.items("split_offsets"):
         assert isinstance(values, NumberColumn)
-        wrong[files[~seen[files]]] = False
-        wrong[files[seen[files] & (values.values <= last[files])]] = True
-        last[files], seen[files] = values.values, True
+        files.append(rows)
+        offsets.append(values.values)
+    of_file, numbers = np.concatenate(files), np.concatenate(offsets)
+    wrong[of_file] = False
+    if len(files) > 2 or not (np.diff(of_file) > 0).all():
+        order = np.argsort(of_file, kind="stable")
+        of_file, numbers = of_file[order], numbers[order]
+        wrong[of_file[1:][(of_file[1:] == of_file[:-1]) & (numbers[1:] <= numbers[:-1])]] = True
     return wrong
 
 

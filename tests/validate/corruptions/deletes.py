@@ -1,0 +1,333 @@
+"""Corruptions of delete files and deletion vectors (Delete Formats; Puffin)."""
+
+from __future__ import annotations
+
+import copy
+import io
+import json
+import struct
+import zlib
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from corruptions import corruption
+from corruptions.data_files import rewritten
+
+V2, EQUALITY, VECTORS = "position-deletes-parquet", "equality-deletes-parquet", "deletion-vectors-parquet"
+BY_FILE = "position-deletes-by-file"
+
+
+def _vector(bench: Any) -> Any:
+    return bench.delete_file
+
+
+def _blob(bench: Any, change: Any) -> None:
+    """Change the bytes of the first vector, in their place."""
+    file = _vector(bench)
+    content = bytearray(bench.read(file["file_path"]))
+    start, size = file["content_offset"], file["content_size_in_bytes"]
+    blob = bytearray(content[start : start + size])
+    change(blob)
+    content[start : start + size] = blob
+    bench.replace(file["file_path"], bytes(content))
+
+
+def _checked(blob: bytearray) -> None:
+    blob[-4:] = struct.pack(">I", zlib.crc32(bytes(blob[4:-4])))
+
+
+@corruption("PUF018", "checksum", VECTORS, "files")
+def _checksum(bench: Any) -> None:
+    _blob(bench, lambda blob: blob.__setitem__(-1, blob[-1] ^ 1))
+
+
+@corruption("PUF018", "magic", VECTORS, "files")
+def _magic(bench: Any) -> None:
+    def change(blob: bytearray) -> None:
+        blob[4] ^= 1
+        _checked(blob)
+
+    _blob(bench, change)
+
+
+@corruption("PUF018", "length", VECTORS, "files")
+def _length(bench: Any) -> None:
+    _blob(bench, lambda blob: blob.__setitem__(3, blob[3] + 1))
+
+
+@corruption("PUF019", "no-bitmap", VECTORS, "files")
+def _bitmap(bench: Any) -> None:
+    def change(blob: bytearray) -> None:
+        blob[20] ^= 0x55
+        _checked(blob)
+
+    _blob(bench, change)
+
+
+@corruption("PUF019", "bit-flipped-in-body", VECTORS, "files")
+def _count(bench: Any) -> None:
+    def change(blob: bytearray) -> None:
+        blob[8] = 9
+        _checked(blob)
+
+    _blob(bench, change)
+
+
+@corruption("DFL005", "cardinality", VECTORS, "files")
+def _cardinality(bench: Any) -> None:
+    _vector(bench)["record_count"] += 1
+
+
+@corruption("DFL024", "offset-elsewhere", VECTORS, "files")
+def _offset(bench: Any) -> None:
+    _vector(bench)["content_offset"] += 1
+
+
+@corruption("DFL025", "size-another", VECTORS, "files")
+def _size(bench: Any) -> None:
+    _vector(bench)["content_size_in_bytes"] += 1
+
+
+@corruption("DFL024", "offset-missing", VECTORS, also=("DFL025",))
+def _no_offset(bench: Any) -> None:
+    _vector(bench)["content_offset"] = None
+
+
+@corruption("DFL025", "size-missing", VECTORS)
+def _no_size(bench: Any) -> None:
+    _vector(bench)["content_size_in_bytes"] = None
+
+
+@corruption("DFL023", "reference-missing", VECTORS)
+def _no_reference(bench: Any) -> None:
+    _vector(bench)["referenced_data_file"] = None
+
+
+@corruption("PUF021", "reference-another", VECTORS, "files")
+def _reference(bench: Any) -> None:
+    files = [one for one in bench.deletes.records if one["status"] != 2]
+    first, second = files[0]["data_file"], files[1]["data_file"]
+    first["referenced_data_file"], second["referenced_data_file"] = (
+        second["referenced_data_file"], first["referenced_data_file"]
+    )  # fmt: skip
+
+
+@corruption("DEL003", "two-vectors-one-file", VECTORS)
+def _two(bench: Any) -> None:
+    files = [one for one in bench.deletes.records if one["status"] != 2]
+    files[1]["data_file"]["referenced_data_file"] = files[0]["data_file"]["referenced_data_file"]
+
+
+@corruption("DEL004", "reference-dangling", VECTORS, severity="info")
+def _dangling(bench: Any) -> None:
+    _vector(bench)["referenced_data_file"] = "file:/nowhere.parquet"
+
+
+@corruption("SCN008", "older-than-data", VECTORS, severity="warning")
+def _older(bench: Any) -> None:
+    record = next(one for one in bench.deletes.records if one["status"] != 2)
+    record["sequence_number"] = bench.deletes.listed["min_sequence_number"] = 0
+
+
+@corruption("SCN008", "another-partition", "position-deletes-partitioned")
+def _partition(bench: Any) -> None:
+    for record in (one for one in bench.deletes.records if one["status"] != 2):
+        file = record["data_file"]
+        file["partition"] = {name: f"{value or ''}x" for name, value in file["partition"].items()}
+    for record in bench.deletes.records:
+        record["data_file"]["referenced_data_file"] = bench.file["file_path"]
+    bench.deletes.listed["partitions"] = None
+
+
+@corruption("DFL005", "more-deletes-than-rows", VECTORS)
+def _more(bench: Any) -> None:
+    _vector(bench)["record_count"] = 10**6
+
+
+@corruption("DFL002", "vector-file-missing", VECTORS, "files")
+def _missing(bench: Any) -> None:
+    bench.replaced[_place(_vector(bench)["file_path"])] = None
+
+
+def _place(location: str) -> str:
+    from workbench import local
+
+    return local(location)
+
+
+@corruption("DFL006", "vector-file-grown", VECTORS, "files")
+def _grown(bench: Any) -> None:
+    _vector(bench)["file_size_in_bytes"] += 5
+
+
+# The Puffin file
+
+
+def _footer(bench: Any, change: Any) -> None:
+    """Write the footer of the vectors' file anew."""
+    location = _vector(bench)["file_path"]
+    content = bench.read(location)
+    (size,) = struct.unpack("<i", content[-12:-8])
+    payload = json.loads(content[-12 - size : -12])
+    start = len(content) - 12 - size - 4
+    change(payload)
+    made = json.dumps(payload).encode()
+    bench.replace(location, content[:start] + b"PFA1" + made + struct.pack("<i", len(made)) + bytes(4) + b"PFA1")
+
+
+@corruption("PUF002", "footer-cut", VECTORS, "files", also=("PUF001",))
+def _cut(bench: Any) -> None:
+    location = _vector(bench)["file_path"]
+    bench.replace(location, bench.read(location)[:-3])
+
+
+@corruption("PUF001", "first-magic", VECTORS, "files")
+def _first_magic(bench: Any) -> None:
+    location = _vector(bench)["file_path"]
+    bench.replace(location, b"PFA2" + bench.read(location)[4:])
+
+
+@corruption("PUF003", "payload-size", VECTORS, "files", also=("PUF002", "PUF001", "PUF006"))
+def _payload_size(bench: Any) -> None:
+    location = _vector(bench)["file_path"]
+    content = bytearray(bench.read(location))
+    content[-12:-8] = struct.pack("<i", 2**30)
+    bench.replace(location, bytes(content))
+
+
+@corruption("PUF005", "flag-reserved", VECTORS, "files", severity="warning")
+def _flag(bench: Any) -> None:
+    location = _vector(bench)["file_path"]
+    content = bytearray(bench.read(location))
+    content[-7] = 2
+    bench.replace(location, bytes(content))
+
+
+@corruption("PUF025", "created-by-missing", VECTORS, "files", severity="warning")
+def _created_by(bench: Any) -> None:
+    _footer(bench, lambda payload: payload.pop("properties"))
+
+
+for _name, _code in {
+    "type": "PUF008", "fields": "PUF009", "snapshot-id": "PUF010", "sequence-number": "PUF011", "offset": "PUF012",
+    "length": "PUF013",
+}.items():  # fmt: skip
+
+    @corruption(_code, f"blob-without-{_name}", VECTORS, "files", also=("PUF007",))
+    def _blob_without(bench: Any, name: str = _name) -> None:
+        _footer(bench, lambda payload: payload["blobs"][0].pop(name))
+
+
+@corruption("PUF022", "cardinality-property", VECTORS, "files")
+def _cardinality_property(bench: Any) -> None:
+    def change(payload: Any) -> None:
+        for blob in payload["blobs"]:
+            blob["properties"]["cardinality"] = "77"
+
+    _footer(bench, change)
+
+
+@corruption("PUF024", "snapshot-of-vector", VECTORS, "files")
+def _snapshot_of_vector(bench: Any) -> None:
+    def change(payload: Any) -> None:
+        for blob in payload["blobs"]:
+            blob["snapshot-id"] = 4
+
+    _footer(bench, change)
+
+
+@corruption("PUF023", "vector-compressed", VECTORS, "files", also=("PUF014", "PUF027"))
+def _compressed(bench: Any) -> None:
+    def change(payload: Any) -> None:
+        for blob in payload["blobs"]:
+            blob["compression-codec"] = "zstd"
+
+    _footer(bench, change)
+
+
+# Position and equality delete files
+
+
+def _deletes(bench: Any, change: Any) -> None:
+    location = bench.delete_file["file_path"]
+    rewritten(bench, location, change, bench.delete_file)
+
+
+@corruption("DEL015", "not-sorted", BY_FILE, "rows", also=("DFL005", "DFL016", "DFL017", "DFL012"))
+def _not_sorted(bench: Any) -> None:
+    def change(table: pa.Table) -> pa.Table:
+        return pa.concat_tables([table, table.slice(0, 1)])
+
+    _deletes(bench, change)
+
+
+@corruption("DEL013", "without-pos", V2, "files")
+def _without_pos(bench: Any) -> None:
+    _deletes(bench, lambda table: table.drop_columns(["pos"]))
+
+
+@corruption("DEL013", "pos-an-int", V2, "files", also=("RES003",))
+def _pos_int(bench: Any) -> None:
+    def change(table: pa.Table) -> pa.Table:
+        place = table.schema.get_field_index("pos")
+        field = table.schema.field("pos").with_type(pa.int32())
+        return table.set_column(place, field, table["pos"].cast(pa.int32()))
+
+    _deletes(bench, change)
+
+
+@corruption("DFL023", "of-another-file", BY_FILE, "rows", also=("DFL016", "DFL017"))
+def _another(bench: Any) -> None:
+    def change(table: pa.Table) -> pa.Table:
+        place = table.schema.get_field_index("file_path")
+        paths = pa.array(["zzz"] * table.num_rows)
+        return table.set_column(place, table.schema.field("file_path"), paths)
+
+    table = pq.read_table(io.BytesIO(bench.read(bench.delete_file["file_path"])))
+    bench.delete_file["referenced_data_file"] = table["file_path"][0].as_py()
+    _deletes(bench, change)
+
+
+@corruption("DEL017", "column-missing", EQUALITY, "files")
+def _column_missing(bench: Any) -> None:
+    known = {field["id"] for field in bench.schema["fields"]} - set(bench.delete_file["equality_ids"])
+    bench.delete_file["equality_ids"] = [*bench.delete_file["equality_ids"], max(known)]
+
+
+@corruption("DFL020", "equality-ids-missing", EQUALITY)
+def _no_ids(bench: Any) -> None:
+    bench.delete_file["equality_ids"] = None
+
+
+@corruption("DFL020", "equality-ids-unknown", EQUALITY)
+def _unknown_ids(bench: Any) -> None:
+    bench.delete_file["equality_ids"] = [99]
+
+
+@corruption("DFL005", "delete-count", EQUALITY, "files")
+def _delete_count(bench: Any) -> None:
+    bench.delete_file["record_count"] += 2
+
+
+@corruption("DFL002", "delete-file-missing", EQUALITY, "files")
+def _delete_missing(bench: Any) -> None:
+    bench.replaced[_place(bench.delete_file["file_path"])] = None
+
+
+@corruption("DEL002", "added-to-v3", VECTORS)
+def _added_to_v3(bench: Any) -> None:
+    manifest = bench.deletes
+    vector = next(one for one in manifest.records if one["status"] != 2)
+    record = copy.deepcopy(vector)
+    assert any(one["snapshot-id"] == manifest.listed["added_snapshot_id"] for one in bench.metadata["snapshots"])
+    record |= {
+        "status": 1, "snapshot_id": manifest.listed["added_snapshot_id"], "sequence_number": None,
+        "file_sequence_number": None,
+    }  # fmt: skip
+    record["data_file"] |= {
+        "file_path": "file:/deletes.parquet", "file_format": "PARQUET", "content_offset": None,
+        "content_size_in_bytes": None, "referenced_data_file": None,
+    }  # fmt: skip
+    manifest.records.append(record)

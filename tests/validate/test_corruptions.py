@@ -1,0 +1,52 @@
+"""Each corruption of the kit is found, with its code, and nothing else is taken for an error."""
+
+from __future__ import annotations
+
+import collections
+from pathlib import Path
+
+import corruptions
+import pytest
+from workbench import Workbench
+
+from conformance.golden_tables import materialize
+from conformance.validate.context import Level
+from conformance.validate.run import Snapshots
+from spec_ref.findings import Severity
+from spec_ref.requirements import register
+
+KIT = corruptions.load()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _golden_tables() -> None:
+    materialize(sorted({one.table for one in KIT}))
+
+
+def test_the_kit_is_large_and_names_what_there_is() -> None:
+    assert len(KIT) >= 150
+    assert not [one for one, count in collections.Counter(one.id for one in KIT).items() if count > 1]
+    assert not [one.id for one in KIT if one.code not in register()]
+
+
+@pytest.mark.parametrize("one", KIT, ids=lambda one: one.id)
+def test_a_corruption_is_found(one: corruptions.Corruption, tmp_path: Path) -> None:
+    bench = Workbench(one.table, tmp_path)
+    one.mutate(bench)
+    report = bench.validate(Level(one.level), Snapshots(one.snapshots))
+    errors = {finding.requirement for finding in report.findings if finding.severity is Severity.ERROR}
+    if one.severity == "error":
+        assert one.code in errors
+        assert errors <= {one.code, *one.also}
+    else:
+        found = {(finding.requirement, finding.severity.value) for finding in report.findings}
+        assert (one.code, one.severity) in found
+        assert not errors
+
+
+@pytest.mark.parametrize("table", sorted({one.table for one in KIT}))
+def test_the_tables_of_the_kit_are_valid_when_they_are_only_written_anew(table: str, tmp_path: Path) -> None:
+    bench = Workbench(table, tmp_path)
+    assert bench.manifests
+    report = bench.validate(Level.ROWS)
+    assert [str(finding) for finding in report.findings if finding.severity is Severity.ERROR] == []

@@ -1,0 +1,248 @@
+"""A golden table opened for mischief: its parts as Python objects, written anew without any check.
+
+Changed files lie in a folder over the table, so that the table itself stays whole; `over` makes the file access of the
+validator see them. What has to follow from a change follows: lengths and counts in the manifest list, sizes in entries,
+unless they are what is changed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import fastavro
+
+from conformance.golden_tables import PLACE
+from conformance.pipeline import file_access
+from conformance.pipeline.tables import metadata_location
+from conformance.validate.context import Level
+from conformance.validate.local import Local
+from conformance.validate.run import CURRENT, Snapshots, TableReport, validate
+
+_STATUSES = ("existing", "added", "deleted")
+
+
+class AvroFile:
+    """An Avro file: its schema as JSON, its metadata, and its records as dicts."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        with open(path, "rb") as file:
+            reader = fastavro.reader(file)
+            self.metadata = {key: value for key, value in reader.metadata.items() if not key.startswith("avro.")}
+            self.schema: dict[str, Any] = json.loads(reader.metadata["avro.schema"])
+            self.records: list[dict[str, Any]] = list(reader)
+
+    def content(self) -> bytes:
+        out = io.BytesIO()
+        fastavro.writer(out, self.schema, self.records, metadata=self.metadata, codec="deflate")
+        return out.getvalue()
+
+    def field(self, *names: str) -> dict[str, Any]:
+        """A field of the schema, by the names on the way to it."""
+        schema: Any = self.schema
+        found: dict[str, Any] = {}
+        for name in names:
+            found = next(field for field in _record(schema)["fields"] if field["name"] == name)
+            schema = found["type"]
+        return found
+
+    def drop(self, *names: str) -> None:
+        """Drop a field from schema and records."""
+        parent: Any = self.schema
+        for name in names[:-1]:
+            parent = next(field for field in _record(parent)["fields"] if field["name"] == name)["type"]
+        record = _record(parent)
+        record["fields"] = [field for field in record["fields"] if field["name"] != names[-1]]
+        for row in self.records:
+            for name in names[:-1]:
+                row = row[name]
+            row.pop(names[-1], None)
+
+
+def _record(schema: Any) -> dict[str, Any]:
+    if isinstance(schema, list):
+        return _record(next(one for one in schema if one != "null"))
+    found: dict[str, Any] = schema["items"] if schema.get("type") == "array" else schema
+    return found if "fields" in found else _record(found["type"])
+
+
+class Manifest(AvroFile):
+    """A manifest, and its entry in the list."""
+
+    def __init__(self, listed: dict[str, Any]) -> None:
+        super().__init__(local(listed["manifest_path"]))
+        self.listed = listed
+        self.pinned = False
+        """Whether the list keeps what it says of the manifest."""
+
+    @property
+    def files(self) -> list[dict[str, Any]]:
+        return [record["data_file"] for record in self.records]
+
+    def drop(self, *names: str) -> None:
+        super().drop(*names)
+        self.pinned = True
+        self.listed["manifest_length"] = len(self.content())
+
+    def counts(self) -> None:
+        """Let the list say what the manifest holds."""
+        for code, status in enumerate(_STATUSES):
+            mine = [record for record in self.records if record["status"] == code]
+            for key, value in (("files", len(mine)), ("rows", sum(one["data_file"]["record_count"] for one in mine))):
+                name = f"{status}_{key}_count"
+                if name not in self.listed and key == "files":
+                    name = f"{status}_data_files_count"
+                if self.listed.get(name) is not None:
+                    self.listed[name] = value
+
+
+class Workbench:
+    """A table that may be changed in every way."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self.root = PLACE / name
+        self.folder = folder
+        self.metadata_path = metadata_location(str(self.root))
+        self.metadata: dict[str, Any] = json.loads(Path(self.metadata_path).read_text())
+        self.replaced: dict[str, bytes | None] = {}
+        """Files by path: their new content, None for none."""
+
+        self._list: AvroFile | None = None
+        self._manifests: list[Manifest] | None = None
+        self.raw_metadata: bytes | None = None
+
+    # Parts
+
+    @property
+    def snapshot(self) -> dict[str, Any]:
+        """The current snapshot."""
+        current = self.metadata["current-snapshot-id"]
+        found: dict[str, Any] = next(one for one in self.metadata["snapshots"] if one["snapshot-id"] == current)
+        return found
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The current schema."""
+        current = self.metadata["current-schema-id"]
+        found: dict[str, Any] = next(one for one in self.metadata["schemas"] if one["schema-id"] == current)
+        return found
+
+    @property
+    def list(self) -> AvroFile:
+        """The manifest list of the current snapshot."""
+        if self._list is None:
+            self._list = AvroFile(local(self.snapshot["manifest-list"]))
+        return self._list
+
+    @property
+    def manifests(self) -> list[Manifest]:
+        """The manifests of the current snapshot."""
+        if self._manifests is None:
+            self._manifests = [Manifest(record) for record in self.list.records]
+        return self._manifests
+
+    @property
+    def data(self) -> Manifest:
+        """The first manifest with a live data file."""
+        return next(one for one in self.manifests if not one.listed.get("content") and _has_live(one))
+
+    @property
+    def deletes(self) -> Manifest:
+        """The first manifest with a live delete file."""
+        return next(one for one in self.manifests if one.listed.get("content") == 1 and _has_live(one))
+
+    @property
+    def entry(self) -> dict[str, Any]:
+        """The first live entry of `data`."""
+        return next(record for record in self.data.records if record["status"] != 2)
+
+    @property
+    def file(self) -> dict[str, Any]:
+        """The data file of `entry`."""
+        found: dict[str, Any] = self.entry["data_file"]
+        return found
+
+    @property
+    def delete_file(self) -> dict[str, Any]:
+        """The first live delete file."""
+        found: dict[str, Any] = next(one for one in self.deletes.records if one["status"] != 2)["data_file"]
+        return found
+
+    def read(self, location: str) -> bytes:
+        """The content of a file."""
+        path = local(location)
+        kept = self.replaced.get(path)
+        return kept if kept is not None else Path(path).read_bytes()
+
+    def replace(self, location: str, content: bytes | None) -> None:
+        """Give a file another content; entries that are about it say its size."""
+        self.replaced[local(location)] = content
+        for manifest in self.manifests:
+            for file in manifest.files:
+                if content is not None and local(file["file_path"]) == local(location):
+                    file["file_size_in_bytes"] = len(content)
+
+    # Writing
+
+    def write(self) -> dict[str, str]:
+        """Write what changed; the new place of each path."""
+        files = dict(self.replaced)
+        if self._manifests is not None:
+            for manifest in self._manifests:
+                content = manifest.content()
+                files.setdefault(manifest.path, content)
+                if not manifest.pinned:
+                    manifest.listed["manifest_length"] = len(files[manifest.path] or b"")
+                    manifest.counts()
+        if self._list is not None:
+            files.setdefault(self._list.path, self._list.content())
+        files[self.metadata_path] = (
+            json.dumps(self.metadata).encode() if self.raw_metadata is None else self.raw_metadata
+        )
+        moved = {}
+        for number, (path, content) in enumerate(files.items()):
+            place = self.folder / str(number)
+            if content is not None:
+                place.write_bytes(content)
+            moved[path] = str(place)
+        return moved
+
+    def validate(self, level: Level, snapshots: Snapshots = CURRENT) -> TableReport:
+        """Validate the table as it is now."""
+        with over(self.write()):
+            return validate(self.metadata_path, level, Local(), snapshots)
+
+
+def local(location: str) -> str:
+    """The path of a local location."""
+    return file_access.split_location(location).path
+
+
+def _has_live(manifest: Manifest) -> bool:
+    return any(record["status"] != 2 for record in manifest.records)
+
+
+@contextlib.contextmanager
+def over(moved: dict[str, str]) -> Iterator[None]:
+    """Let files be read from other places."""
+    original = file_access.split_location
+
+    def split(location: str) -> file_access.Place:
+        place = original(location)
+        if place.scheme == "file" and place.path in moved:
+            return file_access.Place("file", "", moved[place.path])
+        return place
+
+    file_access.split_location = split
+    try:
+        yield
+    finally:
+        file_access.split_location = original
+        from conformance.validate import files
+
+        files._puffin.cache_clear()
