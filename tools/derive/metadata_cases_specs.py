@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tools.derive.metadata import DROP, Document
+from tools.derive.metadata_bases import ID
 from tools.derive.metadata_cases import EITHER, READ, REFUSED, Case, rows
 
 FIELDS = "/partition-specs/1/fields"
@@ -185,6 +186,48 @@ def transforms() -> Iterator[Case]:
     }, EITHER, "a field has source-id and source-ids", near={
         "/sort-orders/-": {"order-id": 1, "fields": [{**sort, "source-ids": [1, 2]}]},
     }, why=("B21", "E17"))  # fmt: skip
+    unknown = {**sort, "source-id": 1}
+    near = {"/sort-orders/-": {"order-id": 1, "fields": [unknown]}, "/default-sort-order-id": 1}
+    single, none = {"source-id": None}, ("B21",)
+    for name, code, change, note, why in (
+        ("no-sources", "SRT008", single, "a field has neither source-id nor source-ids", none),
+        ("empty-sources", "SRT008", {**single, "source-ids": []}, "a field has no source in its list", none),
+        ("sources-strings", "SRT012", {**single, "source-ids": ["1", "2"]}, "the ids of sources are strings", ()),
+        ("transform-list", "SRT010", {"transform": ["zorder", 8]}, "a transform is a list", ()),
+    ):  # fmt: skip
+        field = {key: value for key, value in {**unknown, **change}.items() if value is not None}
+        yield Case(f"order-unknown-transform-{name}", "v3-minimal", (code,), {
+            "/sort-orders/-": {"order-id": 1, "fields": [field]}, "/default-sort-order-id": 1,
+        }, REFUSED, note, near=near, why=why, more=("SRT009",))  # fmt: skip
+    several = {**sort, "source-ids": [1, 2]}
+    yield Case("order-unknown-transform-source-unknown", "v3-minimal", ("PAR004",), {
+        "/sort-orders/-": {"order-id": 1, "fields": [{**several, "source-ids": [1, 3]}]}, "/default-sort-order-id": 1,
+    }, EITHER, "no column has the id of one of several sources of the default order", near={
+        "/sort-orders/-": {"order-id": 1, "fields": [several]}, "/default-sort-order-id": 1,
+    }, more=("SRT009",))  # fmt: skip
+
+
+def evolved_orders() -> Iterator[Case]:
+    """What a table may not say after its sort order changed, next to what it may (contradiction E26)."""
+    by_id = {"transform": "identity", "source-id": 1, "direction": "asc", "null-order": "nulls-first"}
+    by_data = {**by_id, "source-id": 2}
+    dropped = {"/schemas/-": {"type": "struct", "schema-id": 1, "fields": [ID]}, "/current-schema-id": 1}
+    for name, code, orders, near, default, note, more in (
+        ("id-used-again", "TMD019", [(0,), (1, by_id), (1, by_data)], [(0,), (1, by_id), (2, by_data)], 1,
+         "a new order has the id of an old one", {}),
+        ("id-0", "SRT002", [(0, by_id)], [(3, by_id)], 0, "a new order has the id of the unsorted one", {}),
+        ("default-gone", "TMD020", [(0,), (1, by_id)], [(0,), (2, by_id)], 2, "the default order was taken out", {}),
+        ("source-dropped", "PAR004", [(0,), (1, by_id), (2, by_data)], [(0,), (2, by_data), (1, by_id)], 2,
+         "the default order sorts by a column that was dropped", dropped),
+    ):  # fmt: skip
+        edits = {**more, "/default-sort-order-id": default}
+        valid = {**edits, "/default-sort-order-id": near[-1][0] if more or name == "id-0" else default}
+        yield Case(f"order-evolved-{name}", "v2-minimal", (code,), {**edits, "/sort-orders": _orders(orders)}, EITHER,
+                   note, near={**valid, "/sort-orders": _orders(near)}, why=("E17", "E26"))  # fmt: skip
+
+
+def _orders(orders: list[Any]) -> list[Document]:
+    return [{"order-id": order_id, "fields": list(fields)} for order_id, *fields in orders]
 
 
 def cases() -> Iterator[Case]:
@@ -193,3 +236,4 @@ def cases() -> Iterator[Case]:
     yield from ids()
     yield from sources()
     yield from transforms()
+    yield from evolved_orders()
