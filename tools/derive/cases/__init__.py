@@ -21,6 +21,7 @@ from tools.derive.cases import (
     hashing,
     json_values,
     manifests,
+    planning,
     puffin,
     reading,
     transforms,
@@ -49,3 +50,4 @@ def all_files() -> Iterator[VectorFile]:
     yield from puffin.files()
     yield from deletion_vectors.files()
     yield from reading.files()
+    yield from planning.files()

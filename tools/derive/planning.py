@@ -1,0 +1,418 @@
+"""Small tables for planning, made of field tables and hand-written entries: no data file of them exists.
+
+`PlanTable` collects manifests and snapshots and gives the files of a table; `tools.derive.cases.planning` has the
+tables and what is planned of them. ``python -m tools.derive.planning [--check]`` writes them to where golden tables are
+kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import struct
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from tools.derive import manifests as avro_files
+from tools.derive.vector import INVALID, Vector
+
+Json = dict[str, Any]
+
+PLACE = "/tmp/iceberg-conformance/tables"
+KEPT = Path(__file__).resolve().parents[2] / "vectors" / "golden" / "tables"
+UUID = "6f2d4c1e-3b5a-4c7d-8e9f-0a1b2c3d4e5f"
+SECOND = 1700000000000
+"""The time of the first snapshot; each next one is a second later."""
+
+AVRO_TYPES: dict[str, Any] = {
+    "date": {"type": "int", "logicalType": "date"},
+    "timestamp": {"type": "long", "logicalType": "timestamp-micros", "adjust-to-utc": False},
+}
+
+
+def single(type_: str, value: Any) -> bytes:
+    """The binary single value of the types that occur here (Appendix D)."""
+    match type_:
+        case "int" | "date":
+            return struct.pack("<i", value)
+        case "long" | "timestamp":
+            return struct.pack("<q", value)
+        case "float" | "double":
+            return struct.pack("<f" if type_ == "float" else "<d", value)
+        case "string":
+            return str(value).encode()
+        case "binary" | "uuid":
+            return bytes.fromhex(value)
+    unscaled = int(Decimal(value).scaleb(int(type_.rstrip(")").rpartition(",")[2])))
+    size = next(n for n in range(1, 17) if -(1 << 8 * n - 1) <= unscaled < 1 << 8 * n - 1)
+    return unscaled.to_bytes(size, "big", signed=True)
+
+
+# Entries
+
+
+def entry(name: str, partition: Sequence[Any] = (), number: int | None = None, **members: Any) -> Json:
+    """A live data file of ten rows: added by the snapshot, or existing where it has a data sequence number.
+
+    ``stats`` is by column id: (type, lower, upper) and, optionally, counts of values, nulls and NaNs; None is left out.
+    """
+    row: Json = {
+        "status": members.pop("status", 1 if number is None else 0),
+        "sequence_number": number,
+        "file_sequence_number": members.pop("file_number", number),
+    }
+    file = {"content": 0, "name": name, "tuple": tuple(partition), "file_format": "PARQUET", "record_count": 10}
+    for column, (type_, lower, upper, *counts) in members.pop("stats", {}).items():
+        told = dict(zip(("value_counts", "null_value_counts", "nan_value_counts"), counts, strict=False))
+        told |= {"lower_bounds": _bytes(type_, lower), "upper_bounds": _bytes(type_, upper)}
+        for key, value in told.items():
+            if value is not None:
+                file.setdefault(key, {})[column] = value  # type: ignore[attr-defined]
+    return {**row, "data_file": {**file, **members}}
+
+
+def _bytes(type_: str, bound: Any) -> Any:
+    return bound if bound is None or isinstance(bound, bytes) else single(type_, bound)
+
+
+def positions(name: str, partition: Sequence[Any] = (), number: int | None = None, **members: Any) -> Json:
+    """A position delete file; ``of`` names the one data file that it refers to."""
+    return entry(name, partition, number, content=1, **members)
+
+
+def equality(
+    name: str, ids: Sequence[int], partition: Sequence[Any] = (), number: int | None = None, **members: Any
+) -> Json:
+    """An equality delete file."""
+    return entry(name, partition, number, content=2, equality_ids=list(ids), **members)
+
+
+def vector(name: str, of: str, partition: Sequence[Any] = (), number: int | None = None, **members: Any) -> Json:
+    """A deletion vector of a data file."""
+    told = {"content_offset": 4, "content_size_in_bytes": 40, "file_format": "PUFFIN", **members}
+    return entry(name, partition, number, content=1, of=of, **told)
+
+
+# Tables
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A partition spec: for each field the source id, the field id, the name, the transform and the result type."""
+
+    id: int
+    fields: tuple[tuple[int, int, str, str, str], ...] = ()
+
+    def to_json(self) -> Json:
+        """The spec as metadata has it."""
+        names = ("source-id", "field-id", "name", "transform")
+        return {"spec-id": self.id, "fields": [dict(zip(names, one, strict=False)) for one in self.fields]}
+
+    def avro(self) -> list[Json]:
+        """The Avro fields of the partition tuple."""
+        return [
+            avro_files.field(one[1], one[2], avro_files.optional(AVRO_TYPES.get(one[4], one[4]))) for one in self.fields
+        ]
+
+    def summaries(self, tuples: Iterable[Sequence[Any]]) -> list[Json]:
+        """What a manifest list tells of partition tuples."""
+        made = []
+        rows = list(tuples)
+        for place, (*_, type_) in enumerate(self.fields):
+            values = [row[place] for row in rows]
+            known = [value for value in values if value is not None]
+            ordered = sorted(
+                (value for value in known if not (isinstance(value, float) and math.isnan(value))),
+                key=lambda value: (value, math.copysign(1, value)) if isinstance(value, float) else value,
+            )
+            made.append(
+                {
+                    "contains_null": len(known) < len(values),
+                    "contains_nan": len(ordered) < len(known),
+                    "lower_bound": single(type_, ordered[0]) if ordered else None,
+                    "upper_bound": single(type_, ordered[-1]) if ordered else None,
+                }
+            )
+        return made
+
+
+UNPARTITIONED = Spec(0)
+ID = {"id": 1, "name": "id", "required": False, "type": "long"}
+DATA = {"id": 2, "name": "data", "required": False, "type": "string"}
+
+
+@dataclass
+class PlanTable:
+    """A table whose files are made here."""
+
+    name: str
+    about: str
+    version: int = 2
+    columns: Sequence[Json] = (ID, DATA)
+    specs: Sequence[Spec] = (UNPARTITIONED,)
+    files: dict[str, bytes] = field(default_factory=dict)
+    manifests: list[Json] = field(default_factory=list)
+    """What the list of the next snapshot tells."""
+
+    snapshots: list[Json] = field(default_factory=list)
+    number: int = 5
+    """The sequence number of the first snapshot; each next one is one higher."""
+
+    schemas: list[Json] = field(default_factory=list)
+    changes: Json = field(default_factory=dict)
+    """Members of the metadata that are other."""
+
+    def __post_init__(self) -> None:
+        self.name = f"plan-{self.name}"
+        self.schemas.append({"type": "struct", "schema-id": 0, "fields": list(self.columns)})
+
+    @property
+    def place(self) -> str:
+        """Where the table has to be."""
+        return f"{PLACE}/{self.name}"
+
+    @property
+    def location(self) -> str:
+        """The location of its metadata."""
+        return f"{self.place}/metadata/v1.metadata.json"
+
+    def path(self, name: str) -> str:
+        """The location of a data or delete file."""
+        return f"{self.place}/data/{name}"
+
+    @property
+    def snapshot_id(self) -> int:
+        """The id of the snapshot that is being made."""
+        return 1000 + len(self.snapshots)
+
+    def manifest(
+        self,
+        *rows: Json,
+        spec: int = 0,
+        content: str = "data",
+        version: int | None = None,
+        summaries: Any = "told",
+        **listed: Any,
+    ) -> PlanTable:
+        """Add a manifest; ``listed`` is what the list tells of it otherwise."""
+        of = next(one for one in self.specs if one.id == spec)
+        version = version or self.version
+        entries = [self._entry(row, of, version) for row in rows]
+        used = {key for row in entries for key, value in row["data_file"].items() if value is not None}
+        data = avro_files.manifest(
+            version, entries, columns=sorted(used), partition=of.avro(), spec=of.to_json(),
+            table=self.schemas[-1], content=content, codec="deflate",
+        )  # fmt: skip
+        path = f"metadata/m{len([name for name in self.files if '/m' in name])}.avro"
+        self.files[path] = data
+        counts = [sum(row["status"] == status for row in rows) for status in (1, 0, 2)]
+        number = self.number + len(self.snapshots)
+        numbers = [row["sequence_number"] for row in rows if row["status"] < 2]
+        live = [number if one is None else one for one in numbers]
+        told = avro_files.listed(
+            manifest_path=f"{self.place}/{path}", manifest_length=len(data), partition_spec_id=spec,
+            content=int(content == "deletes"), sequence_number=number, min_sequence_number=min(live, default=number),
+            added_snapshot_id=self.snapshot_id, added_files_count=counts[0], existing_files_count=counts[1],
+            deleted_files_count=counts[2], added_rows_count=10 * counts[0], existing_rows_count=10 * counts[1],
+            deleted_rows_count=10 * counts[2],
+        )  # fmt: skip
+        if version == 3 and content == "data":
+            told["first_row_id"] = 100 * len(self.manifests)
+        if summaries == "told":
+            summaries = of.summaries(row["data_file"]["tuple"] for row in rows)
+        self.manifests.append({**told, "partitions": summaries, **listed})
+        return self
+
+    def deletes(self, *rows: Json, **more: Any) -> PlanTable:
+        """Add a manifest of deletes."""
+        return self.manifest(*rows, content="deletes", **more)
+
+    def _entry(self, row: Json, spec: Spec, version: int) -> Json:
+        file = dict(row["data_file"])
+        name, values, of = file.pop("name"), file.pop("tuple"), file.pop("of", None)
+        maps = {key: avro_files.counts(value) for key, value in file.items() if isinstance(value, dict)}
+        told = {
+            "file_path": self.path(name),
+            "file_size_in_bytes": 1000,
+            "block_size_in_bytes": 67108864,
+            "partition": {one[2]: value for one, value in zip(spec.fields, values, strict=True)},
+            **({"referenced_data_file": self.path(of)} if of else {}),
+        }
+        return {**row, "snapshot_id": self.snapshot_id, "data_file": {**file, **maps, **told}}
+
+    def commit(self, *, old: bool = False, **members: Any) -> PlanTable:
+        """Make a snapshot of the manifests so far; with ``old`` it names them itself, as v1 may."""
+        number = self.snapshot_id
+        told: Json = {
+            "snapshot-id": number,
+            "timestamp-ms": SECOND + 1000 * len(self.snapshots),
+            "summary": {"operation": "append"},
+            "schema-id": self.schemas[-1]["schema-id"],
+        }
+        if self.version > 1:
+            told["sequence-number"] = self.number + len(self.snapshots)
+        if self.version > 2:
+            told |= {"first-row-id": 0, "added-rows": 1000}
+        if old:
+            told["manifests"] = [one["manifest_path"] for one in self.manifests]
+        else:
+            path = f"metadata/snap-{number}.avro"
+            self.files[path] = avro_files.manifest_list(
+                self.version, self.manifests, codec="deflate", metadata={"format-version": str(self.version)},
+                columns=sorted({key for one in self.manifests for key, value in one.items() if value is not None}),
+            )  # fmt: skip
+            told["manifest-list"] = f"{self.place}/{path}"
+        self.snapshots.append({**told, **members})
+        return self
+
+    def metadata(self) -> Json:
+        """The table metadata."""
+        ids = [column["id"] for schema in self.schemas for column in schema["fields"]]
+        partitions = [one[1] for spec in self.specs for one in spec.fields]
+        made: Json = {
+            "format-version": self.version,
+            "table-uuid": UUID,
+            "location": self.place,
+            "last-updated-ms": SECOND + 1000 * len(self.snapshots),
+            "last-column-id": max(ids),
+            "schemas": self.schemas,
+            "current-schema-id": self.schemas[-1]["schema-id"],
+            "partition-specs": [spec.to_json() for spec in self.specs],
+            "default-spec-id": self.specs[-1].id,
+            "last-partition-id": max(partitions, default=999),
+            "sort-orders": [{"order-id": 0, "fields": []}],
+            "default-sort-order-id": 0,
+            "properties": {},
+            "snapshots": self.snapshots,
+        }
+        if self.snapshots:
+            last = self.snapshots[-1]["snapshot-id"]
+            made["current-snapshot-id"] = last
+            made["refs"] = {"main": {"snapshot-id": last, "type": "branch"}}
+            made["snapshot-log"] = [
+                {"snapshot-id": one["snapshot-id"], "timestamp-ms": one["timestamp-ms"]} for one in self.snapshots
+            ]
+        if self.version == 1:
+            made |= {"schema": self.schemas[-1], "partition-spec": self.specs[-1].to_json()["fields"]}
+            made.pop("refs", None)
+        else:
+            made["last-sequence-number"] = self.number + len(self.snapshots)
+        if self.version == 3:
+            made["next-row-id"] = 1000
+        return {**made, **self.changes}
+
+    def contents(self) -> dict[str, bytes]:
+        """All files of the table, and the index that tells of them."""
+        files = {**self.files, "metadata/v1.metadata.json": json.dumps(self.metadata(), indent=1).encode()}
+        index = {
+            "table": self.name,
+            "about": self.about,
+            "made_by": "tools/derive/planning.py",
+            "format_version": self.version,
+            "metadata": "metadata/v1.metadata.json",
+            "files": {name: hashlib.sha256(data).hexdigest() for name, data in sorted(files.items())},
+        }
+        return {**files, "index.json": (json.dumps(index, indent=1) + "\n").encode()}
+
+    # What is planned
+
+    def case(
+        self,
+        id_: str,
+        codes: str,
+        planned: Mapping[str, Sequence[str]] | Sequence[str],
+        note: str,
+        *,
+        filter: Any = None,
+        optional: Sequence[str] = (),
+        optional_deletes: Mapping[str, Sequence[str]] | None = None,
+        contradiction: str = "",
+        **args: Any,
+    ) -> Vector:
+        """What has to be planned: data files with the deletes that have to be applied, by name.
+
+        Args:
+            id_: the name of the case behind that of the table.
+            codes: the requirements, separated by blanks.
+            planned: the data files, with their deletes where there are some; a deletion vector as ``name@offset``.
+            note: what the case shows.
+            filter: the filter.
+            optional: data files that may be planned or left out.
+            optional_deletes: deletes by data file that may be applied or left out.
+            contradiction: the contradictions that it depends on, separated by blanks.
+            args: further arguments of the question.
+        """
+        by_file = planned if isinstance(planned, Mapping) else dict.fromkeys(planned, ())
+        files = []
+        for name in [*by_file, *(name for name in optional if name not in by_file)]:
+            told: Json = {
+                "data_file": self.path(name),
+                "delete_files": [self._delete(one) for one in by_file.get(name, ())],
+            }
+            if name in optional:
+                told["optional"] = True
+            if name in (optional_deletes or {}):
+                told["optional_delete_files"] = [self._delete(one) for one in (optional_deletes or {})[name]]
+            files.append(told)
+        return self._vector(id_, codes, {"ok": {"files": files}}, note, filter, contradiction, args)
+
+    def refusal(self, id_: str, codes: str, note: str, *, filter: Any = None, **args: Any) -> Vector:
+        """What a planner has to refuse."""
+        return self._vector(id_, codes, INVALID, note, filter, "", args)
+
+    def _delete(self, name: str) -> Json:
+        path, at, offset = name.partition("@")
+        return {"path": self.path(path), **({"content_offset": offset} if at else {})}
+
+    def _vector(
+        self, id_: str, codes: str, expect: Json, note: str, filter_: Any, contradiction: str, args: Mapping[str, Any]
+    ) -> Vector:
+        given: Json = {"table": self.location, **args}
+        if filter_ is not None:
+            given["filter"] = filter_
+        return Vector(
+            f"{self.name}-{id_}", tuple(codes.split()), given, expect, "derivation: tools/derive/planning.py", note,
+            tuple(sorted(contradiction.split())), only=(self.version,),
+        )  # fmt: skip
+
+
+def either(first: Vector, *others: Vector | Json) -> Vector:
+    """A case in which several outcomes are permitted: those of all the cases; the first gives the rest."""
+    outcomes = [one.expect if isinstance(one, Vector) else one for one in (first, *others)]
+    return Vector(
+        first.id, first.requirements, first.args, {"any_of": outcomes}, first.origin, first.note, first.contradiction,
+        only=first.only,
+    )  # fmt: skip
+
+
+def main(argv: Sequence[str]) -> int:
+    """Write the tables, or with ``--check`` compare them; 1 where a file differs."""
+    from tools.derive.cases.planning import tables
+
+    stale: list[str] = []
+    for table in tables():
+        folder, files = KEPT / table.name, table.contents()
+        there = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()}
+        names = there.keys() | files.keys()
+        same = {name for name in there.keys() & files.keys() if there[name].read_bytes() == files[name]}
+        stale += [f"{table.name}/{name}" for name in names - same]
+        if "--check" not in argv:
+            for name in there.keys() - files.keys():
+                there[name].unlink()
+            for name, data in files.items():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (folder / name).write_bytes(data)
+    if "--check" not in argv:
+        return 0
+    for name in sorted(stale):
+        print(f"{name}: is not what the derivation gives", file=sys.stderr)
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
