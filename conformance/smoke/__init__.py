@@ -31,7 +31,18 @@ class Fault:
 
 def faults() -> dict[str, Fault]:
     """All faults by name."""
-    from conformance.smoke import bounds, hashing, json_values, single_values, transforms, types
+    from conformance.smoke import (
+        bounds,
+        expressions,
+        hashing,
+        json_values,
+        manifests,
+        metadata,
+        puffin,
+        single_values,
+        transforms,
+        types,
+    )
 
     every = (
         *hashing.FAULTS,
@@ -40,6 +51,10 @@ def faults() -> dict[str, Fault]:
         *json_values.FAULTS,
         *bounds.FAULTS,
         *types.FAULTS,
+        *metadata.FAULTS,
+        *manifests.FAULTS,
+        *puffin.FAULTS,
+        *expressions.FAULTS,
     )
     by_name = {fault.name: fault for fault in every}
     if len(by_name) != len(every):

@@ -303,6 +303,8 @@ RESIDUALS: list[tuple[str, str, str, Any, Any, Any, bool, str]] = [
     ("truncate-text-same", "string", "truncate[3]", leaf("not-starts-with", "abcd"), "abc", "abcde", False,
      "it is a prefix"),
     ("identity-in", "string", "identity", leaf("in", ["a", "b"]), "b", "b", True, "decided by the partition"),
+    ("identity-zero", "int", "identity", leaf("eq", 0), 0, 0, True, "0 is a value and not null"),
+    ("identity-empty-text", "string", "identity", leaf("not-eq", ""), "", "", False, "the empty text is not null"),
     ("void", "int", "void", leaf("eq", 34), None, 34, True, "the partition decides nothing"),
     ("unknown", "int", "zorder", leaf("eq", 34), None, 35, False, "the partition decides nothing"),
 ]  # fmt: skip
