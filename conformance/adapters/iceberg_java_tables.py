@@ -24,6 +24,7 @@ PACKAGE = "org.apache.iceberg"
 REFUSALS = (
     "org.apache.iceberg.exceptions.",  # NotFoundException, RuntimeIOException and their like
     "java.io.",
+    "java.lang.RuntimeException: file:",  # "... is not a Parquet file"
     "org.apache.iceberg.shaded.org.apache.orc.FileFormatException",
     "org.apache.iceberg.shaded.org.apache.avro.AvroRuntimeException",
     "Invalid",
@@ -114,9 +115,8 @@ class TableReads:
         return self._judged(work)
 
     def _items(self, iterable: Any) -> Any:
-        iterator = iterable.iterator()
-        while iterator.hasNext():
-            yield iterator.next()
+        # Py4J's own iterators take every exception of Java for the end.
+        return self._jvm.root.org.apache.iceberg.relocated.com.google.common.collect.Lists.newArrayList(iterable)
 
     def _planned(self, task: Any) -> dict[str, Any]:
         deletes = []
@@ -206,4 +206,5 @@ class TableReads:
 
 def _count(name: str, seconds: int, nanos: int) -> int:
     digits = native.UNITS[name]
-    return seconds * 10**digits + nanos // 10 ** (9 - digits)
+    second: int = 10**digits
+    return seconds * second + nanos // 10 ** (9 - digits)

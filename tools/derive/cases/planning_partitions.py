@@ -194,7 +194,10 @@ def _specs() -> Iterator[Case]:
     )
     spec = Spec(0, ((3, 1000, "q", "identity", "string"), (2, 1001, "x", "identity", "int")))
     columns = [ID, column(2, "x", "int"), column(3, "q", "string")]
-    table = PlanTable("dropped-source", "a spec whose first field's source was dropped", columns=columns, specs=[spec])
+    specs = [spec, Spec(1, spec.fields[1:])]
+    table = PlanTable(
+        "dropped-source", "an older spec whose first field's source was dropped", columns=columns, specs=specs
+    )
     table.manifest(entry("one", ["a", 1])).manifest(entry("two", ["b", 2])).manifest(entry("null", [None, None]))
     table.schemas.append({"type": "struct", "schema-id": 1, "fields": columns[:2]})
     table.commit()
