@@ -18,17 +18,36 @@ MAX_SHOWN = 120
 """Characters of a found value that a message shows; hostile files hold long ones."""
 
 
+MAX_ITEMS = 1000
+"""Items of a found value, at all levels, that are looked at; more are only counted."""
+
+
 def shown(value: Any) -> str:
     """A value as a message shows it: its ``repr``, cut to `MAX_SHOWN` characters."""
     if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 4 * MAX_SHOWN:
         return f"an integer of {value.bit_length()} bits"
     if isinstance(value, (str, bytes)) and len(value) > MAX_SHOWN:
         return f"{value[:MAX_SHOWN]!r}... ({len(value)} in all)"
+    if not _brief(value):
+        return f"a {type(value).__name__} of {len(value)} items"
     try:
         text = repr(value)
     except (RecursionError, ValueError):  # nested too deeply, or with an integer too long to be written in decimal
         return f"a {type(value).__name__}"
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}... ({len(text)} characters)"
+
+
+def _brief(value: Any) -> bool:
+    """Whether a value holds so little that its ``repr`` may be made before it is cut."""
+    pending, seen = [value], 0
+    while pending:
+        item = pending.pop()
+        if isinstance(item, (list, tuple, dict)):
+            seen += len(item)
+            if seen > MAX_ITEMS:
+                return False
+            pending.extend(item.values() if isinstance(item, dict) else item)
+    return True
 
 
 @attrs.frozen(kw_only=True)

@@ -5,8 +5,9 @@ A reader raises at the first thing; `collect` notes it and goes on, and `duties`
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 
@@ -25,8 +26,13 @@ from spec_ref.json_records import (
 )
 from spec_ref.versions import FormatVersion, Rule
 
+T = TypeVar("T")
+
 BROKEN: Any = object()
 """What `collect` gives for a value that could not be read."""
+
+MAX_PER_LIST = 1000
+"""How many broken items of one list or map are told; where there are more, the rest is not looked at."""
 
 
 def collect(kind: Kind, value: Any, version: FormatVersion, requirement: str, path: str, found: list[Violation]) -> Any:
@@ -41,13 +47,13 @@ def collect(kind: Kind, value: Any, version: FormatVersion, requirement: str, pa
             items = (
                 collect(item, one, version, requirement, f"{path}/{place}", found) for place, one in enumerate(value)
             )
-            return tuple(one for one in items if one is not BROKEN)
+            return tuple(one for one in _until_too_many(items, found) if one is not BROKEN)
         case MapOf(item) if type(value) is dict:
-            members = {
-                name: collect(item, one, version, requirement, f"{path}/{escaped(name)}", found)
+            members = (
+                (name, collect(item, one, version, requirement, f"{path}/{escaped(name)}", found))
                 for name, one in value.items()
-            }
-            return {name: one for name, one in members.items() if one is not BROKEN}
+            )
+            return {name: one for name, one in _until_too_many(members, found) if one is not BROKEN}
         case Via(inner, read):
             before = len(found)
             wire = collect(inner, value, version, requirement, path, found)
@@ -62,6 +68,11 @@ def collect(kind: Kind, value: Any, version: FormatVersion, requirement: str, pa
             return _noted(lambda: finished(kind, kind.cls(**values), version), path, found)
         case _:
             return _noted(lambda: reader(kind, version, requirement)(value), path, found)
+
+
+def _until_too_many(items: Iterator[T], found: list[Violation]) -> Iterator[T]:
+    most = len(found) + MAX_PER_LIST
+    return itertools.takewhile(lambda _: len(found) <= most, items)
 
 
 def collect_rows(

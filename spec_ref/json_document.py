@@ -23,6 +23,12 @@ MAX_DEPTH = 180
 MAX_BYTES = 1 << 30
 """Size of a document after decompression."""
 
+MAX_VALUES = 1 << 23
+"""Values of a document, which take about 100 bytes each; a table of a hundred thousand snapshots has half as many."""
+
+COUNTED = 1 << 24
+"""Size of a document from which on its values are counted before it is parsed; smaller ones hold no more anyway."""
+
 LARGE = 1 << 18
 """Size of a document from which on it is worth looking for repeated names apart from parsing."""
 
@@ -40,7 +46,7 @@ def loads(text: bytes | str, unrepeated: Callable[[bytes, Any], bool] | None = N
 
     Raises:
         SpecError: the text is not JSON, not UTF-8, repeats a name in an object, holds a lone surrogate, nests too deep,
-            has an integer of thousands of digits, or is too large.
+            has an integer of thousands of digits, or is too large, in bytes or in values.
     """
     if len(text) > MAX_BYTES:
         raise violation(DOCUMENT, "the document is too large", found=len(text), expected=f"at most {MAX_BYTES} bytes")
@@ -48,6 +54,10 @@ def loads(text: bytes | str, unrepeated: Callable[[bytes, Any], bool] | None = N
         data = text.encode() if isinstance(text, str) else bytes(text)
     except UnicodeEncodeError as error:
         raise violation(DOCUMENT, "the text holds a lone surrogate, which UTF-8 cannot write") from error
+    if len(data) >= COUNTED:
+        most = 1 + sum(data.count(mark) for mark in (b",", b"[", b"{"))  # those in strings too, which are few
+        if most > MAX_VALUES:
+            raise violation(DOCUMENT, "the document has too many values", found=most, expected=f"at most {MAX_VALUES}")
     try:
         if unrepeated is not None and len(data) >= LARGE:
             document = jiter.from_json(data, allow_inf_nan=False, cache_mode="keys")

@@ -8,6 +8,8 @@ written. The rules are the same ones.
 from __future__ import annotations
 
 import itertools
+from collections import Counter
+from collections.abc import Iterable, Iterator
 
 import attrs
 
@@ -60,7 +62,7 @@ def check_metadata(data: Source, *, file: str | None = None) -> list[Finding]:
     problems: list[Violation] = []
     values = collect_rows(METADATA, document, version, "", problems)
     found += (Finding(problem, Severity.ERROR) for problem in problems)
-    found += (Finding(problem, Severity.WARNING) for problem in duties(METADATA, document, version))
+    found += (Finding(problem, Severity.WARNING) for problem in _some_of_each(duties(METADATA, document, version)))
     if version >= NULL_SINCE and document.get("current-snapshot-id") == NO_SNAPSHOT:
         found.append(Finding(_NO_SNAPSHOT, Severity.WARNING))
     broken = {name for name, value in values.items() if value is BROKEN or _has_problem(name, problems)}
@@ -73,6 +75,14 @@ def check_metadata(data: Source, *, file: str | None = None) -> list[Finding]:
             told = itertools.islice(rule.violations(metadata), MAX_PER_RULE)
             found += (Finding(problem, rule.severity) for problem in told)
     return [Finding(attrs.evolve(one.violation, file=file), one.severity) for one in found]
+
+
+def _some_of_each(violations: Iterable[Violation]) -> Iterator[Violation]:
+    told: Counter[str] = Counter()
+    for one in violations:
+        told[one.requirement] += 1
+        if told[one.requirement] <= MAX_PER_RULE:
+            yield one
 
 
 def _has_problem(attribute: str, problems: list[Violation]) -> bool:

@@ -288,3 +288,27 @@ def outcome(data: str) -> tuple[tuple[str, str] | None, TableMetadata | None]:
         return None, read_metadata(data)
     except SpecError as error:
         return (error.violation.requirement, error.violation.path), None
+
+
+def test_a_bomb_of_values_costs_no_more_than_its_text() -> None:
+    bomb = gzip.compress(b"[" + b"[]," * (1 << 23) + b"[]]")  # 24 MiB of text, gigabytes of lists
+    tracemalloc.start()
+    code, path = refused(bomb)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (code, path) == ("TMD029", "")
+    assert peak < 1 << 27
+
+
+def test_a_list_of_nothing_but_faults_is_told_in_part() -> None:
+    document = v2(snapshots=[{}] * 20_000, snapshot_log=[5] * 20_000, current_snapshot_id=None)
+    found = check_metadata(document)
+    assert {one.path for one in found} > {"/snapshots/0/snapshot-id", "/snapshot-log/0"}
+    assert len(found) < 10_000
+
+
+def test_a_large_value_in_the_wrong_place_is_not_written_out() -> None:
+    document = v2(location=[[5] * 1000] * 1000)
+    with pytest.raises(SpecError, match="found a list of 1000 items") as error:
+        read_metadata(document)
+    assert len(str(error.value)) < 300
