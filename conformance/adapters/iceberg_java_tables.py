@@ -206,5 +206,4 @@ class TableReads:
 
 def _count(name: str, seconds: int, nanos: int) -> int:
     digits = native.UNITS[name]
-    second: int = 10**digits
-    return seconds * second + nanos // 10 ** (9 - digits)
+    return int(seconds * 10**digits + nanos // 10 ** (9 - digits))

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tools.derive.cases.reading_filters import FILTERS, OPEN, POSITIONS, SELECTIONS
+from tools.derive.cases.reading_filters import DELETE_PLANS, FILTERS, OPEN, POSITIONS, SELECTIONS
 from tools.derive.rows import matching
 from tools.derive.vector import INVALID, Vector, VectorFile, any_of, ok
 
@@ -355,12 +355,27 @@ def _plans() -> Iterator[Vector]:
             yield _vector(f"plan-{table}-{name}", every, index, args, ok({"files": planned}), note, *open_)
 
 
+def _delete_plans() -> Iterator[Vector]:
+    """Tables with deletes, planned without a filter."""
+    for name, planned in DELETE_PLANS.items():
+        index, place = indexes()[name], f"{PLACE}/{name}/data/"
+        expected = []
+        for file, (required, optional) in planned.items():
+            one: Json = {"data_file": place + file, "delete_files": [{"path": place + path} for path in required]}
+            if optional:
+                one["optional_delete_files"] = [{"path": place + path} for path in optional]
+            expected.append(one)
+        args = {"table": f"{PLACE}/{name}/{index['metadata']}"}
+        codes = ("SCN009", "SCN010", "SCN012") if name == "deletes-in-one-commit" else ("SCN010", "SCN011")
+        yield _vector(f"plan-{name}", codes, index, args, ok({"files": expected}), index["about"])
+
+
 def files() -> Iterator[VectorFile]:
     """The vectors of reading."""
     yield from _topics()
     scans, columns = "Scan Planning", "Column Projection"
     yield VectorFile("reading/filters.json", "table.read", scans, tuple(_filters()))
-    yield VectorFile("reading/plans.json", "scan.plan", scans, tuple(_plans()))
+    yield VectorFile("reading/plans.json", "scan.plan", scans, (*_plans(), *_delete_plans()))
     yield VectorFile("reading/selections.json", "table.read", columns, tuple(_selections()))
     yield VectorFile("reading/metadata-columns.json", "table.read", "Reserved Field IDs", tuple(_positions()))
     yield VectorFile("reading/time-travel.json", "table.read", "Point in Time Reads (Time Travel)", tuple(_times()))

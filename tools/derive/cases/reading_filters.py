@@ -304,3 +304,31 @@ POSITIONS: dict[str, dict[str, dict[int, dict[str, Any]]]] = {
     for format_ in ("parquet", "avro", "orc")
 }
 """The rows of tables by file and position, after their deletes."""
+
+
+DELETE_PLANS: dict[str, dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
+    **{
+        f"equality-deletes-{format_}": {
+            f"data-1.{format_}": ((f"equality-5.{format_}", f"equality-9.{format_}"), ()),
+            f"data-3.{format_}": ((f"equality-5.{format_}",), (f"equality-9.{format_}",)),
+            f"data-7.{format_}": ((), (f"equality-9.{format_}",)),
+        }
+        for format_ in ("parquet", "avro", "orc")
+    },
+    "equality-deletes-types": {
+        "data-1.parquet": (("equality-5.parquet", "equality-9.parquet"), ()),
+        "data-3.parquet": (("equality-5.parquet",), ("equality-9.parquet",)),
+        "data-7.parquet": (("equality-9.parquet",), ()),
+    },
+    "equality-deletes-scopes": {
+        "data-1.parquet": (("equality-10.parquet",), ()),
+        "data-4.parquet": (("equality-8.parquet", "equality-10.parquet"), ()),
+        "data-6.parquet": (("equality-10.parquet",), ()),
+        "data-12.parquet": ((), ()),
+    },
+    "deletes-in-one-commit": {
+        "data-1.parquet": (("equality-5.parquet",), ("position-4.parquet",)),
+        "data-3.parquet": (("position-4.parquet",), ()),
+    },
+}
+"""The files of tables with the deletes that apply: those that delete a row, and those that could but delete none."""
