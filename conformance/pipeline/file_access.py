@@ -96,16 +96,12 @@ def split_location(location: str) -> Place:
     if scheme not in _STORES:
         known = ", ".join(sorted(["file", *_STORES]))
         raise UnknownScheme(location, f"no file system serves the scheme {scheme!r}; there are {known}")
-    authority, _, key = rest.lstrip("/").partition("/") if scheme != "hdfs" else _hdfs_parts(rest)
+    authority, _, key = rest[2:].partition("/") if rest.startswith("//") else ("", "/", rest)
     if scheme == "hdfs":
         return Place("hdfs", authority, "/" + key.lstrip("/"))
     if not authority:
         raise FileMissing(location, "the URI names no bucket")
     return Place(scheme, authority, f"{authority.partition('@')[0]}/{key}")
-
-
-def _hdfs_parts(rest: str) -> tuple[str, str, str]:
-    return rest[2:].partition("/") if rest.startswith("//") else ("", "/", rest)
 
 
 def file_system(location: str) -> tuple[fs.FileSystem, str]:
@@ -223,7 +219,7 @@ def _told(location: str) -> Iterator[None]:
         raise FileAccessError(location, f"it cannot be read: {words}") from error
 
 
-_MISSING_WORDS = ("NO_SUCH_BUCKET", "NO_SUCH_KEY", "RESOURCE_NOT_FOUND", "HTTP status 404", "does not exist")
+_MISSING_WORDS = ("NO_SUCH_BUCKET", "NO_SUCH_KEY", "RESOURCE_NOT_FOUND", "HTTP status 404")
 _FORBIDDEN_WORDS = (
     "ACCESS_DENIED",
     "INVALID_ACCESS_KEY_ID",
