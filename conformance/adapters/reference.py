@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from conformance.adapters import (
+    reference_commits,
     reference_expressions,
     reference_manifests,
     reference_metadata,
@@ -127,6 +128,7 @@ def operations() -> dict[str, Callable[[Arguments], object]]:
         **reference_manifests.operations(),
         **reference_puffin.operations(),
         **reference_expressions.operations(),
+        **reference_commits.operations(),
         **reference_tables.operations(),
     }
 

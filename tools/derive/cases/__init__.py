@@ -16,6 +16,7 @@ from tools.derive import (
 from tools.derive.cases import (
     binary,
     bounds,
+    commits,
     deletion_vectors,
     expressions,
     hashing,
@@ -50,4 +51,5 @@ def all_files() -> Iterator[VectorFile]:
     yield from puffin.files()
     yield from deletion_vectors.files()
     yield from reading.files()
+    yield from commits.files()
     yield from planning.files()
