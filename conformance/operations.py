@@ -103,6 +103,7 @@ OPERATIONS: dict[str, Operation] = {
         Operation("summaries.evaluate", exact),
         Operation("table.read", table_rows),
         Operation("scan.plan", planned_files),
+        Operation("commit.replay", unordered()),
     )
 }
 """All operations by name."""

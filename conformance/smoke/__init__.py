@@ -33,12 +33,15 @@ def faults() -> dict[str, Fault]:
     """All faults by name."""
     from conformance.smoke import (
         bounds,
+        commits,
         expressions,
         hashing,
         json_values,
         manifests,
         metadata,
+        planning,
         puffin,
+        rows,
         single_values,
         transforms,
         types,
@@ -55,6 +58,9 @@ def faults() -> dict[str, Fault]:
         *manifests.FAULTS,
         *puffin.FAULTS,
         *expressions.FAULTS,
+        *commits.FAULTS,
+        *planning.FAULTS,
+        *rows.FAULTS,
     )
     by_name = {fault.name: fault for fault in every}
     if len(by_name) != len(every):

@@ -79,11 +79,9 @@ class Runner:
                 self._turn.enter_context(self.store.turn())
                 return self.store.read_pointer()
             case ReadFile(path, kind):
-                return self._read(path, kind)
+                return self.read(path, kind)
             case WriteFile(path, content):
-                data = encode(content, path)
-                self.store.write(path, data)
-                return len(data)
+                return self.write(path, content)
             case SwapPointer(expected, new):
                 answer = self.store.swap_pointer(expected, new)
                 self._turn.close()
@@ -96,7 +94,14 @@ class Runner:
                 time.sleep(random.uniform(0, ms) / 1000)
         return None
 
-    def _read(self, path: str, kind: FileKind) -> Content | None:
+    def write(self, path: str, content: Content) -> int:
+        """Write a file; its length."""
+        data = encode(content, path)
+        self.store.write(path, data)
+        return len(data)
+
+    def read(self, path: str, kind: FileKind) -> Content | None:
+        """Read a file, unless it was read before; None where there is none."""
         found = self._contents.get(path)
         if found is None:
             data = self.store.read(path)

@@ -1,0 +1,101 @@
+"""Logs of races, as ``commit.replay`` asks for them: what adapters in Python share.
+
+Only the standard library is imported, so that adapters run in the environment of the engine they speak for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+from typing import Any, Protocol
+
+Arguments = dict[str, Any]
+Change = dict[str, Any]
+
+SCHEMA_FIELDS = (("id", 1, "long", True), ("part", 2, "string", False))
+"""The columns of the table: name, id, type, whether required. It is partitioned by ``part`` as it is."""
+
+PROPERTIES = {
+    "commit.retry.num-retries": "4",
+    "commit.retry.min-wait-ms": "1",
+    "commit.retry.max-wait-ms": "2",
+}
+PREFIX = "race."
+"""What the names of the properties begin with that an answer tells."""
+
+COMMITTED, CONFLICT = "committed", "conflict"
+
+
+class Conflict(Exception):
+    """The implementation did not commit a change, because of what others committed."""
+
+
+class Writer(Protocol):
+    """One handle of an implementation on the table."""
+
+    def load(self) -> None:
+        """Read the table as it is now."""
+
+    def stage(self, change: Change) -> None:
+        """Plan a change on the table as it was loaded."""
+
+    def commit(self, *, reply: str | None = None) -> None:
+        """Commit the planned change; the table as it then is becomes the loaded one.
+
+        Raises:
+            Conflict: it was not committed.
+        """
+
+
+def replayed(args: Arguments, open_writer: Callable[[], Writer], table: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Follow a log, and tell the outcome of each commit and what the table is in the end.
+
+    Args:
+        args: the arguments of the request; the table has been made, and is empty.
+        open_writer: opens one more handle.
+        table: what the table is.
+    """
+    first = open_writer()
+    for change in args["base"]:
+        first.load()
+        first.stage(change)
+        first.commit()
+    writers: dict[str, Writer] = {}
+    ended = []
+    for step in args["log"]:
+        name = step["writer"]
+        if name not in writers:
+            writers[name] = open_writer()
+        writer = writers[name]
+        if step["do"] == "load":
+            writer.load()
+        elif step["do"] == "stage":
+            writer.stage(step["change"])
+        else:
+            try:
+                writer.commit(reply=step.get("reply"))
+            except Conflict:
+                ended.append(CONFLICT)
+            else:
+                ended.append(COMMITTED)
+    return {"outcomes": ended, "table": table()}
+
+
+def row_ids(files: Iterable[tuple[str, int | None, int]]) -> str:
+    """How the row ids of data files stand to each other: ``none``, ``disjoint``, ``overlapping`` or ``missing``.
+
+    Args:
+        files: path, first row id and rows of every data file of the branches and tags whose snapshot has a
+            ``first-row-id``.
+    """
+    ranges: dict[tuple[int, int], str] = {}
+    for path, first, rows in files:
+        if first is None:
+            return "missing"
+        if ranges.setdefault((first, first + rows), path) != path:
+            return "overlapping"
+    ordered = sorted(ranges)
+    if not ranges:
+        return "none"
+    overlap = any(end > start for (_, end), (start, _) in pairwise(ordered))
+    return "overlapping" if overlap else "disjoint"

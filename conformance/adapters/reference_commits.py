@@ -1,0 +1,276 @@
+"""Races of commits on the reference: its protocol on a store in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from conformance.adapters import race_logs
+from conformance.adapters.race_logs import Arguments, Change, Conflict
+from conformance.races.small import LOCATION, data, empty_table, equality_deletes, position_deletes, vector
+from conformance.stores.runner import Runner
+from spec_ref.commits import Base, CommitConflict, CommitFailed, MetastoreTable, changes, load
+from spec_ref.commits.contents import Content, FileKind, encode
+from spec_ref.commits.effects import Steps, Swap
+from spec_ref.commits.reading import Files
+from spec_ref.expressions.predicates import TRUE, Comparison, Literal, NamedReference, Operation
+from spec_ref.manifests.data_file import FileContent
+from spec_ref.partitioning.evolution import AddPartitionField
+from spec_ref.partitioning.transforms import Identity, parse_transform
+from spec_ref.schemas.evolution import AddColumn
+from spec_ref.schemas.types import INT
+from spec_ref.snapshots.references import MAIN, RefType, SnapshotRef
+from spec_ref.snapshots.retention import ancestors
+from spec_ref.sorting import SortField
+from spec_ref.table_metadata.metadata import TableMetadata
+from spec_ref.table_metadata.statistics import StatisticsFile
+from spec_ref.versions import FormatVersion
+
+
+class MemoryStore:
+    """A metastore table in memory, whose files are contents."""
+
+    table = MetastoreTable()
+
+    def __init__(self) -> None:
+        self.files: dict[str, Content] = {}
+        self.pointer: str | None = None
+        self.mute = False
+        """Whether the next swap is done and not answered."""
+
+    def read_pointer(self) -> str | None:
+        """Where the table's metadata is."""
+        return self.pointer
+
+    def swap_pointer(self, expected: str | None, new: str) -> Swap:
+        """Set the pointer."""
+        if self.pointer != expected:
+            return Swap.REFUSED
+        self.pointer = new
+        answer = Swap.UNKNOWN if self.mute else Swap.DONE
+        self.mute = False
+        return answer
+
+    def read(self, path: str) -> bytes | None:
+        """The bytes of a file."""
+        content = self.files.get(path)
+        return None if content is None else encode(content, path)
+
+    def write(self, path: str, data: bytes) -> None:
+        """Contents are kept instead."""
+        raise NotImplementedError
+
+    def delete(self, path: str) -> None:
+        """Delete a file."""
+        self.files.pop(path, None)
+
+    def close(self) -> None:
+        """There is nothing to let go of."""
+
+    def turn(self) -> AbstractContextManager[object]:
+        """Nobody waits."""
+        return nullcontext()
+
+
+class MemoryRunner(Runner):
+    """Hands contents on as they are: what they are in bytes is asked by other operations."""
+
+    def __init__(self, store: MemoryStore) -> None:
+        super().__init__(store)
+        self._files = store.files
+
+    def write(self, path: str, content: Content) -> int:
+        """Keep a file."""
+        self._files[path] = content
+        return 1
+
+    def read(self, path: str, kind: FileKind) -> Content | None:
+        """A file that was kept."""
+        return self._files.get(path)
+
+
+class ReferenceWriter:
+    """A handle of the reference."""
+
+    def __init__(self, runner: Runner, store: MemoryStore, snapshots: list[int]) -> None:
+        self._runner, self._store, self._snapshots = runner, store, snapshots
+        self._base: Base | None = None
+        self._staged: tuple[changes.Change, Base | None] | None = None
+
+    def load(self) -> None:
+        """Read the table as it is now."""
+        self._base = self._runner.run(load())
+
+    def stage(self, change: Change) -> None:
+        """Plan a change."""
+        assert self._base is not None
+        self._staged = change_of(change, self._snapshots), self._base
+
+    def commit(self, *, reply: str | None = None) -> None:
+        """Commit the change.
+
+        Raises:
+            Conflict: it was not committed.
+        """
+        assert self._staged is not None
+        change, base = self._staged
+        self._store.mute = reply == "lost"
+        try:
+            done = self._runner.commit(change, base=base)
+        except (CommitConflict, CommitFailed) as error:
+            raise Conflict(str(error)) from error
+        if done.snapshot is not None:
+            self._snapshots.append(done.snapshot.snapshot_id)
+        self._base = Base(done.written, done.metadata)
+
+
+def _filter(change: Change) -> Any:
+    part = change.get("filter", {}).get("part")
+    return TRUE if part is None else Comparison(Operation.EQ, NamedReference("part"), Literal(part))
+
+
+def _path(name: str) -> str:
+    return f"{LOCATION}/data/{name}"
+
+
+def _new(file: Change, sequence_number: int | None = None) -> changes.NewFile:
+    name, part, rows = file["name"], file["part"], file["rows"]
+    match file.get("kind", "data"):
+        case "data":
+            return data(name, part, rows, sequence_number=sequence_number)
+        case "equality":
+            return equality_deletes(name, part, rows)
+        case "position":
+            return position_deletes(name, file.get("of"), part, rows)
+        case _:
+            return vector(name, file["of"], part, rows)
+
+
+def _validation(change: Change) -> changes.Validation:
+    referenced = [_path(name) for name in change.get("referenced", ())]
+    isolation = change.get("isolation")
+    if isolation is None:
+        return changes.Validation(files_exist=tuple(referenced))
+    return changes.validation_for(changes.Isolation(isolation), _filter(change), referenced)
+
+
+def _rows_change(change: Change) -> changes.Change:
+    added = [_new(file, change.get("data_sequence_number")) for file in change.get("files", ())]
+    removed = [_path(name) for name in change.get("remove", ())]
+    validation, branch = _validation(change), change.get("branch", MAIN)
+    match change["op"]:
+        case "append":
+            return changes.append(added, branch=branch)
+        case "fast-append":
+            return changes.fast_append(added, branch=branch)
+        case "overwrite":
+            return changes.overwrite(added, removed, validation=validation, branch=branch)
+        case "delete":
+            return changes.delete_files(removed, validation=validation, branch=branch)
+        case "delete-where":
+            return changes.delete_where(_filter(change), validation=validation, branch=branch)
+        case "rewrite":
+            return changes.rewrite(added, removed, branch=branch)
+        case _:
+            deletes = [_new(file) for file in change.get("deletes", ())]
+            return changes.row_delta([*added, *deletes], validation=validation, branch=branch)
+
+
+def change_of(change: Change, snapshots: list[int]) -> changes.Change:
+    """The change of the protocol that a log tells; snapshots are told by their number in the order of commits."""
+    match change["op"]:
+        case "schema":
+            return changes.ChangeSchema((AddColumn(change["add"], INT),))
+        case "spec":
+            source = {"id": 1, "part": 2}[change["source"]]
+            return changes.ChangeSpec(
+                (AddPartitionField((source,), parse_transform(change["transform"]), change["name"]),)
+            )
+        case "sort-order":
+            return changes.ChangeSortOrder(
+                (SortField(transform=Identity(), source_id={"id": 1, "part": 2}[change["by"]]),)
+            )
+        case "properties":
+            return changes.SetProperties(change.get("set", {}), frozenset(change.get("remove", ())))
+        case "branch" | "tag":
+            ref = SnapshotRef(snapshot_id=snapshots[change["at"] - 1], type=RefType(change["op"]))
+            return changes.SetReference(change["name"], ref)
+        case "remove-ref":
+            return changes.SetReference(change["name"], None)
+        case "rollback":
+            ref = SnapshotRef(snapshot_id=snapshots[change["to"] - 1], type=RefType.BRANCH)
+            return changes.SetReference(MAIN, ref)
+        case "statistics":
+            made = StatisticsFile(
+                snapshot_id=snapshots[change["at"] - 1], statistics_path=_path("statistics"), file_size_in_bytes=100,
+                file_footer_size_in_bytes=50, blob_metadata=(),
+            )  # fmt: skip
+            return changes.SetStatistics(made)
+        case "expire":
+            return changes.Expire(1 << 60)
+        case "upgrade":
+            return changes.Upgrade(FormatVersion(change["version"]))
+        case _:
+            return _rows_change(change)
+
+
+def told(metadata: TableMetadata, runner: Runner, snapshots: list[int]) -> dict[str, Any]:
+    """What a table is, as the answer of ``commit.replay`` tells it."""
+    refs: dict[str, Any] = {}
+    data_files: list[tuple[str, int | None, int]] = []
+    by_id = {snapshot.snapshot_id: snapshot for snapshot in metadata.snapshots}
+    names = {field.id: field.name for field in metadata.current_schema.fields}
+    for name, ref in metadata.references.items():
+        files = Files()
+
+        def live(snapshot: Any = by_id[ref.snapshot_id], files: Files = files) -> Steps[Any]:
+            return (yield from files.live((yield from files.manifests(snapshot))))
+
+        entries = [entry for _, entry in runner.run(live())]
+        line = [one.operation for one in ancestors(by_id, ref.snapshot_id)]
+        refs[name] = {
+            "type": ref.type.value,
+            "operations": [None if one is None else one.value for one in line[::-1]],
+            "files": {one.data_file.file_path.rsplit("/", 1)[-1]: str(one.sequence_number) for one in entries},
+        }
+        data_files += [
+            (one.data_file.file_path, one.data_file.first_row_id, one.data_file.record_count)
+            for one in entries
+            if one.data_file.content is FileContent.DATA and by_id[ref.snapshot_id].first_row_id is not None
+        ]
+    return {
+        "format-version": int(metadata.format_version),
+        "last-sequence-number": str(metadata.last_sequence_number),
+        "columns": [field.name for field in metadata.current_schema.fields],
+        "spec": [field.name for field in metadata.default_spec.fields],
+        "sort": [names[field.sources[0]] for field in metadata.default_sort_order.fields],
+        "properties": {
+            name: value for name, value in metadata.properties.items() if name.startswith(race_logs.PREFIX)
+        },
+        "refs": refs,
+        "statistics": sorted(snapshots.index(one.snapshot_id) + 1 for one in metadata.statistics),
+        "snapshots": len(metadata.snapshots),
+        "row-ids": race_logs.row_ids(data_files),
+    }  # fmt: skip
+
+
+def replay(args: Arguments) -> object:
+    """Follow a log on the reference."""
+    store = MemoryStore()
+    runner = MemoryRunner(store)
+    snapshots: list[int] = []
+    table = empty_table(args["format_version"], LOCATION, dict(race_logs.PROPERTIES))
+    runner.commit(changes.CreateTable(table))
+
+    def now() -> dict[str, Any]:
+        base = runner.run(load())
+        assert base is not None
+        return told(base.metadata, runner, snapshots)
+
+    return race_logs.replayed(args, lambda: ReferenceWriter(runner, store, snapshots), now)
+
+
+def operations() -> dict[str, Callable[[Arguments], object]]:
+    """The operation, by name."""
+    return {"commit.replay": replay}

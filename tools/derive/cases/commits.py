@@ -1,0 +1,284 @@
+"""Race vectors: logs of loads, stages and commits of several writers, and what the text permits of them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from tools.derive.commits import replayed
+from tools.derive.vector import Vector, VectorFile, any_of, ok
+
+SECTION = "Commit Conflict Resolution and Retry"
+ORIGIN = "derivation: tools/derive/commits.py follows the log by the text"
+
+Change = dict[str, Any]
+
+
+def file(name: str, part: str = "a", rows: int = 10) -> Change:
+    """A data file."""
+    return {"name": name, "part": part, "rows": rows}
+
+
+def deletes(name: str, kind: str, part: str = "a", of: str | None = None) -> Change:
+    """A delete file, or a deletion vector."""
+    made = {"name": name, "kind": kind, "part": part, "rows": 1}
+    return {**made, "of": of} if of else made
+
+
+def base(version: int) -> list[Change]:
+    """Two data files of one partition, one of another, and a branch at the first snapshot."""
+    return [
+        {"op": "fast-append", "files": [file("f1"), file("f2")]},
+        {"op": "fast-append", "files": [file("f3", "b")]},
+        {"op": "branch", "name": "audit", "at": 1},
+    ]
+
+
+def changes(version: int, writer: str) -> dict[str, Change]:
+    """One change of each kind, by name; each writer's files have names of their own."""
+    made: dict[str, Change] = {
+        "append": {"op": "append", "files": [file(f"{writer}-new")]},
+        "append-elsewhere": {"op": "fast-append", "files": [file(f"{writer}-b", "b")]},
+        "append-to-branch": {"op": "fast-append", "files": [file(f"{writer}-branch")], "branch": "audit"},
+        "overwrite": {"op": "overwrite", "files": [file(f"{writer}-over")], "remove": ["f1"]},
+        "overwrite-serializable": {
+            "op": "overwrite", "files": [file(f"{writer}-serial")], "remove": ["f2"], "isolation": "serializable",
+            "filter": {"part": "a"},
+        },
+        "overwrite-snapshot": {
+            "op": "overwrite", "files": [file(f"{writer}-snap")], "remove": ["f2"], "isolation": "snapshot",
+            "filter": {"part": "a"},
+        },
+        "delete": {"op": "delete", "remove": ["f1"]},
+        "delete-where": {"op": "delete-where", "filter": {"part": "a"}},
+        "rewrite": {"op": "rewrite", "files": [file(f"{writer}-compact", rows=20)], "remove": ["f1", "f2"]},
+        "schema": {"op": "schema", "add": f"{writer}_column"},
+        "spec": {"op": "spec", "transform": "bucket[4]", "source": "id", "name": f"{writer}_bucket"},
+        "sort-order": {"op": "sort-order", "by": {"a": "id", "b": "part", "c": "id"}[writer]},
+        "properties": {"op": "properties", "set": {"race.owner": writer, f"race.{writer}": "yes"}},
+        "tag": {"op": "tag", "name": f"{writer}-tag", "at": 1},
+        "rollback": {"op": "rollback", "to": 1},
+        "remove-ref": {"op": "remove-ref", "name": "audit"},
+        "expire": {"op": "expire"},
+        "statistics": {"op": "statistics", "at": 2},
+    }  # fmt: skip
+    if version > 1:
+        made["equality-delete"] = {"op": "row-delta", "deletes": [deletes(f"{writer}-eq", "equality")]}
+        kind = "vector" if version > 2 else "position"
+        made["position-delete"] = {
+            "op": "row-delta", "deletes": [deletes(f"{writer}-pos", kind, of="f1")], "referenced": ["f1"],
+        }  # fmt: skip
+        made["rewrite-older"] = {
+            "op": "rewrite", "files": [file(f"{writer}-older")], "remove": ["f1"], "data_sequence_number": 1,
+        }  # fmt: skip
+    if version < 3:
+        made["upgrade"] = {"op": "upgrade", "version": version + 1}
+    return made
+
+
+RULES = {
+    "append": "OCC006", "append-elsewhere": "OCC006", "append-to-branch": "OCC006", "overwrite": "OCC007",
+    "overwrite-serializable": "OCC004", "overwrite-snapshot": "OCC004", "delete": "OCC008", "delete-where": "OCC008",
+    "rewrite": "OCC007", "rewrite-older": "SEQ007", "schema": "OCC009", "spec": "OCC009", "sort-order": "OCC003",
+    "properties": "OCC003", "tag": "REF007", "rollback": "REF007", "remove-ref": "REF007", "expire": "OCC003",
+    "statistics": "OCC003", "equality-delete": "OCC006", "position-delete": "OCC004", "upgrade": "OCC003",
+}  # fmt: skip
+"""The requirement that the second of two commits turns on."""
+
+PAIRS: dict[int, tuple[str, ...]] = {
+    1: ("append", "overwrite", "delete", "rewrite", "schema", "upgrade"),
+    2: (
+        "append", "append-to-branch", "overwrite", "overwrite-serializable", "delete", "delete-where", "rewrite",
+        "schema", "spec", "properties", "equality-delete", "position-delete", "upgrade",
+    ),
+    3: ("append", "append-to-branch", "delete", "rewrite", "position-delete"),
+}  # fmt: skip
+"""The changes that race with each other in every order, by format version."""
+
+FURTHER: tuple[tuple[int, str, str], ...] = (
+    *((2, first, "overwrite-snapshot") for first in ("append", "delete", "rewrite", "equality-delete")),
+    *((2, first, "overwrite-serializable") for first in ("append-elsewhere",)),
+    *((2, first, "rewrite-older") for first in ("append", "equality-delete", "position-delete", "delete")),
+    *((2, first, "sort-order") for first in ("append", "schema", "sort-order", "spec")),
+    *((2, first, "tag") for first in ("append", "tag", "expire")),
+    *((2, first, "rollback") for first in ("append", "rollback", "expire")),
+    *((2, first, "remove-ref") for first in ("append", "append-to-branch", "remove-ref", "expire")),
+    *((2, first, "expire") for first in ("append", "append-to-branch", "rewrite", "remove-ref", "tag", "expire")),
+    *((2, first, "statistics") for first in ("append", "rewrite", "expire", "statistics", "rollback")),
+    *((2, "expire", second) for second in ("append", "delete", "rewrite", "schema", "position-delete")),
+    *((2, "rollback", second) for second in ("append", "overwrite-serializable", "rewrite")),
+    *((3, first, "schema") for first in ("append", "schema")),
+    *((3, first, "properties") for first in ("append", "properties")),
+    *((3, first, "equality-delete") for first in ("append", "rewrite")),
+    *((3, "equality-delete", second) for second in ("append", "rewrite")),
+    *((3, "expire", second) for second in ("append", "position-delete")),
+)
+"""Further pairs."""
+
+
+def race(first: Change, second: Change) -> list[Change]:
+    """Two writers load one table; the second commits after the first."""
+    return [
+        {"writer": "a", "do": "load"}, {"writer": "b", "do": "load"},
+        {"writer": "a", "do": "stage", "change": first}, {"writer": "b", "do": "stage", "change": second},
+        {"writer": "a", "do": "commit"}, {"writer": "b", "do": "commit"},
+    ]  # fmt: skip
+
+
+def case(
+    name: str, codes: tuple[str, ...], version: int, log: list[Change], note: str, *, lost: tuple[int, ...] = ()
+) -> Vector:
+    """A vector, with every outcome that the text permits."""
+    numbered = [dict(step) for step in log]
+    for number in lost:
+        numbered[number]["reply"] = "lost"
+    args = {"format_version": version, "base": base(version), "log": numbered}
+    expect = any_of(*(ok(one) for one in replayed(version, base(version), log)))
+    codes = tuple(code for code in {*codes, "OCC001", "OCC003", "OCC005"} if version > 1 or not code.startswith("SEQ"))
+    open_ = ("E31",) if "any_of" in expect else ()
+    return Vector(f"commit-{name}-v{version}", codes, args, expect, ORIGIN, note, open_, (version,))
+
+
+def _pairs() -> Iterator[Vector]:
+    seen = set()
+    systematic = ((v, *pair) for v, names in PAIRS.items() for pair in itertools.product(names, repeat=2))
+    for version, first, second in (*systematic, *FURTHER):
+        if (version, first, second) in seen:
+            continue
+        seen.add((version, first, second))
+        log = race(changes(version, "a")[first], changes(version, "b")[second])
+        codes = (RULES[second], "OCC005")
+        if version > 1:
+            codes = (*codes, "SEQ001")
+        if version > 2:
+            codes = (*codes, "LIN023", "LIN028")
+        yield case(
+            f"{first}-then-{second}", codes, version, log, f"{second} is planned before {first} and committed after"
+        )
+
+
+def _step(writer: str, do: str, change: Change | None = None) -> Change:
+    return {"writer": writer, "do": do, **({"change": change} if change else {})}
+
+
+def _logs() -> Iterator[Vector]:
+    """Logs of more steps than a pair."""
+    for version in (1, 2, 3):
+        a, b, c = (changes(version, writer) for writer in "abc")
+        both = [_step(w, "load") for w in "abc"]
+        staged = [_step(w, "stage", of["append"]) for w, of in zip("abc", (a, b, c), strict=True)]
+        for order in ("abc", "cba", "bca"):
+            log = [*both, *staged, *(_step(w, "commit") for w in order)]
+            yield case(
+                f"three-appends-{order}", ("OCC006", "SEQ004"), version, log,
+                "the last has to try again twice, each time with a new manifest list",
+            )  # fmt: skip
+        log = [
+            _step("b", "load"), _step("b", "stage", b["append"]),
+            *(step for number in range(3) for step in (
+                _step("a", "load"), _step("a", "stage", {"op": "append", "files": [file(f"a-{number}")]}),
+                _step("a", "commit"),
+            )),
+            _step("b", "commit"),
+        ]  # fmt: skip
+        yield case(
+            "append-on-an-old-table", ("OCC006", "SEQ001"), version, log, "others have committed three times meanwhile"
+        )
+        log = [
+            _step("a", "load"), _step("a", "stage", a["delete"]), _step("a", "commit"),
+            _step("b", "load"), _step("b", "stage", {"op": "delete", "remove": ["f2"]}), _step("b", "commit"),
+        ]  # fmt: skip
+        yield case(
+            "one-after-the-other", ("OCC008",), version, log, "nobody is in the way where the table is loaded anew"
+        )
+        log = [
+            *race(a["delete"], b["rewrite"]),
+            _step("b", "load"),
+            _step("b", "stage", {"op": "rewrite", "files": [file("b-again")], "remove": ["f2"]}),
+            _step("b", "commit"),
+        ]
+        yield case(
+            "rewrite-planned-anew", ("OCC007",), version, log, "a plan on the new table works after the conflict"
+        )
+        log = [
+            *race(a["schema"], b["schema"]), _step("b", "load"), _step("b", "stage", b["schema"]), _step("b", "commit"),
+        ]  # fmt: skip
+        yield case("schema-planned-anew", ("OCC009",), version, log, "the second schema change works on the new schema")
+        log = [
+            *(_step(w, "load") for w in "ab"),
+            _step("a", "stage", {"op": "branch", "name": "same", "at": 1}),
+            _step("b", "stage", {"op": "branch", "name": "same", "at": 2}),
+            _step("a", "commit"), _step("b", "commit"),
+        ]  # fmt: skip
+        yield case("same-branch-twice", ("REF007",), version, log, "the second does not move the branch of the first")
+        log = [
+            *(_step(w, "load") for w in "ab"),
+            _step("a", "stage", {"op": "properties", "set": {"race.x": "1", "race.y": "1"}}),
+            _step("b", "stage", {"op": "properties", "set": {"race.x": "2"}, "remove": ["race.y"]}),
+            _step("a", "commit"), _step("b", "commit"),
+        ]  # fmt: skip
+        yield case("same-property", ("OCC003",), version, log, "the later commit wins, and removes what the first set")
+        log = [
+            *(_step(w, "load") for w in "abc"),
+            _step("a", "stage", a["append-to-branch"]), _step("b", "stage", b["append"]),
+            _step("c", "stage", c["append-to-branch"]),
+            *(_step(w, "commit") for w in "abc"),
+        ]  # fmt: skip
+        yield case(
+            "two-branches", ("LIN030" if version > 2 else "OCC006", "REF007"), version, log,
+            "branches share the sequence numbers, and no branch moves another",
+        )  # fmt: skip
+    for version in (2, 3):
+        a, b, c = (changes(version, writer) for writer in "abc")
+        log = [
+            *(_step(w, "load") for w in "abc"),
+            _step("a", "stage", a["append"]), _step("b", "stage", b["rewrite"]),
+            _step("c", "stage", c["equality-delete"]),
+            *(_step(w, "commit") for w in "cba"),
+        ]  # fmt: skip
+        yield case(
+            "rewrite-between-deletes-and-append", ("OCC007",), version, log,
+            "the rewrite would bring back rows that were deleted meanwhile",
+        )  # fmt: skip
+        log = [
+            *(_step(w, "load") for w in "ab"),
+            _step("a", "stage", {**a["position-delete"], "isolation": "snapshot", "filter": {"part": "a"}}),
+            _step("b", "stage", {
+                "op": "row-delta", "deletes": [deletes("b-pos", "vector" if version > 2 else "position", of="f2")],
+                "files": [file("b-updated", rows=1)], "referenced": ["f2"], "isolation": "snapshot",
+                "filter": {"part": "a"},
+            }),
+            _step("a", "commit"), _step("b", "commit"),
+        ]  # fmt: skip
+        yield case(
+            "deletes-of-two-files-of-one-partition", ("OCC004",), version, log,
+            "what may match is a conflict under snapshot isolation, by what the writer validates",
+        )  # fmt: skip
+
+
+def _lost() -> Iterator[Vector]:
+    """Commits whose answer is lost after they were done."""
+    for version in (1, 2, 3):
+        a, b = changes(version, "a"), changes(version, "b")
+        for name in ("append", "delete", "rewrite", "schema", "properties", "expire"):
+            log = [_step("a", "load"), _step("a", "stage", a[name]), _step("a", "commit")]
+            yield case(
+                f"lost-reply-{name}", (RULES[name],), version, log, lost=(2,),
+                note="the answer to the swap is lost, and the commit is there once",
+            )  # fmt: skip
+        yield case(
+            "lost-reply-then-append", ("OCC006",), version, race(a["append"], b["append"]), lost=(4,),
+            note="the answer to the first commit is lost, and the second comes after it",
+        )  # fmt: skip
+
+
+def files() -> Iterator[VectorFile]:
+    """The vector files."""
+
+    def of(topic: str, vectors: Iterable[Vector]) -> VectorFile:
+        return VectorFile(f"commits/{topic}.json", "commit.replay", SECTION, tuple(vectors))
+
+    yield of("pairs", _pairs())
+    yield of("logs", _logs())
+    yield of("lost-replies", _lost())

@@ -1,0 +1,298 @@
+"""What a log of loads, stages and commits leads to, by the text: a model of tables as plain dictionaries.
+
+A writer plans (``stage``) a change on the table that it loaded, and commits it to the table as it is then. The text
+says what each change relies on; where it leaves open whether a writer gives up or goes on, both outcomes are followed.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+Change = dict[str, Any]
+Table = dict[str, Any]
+
+COMMITTED, CONFLICT = "committed", "conflict"
+PROPERTY_PREFIX = "race."
+
+
+def new_table(version: int) -> Table:
+    """An empty table, partitioned by ``part``."""
+    return {
+        "version": version,
+        "sequence": 0,
+        "columns": ["id", "part"],
+        "schema_changes": 0,
+        "spec": ["part"],
+        "spec_changes": 0,
+        "sort": [],
+        "properties": {},
+        "snapshots": {},
+        "made": 0,
+        "refs": {},
+        "statistics": [],
+    }
+
+
+def _head(table: Table, branch: str) -> dict[str, Any] | None:
+    ref = table["refs"].get(branch) or table["refs"].get("main")
+    return table["snapshots"].get(ref["snapshot"]) if ref else None
+
+
+def _line(table: Table, snapshot: int | None) -> Iterator[int]:
+    while snapshot is not None and snapshot in table["snapshots"]:
+        yield snapshot
+        snapshot = table["snapshots"][snapshot]["parent"]
+
+
+def _since(change: Change, planned: Table, current: Table) -> list[dict[str, Any]]:
+    """The snapshots of the branch that came since the change was planned."""
+    branch = change.get("branch", "main")
+    before, now = _head(planned, branch), _head(current, branch)
+    known = set() if before is None else set(_line(planned, before["id"]))
+    return [current["snapshots"][one] for one in (_line(current, now["id"]) if now else ()) if one not in known]
+
+
+def _leads_back(change: Change, planned: Table, current: Table) -> bool:
+    """Whether the branch still has the snapshot that the change was planned on."""
+    branch = change.get("branch", "main")
+    before, now = _head(planned, branch), _head(current, branch)
+    return before is None or (now is not None and before["id"] in _line(current, now["id"]))
+
+
+def _matches(change: Change, file: dict[str, Any]) -> bool:
+    wanted = change.get("filter", {}).get("part")
+    return wanted is None or file["part"] == wanted
+
+
+def _validated(change: Change, planned: Table, current: Table) -> bool:
+    """Whether nobody did meanwhile what the change must not pass over."""
+    head = _head(current, change.get("branch", "main"))
+    live = head["files"] if head else {}
+    removed = [*change.get("remove", ()), *change.get("remove_deletes", ())]
+    if any(name not in live for name in removed) or any(name not in live for name in change.get("referenced", ())):
+        return False
+    since = _since(change, planned, current)
+    isolation = change.get("isolation")
+    for snapshot in since:
+        for name in snapshot["added"]:
+            file = snapshot["files"][name]
+            is_data = file["kind"] == "data"
+            if isolation == "serializable" and is_data and snapshot["op"] != "replace" and _matches(change, file):
+                return False
+            if isolation and not is_data and _matches(change, file):
+                return False
+            if change["op"] == "rewrite" and not is_data:
+                kept = change.get("data_sequence_number") is not None and file["kind"] == "equality"
+                for one in change["remove"]:
+                    of = file.get("of")
+                    if not kept and (of == one or (of is None and file["part"] == live[one]["part"])):
+                        return False
+        if isolation and snapshot["op"] != "replace":
+            gone = [file for file in snapshot["removed"] if file["kind"] == "data" and _matches(change, file)]
+            if gone:
+                return False
+    if current["version"] > 2 and any(file["kind"] == "position" for file in change.get("deletes", ())):
+        return False  # v3 takes no new position delete files
+    vectors = {file["of"] for file in change.get("deletes", ()) if file["kind"] == "vector"}
+    return not any(
+        file["kind"] == "vector" and file["of"] in vectors and name not in removed for name, file in live.items()
+    )
+
+
+def _snapshot(change: Change, current: Table) -> Table:
+    table = copy.deepcopy(current)
+    branch = change.get("branch", "main")
+    head = _head(table, branch)
+    files = dict(head["files"]) if head else {}
+    table["made"] += 1
+    if table["version"] > 1:
+        table["sequence"] += 1
+    gone = [*change.get("remove", ()), *change.get("remove_deletes", ())]
+    if change["op"] == "delete-where":
+        gone = [name for name, file in files.items() if file["kind"] == "data" and _matches(change, file)]
+    gone += [
+        name for name, file in files.items() if file["kind"] == "vector" and file["of"] in gone and name not in gone
+    ]
+    removed = [files.pop(name) for name in gone]
+    added = [*change.get("files", ()), *change.get("deletes", ())]
+    for file in added:
+        number = change.get("data_sequence_number")
+        is_data = file.get("kind", "data") == "data"
+        files[file["name"]] = {
+            "kind": file.get("kind", "data"), "part": file["part"], "of": file.get("of"),
+            "number": number if number is not None and is_data else table["sequence"], "rows": file["rows"],
+        }  # fmt: skip
+    snapshot = {
+        "id": table["made"], "parent": head["id"] if head else None, "op": _operation(change), "files": files,
+        "added": [file["name"] for file in added], "removed": removed, "number": table["sequence"],
+        "version": table["version"],
+    }  # fmt: skip
+    table["snapshots"][snapshot["id"]] = snapshot
+    table["refs"][branch] = {"type": "branch", "snapshot": snapshot["id"]}
+    return table
+
+
+def _operation(change: Change) -> str:
+    fixed = {"append": "append", "fast-append": "append", "rewrite": "replace", "delete": "delete",
+             "delete-where": "delete", "overwrite": "overwrite"}  # fmt: skip
+    if change["op"] in fixed:
+        return fixed[change["op"]]
+    data, deletes = bool(change.get("files")), bool(change.get("deletes") or change.get("remove_deletes"))
+    return "overwrite" if data and deletes else "delete" if deletes else "append"
+
+
+def _with(current: Table, **changes: Any) -> Table:
+    return {**copy.deepcopy(current), **changes}
+
+
+def outcomes(change: Change, planned: Table, current: Table) -> list[tuple[str, Table]]:
+    """What may come of committing a change, the one that the text leads to first.
+
+    Args:
+        change: the change.
+        planned: the table that it was planned on.
+        current: the table as it is.
+    """
+    lost = (CONFLICT, current)
+    moved = planned != current
+    match change["op"]:
+        case "append" | "fast-append" | "delete-where" if not change.get("isolation"):
+            return [(COMMITTED, _snapshot(change, current))]
+        case "append" | "fast-append" | "overwrite" | "delete" | "delete-where" | "rewrite" | "row-delta":
+            if not _validated(change, planned, current):
+                return [lost]
+            done = COMMITTED, _snapshot(change, current)
+            # Where the branch was rolled back, a writer may not know what happened meanwhile.
+            return [done] if _leads_back(change, planned, current) else [done, lost]
+        case "schema":
+            if planned["schema_changes"] != current["schema_changes"]:
+                return [lost]
+            columns = [*current["columns"], change["add"]]
+            done = COMMITTED, _with(current, columns=columns, schema_changes=current["schema_changes"] + 1)
+        case "spec":
+            if planned["schema_changes"] != current["schema_changes"]:
+                return [lost]
+            spec = [*current["spec"], change["name"]]
+            done = COMMITTED, _with(current, spec=spec, spec_changes=current["spec_changes"] + 1)
+            if planned["spec_changes"] != current["spec_changes"]:
+                return [lost, done]
+        case "sort-order":
+            done = COMMITTED, _with(current, sort=[change["by"]])
+            if planned["schema_changes"] != current["schema_changes"] or planned["sort"] != current["sort"]:
+                return [lost, done]
+        case "properties":
+            kept = {
+                name: value for name, value in current["properties"].items() if name not in change.get("remove", ())
+            }
+            return [(COMMITTED, _with(current, properties={**kept, **change.get("set", {})}))]
+        case "branch" | "tag":
+            if change["name"] in current["refs"] or change["at"] not in current["snapshots"]:
+                return [lost]
+            ref = {"type": change["op"], "snapshot": change["at"]}
+            done = COMMITTED, _with(current, refs={**current["refs"], change["name"]: ref})
+        case "remove-ref":
+            if planned["refs"].get(change["name"]) != current["refs"].get(change["name"]):
+                refs = {name: ref for name, ref in current["refs"].items() if name != change["name"]}
+                gone = change["name"] not in current["refs"]
+                return [lost] if gone else [lost, (COMMITTED, _with(current, refs=refs))]
+            refs = {name: ref for name, ref in current["refs"].items() if name != change["name"]}
+            done = COMMITTED, _with(current, refs=refs)
+        case "rollback":
+            if change["to"] not in current["snapshots"]:
+                return [lost]
+            refs = {**current["refs"], "main": {"type": "branch", "snapshot": change["to"]}}
+            done = COMMITTED, _with(current, refs=refs)
+            if planned["refs"].get("main") != current["refs"].get("main"):
+                return [lost, done]
+        case "statistics":
+            done = COMMITTED, _with(current, statistics=sorted({*current["statistics"], change["at"]}))
+            if change["at"] not in current["snapshots"]:
+                return [lost, done]
+        case "expire":
+            kept = {ref["snapshot"] for ref in current["refs"].values()}
+            snapshots = {one: snapshot for one, snapshot in current["snapshots"].items() if one in kept}
+            statistics = [one for one in current["statistics"] if one in kept]
+            return [(COMMITTED, _with(current, snapshots=snapshots, statistics=statistics))]
+        case "upgrade":
+            return [(COMMITTED, _with(current, version=max(change["version"], current["version"])))]
+        case _:
+            message = f"no such change: {change['op']}"
+            raise ValueError(message)
+    # A writer may also give up where others have changed the table at all: the text lets it try again and does not say
+    # how often.
+    return [done, lost] if moved else [done]
+
+
+def answer(table: Table, ended: list[str]) -> dict[str, Any]:
+    """The answer to a log: how each commit ended, and what the table is."""
+    refs = {}
+    for name, ref in table["refs"].items():
+        snapshot = table["snapshots"][ref["snapshot"]]
+        line = [table["snapshots"][one]["op"] for one in _line(table, snapshot["id"])]
+        files = {name: str(file["number"]) for name, file in sorted(snapshot["files"].items())}
+        refs[name] = {"type": ref["type"], "operations": line[::-1], "files": files}
+    return {
+        "outcomes": ended,
+        "table": {
+            "format-version": table["version"],
+            "last-sequence-number": str(table["sequence"]),
+            "columns": table["columns"],
+            "spec": table["spec"],
+            "sort": table["sort"],
+            "properties": dict(sorted(table["properties"].items())),
+            "refs": dict(sorted(refs.items())),
+            "statistics": sorted(table["statistics"]),
+            "snapshots": len(table["snapshots"]),
+            "row-ids": "disjoint" if any(_has_row_ids(table, ref) for ref in table["refs"].values()) else "none",
+        },
+    }
+
+
+def _has_row_ids(table: Table, ref: dict[str, Any]) -> bool:
+    """Whether the rows of a branch or tag have ids: those of snapshots from before v3 have none."""
+    has_ids: bool = table["snapshots"][ref["snapshot"]]["version"] > 2
+    return has_ids
+
+
+def replayed(version: int, base: list[Change], log: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Every answer that the text permits to a log, the one that it leads to first.
+
+    Args:
+        version: the format version of the table.
+        base: changes that are committed before, one after the other.
+        log: the steps: ``{"writer": w, "do": "load"}``, ``{..., "do": "stage", "change": c}`` or
+            ``{..., "do": "commit"}``.
+    """
+    table = new_table(version)
+    for change in base:
+        ((ended, table),) = outcomes(change, table, table)
+        if ended != COMMITTED:
+            message = f"the base refuses {change}"
+            raise ValueError(message)
+    found: list[dict[str, Any]] = []
+    _follow(log, 0, table, {}, {}, [], found)
+    return found
+
+
+def _follow(
+    log: list[dict[str, Any]], number: int, table: Table, loaded: dict[str, Table], staged: dict[str, Any],
+    ended: list[str], found: list[dict[str, Any]],
+) -> None:  # fmt: skip
+    if number == len(log):
+        one = answer(table, ended)
+        if one not in found:
+            found.append(one)
+        return
+    step = log[number]
+    writer = step["writer"]
+    if step["do"] == "load":
+        _follow(log, number + 1, table, {**loaded, writer: table}, staged, ended, found)
+    elif step["do"] == "stage":
+        _follow(log, number + 1, table, loaded, {**staged, writer: (step["change"], loaded[writer])}, ended, found)
+    else:
+        change, planned = staged[writer]
+        for outcome, after in outcomes(change, planned, table):
+            handles = {**loaded, writer: after if outcome == COMMITTED else loaded[writer]}
+            _follow(log, number + 1, after, handles, staged, [*ended, outcome], found)
