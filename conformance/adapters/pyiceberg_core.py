@@ -1,4 +1,4 @@
-"""The adapter of Iceberg's Rust library (iceberg-rust), as far as ``pyiceberg-core`` offers it: Arrow transforms."""
+"""The adapter of Iceberg's Rust library (iceberg-rust), as far as ``pyiceberg-core`` offers it: Arrow transforms, manifests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pyarrow as pa
 from pyiceberg.io.pyarrow import schema_to_pyarrow
 from pyiceberg_core import transform as core
 
-from conformance.adapters import native
+from conformance.adapters import native, pyiceberg_core_manifests
 from conformance.adapters.pyiceberg import engine_type
 from conformance.adapters.serve import Invalid, Unsupported, serve
 
@@ -74,7 +74,7 @@ def main() -> None:
             "language": "rust",
             "format_versions": [1, 2, 3],
         },
-        {"transform": _transform},
+        {"transform": _transform, **pyiceberg_core_manifests.operations()},
         REFUSALS,
     )
 

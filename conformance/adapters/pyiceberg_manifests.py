@@ -144,7 +144,8 @@ class MemoryOutput(OutputFile):  # type: ignore[misc]
         return self.stream
 
 
-def _table(args: Arguments) -> tuple[Schema, dict[int, PartitionSpec]]:
+def engine_table(args: Arguments) -> tuple[Schema, dict[int, PartitionSpec]]:
+    """The schema and the specs that a request tells, by id."""
     specs = args["specs"] if "specs" in args else [args["spec"]]
     schema = Schema.model_validate_json(json.dumps({"schema-id": 0, "type": "struct", **args["schema"]}))
     read = (PartitionSpec.model_validate_json(json.dumps(spec)) for spec in specs)
@@ -175,7 +176,7 @@ def _read(args: Arguments) -> object:
         raise Unsupported("PyIceberg has nothing of row ids and deletion vectors in manifests")
     data = bytes.fromhex(args["bytes"])
     listed = _listed({**told, "manifest_path": "memory:/m.avro", "manifest_length": str(len(data))})
-    schema, specs = _table(args)
+    schema, specs = engine_table(args)
     with _judged():
         entries = listed.fetch_manifest_entry(Memory(data), discard_deleted=False)
     spec = specs.get(listed.partition_spec_id)
@@ -249,7 +250,7 @@ def _write(args: Arguments) -> object:
         raise Unsupported("PyIceberg writes no delete manifests")
     if args["format_version"] == 3:
         raise Unsupported("PyIceberg writes no manifests of v3")
-    schema, specs = _table(args)
+    schema, specs = engine_table(args)
     (spec,) = specs.values()
     output = MemoryOutput("memory:/w.avro")
     with _judged():

@@ -245,8 +245,22 @@ def _tuple_case(
     version = 3 if type_.endswith("_ns") else 2
     listed = {**LISTED, "partition_spec_id": 4}
     return case(
-        name, codes, data, forms, note, version, listed=listed, schema=schema, spec=spec, contradiction=contradiction
+        name,
+        codes,
+        data,
+        forms,
+        note,
+        version,
+        listed=listed,
+        schema=schema,
+        spec=spec,
+        contradiction=contradiction,
+        select=SELECT,
     )
+
+
+SELECT = ("status", "file_path", "partition", "record_count", "file_size_in_bytes")
+"""What is asked for: the values, and what stands beside them in the file, not what entries inherit."""
 
 
 def _tuples() -> Iterator[Vector]:
@@ -266,7 +280,7 @@ def _tuples() -> Iterator[Vector]:
     def of(name: str, codes: str, order: Sequence[str], note: str, **more: Any) -> Vector:
         partition = [field(types[one][0], one, optional(types[one][1])) for one in order]
         data = manifest(2, [row], partition=partition, spec=spec, table=schema)
-        return case(name, codes, data, form, note, 2, listed=listed, schema=schema, spec=spec, **more)
+        return case(name, codes, data, form, note, 2, listed=listed, schema=schema, spec=spec, select=SELECT, **more)
 
     yield of("partition-fields", "DFL004", ("id_bucket", "data", "c"), "ids need not ascend nor follow each other")
     yield of("partition-order", "DFL004 AVR013", ("c", "id_bucket", "data"), "fields in another order, found by id")

@@ -55,9 +55,12 @@ def case(
     expect: Json | None = None,
     contradiction: tuple[str, ...] = (),
     header: Json | None = None,
+    select: tuple[str, ...] = (),
 ) -> Vector:
     """A manifest and its entries; with ``header``, its header is asked for too."""
     args = read_args(data, listed, schema, spec)
+    if select:
+        args["select"] = list(select)
     answer: Json = {"entries": entries}
     if header is not None:
         args["select"] = ["header", "status", "file_path"]
