@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import islice
 
 import pytest
 
-from conformance import smoke, vectors
+from conformance import expectations, smoke, vectors
 from conformance.adapters import reference
+from conformance.adapters.serve import Invalid
+from conformance.golden_tables import materialize_for
 from conformance.judge import Outcome, judge
 from conformance.protocol import Ok, Refused
+from conformance.smoke.rows import remembered
 from spec_ref.errors import SpecError
 
 MINIMUM = 60
@@ -18,25 +22,38 @@ MINIMUM = 60
 
 @cache
 def _vectors() -> tuple[vectors.Vector, ...]:
-    return vectors.load(vectors.shipped())
+    found = vectors.load(vectors.shipped())
+    materialize_for(found)
+    limits = [
+        deviation
+        for deviation in expectations.load("known-deviations", {vector.id for vector in found}).deviations
+        if deviation.engine == "reference"
+    ]
+    known = {id_ for deviation in limits for id_ in deviation.vectors}
+    return tuple(vector for vector in found if vector.id not in known)
 
 
 def _outcomes(operation: str, answer: smoke.Operation) -> Iterator[tuple[str, Outcome]]:
-    """The verdicts on one operation; only `SpecError` counts as a refusal, so that a broken fault breaks the test."""
+    """The verdicts on one operation; only these count as refusals, so that a broken fault breaks the test."""
     for vector in _vectors():
         if vector.operation.name != operation:
             continue
         try:
             given: Ok | Refused = Ok(answer(vector.args))
-        except SpecError as error:
+        except (SpecError, Invalid) as error:
             given = Refused("invalid", str(error))
         yield vector.id, judge(vector, given).outcome
 
 
+READING = ("table.read", "scan.plan")
+"""Operations that read tables, which takes so long that one vector that catches a fault is enough."""
+
+
 def catching(fault: smoke.Fault) -> list[str]:
-    """The ids of the vectors that a fault fails."""
+    """The ids of the vectors that a fault fails; one of them where the operation reads tables."""
     faulty = smoke.with_fault(reference.operations(), fault)
-    return [id_ for id_, outcome in _outcomes(fault.operation, faulty[fault.operation]) if outcome is Outcome.FAILED]
+    failing = (id_ for id_, outcome in _outcomes(fault.operation, faulty[fault.operation]) if outcome is Outcome.FAILED)
+    return list(islice(failing, 1 if fault.operation in READING else None))
 
 
 def test_the_kit_has_at_least_sixty_faults() -> None:
@@ -45,7 +62,8 @@ def test_the_kit_has_at_least_sixty_faults() -> None:
 
 @pytest.mark.parametrize("operation", sorted({fault.operation for fault in smoke.faults().values()}))
 def test_the_reference_without_a_fault_passes_what_the_kit_is_held_against(operation: str) -> None:
-    outcomes = dict(_outcomes(operation, reference.operations()[operation]))
+    right = remembered(operation) if operation in READING else reference.operations()[operation]
+    outcomes = dict(_outcomes(operation, right))
     assert outcomes
     assert [id_ for id_, outcome in outcomes.items() if outcome is not Outcome.PASSED] == []
 
