@@ -34,6 +34,9 @@ BROKEN: Any = object()
 MAX_PER_LIST = 1000
 """How many broken items of one list or map are told; where there are more, the rest is not looked at."""
 
+MAX_DUTIES = 100 * MAX_PER_LIST
+"""How many duties of the items of one list are told. Items may owe several, which are not to crowd each other out."""
+
 
 def collect(kind: Kind, value: Any, version: FormatVersion, requirement: str, path: str, found: list[Violation]) -> Any:
     """Read a JSON value, note everything that is wrong, and give the value or `BROKEN`.
@@ -113,8 +116,8 @@ def duties(kind: Kind, value: Any, version: FormatVersion, path: str = "") -> It
         case Kept(inner) | Via(inner):
             yield from duties(inner, value, version, path)
         case ListOf(item) if type(value) is list:
-            for place, one in enumerate(value):
-                yield from duties(item, one, version, f"{path}/{place}")
+            inner = (duties(item, one, version, f"{path}/{place}") for place, one in enumerate(value))
+            yield from itertools.islice(itertools.chain.from_iterable(inner), MAX_DUTIES)
         case MapOf(item) if type(value) is dict:
             for name, one in value.items():
                 yield from duties(item, one, version, f"{path}/{escaped(name)}")

@@ -12,7 +12,7 @@ from typing import TypeAlias
 Segments: TypeAlias = tuple[str | int, ...]
 """The names of members and the places of items on the way from the root."""
 
-SEARCHED = 1 << 24
+SEARCHED = 1 << 23
 """How many bytes are walked to find a place, which takes a second or two."""
 
 _POSITION = re.compile(r" at line (\d+) column (\d+)$")
