@@ -25,7 +25,9 @@ class Engine(Protocol):
         """The results of a function that gives little, in the order of the tasks."""
         ...
 
-    def stage(self, context: Context, check: Check, tasks: Sequence[Any], what: str) -> list[Emitted]:
+    def stage(
+        self, context: Context, check: Check, tasks: Sequence[Any], what: str, *, facts: bool = False
+    ) -> list[Emitted]:
         """Run a check on every task; all that it emits but facts, which are kept for `grouped`. Findings are added up,
         so that what comes back does not grow with the files.
         """

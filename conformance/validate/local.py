@@ -47,11 +47,14 @@ class Local:
     def map(self, context: Context, function: Callable[[Context, T], R], tasks: Sequence[T]) -> list[R]:
         return [function(context, task) for task in tasks]
 
-    def stage(self, context: Context, check: Check, tasks: Sequence[Any], what: str) -> list[Emitted]:
+    def stage(
+        self, context: Context, check: Check, tasks: Sequence[Any], what: str, *, facts: bool = False
+    ) -> list[Emitted]:
         tally, others = Tally(), list[Emitted]()
         for done, emitted in enumerate(self._results(context, check, tasks), start=1):
             for one in emitted:
                 if isinstance(one, Facts):
+                    assert facts
                     self._spool.add(one)
                 elif isinstance(one, Findings):
                     tally.add(one.findings)

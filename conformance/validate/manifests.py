@@ -132,7 +132,9 @@ def _header_findings(context: Context, task: ManifestTask, data: bytes, manifest
 
 def _facts(context: Context, task: ManifestTask, columns: ManifestColumns) -> Iterator[Facts]:
     count = len(columns)
-    paths = [path or "" for path in columns.file_paths()]
+    paths = columns.paths
+    if None in paths:
+        paths = [path or "" for path in paths]
     offsets = columns.content_offset
     keys = paths
     if offsets.valid.any():

@@ -182,7 +182,7 @@ class _Deep:
         tasks, members = manifest_tasks(context, lists, listed)
         tasks = _needed(tasks, members)
         self.context = context = attrs.evolve(context, buckets=_buckets(tasks))
-        sums = self._sums(self.engine.stage(context, check_manifest_task, tasks, "manifests"))
+        sums = self._sums(self.engine.stage(context, check_manifest_task, tasks, "manifests", facts=True))
         self.manifests = sum(task.checked for task in tasks)
         locations = {task.number: task.location for task in tasks}
         check = functools.partial(check_bucket, context, members, locations)

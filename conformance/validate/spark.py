@@ -45,6 +45,7 @@ class Spark:
         self.progress = progress
         self._facts: list[RDD[tuple[int, Facts]]] = []
         self._kept: list[RDD[Emitted]] = []
+        self._buckets = 1
 
     def _partitions(self, tasks: int) -> int:
         least = int(self.context.defaultParallelism)
@@ -57,24 +58,28 @@ class Spark:
         rdd = self.context.parallelize(tasks, self._partitions(len(tasks)))
         return list(rdd.map(lambda task: function(known.value, task)).collect())
 
-    def stage(self, context: Context, check: Check, tasks: Sequence[Any], what: str) -> list[Emitted]:
+    def stage(
+        self, context: Context, check: Check, tasks: Sequence[Any], what: str, *, facts: bool = False
+    ) -> list[Emitted]:
         if not tasks:
             return []
         known = self.context.broadcast(context)
         rdd = self.context.parallelize(tasks, self._partitions(len(tasks)))
         emitted: RDD[Emitted] = rdd.mapPartitions(lambda part: _run(known.value, check, part))
-        emitted = emitted.persist(StorageLevel.MEMORY_AND_DISK)
-        self._kept.append(emitted)
+        if facts:
+            emitted = emitted.persist(StorageLevel.MEMORY_AND_DISK)
+            self._kept.append(emitted)
+            self._facts.append(emitted.filter(_is_fact).map(_by_bucket))
+            self._buckets = max(self._buckets, context.buckets)
         found = emitted.filter(_is_small).collect()
-        self._facts.append(emitted.filter(_is_fact).map(_by_bucket))
         self.progress(what, len(tasks), len(tasks))
         return _summed(found)
 
     def grouped(self, check: CheckBucket) -> list[tuple[Finding, ...]]:
         if not self._facts:
             return []
-        facts = self.context.union(self._facts)
-        buckets = max(1, min(facts.keys().distinct().count(), MAX_PARTITIONS))
+        facts = self.context.union(self._facts) if len(self._facts) > 1 else self._facts[0]
+        buckets = min(self._buckets, MAX_PARTITIONS)
         grouped = facts.groupByKey(buckets).mapPartitions(functools.partial(_check_buckets, check))
         found = [Tally(findings).findings() for findings in grouped.collect()]
         self._forget()
@@ -84,7 +89,7 @@ class Spark:
     def _forget(self) -> None:
         for rdd in self._kept:
             rdd.unpersist()
-        self._kept, self._facts = [], []
+        self._kept, self._facts, self._buckets = [], [], 1
 
     def close(self) -> None:
         self._forget()

@@ -463,6 +463,11 @@ class ManifestColumns:
         """A number of the entries, or else of their files, as it is written: without what is inherited."""
         return self._numbers(self._field(attribute) if attribute in _ENTRY else self._file_field(attribute))
 
+    @functools.cached_property
+    def paths(self) -> list[Any]:
+        """The paths of all files, None for null; kept, as several rules ask for them."""
+        return self._values(self._file_field("file_path"), None)
+
     def texts(self, attribute: str) -> list[Any]:
         """A string of the files, None for null."""
         return self._values(self._file_field(attribute), None)

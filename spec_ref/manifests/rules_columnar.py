@@ -76,7 +76,7 @@ def entry_problems(
 def _without_scheme(columns: ManifestColumns, context: Context, looked_at: npt.NDArray[np.intp]) -> Iterator[Finding]:
     """Paths without a scheme, which some tables have in all entries, of the entries that nothing else is wrong with."""
     try:
-        paths = columns.texts("file_path")
+        paths = columns.paths
     except SpecError:
         return  # all entries are looked at
     bare = np.fromiter((path is not None and ":" not in path for path in paths), bool, len(columns))
@@ -148,7 +148,7 @@ def _numbers(columns: ManifestColumns, context: Context, added: Mask, deleted: M
 
 def _texts(columns: ManifestColumns) -> Mask:
     wrong = np.zeros(len(columns), np.bool_)
-    columns.texts("file_path")  # is refused where it is not text
+    _ = columns.paths  # is refused where it is not text
     formats = columns.texts("file_format")
     if not _PLAIN.issuperset(formats):  # Puffin, or a name that may be none
         wrong |= np.fromiter((format_ not in _PLAIN for format_ in formats), bool, len(columns))
