@@ -114,9 +114,9 @@ def _partitions() -> Iterator[Case]:
     nan, other = (struct.unpack("<f", bytes.fromhex(bits))[0] for bits in ("0000C07F", "0000C0FF"))
     table = PlanTable("partition-nan", "deletes in the partition of NaN", columns=[ID, floats], specs=[by_float])
     table.manifest(entry("nan", [nan], 2), entry("one", [1.0], 2))
-    table.deletes(equality("e", [1], [nan], 3), positions("p", [nan], 3)).commit()
+    table.deletes(equality("e", [1], [other], 3), positions("p", [other], 3)).commit()
     planned = {"nan": ["e", "p"], "one": []}
-    note = "NaN is one partition value"
+    note = "NaN is one partition value, whatever its bits"
     yield table, (table.case("all", "SCN013", planned, note, contradiction="B8"),)
 
     table = PlanTable("partition-zeros", "zeros of two signs as partitions", columns=[ID, floats], specs=[by_float])
@@ -139,7 +139,6 @@ def _partitions() -> Iterator[Case]:
             table.case("filter", "SCN004 SCN014", everything, filtered, filter=leaf("eq", "y", term="data")),
         ),
     )
-    assert other != nan
 
 
 def _files() -> Iterator[Case]:

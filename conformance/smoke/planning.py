@@ -1,0 +1,231 @@
+"""Faults of scan planning, as engines had them: the reference with one of its rules replaced."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from conformance.adapters import reference_tables
+from conformance.smoke import Arguments, Fault, Operation
+from spec_ref.expressions import metrics_columnar
+from spec_ref.expressions.predicates import TRUE
+from spec_ref.manifests import columns
+from spec_ref.manifests.column_values import Nullable
+from spec_ref.manifests.columns import ManifestColumns
+from spec_ref.partitioning.spec import PartitionSpec
+from spec_ref.partitioning.transforms import UnknownTransform
+from spec_ref.records import evolve
+from spec_ref.scan_planning import manifest_selection, planner, scope
+from spec_ref.scan_planning.manifest_selection import ManifestSelection
+from spec_ref.scan_planning.scope import DeleteIndex
+from spec_ref.snapshots.manifest_list import ManifestFile
+
+Rule = Any
+"""A function, method or property."""
+
+
+def replaced(owner: Any, name: str, make: Callable[[Rule], Rule]) -> Callable[[Arguments, Operation], Any]:
+    """A fault that has another rule in place of one: ``make`` gets the right one."""
+
+    def wrong(arguments: Arguments, right: Operation) -> Any:
+        kept = owner.__dict__[name]
+        setattr(owner, name, make(kept))
+        try:
+            return right(arguments)
+        finally:
+            setattr(owner, name, kept)
+
+    return wrong
+
+
+def _unpartitioned(rule: Callable[[PartitionSpec], bool]) -> Callable[[Arguments, Operation], Any]:
+    return replaced(PartitionSpec, "unpartitioned", lambda _: property(rule))
+
+
+def _number_plus(step: int) -> Callable[[Rule], Rule]:
+    """The rules of a kind of deletes, for a data file whose number is another."""
+    return lambda right: lambda index, file, number, *more: right(index, file, number + step, *more)
+
+
+def _spec_ignored(right: Rule) -> Rule:
+    return lambda file, spec: (0, right(file, spec)[1])
+
+
+def _partition_ignored(_: Rule) -> Rule:
+    return lambda _file, spec: (spec.spec_id, ())
+
+
+def _unknown_ignored(right: Rule) -> Rule:
+    def wrong(file: Any, spec: PartitionSpec) -> Any:
+        known = tuple(field for field in spec.fields if not isinstance(field.transform, UnknownTransform))
+        return right(file, evolve(spec, fields=known))
+
+    return wrong
+
+
+def _nan_never_equal(right: Rule) -> Rule:
+    return lambda value: object() if isinstance(value, float) and value != value else right(value)
+
+
+def _zeros_equal(right: Rule) -> Rule:
+    return lambda value: right(0.0) if value == 0.0 and isinstance(value, float) else right(value)
+
+
+def _nan_by_bits(_: Rule) -> Rule:
+    return lambda value: struct.pack(">d", value) if isinstance(value, float) else value
+
+
+def _reference_ignored(right: Rule) -> Rule:
+    def add(index: Any, delete: Any) -> None:
+        if not delete.data_file.is_deletion_vector:
+            delete = evolve(delete, data_file=evolve(delete.data_file, referenced_data_file=None))
+        right(index, delete)
+
+    return add
+
+
+def _positions_beside_vectors(right: Rule) -> Rule:
+    def positions(index: Any, *arguments: Any) -> Iterator[Any]:
+        found = list(right(index, *arguments))
+        vectors, index._vectors = index._vectors, {}
+        yield from found
+        yield from (one for one in right(index, *arguments) if one not in found)
+        index._vectors = vectors
+
+    return positions
+
+
+def _offsets_ignored(arguments: Arguments, right: Operation) -> Any:
+    answer = right(arguments)
+    for file in answer["files"]:
+        for delete in file["delete_files"]:
+            if "content_offset" in delete:
+                delete["content_offset"] = "4"
+    return answer
+
+
+def _by_exact_path(_: Rule) -> Rule:
+    def may_name(delete: Any, path: str) -> bool:
+        lower = (delete.lower_bounds or {}).get(scope.FILE_PATH)
+        return lower is None or lower == path.encode()
+
+    return may_name
+
+
+def _without_nulls(right: Rule) -> Rule:
+    return lambda left, other: right(evolve(left, null=False), evolve(other, null=False))
+
+
+def _shifted(right: Rule) -> Rule:
+    return lambda projected, summaries, ids: right(projected, summaries, ids[1:] or ids)
+
+
+def _nan_not_told(right: Rule) -> Rule:
+    return lambda **members: right(**{**members, "contains_nan": bool(members["contains_nan"])})
+
+
+def _missing_summaries(right: Rule) -> Rule:
+    return lambda selection, manifest: manifest.partitions is not None and right(selection, manifest)
+
+
+def _current_spec(right: Rule) -> Rule:
+    """Filters that are projected with the newest spec of the table."""
+
+    def might_match(selection: Any, manifest: ManifestFile) -> bool:
+        newest = selection._specs[max(selection._specs)]
+        kept, selection._specs = selection._specs, dict.fromkeys(selection._specs, newest)
+        try:
+            return bool(right(selection, manifest))
+        finally:
+            selection._specs = kept
+
+    return might_match
+
+
+def _only_lists(right: Rule) -> Rule:
+    return lambda snapshot, *more: () if snapshot.manifest_list is None else right(snapshot, *more)
+
+
+def _current_schema(right: Rule) -> Rule:
+    return lambda metadata, **given: evolve(right(metadata, **given), schema=metadata.current_schema)
+
+
+def _by_snapshots(right: Rule) -> Rule:
+    """A time that is looked for among the snapshots instead of in the log."""
+
+    def state(metadata: Any, *, timestamp_ms: int | None = None, **given: Any) -> Any:
+        if timestamp_ms is None:
+            return right(metadata, **given)
+        known = [one for one in metadata.snapshots if one.timestamp_ms <= timestamp_ms]
+        if not known:
+            return right(metadata, timestamp_ms=timestamp_ms)
+        return right(metadata, snapshot_id=max(known, key=lambda one: one.timestamp_ms).snapshot_id)
+
+    return state
+
+
+def _missing_as_zero(_: Rule) -> Rule:
+    return lambda counts: Nullable(np.where(counts.valid, counts.values, 0), np.ones(len(counts.values), np.bool_))
+
+
+def _null_never_matches(right: Rule) -> Rule:
+    return lambda leaf, value: value is not None and right(leaf, value)
+
+
+FAULTS = tuple(
+    Fault(f"planned-{name}", "scan.plan", wrong)
+    for name, wrong in {
+        "equality-of-same-commit": replaced(DeleteIndex, "_equal", _number_plus(-1)),
+        "equality-of-older-alone": replaced(DeleteIndex, "_equal", _number_plus(1)),
+        "equality-whatever-number": replaced(DeleteIndex, "_equal", _number_plus(-100)),
+        "positions-not-of-same-commit": replaced(DeleteIndex, "_positions", _number_plus(1)),
+        "positions-whatever-number": replaced(DeleteIndex, "_positions", _number_plus(-100)),
+        "partition-ignored": replaced(scope, "partition_of", _partition_ignored),
+        "spec-ignored": replaced(scope, "partition_of", _spec_ignored),
+        "unknown-transform-ignored": replaced(scope, "partition_of", _unknown_ignored),
+        "nan-partitions-never-equal": replaced(scope, "_comparable", _nan_never_equal),
+        "nan-partitions-by-bits": replaced(scope, "_comparable", _nan_by_bits),
+        "zero-partitions-equal": replaced(scope, "_comparable", _zeros_equal),
+        "no-deletes-everywhere": _unpartitioned(lambda _: False),
+        "all-deletes-everywhere": _unpartitioned(lambda _: True),
+        "spec-zero-everywhere": _unpartitioned(lambda spec: spec.spec_id == 0),
+        "void-is-partitioned": _unpartitioned(lambda spec: not spec.fields),
+        "reference-ignored": replaced(DeleteIndex, "add", _reference_ignored),
+        "positions-beside-vectors": replaced(DeleteIndex, "_positions", _positions_beside_vectors),
+        "offsets-ignored": _offsets_ignored,
+        "cut-paths-taken-exactly": replaced(scope, "_may_name", _by_exact_path),
+        "deletes-of-null-lost": replaced(scope, "_may_share", _without_nulls),
+        "deletes-by-other-columns": replaced(planner, "_only", lambda _: lambda found, _ids: found),
+        "deletes-lost-by-filters": replaced(
+            planner, "might_match", lambda _: lambda predicate, _metrics: predicate == TRUE
+        ),
+        "deleted-entries-used": replaced(ManifestColumns, "live", lambda _: property(lambda self: self.status >= 0)),
+        "file-sequence-number-used": replaced(
+            ManifestColumns,
+            "sequence_number",
+            lambda _: property(lambda self: self._sequence("file_sequence_number")),
+        ),
+        "number-of-snapshot-inherited": replaced(columns, "_inherited_number", lambda _: lambda _run: 5),
+        "counts-missing-as-zero": replaced(
+            ManifestFile, "may_have", lambda _: lambda _manifest, count: (count or 0) > 0
+        ),
+        "summaries-shifted": replaced(manifest_selection, "summaries_outcome", _shifted),
+        "summary-without-nan": replaced(manifest_selection, "FieldSummary", _nan_not_told),
+        "summaries-missing-skip": replaced(ManifestSelection, "_might_match", _missing_summaries),
+        "newest-spec-for-filters": replaced(ManifestSelection, "_might_match", _current_spec),
+        "manifests-of-v1-ignored": replaced(planner, "listed_manifests", _only_lists),
+        "schema-of-today": replaced(reference_tables, "table_state", _current_schema),
+        "time-by-snapshots": replaced(reference_tables, "table_state", _by_snapshots),
+        "counts-of-column-missing-as-zero": replaced(metrics_columnar, "_known", _missing_as_zero),
+        "null-never-matches": replaced(metrics_columnar, "holds", _null_never_matches),
+        "upper-bound-open": replaced(
+            metrics_columnar, "_at_least", lambda _: lambda bound, value: ~bound.valid | (bound.values > value)
+        ),
+        "lower-bound-open": replaced(
+            metrics_columnar, "_at_most", lambda _: lambda bound, value: ~bound.valid | (bound.values < value)
+        ),
+    }.items()
+)
