@@ -41,7 +41,12 @@ SETTINGS = {
     "use_iceberg_metadata_files_cache": 0,
     "session_timezone": "'UTC'",
 }
-NOT_THERE = ("Position deletes are supported only for parquet format", "Unknown Iceberg type", "NOT_IMPLEMENTED")
+NOT_THERE = (
+    "Position deletes are supported only for parquet format",
+    "Position deletes are only supported for data files of Parquet format",
+    "Unknown Iceberg type",
+    "NOT_IMPLEMENTED",
+)
 """What ClickHouse says where it does not have something, apart from what it refuses."""
 
 BUGS = ("LOGICAL_ERROR",)
@@ -73,8 +78,9 @@ def _source(location: str) -> str:
 def _rows(query: str) -> arrow_rows.Rows:
     try:
         return pa.ipc.open_file(chdb.query(query, "Arrow").bytes()).read_all()
-    except chdb.ChdbError as error:
-        said = str(error)
+    except (chdb.ChdbError, RuntimeError, UnicodeDecodeError) as error:
+        # What is found while rows are read is a RuntimeError; a message with bytes of the data in it is no text.
+        said = error.object.decode(errors="replace") if isinstance(error, UnicodeDecodeError) else str(error)
         if any(words in said for words in BUGS):
             raise
         raise (Unsupported if any(words in said for words in NOT_THERE) else Invalid)(said) from None
@@ -87,6 +93,7 @@ def operations() -> dict[str, Callable[[Arguments], object]]:
 
 def main() -> None:
     """Serve ClickHouse on standard input and output."""
+    os.chdir("/")  # it reads files below the working directory only
     serve(
         {"implementation": "chdb", "version": version("chdb"), "language": "c++", "format_versions": [1, 2, 3]},
         operations(),

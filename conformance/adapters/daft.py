@@ -30,9 +30,7 @@ def _snapshot(table: StaticTable, args: Arguments) -> dict[str, Any]:
         return {"snapshot_id": int(args["snapshot"])}
     if "ref" in args:
         found = table.refs().get(args["ref"])
-        if found is None:
-            raise Invalid("the table has no such reference")
-        return {str(found.snapshot_ref_type.value): args["ref"]}
+        return {"branch" if found is None else str(found.snapshot_ref_type.value): args["ref"]}
     if "timestamp_ms" in args:
         snapshot = table.snapshot_as_of_timestamp(args["timestamp_ms"])
         if snapshot is None:
@@ -56,6 +54,11 @@ def _read(args: Arguments) -> object:
         raise Unsupported(str(error)) from None
     except REFUSALS as error:
         raise (Unsupported if any(words in str(error) for words in NOT_THERE) else Invalid)(str(error)) from None
+    except Exception:
+        raise
+    except BaseException as error:
+        # A panic of Rust is no Exception, and a process that ends with one waits for Daft's threads forever.
+        raise RuntimeError(f"{type(error).__name__}: {error}") from None
     return arrow_rows.answer(rows, args["types"], names)
 
 
@@ -102,16 +105,19 @@ TYPES = {
     "timestamptz": daft.DataType.timestamp("us", "UTC"),
     "timestamp_ns": daft.DataType.timestamp("ns"),
     "timestamptz_ns": daft.DataType.timestamp("ns", "UTC"),
+    "uuid": daft.DataType.uuid(),
 }
 
 
 def _constant(type_: Any, value: Any) -> Any:
     """A constant of the column's type, as Daft has it."""
     name = native.kind(type_)
-    if name in TYPES:
-        count = daft.lit(value)
-        return (count.cast(daft.DataType.int32()) if name == "date" else count).cast(TYPES[name])
-    return value.bytes if name == "uuid" else daft.lit(value)
+    made = daft.lit(value.bytes if name == "uuid" else value)
+    if name == "date":
+        made = made.cast(daft.DataType.int32())
+    if name == "fixed":
+        return made.cast(daft.DataType.fixed_size_binary(len(value)))
+    return made.cast(TYPES[name]) if name in TYPES else made
 
 
 def operations() -> dict[str, Callable[[Arguments], object]]:

@@ -35,7 +35,8 @@ DIALECT = Dialect(
         "binary": "decode('{text}', 'hex')",
     },
 )
-NOT_THERE = ("FeatureUnsupported", "This feature is not implemented")
+NOT_THERE = ("FeatureUnsupported", "This feature is not implemented", "relative URL without a base")
+"""What it says where it does not have something; the last one of locations that are paths, without a scheme."""
 
 
 def _read(args: Arguments) -> object:

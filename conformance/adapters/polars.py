@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from decimal import Decimal
 from importlib.metadata import version
 from typing import Any
 
 import polars
-from pyiceberg.exceptions import ValidationError
+from pyiceberg.exceptions import ResolveError, ValidationError
 from pyiceberg.table import StaticTable
 
 from conformance.adapters import arrow_rows, native, table_requests
@@ -21,10 +20,10 @@ from conformance.adapters.sql_predicates import Leaf, built, normal
 
 Arguments = dict[str, Any]
 
-REFUSALS = (ValueError, ValidationError, polars.exceptions.PolarsError, OSError)
+REFUSALS = (ValueError, ValidationError, ResolveError, polars.exceptions.PolarsError, OSError)
 """What Polars and PyIceberg raise about a table that they do not take; pydantic's errors are ValueErrors."""
 
-NOT_THERE = ("not yet support", "Unsupported field type", "Unsupported file format")
+NOT_THERE = ("not yet support", "Unsupported field type", "Unsupported file format", "file format not supported")
 
 
 def _snapshot_id(table: StaticTable, args: Arguments) -> int | None:
@@ -55,6 +54,8 @@ def _read(args: Arguments) -> object:
         raise Unsupported(str(error)) from None
     except REFUSALS as error:
         raise (Unsupported if any(words in str(error) for words in NOT_THERE) else Invalid)(str(error)) from None
+    except polars.exceptions.PanicException as error:  # which is no Exception
+        raise RuntimeError(f"panic: {error}") from None
     return arrow_rows.answer(rows.to_arrow(), args["types"], names)
 
 
@@ -62,7 +63,7 @@ def _leaf(leaf: Leaf) -> polars.Expr:
     column = polars.col(leaf.path[0])
     for name in leaf.path[1:]:
         column = column.struct.field(name)
-    constants = [_constant(leaf.type, constant) for constant in leaf.constants]
+    constants = _constants(leaf.type, leaf.constants)
     match leaf.op:
         case "is-null":
             return column.is_null()
@@ -82,31 +83,42 @@ def _leaf(leaf: Leaf) -> polars.Expr:
             return ~column.str.starts_with(constants[0])
     compare = {"lt": column.lt, "lt-eq": column.le, "gt": column.gt, "gt-eq": column.ge, "eq": column.eq,
                "not-eq": column.ne}  # fmt: skip
-    return compare[leaf.op](constants[0])
+    return compare[leaf.op](polars.lit(constants[0], constants.dtype))
 
 
-_UNITS = {"timestamp": "us", "timestamptz": "us", "timestamp_ns": "ns", "timestamptz_ns": "ns"}
+TYPES: dict[str, polars.DataType] = {
+    "boolean": polars.Boolean(),
+    "int": polars.Int32(),
+    "long": polars.Int64(),
+    "float": polars.Float32(),
+    "double": polars.Float64(),
+    "string": polars.String(),
+    "uuid": polars.Binary(),
+    "fixed": polars.Binary(),
+    "binary": polars.Binary(),
+}
+COUNTED: dict[str, tuple[polars.DataType, polars.DataType]] = {
+    "date": (polars.Int32(), polars.Date()),
+    "time": (polars.Int64(), polars.Time()),
+    "timestamp": (polars.Int64(), polars.Datetime("us")),
+    "timestamptz": (polars.Int64(), polars.Datetime("us", "UTC")),
+    "timestamp_ns": (polars.Int64(), polars.Datetime("ns")),
+    "timestamptz_ns": (polars.Int64(), polars.Datetime("ns", "UTC")),
+}
+"""Types whose values are made of counts, as Python has no dates and times for all of them."""
 
 
-def _constant(type_: Any, value: Any) -> Any:
-    """A constant of the column's type, as Polars has it."""
+def _constants(type_: Any, values: tuple[Any, ...]) -> polars.Series:
+    """The constants of a leaf, of the column's type."""
     name = native.kind(type_)
-    if name in _UNITS:
-        zone = "UTC" if "tz" in name else None
-        return polars.lit(value, polars.Int64).cast(polars.Datetime(_UNITS[name], zone))
-    match name:
-        case "date":
-            return polars.lit(value, polars.Int32).cast(polars.Date)
-        case "time":
-            return polars.lit(value * 1000, polars.Int64).cast(polars.Time)
-        case "float":
-            return polars.lit(value, polars.Float32)
-        case "uuid":
-            return value.bytes
-    if isinstance(value, Decimal):
+    if name in COUNTED:
+        count, made = COUNTED[name]
+        # Polars counts times in nanoseconds.
+        return polars.Series([value * 1000 for value in values] if name == "time" else values, dtype=count).cast(made)
+    if name == "decimal":
         precision, scale = type_[type_.index("(") + 1 : -1].split(",")
-        return polars.lit(value, polars.Decimal(int(precision), int(scale)))
-    return value
+        return polars.Series(values, dtype=polars.Decimal(int(precision), int(scale)))
+    return polars.Series([value.bytes if name == "uuid" else value for value in values], dtype=TYPES.get(name))
 
 
 def operations() -> dict[str, Callable[[Arguments], object]]:

@@ -6,6 +6,7 @@ about, it is given a directory with that one file: everything else is named by a
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 import warnings
@@ -42,7 +43,10 @@ DIALECT = Dialect(
         "binary": "X'{text}'",
     },
 )
-NOT_THERE = ("not supported", "not implemented", "unsupported")
+NOT_THERE = re.compile(
+    r"not supported|not implemented|unsupported|\.(avro|orc): .*corrupt footer", re.IGNORECASE | re.DOTALL
+)
+"""What Sail says where it does not have something; it takes every data file for a Parquet file."""
 
 
 @contextmanager
@@ -99,7 +103,7 @@ class Reader:
                 rows = frame.toArrow()
         except PySparkException as error:
             said = str(error)
-            raise (Unsupported if any(words in said.lower() for words in NOT_THERE) else Invalid)(said) from None
+            raise (Unsupported if NOT_THERE.search(said) else Invalid)(said) from None
         return arrow_rows.answer(rows, args["types"], names)
 
     def close(self) -> None:

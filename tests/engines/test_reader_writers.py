@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import fastavro
 import pytest
-from attrs import frozen
+from attrs import field, frozen
 
 from conformance.writers import fingerprint, known, manifest_marks, program, suspect
 from spec_ref.manifests import read_manifest
@@ -152,7 +153,7 @@ def test_a_writer_is_recognised_by_each_of_its_manifests(writer: str, table: Tab
 @frozen
 class Evidence:
     created_by: str | None = None
-    manifest_header: dict[str, str] = {}
+    manifest_header: Mapping[str, str] = field(factory=dict)
 
 
 @pytest.mark.parametrize(
