@@ -1,7 +1,7 @@
 """Rows of ORC files as Arrow batches (Appendix A, ORC; ORC001 to ORC008).
 
-A stripe is decoded as a whole and given out in batches. pyarrow carries all types; only timestamps outside of 1677 to
-2262 are beyond it, and a file that has them is refused.
+A stripe is decoded as a whole and given out in batches. pyarrow carries all types but timestamps outside of 1677 to
+2262. A column that has them is decoded by `spec_ref.formats.orc_timestamps`; inside of other columns they are refused.
 """
 
 from __future__ import annotations
@@ -14,9 +14,13 @@ import pyarrow.orc as orc
 
 from spec_ref.errors import violation
 from spec_ref.formats.data_files import counted, sliced
+from spec_ref.formats.metrics_orc import width
+from spec_ref.formats.orc_footer import read_stripes
 from spec_ref.formats.orc_schema import has_ids, struct_from_orc
+from spec_ref.formats.orc_timestamps import read_timestamps
 from spec_ref.schemas.name_mapping import MappedField
 from spec_ref.schemas.projection import WrittenColumns
+from spec_ref.schemas.types import StructType
 
 
 def open_orc(file: Any, mapping: Sequence[MappedField] | None) -> tuple[WrittenColumns, Any]:
@@ -37,8 +41,37 @@ def open_orc(file: Any, mapping: Sequence[MappedField] | None) -> tuple[WrittenC
             if min(places) < 0:
                 raise violation("PRJ001", "the file has several columns of one name", found=", ".join(columns))
             for stripe in range(opened.nstripes):
-                yield from sliced(opened.read_stripe(stripe, columns=places), rows)
+                try:
+                    batch = opened.read_stripe(stripe, columns=places)
+                except pa.ArrowInvalid as error:
+                    if OUT_OF_RANGE not in str(error):
+                        raise
+                    batch = _far_stripe(file, opened, stripe, places, written.struct)
+                yield from sliced(batch, rows)
         except (pa.ArrowException, OSError) as error:
             raise violation("ORC008", f"the file cannot be read: {error}") from error
 
     return written, batches
+
+
+OUT_OF_RANGE = "out of range for nanosecond resolution"
+"""What pyarrow says of a timestamp that it has no number for."""
+
+
+def _far_stripe(file: Any, opened: Any, stripe: int, places: list[int], struct: StructType) -> pa.RecordBatch:
+    """A stripe whose timestamps at the top level are decoded here, and everything else by pyarrow."""
+    file.seek(0)
+    data = file.read()
+    read = read_stripes(data)[stripe]
+    fields = list(opened.schema)
+    types = {field.name: field.type for field in struct.fields}
+    near = [place for place in places if not isinstance(fields[place].type, pa.TimestampType)]
+    others: Any = opened.read_stripe(stripe, columns=near) if near else None
+    arrays = []
+    for place in places:
+        if place in near:
+            arrays.append(others.column(others.schema.get_field_index(fields[place].name)))
+        else:
+            column = 1 + sum(map(width, fields[:place]))
+            arrays.append(read_timestamps(data, read, column, types[fields[place].name]))
+    return pa.RecordBatch.from_arrays(arrays, [fields[place].name for place in places])

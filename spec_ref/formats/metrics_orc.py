@@ -66,7 +66,7 @@ def _below(fields: Sequence[Any], type_: Type | None, around: int | None, column
         if field_id is not None:
             yield column, field_id
         yield from _below(children_of(field.type), None if inner is None else inner.type, field_id, column + 1)
-        column += _width(field)
+        column += width(field)
 
 
 def _known(type_: Type | None) -> dict[str, NestedField]:
@@ -85,6 +85,6 @@ def _known(type_: Type | None) -> dict[str, NestedField]:
             return {}
 
 
-def _width(field: Any) -> int:
+def width(field: Any) -> int:
     """The number of ORC columns of a field."""
-    return 1 + sum(map(_width, children_of(field.type)))
+    return 1 + sum(map(width, children_of(field.type)))

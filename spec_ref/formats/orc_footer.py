@@ -27,12 +27,52 @@ MAX_CHUNK = 1 << 24
 
 
 @record
+class Stream:
+    """A part of a column in a stripe."""
+
+    kind: int
+    """What it holds: 0 which values are there, 1 the values, 5 the nanoseconds of timestamps, 6 to 8 indexes."""
+
+    column: int
+    start: int
+    """Where it is in the file."""
+
+    length: int
+
+
+@record
 class Stripe:
     """A stripe: its place, and the bytes on disk of each ORC column in it."""
 
     offset: int
     column_sizes: dict[int, int]
     """By ORC column id, which counts types in depth-first order; 0 is the root. Indexes are not counted."""
+
+    rows: int = 0
+    streams: tuple[Stream, ...] = ()
+    encodings: tuple[int, ...] = ()
+    """By ORC column id; 2 is the second version of direct encoding."""
+
+    timezone: str = ""
+    """That of the writer, which timestamps without a time zone count from."""
+
+
+def stream_bytes(data: bytes, stream: Stream, limit: int) -> bytes:
+    """The content of a stream, decompressed.
+
+    Raises:
+        SpecError: ORC008, if it is damaged or has more than ``limit`` bytes.
+    """
+    try:
+        decode = _postscript(data)[0]
+        section = _slice(data, stream.start, stream.length)
+        if decode is _CODECS[_NONE]:
+            return section
+        metadata = _Metadata(data, decode)
+        metadata.left, metadata.chunks = limit, limit
+        return b"".join(metadata.unpacked(section))
+    except (IndexError, zlib.error, cramjam.DecompressionError, TypeError) as error:
+        raise _broken("a stream is damaged", str(error)) from error
 
 
 def read_stripes(data: bytes) -> tuple[Stripe, ...]:
@@ -87,7 +127,8 @@ class _Metadata:
             raise _broken("the footers are too large", f"over {MAX_METADATA} bytes")
 
 
-def _stripes(data: bytes) -> Iterator[Stripe]:
+def _postscript(data: bytes) -> tuple[Callable[[bytes], bytes], int, int]:
+    """How the file is compressed, where its footer ends and how long it is."""
     if data[:3] != MAGIC or len(data) < 5:
         raise _broken("not an ORC file", data[:3])
     end = len(data) - 1 - data[-1]
@@ -97,18 +138,29 @@ def _stripes(data: bytes) -> Iterator[Stripe]:
     decode = _CODECS.get(_number(postscript, 2))
     if decode is None:
         raise _broken("the compression is not known", _number(postscript, 2))
+    return decode, end, _number(postscript, 1)
+
+
+def _stripes(data: bytes) -> Iterator[Stripe]:
+    decode, end, length = _postscript(data)
     metadata = _Metadata(data, decode)
-    length = _number(postscript, 1)
     for part in metadata.part(end - length, length).get(3, []):
         stripe = _fields(part)
         offset, index, body, tail = (_number(stripe, field) for field in (1, 2, 3, 4))
         sizes: dict[int, int] = {}
-        for stream_part in metadata.part(offset + index + body, tail).get(1, []):
-            stream = _fields(stream_part)
-            if _number(stream, 1) not in _INDEX_STREAMS:
-                column = _number(stream, 2)
-                sizes[column] = sizes.get(column, 0) + _number(stream, 3)
-        yield Stripe(offset, sizes)
+        streams = []
+        footer = metadata.part(offset + index + body, tail)
+        position = offset
+        for stream_part in footer.get(1, []):
+            fields = _fields(stream_part)
+            stream = Stream(_number(fields, 1), _number(fields, 2), position, _number(fields, 3))
+            streams.append(stream)
+            position += stream.length
+            if stream.kind not in _INDEX_STREAMS:
+                sizes[stream.column] = sizes.get(stream.column, 0) + stream.length
+        encodings = tuple(_number(_fields(encoding), 1) for encoding in footer.get(2, []))
+        timezone = footer.get(3, [b""])[-1]
+        yield Stripe(offset, sizes, _number(stripe, 5), tuple(streams), encodings, timezone.decode("utf-8", "replace"))
 
 
 _INDEX_STREAMS = (6, 7, 8)

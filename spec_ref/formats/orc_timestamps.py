@@ -1,0 +1,207 @@
+"""Timestamps of ORC files as they are stored (Apache ORC specification, version 1; ORC003, ORC007).
+
+pyarrow has every ORC timestamp in nanoseconds and refuses those before 1677 and after 2262. Such columns are decoded
+here, from the seconds and the nanoseconds that they are stored as: two streams of integers in the second version of
+run-length encoding, and a stream that tells which values are there. Only columns at the top level are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from spec_ref.errors import SpecError, violation
+from spec_ref.formats.orc_footer import Stripe, stream_bytes
+from spec_ref.schemas.types import TIMESTAMP_NS, TIMESTAMPTZ, TIMESTAMPTZ_NS, Type
+
+EPOCH = 1_420_070_400
+"""Seconds from 1970 to 2015-01-01, from which ORC counts."""
+
+PRESENT, DATA, SECONDARY = 0, 1, 5
+DIRECT_V2 = 2
+UTC = frozenset({"", "UTC", "GMT", "Etc/UTC", "Z"})
+MAX_STREAM = 1 << 30
+
+Ints = npt.NDArray[np.int64]
+
+
+def read_timestamps(data: bytes, stripe: Stripe, column: int, type_: Type) -> Any:
+    """The values of a timestamp column in a stripe, as an Arrow array of the type.
+
+    Args:
+        data: the whole file.
+        stripe: one of `spec_ref.formats.orc_footer.read_stripes`.
+        column: the ORC column id.
+        type_: one of the four types of timestamps.
+
+    Raises:
+        SpecError: ORC008, for streams that are damaged, an encoding of old writers, or a writer in another time zone
+            than UTC; ORC003, for a value that the type cannot hold.
+    """
+    streams = {stream.kind: stream for stream in stripe.streams if stream.column == column}
+    if column >= len(stripe.encodings) or stripe.encodings[column] != DIRECT_V2:
+        raise _broken("the encoding of timestamps is not known", stripe.encodings[column : column + 1])
+    zoned = type_ in (TIMESTAMPTZ, TIMESTAMPTZ_NS)
+    if not zoned and stripe.timezone not in UTC:
+        raise _broken("timestamps far from now are read from writers in UTC alone", stripe.timezone)
+    try:
+        valid = np.ones(stripe.rows, bool)
+        if PRESENT in streams:
+            bits = _bytes_rle(stream_bytes(data, streams[PRESENT], MAX_STREAM), (stripe.rows + 7) // 8)
+            valid = np.unpackbits(bits)[: stripe.rows].astype(bool)
+        count = int(valid.sum())
+        seconds = _integers(stream_bytes(data, streams[DATA], MAX_STREAM), count, signed=True) + EPOCH
+        packed = _integers(stream_bytes(data, streams[SECONDARY], MAX_STREAM), count, signed=False)
+    except (IndexError, KeyError, ValueError, OverflowError) as error:
+        raise _broken("the streams of a timestamp column are damaged", str(error)) from error
+    zeros = packed & 7
+    nanos = (packed >> 3) * np.where(zeros > 0, 10 ** (zeros + 1), 1)
+    # Writers cut the second off towards 1970 and keep the nanoseconds; both libraries of ORC undo it so.
+    seconds = seconds - ((seconds < 0) & (nanos > 999_999))
+    return _array(type_, seconds, nanos, valid)
+
+
+def _array(type_: Type, seconds: Ints, nanos: Ints, valid: npt.NDArray[np.bool_]) -> Any:
+    fine = type_ in (TIMESTAMP_NS, TIMESTAMPTZ_NS)
+    unit = 1_000_000_000 if fine else 1_000_000
+    limit = (1 << 63) // unit - 1
+    if len(seconds) and not (-limit <= int(seconds.min()) and int(seconds.max()) <= limit):
+        found = int(seconds[np.argmax(np.abs(seconds))])
+        raise violation("ORC003", f"a timestamp is outside the range of {type_}", found=f"{found} seconds")
+    values = np.zeros(len(valid), np.int64)
+    values[valid] = seconds * unit + (nanos if fine else nanos // 1000)
+    zone = "UTC" if type_ in (TIMESTAMPTZ, TIMESTAMPTZ_NS) else None
+    return pa.array(values, mask=~valid).view(pa.timestamp("ns" if fine else "us", zone))
+
+
+def _broken(message: str, found: object) -> SpecError:
+    return violation("ORC008", message, found=found)
+
+
+def _bytes_rle(data: bytes, count: int) -> npt.NDArray[np.uint8]:
+    """Bytes in run-length encoding: a run of one byte, or bytes as they are."""
+    parts = []
+    position = made = 0
+    while made < count:
+        control = data[position]
+        if control < 128:
+            parts.append(bytes([data[position + 1]]) * (control + 3))
+            position += 2
+        else:
+            parts.append(data[position + 1 : position + 257 - control])
+            position += 257 - control
+        made += len(parts[-1])
+    return np.frombuffer(b"".join(parts), np.uint8)[:count]
+
+
+_WIDTHS: tuple[int, ...] = (*range(1, 25), 26, 28, 30, 32, 40, 48, 56, 64)
+"""The widths of packed integers in bits, by their code."""
+
+
+def _integers(data: bytes, count: int, *, signed: bool) -> Ints:
+    """Integers in the second version of run-length encoding."""
+    parts: list[Ints] = [np.zeros(0, np.int64)]
+    position = made = 0
+    while made < count:
+        header = data[position]
+        decode = (_short_repeat, _direct, _patched_base, _delta)[header >> 6]
+        part, position = decode(data, position, signed)
+        parts.append(part)
+        made += len(part)
+    return np.concatenate(parts)[:count]
+
+
+def _unzigzag(values: npt.NDArray[np.uint64]) -> Ints:
+    return (values >> np.uint64(1)).astype(np.int64) ^ -(values & np.uint64(1)).astype(np.int64)
+
+
+def _as_ints(values: npt.NDArray[np.uint64], signed: bool) -> Ints:
+    return _unzigzag(values) if signed else values.astype(np.int64)
+
+
+def _packed(data: bytes, position: int, count: int, width: int) -> tuple[npt.NDArray[np.uint64], int]:
+    """Integers of some bits, the highest bit first."""
+    size = (count * width + 7) // 8
+    section = data[position : position + size]
+    if len(section) < size:
+        raise IndexError("packed integers are cut off")
+    bits = np.unpackbits(np.frombuffer(section, np.uint8))[: count * width].reshape(count, width)
+    weights = np.uint64(1) << np.arange(width - 1, -1, -1, dtype=np.uint64)
+    return (bits * weights).sum(axis=1, dtype=np.uint64), position + size
+
+
+def _length(data: bytes, position: int) -> int:
+    return ((data[position] & 1) << 8 | data[position + 1]) + 1
+
+
+def _width(data: bytes, position: int) -> int:
+    return _WIDTHS[data[position] >> 1 & 31]
+
+
+def _varint(data: bytes, position: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        octet = data[position]
+        value |= (octet & 0x7F) << shift
+        position, shift = position + 1, shift + 7
+        if octet < 0x80:
+            return value, position
+        if shift > 63:
+            raise ValueError("an integer is too long")
+
+
+def _short_repeat(data: bytes, position: int, signed: bool) -> tuple[Ints, int]:
+    header = data[position]
+    width, count = (header >> 3 & 7) + 1, (header & 7) + 3
+    section = data[position + 1 : position + 1 + width]
+    if len(section) < width:
+        raise IndexError("a repeated integer is cut off")
+    value = np.array([int.from_bytes(section, "big")], np.uint64)
+    return np.repeat(_as_ints(value, signed), count), position + 1 + width
+
+
+def _direct(data: bytes, position: int, signed: bool) -> tuple[Ints, int]:
+    values, end = _packed(data, position + 2, _length(data, position), _width(data, position))
+    return _as_ints(values, signed), end
+
+
+def _delta(data: bytes, position: int, signed: bool) -> tuple[Ints, int]:
+    """The first value, the first difference, and the sizes of the others, which have the sign of the first."""
+    fixed = data[position] >> 1 & 31 == 0
+    width, count = _width(data, position), _length(data, position)
+    base, at = _varint(data, position + 2)
+    first, at = _varint(data, at)
+    start = _as_ints(np.array([base], np.uint64), signed)
+    step = int(_unzigzag(np.array([first], np.uint64))[0])
+    if fixed:
+        return start + step * np.arange(count, dtype=np.int64), at
+    others, at = _packed(data, at, max(0, count - 2), width)
+    sizes = others.astype(np.int64) * (-1 if step < 0 else 1)
+    return np.concatenate((start, start + step + np.concatenate(([0], np.cumsum(sizes)))))[:count], at
+
+
+def _patched_base(data: bytes, position: int, signed: bool) -> tuple[Ints, int]:
+    """Values above a base, of which a few have more bits, in a list of their distances and upper bits."""
+    del signed  # the base has a sign of its own
+    width, count = _width(data, position), _length(data, position)
+    base_width = (data[position + 2] >> 5) + 1
+    patch_width = _WIDTHS[data[position + 2] & 31]
+    gap_width = (data[position + 3] >> 5) + 1
+    patches = data[position + 3] & 31
+    at = position + 4
+    base = int.from_bytes(data[at : at + base_width], "big")
+    sign = 1 << (8 * base_width - 1)
+    base = -(base & (sign - 1)) if base & sign else base
+    values, at = _packed(data, at + base_width, count, width)
+    entry_width = next((size for size in _WIDTHS if size >= gap_width + patch_width), 0)
+    if not entry_width:
+        raise ValueError("a patch is too wide")
+    entries, at = _packed(data, at, patches, entry_width)
+    place = 0
+    for entry in entries.tolist():
+        place += entry >> patch_width
+        values[place] |= np.uint64((entry & ((1 << patch_width) - 1)) << width)
+    return values.astype(np.int64) + base, at
