@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import cached_property, lru_cache
 from typing import Any
 
-from conformance.adapters import native
+from conformance.adapters import iceberg_java_commits, native
 from conformance.adapters.iceberg_java_expressions import Expressions
 from conformance.adapters.iceberg_java_manifests import Manifests
 from conformance.adapters.iceberg_java_metadata import Tables
@@ -208,6 +208,7 @@ class IcebergJava:
             **Manifests(self._jvm).operations(),
             **Puffin(self._jvm).operations(),
             **TableReads(self._jvm).operations(),
+            **iceberg_java_commits.operations(self._jvm),
         }
 
 

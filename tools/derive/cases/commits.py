@@ -87,16 +87,22 @@ RULES = {
 """The requirement that the second of two commits turns on."""
 
 PAIRS: dict[int, tuple[str, ...]] = {
-    1: ("append", "overwrite", "delete", "rewrite", "schema", "upgrade"),
-    2: (
-        "append", "append-to-branch", "overwrite", "overwrite-serializable", "delete", "delete-where", "rewrite",
-        "schema", "spec", "properties", "equality-delete", "position-delete", "upgrade",
-    ),
+    1: ("append", "delete", "rewrite", "schema", "upgrade"),
+    2: ("append", "overwrite", "delete", "delete-where", "rewrite", "schema", "equality-delete", "position-delete"),
     3: ("append", "append-to-branch", "delete", "rewrite", "position-delete"),
-}  # fmt: skip
+}
 """The changes that race with each other in every order, by format version."""
 
 FURTHER: tuple[tuple[int, str, str], ...] = (
+    *((2, first, "overwrite-serializable") for first in ("append", "delete", "rewrite", "equality-delete", "schema")),
+    *((2, first, "upgrade") for first in ("append", "rewrite", "position-delete", "upgrade")),
+    *((2, "upgrade", second) for second in ("append", "delete", "rewrite", "schema", "position-delete")),
+    *((2, first, "spec") for first in ("append", "schema", "spec", "rewrite")),
+    *((2, "spec", second) for second in ("append", "overwrite", "rewrite", "schema")),
+    *((2, first, "properties") for first in ("append", "properties", "schema")),
+    *((2, "properties", second) for second in ("append", "rewrite", "schema", "position-delete")),
+    *((2, first, "append-to-branch") for first in ("append", "append-to-branch", "rewrite", "delete")),
+    *((2, "append-to-branch", second) for second in ("append", "delete", "overwrite-serializable", "schema")),
     *((2, first, "overwrite-snapshot") for first in ("append", "delete", "rewrite", "equality-delete")),
     *((2, first, "overwrite-serializable") for first in ("append-elsewhere",)),
     *((2, first, "rewrite-older") for first in ("append", "equality-delete", "position-delete", "delete")),
