@@ -1,8 +1,8 @@
 """The inclusive evaluation of a predicate on the metrics of many files at once (Scan Planning).
 
 `spec_ref.expressions.metrics.might_match` is the definition; here the counts and bounds of a column are arrays over the
-files, and what comes out are the files of which it is true. Numbers are compared as arrays. Other types, and terms that
-are not plain columns, are looked at file by file, with the definition itself.
+files, and what comes out are the files of which it is true. Numbers and short texts are compared as arrays. Other
+types, and terms that are not plain columns, are looked at file by file, with the definition itself.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
+import attrs
 import numpy as np
 import numpy.typing as npt
 
@@ -30,10 +31,11 @@ from spec_ref.expressions.bound import (
     holds,
 )
 from spec_ref.expressions.metrics import Metrics, might_match
-from spec_ref.expressions.predicates import And, Constant, Not, Operation, Or
+from spec_ref.expressions.predicates import PREFIX, And, Constant, Not, Operation, Or
 from spec_ref.expressions.rewriting import without_not
+from spec_ref.expressions.short_texts import WIDTH, ShortTexts, short_text, short_texts
 from spec_ref.manifests.column_values import Bounds, Mask, Nullable
-from spec_ref.schemas.types import Type, kind
+from spec_ref.schemas.types import FixedType, Type, kind
 
 Rows = npt.NDArray[np.intp]
 Values = npt.NDArray[Any]
@@ -98,13 +100,22 @@ def _matching(predicate: BoundPredicate, files: FileStatistics, rows: Rows) -> R
 def _leaf(leaf: Leaf, files: FileStatistics, rows: Rows) -> Mask:
     """Whether each file may have a row for which the leaf is true."""
     term = leaf.term
-    if not isinstance(term, BoundReference) or (kind(term.type) not in _LENGTHS and not isinstance(leaf, BoundTest)):
-        return _one_by_one(leaf, files, rows)
-    if isinstance(leaf, BoundTest) and kind(term.type) in _NO_COUNTS:
+    if not isinstance(term, BoundReference) or kind(term.type) in _NO_COUNTS:
         return _one_by_one(leaf, files, rows)
     bounded = _between(leaf, term, files, rows)
     if bounded is None:
         return _one_by_one(leaf, files, rows)
+    if isinstance(bounded, _Partly):
+        matching = np.zeros(len(rows), np.bool_)
+        fast, slow = np.nonzero(bounded.told)[0], np.nonzero(~bounded.told)[0]
+        matching[fast] = _counted(leaf, term, bounded.mask[fast], files, rows[fast])
+        matching[slow] = _one_by_one(leaf, files, rows[slow])
+        return matching
+    return _counted(leaf, term, bounded, files, rows)
+
+
+def _counted(leaf: Leaf, term: BoundReference, bounded: Mask, files: FileStatistics, rows: Rows) -> Mask:
+    """The leaf by its bounds and its counts."""
     null, nan = holds(leaf, None), has_nan(term.type) and holds(leaf, float("nan"))
     if null or nan:
         return _with_counts(bounded, term, files, rows, null=null, nan=nan)
@@ -169,22 +180,62 @@ _NO_COUNTS = frozenset({"struct", "list", "map", "variant"})
 """The types whose counts are of other things than their nulls."""
 
 
-def _between(leaf: Leaf, term: BoundReference, files: FileStatistics, rows: Rows) -> Mask | None:
-    """Whether a value that is neither null nor NaN may match; None where the bounds are no plain numbers."""
+@attrs.frozen(eq=False)
+class _Partly:
+    """What is told of some of the files."""
+
+    mask: Mask
+    told: Mask
+
+
+def _between(leaf: Leaf, term: BoundReference, files: FileStatistics, rows: Rows) -> Mask | _Partly | None:
+    """Whether a value that is neither null nor NaN may match; None where the bounds are not comparable as arrays."""
     if isinstance(leaf, BoundTest):
         return np.full(len(rows), leaf.operation in (Operation.NOT_NULL, Operation.NOT_NAN))
-    lower = _numbers(files.lower_bounds(term.id, rows), term.type)
-    upper = _numbers(files.upper_bounds(term.id, rows), term.type)
-    if lower is None or upper is None:
-        return None
+    if kind(term.type) in _LENGTHS:
+        lower = _numbers(files.lower_bounds(term.id, rows), term.type)
+        upper = _numbers(files.upper_bounds(term.id, rows), term.type)
+        return None if lower is None or upper is None else _compared(leaf, term, lower, upper, lambda value: value)
+    if kind(term.type) in _BYTES and leaf.operation not in PREFIX:
+        low, high = files.lower_bounds(term.id, rows), files.upper_bounds(term.id, rows)
+        texts = short_texts(low), short_texts(high)
+        told = _short(low, texts[0], term.type) & _short(high, texts[1], term.type)
+        bytes_of = _BYTES[kind(term.type)]
+        pair = Nullable(texts[0], low.valid), Nullable(texts[1], high.valid)  # type: ignore[arg-type]
+        return _Partly(_compared(leaf, term, *pair, lambda value: short_text(bytes_of(value))), told)
+    return None
+
+
+_BYTES: dict[str, Callable[[Any], bytes]] = {
+    "string": lambda value: value.encode(),
+    "binary": lambda value: value,
+    "fixed": lambda value: value,
+    "uuid": lambda value: value.bytes,
+}
+"""The types whose values are ordered as their bytes are, and the bytes of a value."""
+
+
+def _short(bounds: Bounds, texts: ShortTexts, type_: Type) -> Mask:
+    """Which bounds are short and surely of the type: any bytes for binary, ASCII for strings."""
+    fits = bounds.lengths <= WIDTH
+    if isinstance(type_, FixedType) or kind(type_) == "uuid":
+        fits = fits & (bounds.lengths == (type_.length if isinstance(type_, FixedType) else 16))
+    if kind(type_) == "string":
+        fits = fits & texts.ascii
+    mask: Mask = ~bounds.valid | fits
+    return mask
+
+
+def _compared(leaf: Any, term: BoundReference, lower: Nullable, upper: Nullable, told: Callable[[Any], Any]) -> Mask:
+    """The comparison of a leaf with bounds as arrays; ``told`` makes a constant comparable with them."""
     if has_nan(term.type):  # a NaN among the bounds spoils both
         spoiled = (lower.valid & np.isnan(lower.values)) | (upper.valid & np.isnan(upper.values))
         lower, upper = _without(lower, spoiled), _without(upper, spoiled)
     inverted = lower.valid & upper.valid & (lower.values > upper.values)
     lower, upper = _without(lower, inverted), _without(upper, inverted)
     if isinstance(leaf, BoundSetTest):
-        return _IN[leaf.operation](lower, upper, leaf.values)
-    return _COMPARED[leaf.operation](lower, upper, leaf.value)
+        return _IN[leaf.operation](lower, upper, tuple(map(told, leaf.values)))
+    return _COMPARED[leaf.operation](lower, upper, told(leaf.value))
 
 
 def _without(bounds: Nullable, wrong: Mask) -> Nullable:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,13 +15,13 @@ from test_projection import leaves
 
 from spec_ref.errors import SpecError
 from spec_ref.expressions.binding import bind
-from spec_ref.expressions.bound import BoundComparison, BoundReference, BoundTest
+from spec_ref.expressions.bound import BoundComparison, BoundReference, BoundSetTest, BoundTest
 from spec_ref.expressions.metrics import Metrics, might_match
 from spec_ref.expressions.metrics_columnar import matching_files, referenced_ids
 from spec_ref.expressions.predicates import Operation
 from spec_ref.manifests.column_values import Bounds, Nullable
-from spec_ref.schemas.types import DATE, INT, LONG, STRING, TIMESTAMP, Type
-from spec_ref.single_value.bounds import encode_bound
+from spec_ref.schemas.types import BINARY, DATE, INT, LONG, STRING, TIMESTAMP, UUID, FixedType, Type
+from spec_ref.single_value.bounds import decode_bound, encode_bound
 
 
 class Listed:
@@ -109,6 +110,39 @@ def test_every_leaf_over_all_pairs_of_bounds(type_: Type) -> None:
             )
     for leaf in leaves(type_):
         assert found(leaf, files) == [place for place, file in enumerate(files) if might_match(leaf, file)], leaf
+
+
+TEXTS = st.text("ab\0z", max_size=20) | st.text(max_size=9)
+COMPARED = [Operation.LT, Operation.LT_EQ, Operation.GT, Operation.GT_EQ, Operation.EQ, Operation.NOT_EQ]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data(), st.sampled_from([STRING, BINARY]), st.sampled_from([*COMPARED, Operation.IN, Operation.NOT_IN]))
+def test_texts_of_any_length_are_compared_as_each_of_them(data: Any, type_: Type, operation: Operation) -> None:
+    texts = TEXTS if type_ == STRING else TEXTS.map(str.encode) | st.binary(max_size=20)
+    files = []
+    for lower, upper in data.draw(st.lists(st.tuples(st.none() | texts, st.none() | texts), min_size=1, max_size=8)):
+        bounds = [None if bound is None else {1: encode_bound(type_, bound)} for bound in (lower, upper)]
+        files.append(Metrics(record_count=1, lower_bounds=bounds[0], upper_bounds=bounds[1]))
+    known = [
+        decode_bound(type_, bound[1]) for file in files for bound in (file.lower_bounds, file.upper_bounds) if bound
+    ]
+    constants = st.sampled_from(known) | texts if known else texts
+    leaf: Any
+    if operation in (Operation.IN, Operation.NOT_IN):
+        leaf = BoundSetTest(operation, _column(type_), (data.draw(constants), data.draw(constants)))
+    else:
+        leaf = BoundComparison(operation, _column(type_), data.draw(constants))
+    assert found(leaf, files) == [place for place, file in enumerate(files) if might_match(leaf, file)]
+
+
+def test_a_fixed_or_uuid_bound_of_another_length_is_refused() -> None:
+    for type_, value in ((FixedType(2), b"ab"), (UUID, uuid.UUID(int=5))):
+        leaf = BoundComparison(Operation.EQ, _column(type_), value)
+        right = {1: encode_bound(type_, value)}
+        assert found(leaf, [Metrics(record_count=1, lower_bounds=right, upper_bounds=right)]) == [0]
+        with pytest.raises(SpecError):
+            found(leaf, [Metrics(record_count=1, lower_bounds={1: b"abc"})])
 
 
 def _column(type_: Type) -> BoundReference:
