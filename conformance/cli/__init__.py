@@ -17,6 +17,7 @@ from conformance.failures import ExitStatus, ToolError
 COMMANDS = {
     "run": ("run:run", "Replay vectors against implementations."),
     "validate": ("validate:validate", "Check tables that any engine wrote, at four levels, here or on Spark."),
+    "equivalence": ("equivalence:equivalence", "Hold what is read with a filter to what the filter leaves."),
     "replay": ("replay:replay", "Ask one case again and show all evidence."),
     "report": ("report:report", "Render results files for people and for other tools."),
     "explain": ("explain:explain", "Tell what a requirement asks for, and which vectors prove it."),

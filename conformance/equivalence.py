@@ -1,0 +1,197 @@
+"""Scan equivalence: what an engine reads with a filter is what the filter leaves of all that it reads.
+
+Planning, partitions, metrics, row groups and residuals are all shortcuts, and none of them may be seen in the rows
+(Scan Planning, SCN006). The tables and predicates are made at random from a seed; what fails is made as small as it
+goes.
+"""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+
+from conformance.adapters.asking import Adapter, Request
+from conformance.compare import Undecodable
+from conformance.exchange import from_exchange
+from conformance.generated_tables import TableCase, make_case, smaller, write_table
+from conformance.operations import OPERATIONS
+from conformance.protocol import Crashed, Ok, Refused, Unsupported, dump_json
+from spec_ref.expressions.binding import bind
+from spec_ref.expressions.bound import evaluate
+from spec_ref.expressions.expression_json import predicate_from_json
+from spec_ref.json_records import reader
+from spec_ref.schemas.schema import SCHEMA, Schema
+from spec_ref.versions import V3
+
+MAX_TRIES = 400
+"""Smaller cases that are tried for one failure."""
+
+
+@frozen
+class Counterexample:
+    """A table and a predicate for which the property does not hold."""
+
+    seed: int
+    case: TableCase
+    reason: str
+    metadata: Path
+    """The table, which is kept."""
+
+    def lines(self, adapter: str) -> Iterator[str]:
+        """What a person has to know about it."""
+        yield f"{adapter}: {self.reason}"
+        for column in self.case.columns:
+            later = f", in files from the number {column.born} on" if column.born else ""
+            default = f", initial default {dump_json(column.default)}" if column.default is not None else ""
+            yield f"    column       {column.name} {column.type}{later}{default}"
+        if self.case.partition is not None:
+            yield f"    partitioned  {self.case.partition[0]} of {self.case.partition[1]}"
+        for number, file in enumerate(self.case.files):
+            yield f"    file {number}       {dump_json([list(row) for row in file])}"
+        yield f"    filter       {dump_json(self.case.predicate)}"
+        yield f"    table        {self.metadata}"
+
+
+@frozen
+class Findings:
+    """What a run came to."""
+
+    compared: int
+    unsupported: int
+    counterexamples: tuple[Counterexample, ...]
+
+
+def matching_rows(case: TableCase, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows that match the predicate of a case; values are in exchange form."""
+    schema: Schema = reader(SCHEMA, V3, "JSC006")(case.schema_json())
+    predicate = bind(predicate_from_json(case.predicate), schema)
+    return [
+        row
+        for row in rows
+        if evaluate(predicate, {field.id: from_exchange(field.type, row[field.name]) for field in schema.fields})
+    ]
+
+
+def judge_case(case: TableCase, metadata: Path, adapter: Adapter) -> str | None:
+    """Why the property does not hold for a case; None where it does.
+
+    Raises:
+        NotSupported: the implementation does not have what this takes.
+    """
+    everything = {"table": str(metadata), "types": case.types}
+    filtered = {**everything, "filter": case.predicate}
+    all_rows, some_rows = adapter.ask([Request("table.read", everything), Request("table.read", filtered)])
+    for answer, asked in ((all_rows, "the whole table"), (some_rows, "the filter")):
+        match answer:
+            case Unsupported(message):
+                raise NotSupported(message)
+            case Refused(kind, message):
+                return f"it refuses {asked} ({kind}): {message}"
+            case Crashed(reason):
+                return f"it crashed with {asked}: {reason}"
+    assert isinstance(all_rows, Ok)
+    assert isinstance(some_rows, Ok)
+    read = OPERATIONS["table.read"]
+    for given, wanted, what in (
+        (all_rows.value, case.rows(), "what is read of the whole table is not what was written"),
+        (some_rows.value, None, "what is read with the filter is not what it leaves of the whole table"),
+    ):
+        complaint = read.answer_complaint(given)
+        if complaint is not None:
+            return f"the answer is not of the form that table.read has: {complaint}"
+        expected = {"rows": matching_rows(case, all_rows.value["rows"]) if wanted is None else wanted}
+        try:
+            differences = read.compare(everything, expected, given)
+        except Undecodable as error:
+            return str(error)
+        if differences:
+            return f"{what}: {'; '.join(map(str, differences[:3]))}"
+    return None
+
+
+class NotSupported(Exception):
+    """The implementation does not have what a case takes."""
+
+
+def check(
+    adapter: Adapter,
+    seed: int,
+    examples: int,
+    avoid: frozenset[str] = frozenset(),
+    *,
+    keep: Path | None = None,
+    most: int = 1,
+    progress: Callable[[int, int], None] = lambda _done, _all: None,
+) -> Findings:
+    """Hold an implementation to the property.
+
+    Args:
+        adapter: an adapter that was started.
+        seed: the seed of the first example; those of the others follow it.
+        examples: how many tables and predicates.
+        avoid: what they leave out, of `conformance.generated_tables.AVOIDABLE`.
+        keep: where the tables of counterexamples are kept; a new temporary folder where None.
+        most: the most counterexamples to look for, each with another reason.
+        progress: is told how many were done of all.
+    """
+    found: list[Counterexample] = []
+    counts: Counter[str] = Counter()
+    scratch = Path(tempfile.mkdtemp(prefix="iceberg-equivalence-"))
+    numbers = itertools.count()
+
+    def tried(case: TableCase) -> tuple[str | None, Path]:
+        folder = scratch / str(next(numbers))
+        metadata = write_table(case, folder)
+        try:
+            return judge_case(case, metadata, adapter), metadata
+        except NotSupported:
+            counts["unsupported"] += 1
+            return None, metadata
+
+    try:
+        for done in range(examples):
+            case = make_case(seed + done, avoid)
+            before = counts["unsupported"]
+            reason, metadata = tried(case)
+            counts["compared"] += counts["unsupported"] == before
+            if reason is not None:
+                case, reason, metadata = _shrunk(case, reason, metadata, tried, avoid)
+                kept = Path(tempfile.mkdtemp(prefix="iceberg-counterexample-", dir=keep)) / "table"
+                found.append(Counterexample(seed + done, case, reason, write_table(case, kept)))
+                if len(found) >= most:
+                    break
+            else:
+                shutil.rmtree(metadata.parent.parent)
+            progress(done + 1, examples)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    return Findings(counts["compared"], counts["unsupported"], tuple(found))
+
+
+def _shrunk(
+    case: TableCase,
+    reason: str,
+    metadata: Path,
+    tried: Callable[[TableCase], tuple[str | None, Path]],
+    avoid: frozenset[str],
+) -> tuple[TableCase, str, Path]:
+    """The smallest case that fails still, by leaving out one thing at a time."""
+    tries = 0
+    candidates = smaller(case, avoid)
+    while tries < MAX_TRIES:
+        candidate = next(candidates, None)
+        if candidate is None:
+            break
+        tries += 1
+        why, place = tried(candidate)
+        if why is not None:
+            case, reason, metadata = candidate, why, place
+            candidates = smaller(case, avoid)
+    return case, reason, metadata

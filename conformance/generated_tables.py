@@ -1,0 +1,402 @@
+"""Small tables made at random, written with the reference's own writers, for properties that hold for any table.
+
+A `TableCase` is a value: what it holds is what is written, so that it can be made smaller piece by piece. Its files
+lack columns that were added later, are partitioned by any transform, and have all the metrics that planning goes by.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from attrs import evolve, frozen
+
+from conformance.exchange import from_exchange
+from spec_ref.formats.metrics_parquet import parquet_metrics
+from spec_ref.json_records import reader
+from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
+from spec_ref.manifests.entry import EntryStatus, ManifestEntry
+from spec_ref.manifests.writer import manifest_file, write_manifest
+from spec_ref.partitioning.spec import SPEC, PartitionSpec
+from spec_ref.schemas.projection_columnar import arrow_field, arrow_values
+from spec_ref.schemas.schema import SCHEMA, Schema
+from spec_ref.schemas.types import NestedField
+from spec_ref.schemas.values import value_key
+from spec_ref.snapshots.manifest_list import write_manifest_list
+from spec_ref.versions import V2, V3
+
+Json = Any
+
+LOW, BELOW = "00000000-0000-0000-0000-000000000001", "7fffffff-ffff-ffff-ffff-ffffffffffff"
+MIDDLE, HIGH = "80000000-0000-0000-0000-000000000000", "f79c3e09-677c-4bbd-a479-3f349cb785e7"
+
+VALUES: dict[str, tuple[Json, ...]] = {
+    "boolean": (False, True),
+    "int": (-(2**31), -1, 0, 1, 34, 2**31 - 1),
+    "long": (str(-(2**63)), "-1", "0", "1", "34", str(2**63 - 1)),
+    "float": ("NaN", "-Infinity", -1.5, -0.0, 0.0, 1.5, "Infinity"),
+    "double": ("NaN", "-Infinity", -1.5, -0.0, 0.0, 1.5, "Infinity"),
+    "decimal(9, 2)": ("-14.20", "-0.01", "0.00", "0.01", "14.20"),
+    "date": ("1600-02-29", "1968-12-31", "1969-12-31", "1970-01-01", "2017-11-16"),
+    "timestamp": (
+        "1600-02-29T12:00:00.000000", "1969-12-31T22:59:59.999999", "1969-12-31T23:59:59.999999",
+        "1970-01-01T00:00:00.000000", "2017-11-16T22:31:08.000001",
+    ),
+    "timestamptz": (
+        "1600-02-29T12:00:00.000000+00:00", "1969-12-31T22:59:59.999999+00:00", "1969-12-31T23:59:59.999999+00:00",
+        "1970-01-01T00:00:00.000000+00:00", "2017-11-16T22:31:08.000001+00:00",
+    ),
+    "string": ("", "a", "ab", "abc", "\u00e9", "\uffff", "\U0001f600", "sixteen letters.x", "sixteen letters.y"),
+    "uuid": (LOW, BELOW, MIDDLE, HIGH),
+    "binary": ("", "00", "00FF", "7F", "80", "FF" * 17),
+}  # fmt: skip
+"""Values of each type, in exchange form: those next to which implementations went wrong."""
+
+TRANSFORMS: dict[str, tuple[str, ...]] = {
+    "boolean": ("identity",),
+    "int": ("identity", "bucket[4]", "truncate[10]"),
+    "long": ("identity", "bucket[4]", "truncate[10]"),
+    "float": ("identity",),
+    "double": ("identity",),
+    "decimal(9, 2)": ("identity", "bucket[4]", "truncate[50]"),
+    "date": ("identity", "bucket[4]", "year", "month", "day"),
+    "timestamp": ("identity", "bucket[4]", "year", "month", "day", "hour"),
+    "timestamptz": ("identity", "bucket[4]", "year", "month", "day", "hour"),
+    "string": ("identity", "bucket[4]", "truncate[2]"),
+    "uuid": ("identity", "bucket[4]"),
+    "binary": ("bucket[4]", "truncate[1]"),
+}
+
+LEAST = frozenset({-(2**31), str(-(2**63))})
+"""Values that cannot be truncated: the result is less than the least value of the type (contradiction C6)."""
+
+COMPARISONS = ("lt", "lt-eq", "gt", "gt-eq", "eq", "not-eq")
+AVOIDABLE = frozenset({"null", "nan", "zero", "default", "missing", *VALUES})
+"""What can be left out of tables and predicates, so that a known failure does not hide others.
+
+``null`` keeps null out of what is negated or compared, ``nan`` and ``zero`` leave out NaN and -0.0, ``default`` initial
+defaults, ``missing`` columns that files do not have, and the name of a type columns of it.
+"""
+
+FAR = 3
+
+
+@frozen
+class ColumnCase:
+    """A column of a table."""
+
+    name: str
+    type: str
+    born: int = 0
+    """The first file that has it."""
+
+    default: Json = None
+    """Its initial default, which rows of older files have."""
+
+
+@frozen
+class TableCase:
+    """A table and a predicate on it."""
+
+    columns: tuple[ColumnCase, ...]
+    files: tuple[tuple[tuple[Json, ...], ...], ...]
+    """Files of rows of values by column, in exchange form; values of columns that a file lacks are not written."""
+
+    partition: tuple[str, str] | None
+    """A transform and the name of its column."""
+
+    predicate: Json
+
+    @property
+    def types(self) -> dict[str, Json]:
+        """The types of the columns in JSON, by name."""
+        return {column.name: column.type for column in self.columns}
+
+    def rows(self) -> list[dict[str, Json]]:
+        """The rows as they have to be read."""
+        return [
+            {
+                column.name: value if number >= column.born else column.default
+                for column, value in zip(self.columns, row, strict=True)
+            }
+            for number, file in enumerate(self.files)
+            for row in file
+        ]
+
+    def schema_json(self) -> Json:
+        """The schema in JSON."""
+        fields = []
+        for number, column in enumerate(self.columns, 1):
+            field = {"id": number, "name": column.name, "required": False, "type": column.type}
+            if column.default is not None:
+                field["initial-default"] = field["write-default"] = constant(column.type, column.default)
+            fields.append(field)
+        return {"type": "struct", "schema-id": 0, "fields": fields}
+
+
+def constant(type_: str, value: Json) -> Json:
+    """A value as the spec's JSON has it: a long is a number."""
+    return int(value) if type_ == "long" else value
+
+
+def make_case(seed: int, avoid: frozenset[str] = frozenset()) -> TableCase:
+    """The table and predicate of a seed."""
+    chance = random.Random(seed)
+    kinds = [kind for kind in VALUES if kind not in avoid]
+    files = chance.randint(1, 3)
+    columns = []
+    for number in range(chance.randint(1, FAR)):
+        kind = chance.choice(kinds)
+        born = chance.choice((0, 0, 0, 1, 2)) if "missing" not in avoid else 0
+        takes_default = born and "default" not in avoid and kind not in ("float", "double") and chance.random() < 0.5
+        default = chance.choice(VALUES[kind]) if takes_default else None
+        columns.append(ColumnCase("abc"[number], kind, min(born, files), default))
+    rows = tuple(
+        tuple(tuple(_value(chance, column.type, avoid) for column in columns) for _ in range(chance.randint(1, 3)))
+        for _ in range(files)
+    )
+    partition = None
+    old = [column for column in columns if not column.born]
+    if old and chance.random() < 0.7:
+        source = chance.choice(old)
+        transform = chance.choice(TRANSFORMS[source.type])
+        values = {row[columns.index(source)] for file in rows for row in file}
+        if not (transform.startswith("truncate") and values & LEAST):
+            partition = (transform, source.name)
+    predicate = _predicate(chance, columns, avoid, 2)
+    return TableCase(tuple(columns), rows, partition, predicate)
+
+
+def _value(chance: random.Random, kind: str, avoid: frozenset[str]) -> Json:
+    if chance.random() < 0.2:
+        return None
+    return chance.choice([value for value in VALUES[kind] if not _avoided(value, avoid)])
+
+
+def _avoided(value: Json, avoid: frozenset[str]) -> bool:
+    is_minus_zero = isinstance(value, float) and value == 0 and str(value) == "-0.0"
+    return (value == "NaN" and "nan" in avoid) or (is_minus_zero and "zero" in avoid)
+
+
+def _predicate(chance: random.Random, columns: list[ColumnCase], avoid: frozenset[str], depth: int) -> Json:
+    if depth and chance.random() < 0.4:
+        kind = chance.choice(("and", "or", "not"))
+        if kind == "not":
+            return {"type": "not", "child": _predicate(chance, columns, avoid, depth - 1)}
+        sides = {side: _predicate(chance, columns, avoid, depth - 1) for side in ("left", "right")}
+        return {"type": kind, **sides}
+    leaf = _leaf(chance, chance.choice(columns), avoid)
+    if "null" in avoid and leaf["type"] not in ("is-null", "not-null"):
+        return {"type": "and", "left": _guard(leaf), "right": leaf}
+    return leaf
+
+
+def _guard(leaf: Json) -> Json:
+    return {"type": "not-null", "term": leaf.get("term")}
+
+
+def _leaf(chance: random.Random, column: ColumnCase, avoid: frozenset[str]) -> Json:
+    kinds = ["is-null", "not-null", "in", "not-in", *COMPARISONS, *COMPARISONS]
+    if column.type in ("float", "double"):
+        kinds += ["is-nan", "not-nan"]
+    if column.type == "string":
+        kinds += ["starts-with", "not-starts-with"]
+    kind = chance.choice(kinds)
+    if kind in ("is-null", "not-null", "is-nan", "not-nan"):
+        return {"type": kind, "term": column.name}
+    pool = [
+        constant(column.type, value)
+        for value in VALUES[column.type]
+        if value not in ("NaN", "Infinity", "-Infinity") and not _avoided(value, avoid)
+    ]
+    if kind in ("in", "not-in"):
+        return {"type": kind, "term": column.name, "values": chance.sample(pool, chance.randint(1, len(pool)))}
+    return {"type": kind, "term": column.name, "value": chance.choice(pool)}
+
+
+# Writing.
+
+
+def write_table(case: TableCase, folder: Path) -> Path:
+    """Write the table of a case.
+
+    Args:
+        case: the table.
+        folder: where; it must not exist.
+
+    Returns:
+        The metadata file.
+    """
+    (folder / "data").mkdir(parents=True)
+    (folder / "metadata").mkdir()
+    has_default = any(column.default is not None for column in case.columns)
+    version = V3 if has_default else V2
+    schema: Schema = reader(SCHEMA, V3, "JSC006")(case.schema_json())
+    spec: PartitionSpec = reader(SPEC, V3, "PAR016")(_spec(case))
+    entries = list(_entries(case, schema, spec, folder / "data"))
+    manifest = folder / "metadata" / "manifest.avro"
+    manifest.write_bytes(write_manifest(entries, spec, schema, version))
+    first_row_id = 0 if version is V3 else None
+    told = manifest_file(
+        entries, spec, schema, path=str(manifest), length=manifest.stat().st_size, snapshot_id=1, sequence_number=1,
+        first_row_id=first_row_id,
+    )  # fmt: skip
+    listed = folder / "metadata" / "list.avro"
+    listed.write_bytes(
+        write_manifest_list([told], version, snapshot_id=1, sequence_number=1, first_row_id=first_row_id)
+    )
+    count = sum(map(len, case.files))
+    snapshot = {"snapshot-id": 1, "sequence-number": 1, "timestamp-ms": 1515100955770, "manifest-list": str(listed),
+                "summary": {"operation": "append"}, "schema-id": 0}  # fmt: skip
+    metadata: dict[str, Json] = {
+        "format-version": int(version),
+        "table-uuid": "fb072c92-a02b-11e9-ae9c-1bb7bc9eca94",
+        "location": str(folder),
+        "last-sequence-number": 1,
+        "last-updated-ms": 1515100955770,
+        "last-column-id": len(case.columns),
+        "schemas": [case.schema_json()],
+        "current-schema-id": 0,
+        "partition-specs": [_spec(case)],
+        "default-spec-id": 0,
+        "last-partition-id": 1000 if case.partition else 999,
+        "sort-orders": [{"order-id": 0, "fields": []}],
+        "default-sort-order-id": 0,
+        "current-snapshot-id": 1,
+        "refs": {"main": {"snapshot-id": 1, "type": "branch"}},
+        "snapshots": [snapshot],
+        "snapshot-log": [{"snapshot-id": 1, "timestamp-ms": 1515100955770}],
+    }
+    if version is V3:
+        snapshot |= {"first-row-id": 0, "added-rows": count}
+        metadata["next-row-id"] = count
+    written = folder / "metadata" / "v1.metadata.json"
+    written.write_text(json.dumps(metadata), encoding="utf-8")
+    return written
+
+
+def _spec(case: TableCase) -> Json:
+    if case.partition is None:
+        return {"spec-id": 0, "fields": []}
+    transform, name = case.partition
+    source = next(number for number, column in enumerate(case.columns, 1) if column.name == name)
+    field = {"source-id": source, "field-id": 1000, "name": "part", "transform": transform}
+    return {"spec-id": 0, "fields": [field]}
+
+
+def _entries(case: TableCase, schema: Schema, spec: PartitionSpec, folder: Path) -> Iterator[ManifestEntry]:
+    for number, rows in enumerate(case.files):
+        values = [
+            {
+                field.id: from_exchange(field.type, value)
+                for field, value, column in zip(schema.fields, row, case.columns, strict=True)
+                if number >= column.born
+            }
+            for row in rows
+        ]
+        for part, (partition, group) in enumerate(_grouped(schema, spec, values)):
+            present = [field for field, one in zip(schema.fields, case.columns, strict=True) if number >= one.born]
+            path = folder / f"{number}-{part}.parquet"
+            columns = [arrow_values(field.type, [row[field.id] for row in group]) for field in present]
+            arrow = pa.Table.from_arrays(columns, schema=pa.schema([_with_id(field) for field in present]))
+            if not present:
+                arrow = _without_columns(len(group))
+            sink = io.BytesIO()
+            pq.write_table(arrow, sink)
+            path.write_bytes(sink.getvalue())
+            metrics = parquet_metrics(sink.getvalue())
+            file = DataFile(
+                content=FileContent.DATA,
+                file_path=str(path),
+                file_format=FileFormat.PARQUET,
+                partition=partition,
+                record_count=len(group),
+                file_size_in_bytes=len(sink.getvalue()),
+                value_counts=metrics.value_counts,
+                null_value_counts=metrics.null_value_counts,
+                nan_value_counts=metrics.nan_value_counts,
+                lower_bounds=metrics.lower_bounds,
+                upper_bounds=metrics.upper_bounds,
+            )
+            yield ManifestEntry(status=EntryStatus.ADDED, snapshot_id=1, data_file=file)
+
+
+def _with_id(field: NestedField) -> pa.Field[Any]:
+    return arrow_field(field).with_metadata({"PARQUET:field_id": str(field.id)})
+
+
+def _without_columns(rows: int) -> pa.Table:
+    """A file of rows needs a column: one that the table does not have."""
+    field = pa.field("gone", pa.int32(), metadata={"PARQUET:field_id": "99"})
+    return pa.Table.from_arrays([pa.array([0] * rows, pa.int32())], schema=pa.schema([field]))
+
+
+def _grouped(
+    schema: Schema, spec: PartitionSpec, rows: list[dict[int, Json]]
+) -> Iterator[tuple[dict[int, Json], list[dict[int, Json]]]]:
+    """The rows of a file by partition: a file has one."""
+    groups: dict[Any, tuple[dict[int, Json], list[dict[int, Json]]]] = {}
+    type_ = spec.partition_type(schema)
+    for row in rows:
+        partition = {}
+        for field in spec.fields:
+            source = next(one for one in schema.fields if one.id == field.source_id)
+            partition[field.field_id] = field.transform.apply(source.type, row.get(source.id))
+        groups.setdefault(value_key(type_, partition), (partition, []))[1].append(row)
+    yield from groups.values()
+
+
+# Making a case smaller.
+
+
+def smaller(case: TableCase, avoid: frozenset[str] = frozenset()) -> Iterator[TableCase]:
+    """Cases with one thing less than a case, the most first; what keeps out null stays where that is avoided."""
+    for place in range(len(case.files)):
+        if len(case.files) > 1:
+            rest = case.files[:place] + case.files[place + 1 :]
+            columns = tuple(
+                evolve(column, born=column.born - 1 if column.born > place else column.born) for column in case.columns
+            )
+            yield evolve(case, files=rest, columns=columns)
+    for place, file in enumerate(case.files):
+        for row in range(len(file)):
+            if len(file) > 1:
+                kept = file[:row] + file[row + 1 :]
+                yield evolve(case, files=(*case.files[:place], kept, *case.files[place + 1 :]))
+    yield from (evolve(case, predicate=predicate) for predicate in _simpler(case.predicate, guarded="null" in avoid))
+    if case.partition is not None:
+        yield evolve(case, partition=None)
+    used = {case.partition[1] if case.partition else None, *_names(case.predicate)}
+    for place, column in enumerate(case.columns):
+        if column.name not in used:
+            files = tuple(tuple(row[:place] + row[place + 1 :] for row in file) for file in case.files)
+            yield evolve(case, columns=case.columns[:place] + case.columns[place + 1 :], files=files)
+        for change in ({"default": None}, {"born": 0}):
+            simpler = evolve(column, **change)
+            if simpler != column:
+                yield evolve(case, columns=(*case.columns[:place], simpler, *case.columns[place + 1 :]))
+
+
+def _simpler(predicate: Json, *, guarded: bool) -> Iterator[Json]:
+    if guarded and predicate["type"] == "and" and predicate["left"] == _guard(predicate["right"]):
+        yield from ({**predicate, "right": inner} for inner in _simpler(predicate["right"], guarded=guarded))
+        return
+    for side in ("child", "left", "right"):
+        if side in predicate:
+            yield predicate[side]
+            yield from ({**predicate, side: inner} for inner in _simpler(predicate[side], guarded=guarded))
+    if len(predicate.get("values", ())) > 1:
+        for place in range(len(predicate["values"])):
+            yield {**predicate, "values": predicate["values"][:place] + predicate["values"][place + 1 :]}
+
+
+def _names(predicate: Json) -> set[str]:
+    if "term" in predicate:
+        return {predicate["term"]}
+    return {name for side in ("child", "left", "right") if side in predicate for name in _names(predicate[side])}
