@@ -1,0 +1,146 @@
+"""What the footer of a Parquet file says of its columns (Apache Parquet, FileMetaData).
+
+pyarrow ends the process over some damaged footers, so that they are read here, and checked before pyarrow sees them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import attrs
+
+from spec_ref.errors import SpecError, violation
+from spec_ref.formats.parquet_thrift import MAGIC, PHYSICAL_TYPES, ParquetNode, _Compact, read_footer
+
+CODE = "PQT007"
+MAX_VALUES = 1 << 25
+
+_EXACT = frozenset({"int32", "int64"})
+_COUNTS = frozenset({"INTEGER", "DATE", "TIME", "TIMESTAMP"})
+"""Annotations of integers that are compared as they stand."""
+
+
+@attrs.frozen
+class Chunk:
+    """One column, over all row groups."""
+
+    values: int
+    nulls: int | None
+    """None where a row group does not say."""
+
+    least: int | None = None
+    """Of integers only, whose statistics are never cut; None where a row group does not say."""
+
+    greatest: int | None = None
+    size: int = 0
+
+
+@attrs.frozen
+class Footer:
+    """The parts of a footer that entries of manifests repeat."""
+
+    rows: int
+    created_by: str | None
+    chunks: dict[int, Chunk]
+    """By field id, of the columns outside of lists and maps."""
+
+    offsets: tuple[int, ...]
+    """Where row groups start: at the first page of the first column."""
+
+
+def footer_of(file: Any, root: ParquetNode) -> Footer:
+    """The footer of a file whose schema was read.
+
+    Raises:
+        SpecError: PQT007, if the row groups are not those of the schema.
+    """
+    file.seek(0)
+    if (magic := file.read(len(MAGIC))) != MAGIC:
+        raise violation("PQT001", "the file does not begin as a Parquet file", found=magic, expected=repr(MAGIC))
+    compact = _Compact(read_footer(file))
+    compact.left = MAX_VALUES
+    try:
+        fields = {field_id: compact.value(kind, 0) for field_id, kind in compact.fields()}
+        return _footer(fields, list(_leaves(root)))
+    except (IndexError, KeyError, TypeError, ValueError) as error:
+        if isinstance(error, SpecError):
+            raise
+        raise _damaged(f"{type(error).__name__}: {error}") from error
+
+
+def _damaged(found: object) -> SpecError:
+    return violation(CODE, "the footer is damaged", found=found)
+
+
+def _number(value: Any) -> int:
+    if type(value) is not int:
+        raise _damaged(value)
+    return value
+
+
+def _footer(fields: dict[int, Any], leaves: list[tuple[ParquetNode, bool]]) -> Footer:
+    groups = [[column[3] for column in group[1]] for group in fields.get(4, [])]
+    rows = [_number(group[3]) for group in fields.get(4, [])]
+    if sum(rows) != _number(fields[3]):
+        raise violation(CODE, "the row groups have other rows than the file", found=sum(rows), expected=str(fields[3]))
+    chunks = {}
+    for columns in groups:
+        physical = [PHYSICAL_TYPES[_number(column[1])] for column in columns]
+        wanted = [node.physical for node, _ in leaves]
+        if physical != wanted:
+            raise violation(CODE, "a row group has other columns than the schema", found=physical, expected=f"{wanted}")
+        for column in columns:
+            for field_id in (4, 5, 6, 7, 9):
+                if _number(column[field_id]) < 0:
+                    raise _damaged(column[field_id])
+    for place, (node, repeated) in enumerate(leaves):
+        if node.field_id is not None and not repeated:
+            chunks[node.field_id] = _chunk(node, [columns[place] for columns in groups])
+    created_by = fields.get(6)
+    return Footer(
+        fields[3], created_by.decode("utf-8", "replace") if isinstance(created_by, bytes) else None, chunks,
+        tuple(sorted(_start(columns[0]) for columns in groups if columns)),
+    )  # fmt: skip
+
+
+def _start(column: dict[int, Any]) -> int:
+    pages = (_number(column[9]), _number(column.get(11, 0)))
+    return min(page for page in pages if page)
+
+
+def _chunk(node: ParquetNode, columns: Sequence[dict[int, Any]]) -> Chunk:
+    values = sum(column[5] for column in columns)
+    statistics = [column.get(12, {}) for column in columns]
+    counts = [one.get(3) for one in statistics]
+    nulls = sum(counts) if None not in counts else None
+    ends = [_ends(node, one) for one in statistics]
+    known = [one for one in ends if one is not None]
+    complete = bool(known) and len(known) == len(ends)
+    return Chunk(
+        values, nulls, min(one for one, _ in known) if complete else None,
+        max(two for _, two in known) if complete else None, sum(column[7] for column in columns),
+    )  # fmt: skip
+
+
+def _ends(node: ParquetNode, statistics: dict[int, Any]) -> tuple[int, int] | None:
+    """The least and the greatest value of a row group, as far as they compare as signed integers."""
+    if node.physical not in _EXACT or (node.logical is not None and node.logical not in _COUNTS):
+        return None
+    if node.logical == "INTEGER" and not node.parameters[-1]:
+        return None
+    ends = [statistics.get(6), statistics.get(5)]
+    if not all(isinstance(end, bytes) and len(end) in (4, 8) for end in ends):
+        return None
+    least, greatest = (int.from_bytes(end or b"", "little", signed=True) for end in ends)
+    return least, greatest
+
+
+def _leaves(node: ParquetNode, inside: bool = False) -> Iterator[tuple[ParquetNode, bool]]:
+    """The physical columns in their order, and whether each is inside of a list, a map or a variant."""
+    for child in node.children:
+        within = inside or child.repetition == "repeated" or child.logical == "VARIANT"
+        if child.children:
+            yield from _leaves(child, within)
+        else:
+            yield child, within

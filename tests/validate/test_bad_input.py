@@ -1,0 +1,140 @@
+"""Bad input is a finding with its reason, and the rest of the table is still checked."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from workbench import Workbench
+
+from conformance.golden_tables import materialize
+from conformance.validate.context import Level
+from conformance.validate.local import Local, Spool
+from conformance.validate.manifests import ROW_IDS
+from conformance.validate.run import Snapshots, Unreadable, validate
+from spec_ref.findings import Severity
+
+V2, VECTORS, PARQUET = "position-deletes-parquet", "deletion-vectors-parquet", "types-v2-parquet"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _golden_tables() -> None:
+    materialize([V2, VECTORS, PARQUET])
+
+
+def codes(bench: Workbench, level: Level = Level.ROWS) -> set[str]:
+    report = bench.validate(level)
+    return {finding.requirement for finding in report.findings if finding.severity is Severity.ERROR}
+
+
+def test_all_that_is_broken_is_told_in_one_run(tmp_path: Path) -> None:
+    bench = Workbench(V2, tmp_path)
+    first, second = (one for one in bench.manifests if one.listed["content"] == 0 and one is not bench.data)
+    bench.replaced[first.path] = None
+    second.listed["manifest_length"] = len(second.content()) + 1
+    second.pinned = True
+    bench.file["record_count"] += 5
+    assert codes(bench) == {"MLS003", "MLS004", "DFL005"}
+
+
+@pytest.mark.parametrize("length", [0, 4, 30, 300])
+@pytest.mark.parametrize("part", ["list", "manifest", "data", "vector"])
+def test_a_file_that_is_cut_anywhere_is_a_finding(part: str, length: int, tmp_path: Path) -> None:
+    bench = Workbench(VECTORS, tmp_path)
+    assert bench.manifests
+    location = {
+        "list": bench.list.path, "manifest": bench.data.path, "data": bench.file["file_path"],
+        "vector": bench.delete_file["file_path"],
+    }[part]  # fmt: skip
+    content = bench.read(location)[:length]
+    if part in ("list", "manifest"):
+        bench.replaced[location] = content
+    else:
+        bench.replace(location, content)
+    assert codes(bench)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("part", ["list", "manifest", "data", "vector"])
+def test_bytes_that_are_changed_anywhere_raise_nothing(part: str, seed: int, tmp_path: Path) -> None:
+    bench = Workbench(VECTORS, tmp_path)
+    assert bench.manifests
+    location = {
+        "list": bench.list.path, "manifest": bench.data.path, "data": bench.file["file_path"],
+        "vector": bench.delete_file["file_path"],
+    }[part]  # fmt: skip
+    content = bytearray(bench.read(location))
+    for place in range(seed, len(content), 97 + seed):
+        content[place] ^= 0x5A
+    bench.replaced[location if part in ("list", "manifest") else _path(location)] = bytes(content)
+    assert codes(bench) or part == "data"  # a data file has bytes that say nothing
+
+
+def _path(location: str) -> str:
+    from workbench import local
+
+    return local(location)
+
+
+def test_a_file_that_may_not_be_read_is_told_with_the_reason(tmp_path: Path) -> None:
+    if os.geteuid() == 0:
+        bench = Workbench(V2, tmp_path)
+        bench.replaced[bench.data.path] = None  # root may read all; a directory in its place it may not read as a file
+        moved = bench.write()
+        Path(moved[bench.data.path]).mkdir()
+        from workbench import over
+
+        with over(moved):
+            report = validate(bench.metadata_path, Level.MANIFESTS, Local())
+        told = next(finding for finding in report.findings if finding.requirement == "MLS003")
+        assert "directory" in told.violation.message
+        return
+    bench = Workbench(V2, tmp_path)
+    moved = bench.write()
+    Path(moved[bench.metadata_path]).chmod(0)
+    from workbench import over
+
+    with over(moved), pytest.raises(Unreadable, match="not permitted"):
+        validate(bench.metadata_path, Level.METADATA, Local())
+
+
+def test_a_file_that_grew_meanwhile_is_told_by_its_size(tmp_path: Path) -> None:
+    bench = Workbench(PARQUET, tmp_path)
+    content = bench.read(bench.file["file_path"])
+    bench.replaced[_path(bench.file["file_path"])] = content + content[-8:]
+    assert "DFL006" in codes(bench, Level.FILES)
+
+
+def test_metadata_that_a_reader_refuses_is_a_finding(tmp_path: Path) -> None:
+    bench = Workbench(V2, tmp_path)
+    bench.metadata["current-schema-id"] = 99
+    assert codes(bench) == {"TMD009"}
+
+
+@pytest.mark.parametrize("content", [b"", b"\x1f\x8b", b"[]", b'"text"', b"\xff\xfe{}"])
+def test_what_is_no_metadata_is_no_table(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "v1.metadata.json"
+    path.write_bytes(content)
+    with pytest.raises(Unreadable):
+        validate(str(path), Level.ROWS, Local())
+
+
+def test_an_empty_folder_is_no_table(tmp_path: Path) -> None:
+    with pytest.raises(Unreadable, match="no file has a name"):
+        validate(str(tmp_path), Level.ROWS, Local(), Snapshots("all"))
+
+
+def test_facts_that_do_not_fit_in_memory_are_kept_in_files() -> None:
+    import pyarrow as pa
+
+    from conformance.validate.emitted import Facts
+
+    spool = Spool(held_bytes=100)
+    rows = pa.RecordBatch.from_pylist([{"first": 1, "end": 2, "manifest": 0, "entry": 0, "key": "k" * 50}], ROW_IDS)
+    for number in range(20):
+        spool.add(Facts(number % 3, "row-ids", rows))
+    assert spool.buckets() == [0, 1, 2]
+    assert [len(list(spool.take(bucket))) for bucket in spool.buckets()] == [7, 7, 6]
+    spool.clear()
+    assert spool.buckets() == []

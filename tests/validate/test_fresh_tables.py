@@ -1,0 +1,53 @@
+"""Tables that engines write here and now have no errors: a few in every run, all with VALIDATE_FRESH=all."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from fresh_spark import FEATURES, FORMATS, VERSIONS, names
+
+from conformance.engines import launch
+from conformance.validate.context import Level
+from conformance.validate.local import Local
+from conformance.validate.run import Snapshots, validate
+from spec_ref.findings import Severity
+
+ALL = os.environ.get("VALIDATE_FRESH") == "all"
+FEW = ("merge_on_read_v3_parquet", "partitioned_v2_orc", "evolved_v1_avro")
+
+pytestmark = pytest.mark.engine
+
+
+def errors(location: str) -> list[str]:
+    report = validate(location, Level.ROWS, Local(), Snapshots("all"))
+    assert report.entries
+    return [str(finding) for finding in report.findings if finding.severity is Severity.ERROR]
+
+
+def run(engine: str, script: str, *arguments: str) -> list[str]:
+    launched = launch(engine)
+    command = [launched.command[0], str(Path(__file__).with_name(script)), *arguments]
+    done = subprocess.run(command, env=launched.env, capture_output=True, text=True, timeout=3600, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout.split()
+
+
+def test_tables_of_iceberg_java_are_valid(tmp_path: Path) -> None:
+    made = run("iceberg-java", "fresh_spark.py", str(tmp_path), *(() if ALL else FEW))
+    assert len(made) == (len(list(names())) if ALL else len(FEW))
+    found = {name: errors(f"{tmp_path}/db/{name}") for name in made}
+    assert {name: told for name, told in found.items() if told} == {}
+
+
+def test_tables_of_pyiceberg_are_valid(tmp_path: Path) -> None:
+    made = run("pyiceberg", "fresh_pyiceberg.py", str(tmp_path))
+    assert len(made) == 8
+    found = {location: errors(location) for location in made}
+    assert {location: told for location, told in found.items() if told} == {}
+
+
+def test_all_tables_are_many() -> None:
+    assert len(list(names())) == len(FEATURES) * len(VERSIONS) * len(FORMATS) >= 60

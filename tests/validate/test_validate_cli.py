@@ -1,0 +1,146 @@
+"""``iceberg-conformance validate`` as a person runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from conformance.golden_tables import PLACE, materialize
+
+VALID, BROKEN = "types-v2-parquet", "broken-manifest-missing"
+
+Cli = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _golden_tables() -> None:
+    materialize([VALID, BROKEN, "row-lineage-parquet"])
+
+
+@pytest.fixture
+def validate(tmp_path: Path) -> Cli:
+    def run(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "conformance", "validate", *map(str, arguments)],
+            cwd=tmp_path, env={**os.environ, **environment}, capture_output=True, text=True, timeout=120, check=False,
+        )  # fmt: skip
+
+    return run
+
+
+def test_a_valid_table_passes_and_a_broken_one_fails_and_both_are_told(validate: Cli) -> None:
+    done = validate(PLACE / VALID, PLACE / BROKEN, "--level", "rows")
+    assert done.returncode == 1
+    assert "error MLS003" in done.stdout
+    assert "what to do" in done.stdout
+    assert str(PLACE / VALID) in done.stdout
+    assert done.stderr == ""
+
+
+def test_json_has_the_published_form(validate: Cli) -> None:
+    done = validate(PLACE / BROKEN, "--format", "json")
+    (table,) = json.loads(done.stdout)["tables"]
+    error = next(one for one in table["findings"] if one["severity"] == "error")
+    assert error["code"] == "MLS003"
+    assert error["count"] == len(error["examples"]) == 1
+    assert error["file"].endswith(".avro")
+    assert error["what_to_do"]
+    assert table["counts"]["error"] == 1
+    assert {reader["engine"] for reader in table["readability"]} >= {"iceberg-java", "pyiceberg", "duckdb"}
+
+
+def test_json_lines_have_a_line_for_each_finding(validate: Cli) -> None:
+    rows = [json.loads(line) for line in validate(PLACE / BROKEN, "--format", "jsonl").stdout.splitlines()]
+    assert {row["location"] for row in rows} == {str(PLACE / BROKEN)}
+    assert "MLS003" in {row["code"] for row in rows}
+
+
+def test_sarif_names_rules_results_and_places(validate: Cli) -> None:
+    log = json.loads(validate(PLACE / BROKEN, "--format", "sarif").stdout)
+    (run,) = log["runs"]
+    assert log["version"] == "2.1.0"
+    result = next(one for one in run["results"] if one["level"] == "error")
+    assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"] == "MLS003"
+    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].endswith(".avro")
+
+
+def test_junit_counts_failures(validate: Cli) -> None:
+    root = ElementTree.fromstring(validate(PLACE / BROKEN, PLACE / VALID, "--format", "junit").stdout)
+    assert [suite.get("failures") for suite in root] == ["1", "0"]
+
+
+def test_selecting_and_ignoring_decide_what_fails(validate: Cli) -> None:
+    assert validate(PLACE / BROKEN, "--ignore", "MLS").returncode == 0
+    assert validate(PLACE / BROKEN, "--select", "DFL").returncode == 0
+    assert validate(PLACE / BROKEN, "--select", "mls003").returncode == 1
+    assert validate(PLACE / VALID, "--fail-on", "warning").returncode == 1
+    assert validate(PLACE / BROKEN, "--fail-on", "never").returncode == 0
+
+
+def test_a_baseline_accepts_what_it_knows(validate: Cli, tmp_path: Path) -> None:
+    known = tmp_path / "known.json"
+    assert validate(PLACE / BROKEN, "--format", "json", "-o", known).returncode == 1
+    done = validate(PLACE / BROKEN, "--baseline", known)
+    assert done.returncode == 0
+    assert "in the baseline" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ((), "name a table"),
+        (("x", "--level", "deep"), "deep"),
+        (("x", "--select", "NOPE1"), "no requirement"),
+        (("x", "--snapshots", "newest"), "--snapshots newest"),
+        (("x", "--diff"), "OLD and NEW"),
+        (("x", "--workers", "0"), "--workers 0"),
+        (("x", "--baseline", "missing.json"), "cannot be read"),
+        (("catalog:prod",), "catalog:NAME.NAMESPACE.TABLE"),
+    ],
+)
+def test_wrong_usage_is_told_in_one_line(validate: Cli, arguments: tuple[str, ...], told: str) -> None:
+    done = validate(*arguments)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_snapshot_that_is_not_there_is_wrong_usage(validate: Cli) -> None:
+    done = validate(PLACE / VALID, "--snapshots", "17")
+    assert done.returncode == 2
+    assert "no snapshot 17" in done.stderr
+
+
+def test_a_root_that_cannot_be_read_is_not_examined(validate: Cli, tmp_path: Path) -> None:
+    text = tmp_path / "v1.metadata.json"
+    text.write_text("no JSON")
+    for location in (tmp_path / "nothing", text, "nope://host/table"):
+        done = validate(location, PLACE / VALID)
+        assert done.returncode == 3
+        assert "cannot be read" in done.stdout
+        assert str(PLACE / VALID) in done.stdout
+
+
+def test_every_snapshot_or_one_can_be_chosen(validate: Cli) -> None:
+    report = json.loads(validate(PLACE / "row-lineage-parquet", "--snapshots", "all", "--format", "json").stdout)
+    (table,) = report["tables"]
+    assert len(table["snapshots"]) > 1
+    one = table["snapshots"][-1]
+    report = json.loads(validate(PLACE / "row-lineage-parquet", "--snapshots", one, "--format", "json").stdout)
+    assert report["tables"][0]["snapshots"] == [one]
+
+
+def test_the_old_version_of_a_table_is_compared_with_the_new(validate: Cli) -> None:
+    folder = PLACE / "row-lineage-parquet" / "metadata"
+    versions = sorted(folder.glob("v*.metadata.json"), key=lambda path: int(path.name[1:].partition(".")[0]))
+    assert validate("--diff", versions[0], versions[-1]).returncode == 0
+    done = validate("--diff", versions[-1], versions[0])
+    assert done.returncode == 1
+    assert "last-sequence-number decreased" in done.stdout
