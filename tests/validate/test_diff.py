@@ -1,0 +1,94 @@
+"""What may not vanish or change between two versions of a table."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.golden_tables import PLACE, materialize
+from conformance.pipeline.tables import metadata_location
+from conformance.validate.diff import changes
+from spec_ref.findings import Severity
+from spec_ref.table_metadata import read_metadata
+
+TABLE = "row-lineage-parquet"
+Json = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def metadata() -> Json:
+    materialize([TABLE])
+    found: Json = json.loads(Path(metadata_location(str(PLACE / TABLE))).read_text())
+    return found
+
+
+def found(old: Json, new: Json) -> set[str]:
+    told = changes(read_metadata(copy.deepcopy(old)), read_metadata(copy.deepcopy(new)), "old", "new")
+    return {finding.requirement for finding in told if finding.severity is Severity.ERROR}
+
+
+def test_a_version_against_itself_is_unchanged(metadata: Json) -> None:
+    assert found(metadata, metadata) == set()
+
+
+def _snapshot(new: Json, **changed: Any) -> None:
+    last = new["snapshots"][-1]
+    number = new["last-sequence-number"] + 1
+    made = {**last, "snapshot-id": 5, "sequence-number": number, "parent-snapshot-id": last["snapshot-id"],
+            "first-row-id": new["next-row-id"], "added-rows": 0}  # fmt: skip
+    new["last-sequence-number"] = number
+    new["snapshots"].append({**made, **changed})
+
+
+def _reused(new: Json) -> None:
+    new["schemas"].append({**new["schemas"][0], "schema-id": 9, "fields": [
+        *new["schemas"][0]["fields"][:-1], {"id": 2, "name": "again", "required": False, "type": "boolean"}
+    ]})  # fmt: skip
+
+
+CASES: dict[str, tuple[str, Callable[[Json], object]]] = {
+    "another table": ("TMD002", lambda new: new.update({"table-uuid": "00000000-0000-0000-0000-000000000001"})),
+    "last column id": ("TMD006", lambda new: new.update({"last-column-id": new["last-column-id"] - 1, "schemas": [
+        {**schema, "fields": schema["fields"][:1]} for schema in new["schemas"]]})),
+    "last partition id": ("TMD013", lambda new: new.update({"last-partition-id": 5})),
+    "schema of one id": ("EVO002", lambda new: new["schemas"][0]["fields"][0].update(name="other")),
+    "snapshot of one id": ("SNP001", lambda new: new["snapshots"][0]["summary"].update(operation="replace")),
+    "order of one id": ("TMD019", lambda new: new["sort-orders"][0].update(fields=[
+        {"transform": "identity", "source-id": 1, "direction": "asc", "null-order": "nulls-first"}])),
+    "column of another type": ("EVO001", _reused),
+    "row ids again": ("LIN023", lambda new: _snapshot(new, **{"first-row-id": 0})),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_may_not_change_is_told(name: str, metadata: Json) -> None:
+    code, change = CASES[name]
+    new = copy.deepcopy(metadata)
+    change(new)
+    assert code in found(metadata, new)
+
+
+def test_an_ordinary_commit_is_allowed(metadata: Json) -> None:
+    new = copy.deepcopy(metadata)
+    _snapshot(new)
+    new["current-snapshot-id"] = 5
+    new["refs"]["main"]["snapshot-id"] = 5
+    assert found(metadata, new) == set()
+
+
+def test_an_expired_snapshot_is_allowed(metadata: Json) -> None:
+    new = copy.deepcopy(metadata)
+    del new["snapshots"][0]
+    assert found(metadata, new) == set()
+
+
+def test_going_back_is_told(metadata: Json) -> None:
+    old = copy.deepcopy(metadata)
+    _snapshot(old, **{"added-rows": 4})
+    old["next-row-id"] += 4
+    assert found(old, metadata) == {"TMD004", "TMD024"}

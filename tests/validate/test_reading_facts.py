@@ -1,0 +1,101 @@
+"""Readability, advice, tolerated errors, fingerprints and baselines: data that points to what there is."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.golden_tables import PLACE, materialize
+from conformance.validate import tolerated
+from conformance.validate.advice import _BY_AREA, _BY_CODE, advice
+from conformance.validate.context import Level
+from conformance.validate.fingerprints import Evidence, suspect
+from conformance.validate.local import Local
+from conformance.validate.readability import engines, facts, readers
+from conformance.validate.run import validate
+from spec_ref.errors import Violation
+from spec_ref.findings import EXAMPLES, Finding, Severity, Tally
+from spec_ref.requirements import register
+
+
+def test_facts_name_known_engines_and_have_evidence() -> None:
+    assert {fact.engine for fact in facts()} <= set(engines())
+    assert all(fact.evidence and fact.reason for fact in facts())
+    assert {fact.outcome for fact in facts()} <= {"refuses", "fails", "wrong"}
+
+
+@pytest.mark.parametrize(
+    ("table", "engine", "feature"),
+    [
+        ("deletion-vectors-parquet", "clickhouse", "deletion-vectors"),
+        ("equality-deletes-parquet", "pyiceberg", "equality-deletes"),
+        ("types-v2-avro", "duckdb", "avro-files"),
+        ("types-v2-orc", "iceberg-rust", "orc-files"),
+        ("defaults-parquet", "clickhouse", "initial-defaults"),
+    ],
+)
+def test_a_table_tells_who_cannot_read_it(table: str, engine: str, feature: str) -> None:
+    materialize([table])
+    report = validate(str(PLACE / table), Level.MANIFESTS, Local())
+    reader = next(one for one in readers(report.features) if one.engine == engine)
+    assert feature in {fact.feature for fact in reader.obstacles}
+    assert not reader.reads
+
+
+def test_a_plain_table_can_be_read_by_all() -> None:
+    materialize(["position-deletes-parquet"])
+    report = validate(str(PLACE / "position-deletes-parquet"), Level.ROWS, Local())
+    assert all(reader.reads for reader in readers(report.features))
+    assert any("Iceberg-Java" in writer for writer in report.writers)
+
+
+def test_advice_names_codes_of_the_register() -> None:
+    assert set(_BY_CODE) <= set(register())
+    assert {code[:3] for code in register()} >= set(_BY_AREA)
+    assert all(advice(code) for code in register())
+
+
+def test_what_is_tolerated_is_of_the_register_and_matches_only_itself() -> None:
+    (row,) = [one for one in tolerated.known() if one.code == "DFL020"]
+    assert row.evidence
+
+    def found(value: str) -> Finding:
+        problem = Violation(requirement="DFL020", message="the Avro type is another", found=value)
+        return next(tolerated.tolerate([Finding(problem, Severity.ERROR)]))
+
+    assert found("list<136: long>").severity is Severity.TOLERATED
+    assert found("list<136: string>").severity is Severity.ERROR
+
+
+@pytest.mark.parametrize(
+    ("evidence", "writer"),
+    [
+        (Evidence(created_by="parquet-cpp-arrow version 21.0.0"), "Arrow"),
+        (Evidence(created_by="DuckDB version v1.5.5"), "DuckDB"),
+        (
+            Evidence(summary={"iceberg-version": "Apache Iceberg 1.10.2 (commit 1)", "engine-name": "spark"}),
+            "1.10.2 (spark)",
+        ),
+    ],
+)
+def test_writers_are_suspected_by_what_they_leave(evidence: Evidence, writer: str) -> None:
+    assert writer in (suspect(evidence) or "")
+
+
+def test_nobody_is_suspected_without_evidence() -> None:
+    assert suspect(Evidence()) is None
+
+
+def test_a_tally_does_not_depend_on_order_or_grouping() -> None:
+    def one(number: int, code: str = "DFL005") -> Finding:
+        place = Violation(requirement=code, message="m", file=f"f{number % 3}", path=f"/{number}/x")
+        return Finding(place, Severity.ERROR)
+
+    findings = [one(number) for number in range(40)] + [one(7, "DFL006")]
+    whole = Tally(findings).findings()
+    parts = Tally()
+    for start in range(0, 41, 7):
+        parts.add(Tally(reversed(findings[start : start + 7])).findings())
+    assert parts.findings() == whole
+    assert [finding.count for finding in whole] == [40, 1]
+    assert [len(finding.places) for finding in whole] == [EXAMPLES, 1]
+    assert [place.path for place in whole[0].places] == ["/0/x", "/3/x", "/6/x", "/9/x", "/12/x"]
