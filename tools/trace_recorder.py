@@ -1,0 +1,72 @@
+"""A pytest plugin that records which requirements are seen broken while tests run.
+
+    pytest -p tools.trace_recorder --trace-out results/trace.json
+
+Whatever reads or checks makes a `spec_ref.errors.Violation` for what it refuses or finds. The file has, for each
+requirement, the test modules whose passing tests made one: a rule that no test sees broken may well be one that cannot
+fail. `python -m tools.trace --run results/trace.json` says which those are.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spec_ref.errors import Violation
+
+PROPERTY = "requirements"
+"""The property of a test's report that carries the codes, from the workers of pytest-xdist too."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The option that turns the recorder on."""
+    parser.addoption(
+        "--trace-out", type=Path, metavar="FILE", help="write which requirements were seen broken, and where"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Record, where that was asked for."""
+    if config.getoption("--trace-out") is not None:
+        config.pluginmanager.register(Recorder(config.getoption("--trace-out"), Path(str(config.rootpath))))
+
+
+class Recorder:
+    """Collects the codes of the test that runs, and at the end writes those of all that passed."""
+
+    def __init__(self, path: Path, root: Path) -> None:
+        self.path = path.absolute()
+        self.root = root
+        self.codes: set[str] = set()
+        self.modules: dict[str, set[str]] = defaultdict(set)
+        made = Violation.__init__
+
+        def recorded(violation: Violation, *args: Any, **fields: Any) -> None:
+            made(violation, *args, **fields)
+            self.codes.add(violation.requirement)
+
+        Violation.__init__ = recorded
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Any:
+        self.codes.clear()
+        try:
+            return (yield)
+        finally:
+            item.user_properties.append((PROPERTY, sorted(self.codes)))
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "call" and report.passed:
+            for name, codes in report.user_properties:
+                if name == PROPERTY:
+                    for code in codes:
+                        self.modules[code].add(report.nodeid.partition("::")[0])
+
+    def pytest_sessionfinish(self) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        found = {code: sorted(modules) for code, modules in sorted(self.modules.items())}
+        self.path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
