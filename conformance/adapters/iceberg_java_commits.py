@@ -178,9 +178,8 @@ class JavaWriter:
 
     def _data_file(self, name: str, part: str, rows: int) -> Any:
         builder = self._races.iceberg.DataFiles.builder(self._races.spec).withPath(self._path(name))
-        return builder.withFormat("parquet").withPartitionPath(f"part={part}").withRecordCount(rows).withFileSizeInBytes(
-            100 * rows
-        ).build()  # fmt: skip
+        builder = builder.withFormat("parquet").withPartitionPath(f"part={part}").withRecordCount(rows)
+        return builder.withFileSizeInBytes(100 * rows).build()
 
     def _new(self, change: Change) -> list[Any]:
         return [self._data_file(file["name"], file["part"], file["rows"]) for file in change.get("files", ())]
@@ -291,7 +290,8 @@ class JavaWriter:
         return self._table.updateSpec().addField(change["name"], term)
 
     def _sort_order(self, change: Change) -> Any:
-        return self._table.replaceSortOrder().asc(change["by"])
+        first = self._races.iceberg.NullOrder.NULLS_FIRST
+        return self._table.replaceSortOrder().asc(self._races.expressions.ref(change["by"]), first)
 
     def _properties(self, change: Change) -> Any:
         update = self._table.updateProperties()

@@ -20,6 +20,7 @@ from pyiceberg.types import UnknownType, UUIDType
 
 from conformance.adapters import (
     native,
+    pyiceberg_commits,
     pyiceberg_expressions,
     pyiceberg_manifests,
     pyiceberg_metadata,
@@ -182,6 +183,7 @@ def operations() -> dict[str, Callable[[Arguments], object]]:
         "bound.truncate": _bound_truncate,
         "type.parse": _type_parse,
         **pyiceberg_metadata.operations(engine_type),
+        **pyiceberg_commits.operations(),
         **pyiceberg_expressions.operations(),
         **pyiceberg_manifests.operations(),
         **pyiceberg_puffin.operations(),

@@ -89,10 +89,6 @@ def _validated(change: Change, planned: Table, current: Table) -> bool:
                     of = file.get("of")
                     if not kept and (of == one or (of is None and file["part"] == live[one]["part"])):
                         return False
-        if isolation and snapshot["op"] != "replace":
-            gone = [file for file in snapshot["removed"] if file["kind"] == "data" and _matches(change, file)]
-            if gone:
-                return False
     if current["version"] > 2 and any(file["kind"] == "position" for file in change.get("deletes", ())):
         return False  # v3 takes no new position delete files
     vectors = {file["of"] for file in change.get("deletes", ()) if file["kind"] == "vector"}
@@ -101,7 +97,17 @@ def _validated(change: Change, planned: Table, current: Table) -> bool:
     )
 
 
-def _snapshot(change: Change, current: Table) -> Table:
+def _others_removed(change: Change, planned: Table, current: Table) -> bool:
+    """Whether others removed data files that may match under an isolation."""
+    return "isolation" in change and any(
+        file["kind"] == "data" and _matches(change, file)
+        for snapshot in _since(change, planned, current)
+        if snapshot["op"] != "replace"
+        for file in snapshot["removed"]
+    )
+
+
+def _snapshot(change: Change, current: Table, *, with_deletes: bool = False) -> Table:
     table = copy.deepcopy(current)
     branch = change.get("branch", "main")
     head = _head(table, branch)
@@ -111,7 +117,9 @@ def _snapshot(change: Change, current: Table) -> Table:
         table["sequence"] += 1
     gone = [*change.get("remove", ()), *change.get("remove_deletes", ())]
     if change["op"] == "delete-where":
-        gone = [name for name, file in files.items() if file["kind"] == "data" and _matches(change, file)]
+        gone = [
+            name for name, file in files.items() if (with_deletes or file["kind"] == "data") and _matches(change, file)
+        ]
     gone += [
         name for name, file in files.items() if file["kind"] == "vector" and file["of"] in gone and name not in gone
     ]
@@ -147,6 +155,11 @@ def _with(current: Table, **changes: Any) -> Table:
     return {**copy.deepcopy(current), **changes}
 
 
+def _without(current: Table, expired: set[int]) -> Table:
+    snapshots = {one: snapshot for one, snapshot in current["snapshots"].items() if one not in expired}
+    return _with(current, snapshots=snapshots, statistics=[one for one in current["statistics"] if one not in expired])
+
+
 def outcomes(change: Change, planned: Table, current: Table) -> list[tuple[str, Table]]:
     """What may come of committing a change, the one that the text leads to first.
 
@@ -158,12 +171,17 @@ def outcomes(change: Change, planned: Table, current: Table) -> list[tuple[str, 
     lost = (CONFLICT, current)
     moved = planned != current
     match change["op"]:
-        case "append" | "fast-append" | "delete-where" if not change.get("isolation"):
+        case "append" | "fast-append":
             return [(COMMITTED, _snapshot(change, current))]
-        case "append" | "fast-append" | "overwrite" | "delete" | "delete-where" | "rewrite" | "row-delta":
+        case "delete-where":
+            # The deletes of a partition may be taken out with all its data files, as they apply to nothing any more.
+            return [(COMMITTED, _snapshot(change, current)), (COMMITTED, _snapshot(change, current, with_deletes=True))]
+        case "overwrite" | "delete" | "rewrite" | "row-delta":
             if not _validated(change, planned, current):
                 return [lost]
             done = COMMITTED, _snapshot(change, current)
+            if _others_removed(change, planned, current):
+                return [lost, done]  # of files that are not overwritten: an isolation may validate it
             # Where the branch was rolled back, a writer may not know what happened meanwhile.
             return [done] if _leads_back(change, planned, current) else [done, lost]
         case "schema":
@@ -211,10 +229,11 @@ def outcomes(change: Change, planned: Table, current: Table) -> list[tuple[str, 
             if change["at"] not in current["snapshots"]:
                 return [lost, done]
         case "expire":
+            # What expires may be chosen when the change is planned or when it is committed, and nothing forces it.
             kept = {ref["snapshot"] for ref in current["refs"].values()}
-            snapshots = {one: snapshot for one, snapshot in current["snapshots"].items() if one in kept}
-            statistics = [one for one in current["statistics"] if one in kept]
-            return [(COMMITTED, _with(current, snapshots=snapshots, statistics=statistics))]
+            known = set(planned["snapshots"]) - {ref["snapshot"] for ref in planned["refs"].values()}
+            return [(COMMITTED, _without(current, set(current["snapshots"]) - kept)),
+                    (COMMITTED, _without(current, known - kept))]  # fmt: skip
         case "upgrade":
             return [(COMMITTED, _with(current, version=max(change["version"], current["version"])))]
         case _:

@@ -1,0 +1,279 @@
+"""Races of commits on PyIceberg: handles on one table of its SQL catalog, which is in SQLite."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.exceptions import CommitFailedException, ValidationException
+from pyiceberg.expressions import AlwaysTrue, EqualTo
+from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
+from pyiceberg.partitioning import PartitionField, PartitionSpec
+from pyiceberg.schema import Schema
+from pyiceberg.table.statistics import StatisticsFile
+from pyiceberg.table.update.snapshot import ExpireSnapshots, ManageSnapshots
+from pyiceberg.transforms import IdentityTransform, parse_transform
+from pyiceberg.typedef import Record
+from pyiceberg.types import IntegerType, LongType, NestedField, StringType
+
+from conformance.adapters import race_logs
+from conformance.adapters.race_logs import Arguments, Change, Conflict
+from conformance.adapters.serve import Unsupported
+
+TYPES = {"long": LongType(), "string": StringType()}
+TABLE = "races.table"
+LOST = (CommitFailedException, ValidationException, ValueError)
+"""What a commit raises where others have made it impossible."""
+
+WRITTEN_VERSIONS = (1, 2)
+
+
+def _schema() -> Schema:
+    return Schema(
+        *(
+            NestedField(field_id=id_, name=name, field_type=TYPES[type_], required=required)
+            for name, id_, type_, required in race_logs.SCHEMA_FIELDS
+        )
+    )
+
+
+def _partitioned() -> PartitionSpec:
+    field = PartitionField(source_id=2, field_id=1000, transform=IdentityTransform(), name="part")
+    return PartitionSpec(field, spec_id=0)
+
+
+def replay(args: Arguments) -> object:
+    """Follow a log."""
+    version = args["format_version"]
+    if version not in WRITTEN_VERSIONS:
+        raise Unsupported(f"PyIceberg writes no tables of version {version}")
+    if any("reply" in step for step in args["log"]):
+        raise Unsupported("answers of the catalog cannot be lost here")
+    changes = [*args["base"], *(step["change"] for step in args["log"] if step["do"] == "stage")]
+    serializable = any(change.get("isolation") == "serializable" for change in changes)
+    level = "serializable" if serializable else "snapshot"
+    properties = {
+        **race_logs.PROPERTIES,
+        "format-version": str(version),
+        "write.delete.isolation-level": level,
+        "write.update.isolation-level": level,
+    }
+    with tempfile.TemporaryDirectory(prefix="iceberg-conformance-races-") as directory:
+        catalogs: list[SqlCatalog] = []
+
+        def catalog() -> SqlCatalog:
+            location = {"uri": f"sqlite:///{directory}/catalog.db", "warehouse": f"file://{directory}"}
+            catalogs.append(SqlCatalog("races", **location))
+            return catalogs[-1]
+
+        first = catalog()
+        first.create_namespace("races")
+        first.create_table(TABLE, _schema(), partition_spec=_partitioned(), properties=properties)
+        snapshots: list[int] = []
+        try:
+            return race_logs.replayed(
+                args, lambda: Writer(catalog(), snapshots), lambda: _told(first.load_table(TABLE), snapshots)
+            )
+        finally:
+            for one in catalogs:
+                one.engine.dispose()
+
+
+class Writer:
+    """A handle on the table, by a catalog of its own."""
+
+    def __init__(self, catalog: SqlCatalog, snapshots: list[int]) -> None:
+        self._catalog, self._snapshots = catalog, snapshots
+        self._table: Any = None
+        self._transaction: Any = None
+
+    def load(self) -> None:
+        """Load the table."""
+        self._table = self._catalog.load_table(TABLE)
+
+    def stage(self, change: Change) -> None:
+        """Plan a change in a transaction.
+
+        Raises:
+            Unsupported: PyIceberg does not have it.
+        """
+        name = "_" + change["op"].replace("-", "_")
+        if not hasattr(self, name):
+            raise Unsupported(f"PyIceberg has no {change['op']}")
+        # The table of a transaction is refreshed when it is tried again, so each has a handle of its own.
+        self._transaction = self._catalog.load_table(TABLE).transaction()
+        self._transaction._table.metadata = self._table.metadata
+        self._transaction._table.metadata_location = self._table.metadata_location
+        getattr(self, name)(change)
+
+    def commit(self, *, reply: str | None = None) -> None:
+        """Commit the transaction.
+
+        Raises:
+            Conflict: PyIceberg did not commit it.
+        """
+        del reply
+        try:
+            self._transaction.commit_transaction()
+        except LOST as error:
+            raise Conflict(str(error)) from error
+        self.load()
+        self._snapshots.extend(
+            one.snapshot_id
+            for one in sorted(self._table.metadata.snapshots, key=lambda one: one.timestamp_ms)
+            if one.snapshot_id not in self._snapshots
+        )
+
+    # Files
+
+    def _path(self, name: str) -> str:
+        return f"{self._table.location()}/data/{name}"
+
+    def _new(self, change: Change) -> list[DataFile]:
+        return [self._data_file(file["name"], file["part"], file["rows"]) for file in change.get("files", ())]
+
+    def _data_file(self, name: str, part: str, rows: int) -> DataFile:
+        made = DataFile.from_args(
+            content=DataFileContent.DATA, file_path=self._path(name), file_format=FileFormat.PARQUET,
+            partition=Record(part), record_count=rows, file_size_in_bytes=100 * rows,
+            # Without metrics PyIceberg deletes no file by a predicate, whatever the partition says.
+            value_counts={2: rows}, null_value_counts={2: 0}, nan_value_counts={},
+            lower_bounds={2: part.encode()}, upper_bounds={2: part.encode()},
+        )  # fmt: skip
+        made.spec_id = 0
+        return made
+
+    def _known(self, change: Change) -> list[DataFile]:
+        names = {self._path(name) for name in change.get("remove", ())}
+        snapshot = self._table.metadata.snapshot_by_name(change.get("branch", "main"))
+        return [
+            entry.data_file
+            for manifest in snapshot.manifests(self._table.io)
+            for entry in manifest.fetch_manifest_entry(self._table.io)
+            if entry.data_file.file_path in names
+        ]
+
+    def _filter(self, change: Change) -> Any:
+        part = change.get("filter", {}).get("part")
+        return AlwaysTrue() if part is None else EqualTo("part", part)
+
+    # Changes of files
+
+    def _append(self, change: Change, *, fast: bool = False) -> None:
+        update = self._transaction.update_snapshot(branch=change.get("branch", "main"))
+        with update.fast_append() if fast else update.merge_append() as producer:
+            for file in self._new(change):
+                producer.append_data_file(file)
+
+    def _fast_append(self, change: Change) -> None:
+        self._append(change, fast=True)
+
+    def _overwrite(self, change: Change) -> None:
+        with self._transaction.update_snapshot(branch=change.get("branch", "main")).overwrite() as producer:
+            if "filter" in change:
+                producer._predicate = self._filter(change)
+            for file in self._new(change):
+                producer.append_data_file(file)
+            for file in self._known(change):
+                producer.delete_data_file(file)
+
+    def _delete_where(self, change: Change) -> None:
+        with self._transaction.update_snapshot(branch=change.get("branch", "main")).delete() as producer:
+            producer.delete_by_predicate(self._filter(change))
+
+    # Changes of the metadata
+
+    def _schema(self, change: Change) -> None:
+        with self._transaction.update_schema() as update:
+            update.add_column(change["add"], IntegerType())
+
+    def _spec(self, change: Change) -> None:
+        with self._transaction.update_spec() as update:
+            update.add_field(change["source"], parse_transform(change["transform"]), change["name"])
+
+    def _sort_order(self, change: Change) -> None:
+        with self._transaction.update_sort_order() as update:
+            update.asc(change["by"], IdentityTransform())
+
+    def _properties(self, change: Change) -> None:
+        if change.get("remove"):
+            self._transaction.remove_properties(*change["remove"])
+        self._transaction.set_properties(change.get("set", {}))
+
+    def _branch(self, change: Change) -> None:
+        self._references().create_branch(self._snapshots[change["at"] - 1], change["name"]).commit()
+
+    def _tag(self, change: Change) -> None:
+        self._references().create_tag(self._snapshots[change["at"] - 1], change["name"]).commit()
+
+    def _remove_ref(self, change: Change) -> None:
+        self._references().remove_branch(change["name"]).commit()
+
+    def _rollback(self, change: Change) -> None:
+        self._references().set_current_snapshot(snapshot_id=self._snapshots[change["to"] - 1]).commit()
+
+    def _references(self) -> ManageSnapshots:
+        return ManageSnapshots(self._transaction)
+
+    def _statistics(self, change: Change) -> None:
+        made = StatisticsFile(
+            **{
+                "snapshot-id": self._snapshots[change["at"] - 1],
+                "statistics-path": self._path("statistics"),
+                "file-size-in-bytes": 100,
+                "file-footer-size-in-bytes": 50,
+                "blob-metadata": [],
+            }
+        )
+        with self._transaction.update_statistics() as update:
+            update.set_statistics(made)
+
+    def _expire(self, change: Change) -> None:
+        del change
+        with ExpireSnapshots(self._transaction) as update:
+            update.older_than(datetime.now() + timedelta(days=1))  # noqa: DTZ005
+
+    def _upgrade(self, change: Change) -> None:
+        if change["version"] not in WRITTEN_VERSIONS:
+            raise Unsupported(f"PyIceberg writes no tables of version {change['version']}")
+        self._transaction.upgrade_table_version(change["version"])
+
+
+def _told(table: Any, snapshots: list[int]) -> dict[str, Any]:
+    metadata = table.metadata
+    refs: dict[str, Any] = {}
+    for name, ref in metadata.refs.items():
+        snapshot = metadata.snapshot_by_id(ref.snapshot_id)
+        files = {
+            entry.data_file.file_path.rsplit("/", 1)[-1]: str(entry.sequence_number)
+            for manifest in snapshot.manifests(table.io)
+            for entry in manifest.fetch_manifest_entry(table.io)
+        }
+        line, at = [], snapshot
+        while at is not None:
+            line.append(None if at.summary is None else at.summary.operation.value)
+            at = None if at.parent_snapshot_id is None else metadata.snapshot_by_id(at.parent_snapshot_id)
+        refs[name] = {"type": ref.snapshot_ref_type.value, "operations": line[::-1], "files": files}
+    schema = metadata.schema()
+    return {
+        "format-version": metadata.format_version,
+        "last-sequence-number": str(getattr(metadata, "last_sequence_number", 0)),
+        "columns": [field.name for field in schema.fields],
+        "spec": [field.name for field in metadata.spec().fields],
+        "sort": [schema.find_field(field.source_id).name for field in table.sort_order().fields],
+        "properties": {
+            name: value for name, value in metadata.properties.items() if name.startswith(race_logs.PREFIX)
+        },
+        "refs": refs,
+        "statistics": sorted(snapshots.index(one.snapshot_id) + 1 for one in metadata.statistics),
+        "snapshots": len(metadata.snapshots),
+        "row-ids": "none",
+    }  # fmt: skip
+
+
+def operations() -> dict[str, Callable[[Arguments], object]]:
+    """The operation, by name."""
+    return {"commit.replay": replay}
