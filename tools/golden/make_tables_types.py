@@ -202,3 +202,50 @@ def _far(session: Session) -> None:
     table.append("orc", *((number, *row) for number, row in enumerate(far, 1)))
     table.mark("all rows")
     table.finish()
+
+
+def _variant(metadata: str, value: str) -> dict[str, str]:
+    return {"metadata": metadata, "value": value}
+
+
+EMPTY_METADATA = "010000"
+"""Version 1, no names, the offset of their end."""
+
+
+@golden("variant-parquet", "iceberg-java")
+def _variants(session: Session) -> None:
+    table = SparkTable(session, "variant-parquet", 3, "variants: null, a number, a text, an array and an object")
+    table.columns = {"id": "long", "v": "variant"}
+    table.sql("CREATE TABLE {t} (id BIGINT, v VARIANT) USING iceberg TBLPROPERTIES ('format-version'='3')")
+    table.sql(
+        "INSERT INTO {t} VALUES (1, parse_json('1')), (2, parse_json('\"ab\"')), (3, NULL), (4, parse_json('null')), "
+        "(5, parse_json('[1, true]')), (6, parse_json('{{\"a\": 1}}'))"
+    )
+    table.inserted(
+        [
+            (1, _variant(EMPTY_METADATA, "0C01")),  # int8
+            (2, _variant(EMPTY_METADATA, "096162")),  # a short string of two bytes
+            (3, None),
+            (4, _variant(EMPTY_METADATA, "00")),  # the variant null
+            (5, _variant(EMPTY_METADATA, "0302000203" + "0C01" + "04")),  # an array of two, offsets 0, 2 and 3
+            (6, _variant("0101000161", "020100" + "0002" + "0C01")),  # the name a; an object of one field
+        ]
+    )
+    table.mark("all rows")
+    table.finish()
+
+
+def _unknown(name: str, format_: str) -> None:
+    @golden(name, "iceberg-java")
+    def make(session: Session) -> None:
+        table = JavaTable(
+            session, name, 3, f"a column of type unknown, {format_} files"
+        )
+        table.make({"id": "long", "nothing": "unknown", "data": "string"})
+        table.append(format_, (1, None, "a"), (2, None, None))
+        table.mark("all rows")
+        table.finish()
+
+
+for _format in ("parquet", "avro", "orc"):
+    _unknown(f"unknown-{_format}", _format)

@@ -46,6 +46,7 @@ TOPICS: dict[str, tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]] = {
             ("types-*-avro", ("AVR001", "AVR006", "AVR007", "AVR014")),
             ("nested-avro", ("AVR001", "AVR005", "AVR013")),
             ("names-avro", ("AVR013", "AVR014")),
+            ("unknown-avro", ("AVR010",)),
         ),
     ),
     "orc": (
@@ -53,6 +54,7 @@ TOPICS: dict[str, tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]] = {
         (
             ("types-*-orc", ("ORC002", "ORC003", "ORC008")),
             ("nested-orc", ("ORC001", "ORC008")),
+            ("unknown-orc", ("ORC001",)),
         ),
     ),
     "projection": (
