@@ -48,8 +48,10 @@ _CREATED_BY: tuple[tuple[str, str], ...] = (
 def suspect(evidence: Evidence) -> str | None:
     """The name of the suspected writer; None where nothing tells."""
     plugged = _plugged()
-    found = plugged(evidence) if plugged is not None else None
-    return found if found is not None else _known(evidence)
+    found, known = plugged(evidence) if plugged is not None else None, _known(evidence)
+    if found is None or (known is not None and known.startswith(found)):
+        return known  # which tells the version too
+    return found
 
 
 @functools.cache
