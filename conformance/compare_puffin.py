@@ -68,6 +68,18 @@ def _written_vector(data: bytes) -> Form:
     return vector_form(decode_deletion_vector(data))
 
 
+def theta_sketch(_args: dict[str, Any], expected: str, got: str) -> Differences:
+    """A sketch that was written: well-formed, with the hashes of the expected one."""
+    return _differences(*_both(_written_sketch, expected, got))
+
+
+def _written_sketch(data: bytes) -> Form:
+    from conformance.exchange_puffin import sketch_form
+    from spec_ref.formats.theta import decode_theta
+
+    return sketch_form(decode_theta(data))
+
+
 def _both(read: Callable[[bytes], Form], expected: str, got: str) -> tuple[Form, Form]:
     wanted = read(bytes.fromhex(expected))
     try:

@@ -14,6 +14,7 @@ from pyroaring import BitMap64
 from spec_ref.deletes.deletion_vector import MAX_POSITION, DeletionVector
 from spec_ref.errors import violation
 from spec_ref.formats.puffin import Blob, PuffinFile
+from spec_ref.formats.theta import ThetaSketch
 
 Form = dict[str, Any]
 
@@ -54,6 +55,11 @@ def vector_form(vector: DeletionVector) -> Form:
     """A deletion vector that was read."""
     ranges = [[str(first), str(last)] for first, last in vector.ranges()]
     return {"cardinality": str(vector.cardinality), "ranges": ranges}
+
+
+def sketch_form(sketch: ThetaSketch) -> Form:
+    """A Theta sketch that was read."""
+    return {"hashes": [str(one) for one in sorted(sketch.hashes)], "theta": str(sketch.theta)}
 
 
 def positions_from_ranges(ranges: list[list[str]]) -> BitMap64:

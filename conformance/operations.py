@@ -22,7 +22,7 @@ from conformance.compare import (
     typed,
 )
 from conformance.compare_manifests import manifest_file, manifest_form, manifest_list_file, manifest_list_form
-from conformance.compare_puffin import deletion_vector, puffin_file, puffin_form
+from conformance.compare_puffin import deletion_vector, puffin_file, puffin_form, theta_sketch
 from conformance.compare_rows import planned_files, table_rows
 from conformance.compare_tables import evolved_schema, evolved_spec, table_form, table_json, unordered
 from conformance.protocol import complaint, protocol_schema
@@ -96,6 +96,8 @@ OPERATIONS: dict[str, Operation] = {
         Operation("puffin.write", puffin_file),
         Operation("dv.decode", exact),
         Operation("dv.encode", deletion_vector),
+        Operation("theta.decode", exact),
+        Operation("theta.encode", theta_sketch),
         Operation("expression.evaluate", exact),
         Operation("metrics.evaluate", exact),
         Operation("projection.evaluate", exact),

@@ -40,6 +40,24 @@ def _dv_encode(args: Arguments) -> object:
     return encode_deletion_vector(positions_from_ranges(args["ranges"])).hex().upper()
 
 
+def _theta_decode(args: Arguments) -> object:
+    from conformance.exchange_puffin import sketch_form
+    from spec_ref.formats.theta import decode_theta
+
+    return sketch_form(decode_theta(bytes.fromhex(args["bytes"])))
+
+
+def _theta_encode(args: Arguments) -> object:
+    from conformance.exchange import from_exchange
+    from spec_ref.formats.theta import encode_theta, sketch_of
+    from spec_ref.schemas.type_json import type_from_json
+    from spec_ref.single_value.binary import to_binary
+
+    type_ = type_from_json(args["type"])
+    values = [to_binary(type_, from_exchange(type_, value)) for value in args["values"]]
+    return encode_theta(sketch_of(values)).hex().upper()
+
+
 def operations() -> dict[str, Callable[[Arguments], object]]:
     """What can be asked, by name."""
     return {
@@ -47,4 +65,6 @@ def operations() -> dict[str, Callable[[Arguments], object]]:
         "puffin.write": _puffin_write,
         "dv.decode": _dv_decode,
         "dv.encode": _dv_encode,
+        "theta.decode": _theta_decode,
+        "theta.encode": _theta_encode,
     }

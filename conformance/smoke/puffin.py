@@ -67,6 +67,13 @@ def _uncompressed(args: Arguments, right: Operation) -> Any:
     return right({**args, "blobs": blobs_})
 
 
+def _ints_as_longs(args: Arguments, right: Operation) -> Any:
+    """A sketch of ints as partition hashes take them."""
+    if args["type"] != "int":
+        return right(args)
+    return right({"type": "long", "values": [str(value) for value in args["values"]]})
+
+
 FAULTS = (
     Fault("puffin-properties-not-read", "puffin.read", blobs(lambda blob: blob.update(properties={}))),
     Fault("puffin-fields-sorted", "puffin.read", blobs(lambda blob: blob["fields"].sort())),
@@ -78,6 +85,8 @@ FAULTS = (
     Fault(
         "puffin-write-file-properties-dropped", "puffin.write", lambda args, right: right({**args, "properties": {}})
     ),
+    Fault("sketch-ints-as-longs", "theta.encode", _ints_as_longs),
+    Fault("sketch-damaged-as-empty", "theta.decode", tolerant({"hashes": [], "theta": str((1 << 63) - 1)})),
     Fault("vector-32-bits", "dv.decode", _vector_as_32_bits),
     Fault("vector-checksum-not-compared", "dv.decode", _no_checksum),
     Fault("vector-damaged-as-empty", "dv.decode", tolerant({"cardinality": "0", "ranges": []})),

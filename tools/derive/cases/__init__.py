@@ -25,6 +25,7 @@ from tools.derive.cases import (
     planning,
     puffin,
     reading,
+    theta,
     transforms,
     types,
 )
@@ -49,6 +50,7 @@ def all_files() -> Iterator[VectorFile]:
     yield from expressions.files()
     yield from manifests.files()
     yield from puffin.files()
+    yield from theta.files()
     yield from deletion_vectors.files()
     yield from reading.files()
     yield from commits.files()
