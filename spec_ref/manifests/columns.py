@@ -557,6 +557,17 @@ class ManifestColumns:
             without: attributes of the files that are not decoded and left None.
         """
         chosen = np.asarray(rows, np.intp)
+        try:
+            return self._entries(chosen, without)
+        except SpecError as error:
+            if error.violation.file is None and len(chosen) > 1:
+                for row in chosen:  # to tell which entry it is
+                    self.entries(row[None], without=without)
+            if error.violation.file is None:
+                raise self.located(error, int(chosen[0])) from error.__cause__
+            raise
+
+    def _entries(self, chosen: Rows, without: Collection[str]) -> list[ManifestEntry]:
         left_out = {self._file_places.get(_FILE[attribute].id or 0) for attribute in without}
         run_of = np.searchsorted(self._ends, chosen, side="right")
         numbers = self._numbers_in_manifests(chosen, run_of).tolist()

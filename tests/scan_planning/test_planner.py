@@ -11,6 +11,7 @@ from planned_tables import LIST, SCHEMA, SNAPSHOT, Table, added, data_file
 
 from spec_ref.errors import SpecError
 from spec_ref.expressions.predicates import FALSE, TRUE, Comparison, Literal, NamedReference, Operation
+from spec_ref.formats.avro_container import open_container, write_container
 from spec_ref.manifests import EntryStatus, FileContent, FileFormat, ManifestEntry, joined
 from spec_ref.manifests.joined import joined_columns
 from spec_ref.manifests.reader import read_manifest
@@ -252,6 +253,20 @@ def test_an_entry_that_is_malformed_among_those_of_other_manifests_is_told() -> 
     problem = refused(table)
     assert problem.file == table.listed[1].manifest_path
     assert problem.path.startswith("/17/data_file/file_path")
+
+
+def test_a_string_that_is_not_utf8_is_told_with_its_place() -> None:
+    table = Table()
+    for number in range(2):
+        table.manifest([added(data_file(f"{number}-{place:02}", **bounds(place, place))) for place in range(30)])
+    path = table.listed[1].manifest_path
+    container = open_container(table.files[path], "MAN001")
+    metadata = {key: value for key, value in container.metadata.items() if key != "avro.codec"}
+    blocks = [(count, payload.replace(b"data/1-17", b"data/1-\xff7")) for count, payload in container.payloads()]
+    table.files[path] = write_container(metadata, blocks, codec="null", sync=bytes(16))
+    problem = refused(table, id_is(17))
+    assert (problem.requirement, problem.file, problem.path) == ("AVR014", path, "/17")
+    assert table.planned(id_is(16)) == {"0-16": [], "1-16": []}
 
 
 def _foreign(version: FormatVersion, row: Any, kind: str = "data", **listed: Any) -> Table:
