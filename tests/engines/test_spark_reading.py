@@ -1,0 +1,127 @@
+"""Tables read in Spark have the rows that are read here, with columns and filters pushed into the planning."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from typing import Any
+
+import pytest
+
+from conformance import golden_tables
+from conformance.compare_rows import table_rows
+from conformance.engines import launch
+from conformance.pipeline.local import plan_reading, read_table
+from conformance.pipeline.spark_types import spark_batch, spark_schema
+from conformance.pipeline.tables import load_table
+from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
+
+pytestmark = pytest.mark.engine
+
+TABLES = (
+    "types-v2-parquet",
+    "nested-avro",
+    "position-deletes-orc",
+    "equality-deletes-scopes",
+    "deletion-vectors-parquet",
+)
+BROKEN = "broken-dv-checksum"
+
+SCRIPT = """
+import json, sys
+from conformance.adapters.spark_reference import read_rows, start_spark
+from conformance.pipeline.spark import read_dataframe
+from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
+
+place, types, broken = json.loads(sys.argv[1])
+spark = start_spark()
+told = {"rows": {}, "partitions": {}}
+for name in types:
+    told["partitions"][name] = read_dataframe(spark, f"{place}/{name}").rdd.getNumPartitions()
+    asked = {"table": f"{place}/{name}", "types": types[name], "select": list(types[name])}
+    told["rows"][name] = read_rows(spark, asked)["rows"]
+first = Comparison(Operation.EQ, NamedReference("id"), Literal(1))
+frame = read_dataframe(spark, f"{place}/position-deletes-orc", select=["_pos", "id"], filter=first, partitions=1)
+told["selected"] = [row.asDict() for row in frame.collect()]
+try:
+    read_dataframe(spark, f"{place}/{broken}").collect()
+except Exception as error:
+    told["broken"] = str(error)
+if hasattr(spark, "dataSource"):
+    from conformance.pipeline.spark_source import IcebergReference
+    spark.dataSource.register(IcebergReference)
+    spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
+    reader = spark.read.format("iceberg-reference").option("columns", "id,_file")
+    found = reader.load(f"{place}/position-deletes-orc").where("id >= 4 and id in (4, 6) and id is not null")
+    told["source"] = sorted(row.id for row in found.collect())
+    told["source_tasks"] = found.rdd.getNumPartitions()
+    told["plan"] = found._jdf.queryExecution().executedPlan().toString()
+spark.stop()
+print(json.dumps(told))
+"""
+
+
+def current(name: str) -> tuple[dict[str, Any], list[Any]]:
+    """The types and rows of a golden table's current state; rows of v3 tables have the columns of row lineage too."""
+    state = next(one for one in golden_tables.index(name)["states"] if one["label"] == "current")
+    return {**state["types"], **dict.fromkeys(state["rows"][0].keys() - state["types"].keys(), "long")}, state["rows"]
+
+
+@pytest.fixture(scope="module", params=["spark-reference", "spark-reference@3.5.9"])
+def told(request: pytest.FixtureRequest) -> dict[str, Any]:
+    golden_tables.materialize([*TABLES, BROKEN])
+    engine = launch(request.param)
+    asked = json.dumps([str(golden_tables.PLACE), {name: current(name)[0] for name in TABLES}, BROKEN])
+    command = [engine.command[0], "-c", SCRIPT, asked]
+    ended = subprocess.run(command, env=engine.env, capture_output=True, text=True, timeout=240, check=False)
+    assert ended.returncode == 0, ended.stderr[-3000:]
+    answer: dict[str, Any] = json.loads(ended.stdout.splitlines()[-1])
+    return answer
+
+
+def test_every_data_file_is_a_partition(told: dict[str, Any]) -> None:
+    for name in TABLES:
+        _, tasks = plan_reading(load_table(f"{golden_tables.PLACE}/{name}"))
+        assert told["partitions"][name] == len(list(tasks)), name
+
+
+def test_rows_are_those_that_the_statements_made(told: dict[str, Any]) -> None:
+    for name in TABLES:
+        types, rows = current(name)
+        assert table_rows({"types": types}, {"rows": rows}, {"rows": told["rows"][name]}) == (), name
+
+
+def test_columns_and_filter_are_pushed_into_the_planning(told: dict[str, Any]) -> None:
+    table = load_table(f"{golden_tables.PLACE}/position-deletes-orc")
+    first = Comparison(Operation.EQ, NamedReference("id"), Literal(1))
+    here = read_table(table, select=["_pos", "id"], filter=first).read_all().to_pylist()
+    assert told["selected"] == here
+
+
+def test_broken_file_fails_the_job_with_its_code_and_location(told: dict[str, Any]) -> None:
+    assert "PUF018" in told["broken"]
+    assert f"{golden_tables.PLACE}/{BROKEN}/" in told["broken"]
+
+
+def test_source_takes_filters_that_mean_the_same(told: dict[str, Any]) -> None:
+    if "source" not in told:
+        assert "plan" not in told  # Spark 3.5 has no sources in Python
+        return
+    table = load_table(f"{golden_tables.PLACE}/position-deletes-orc")
+    here = read_table(table, select=["id"]).read_all().column("id").to_pylist()
+    assert told["source"] == sorted(value for value in here if value in (4, 6))
+    assert "Filter (" not in told["plan"]
+
+
+def test_batches_for_spark_keep_values_that_it_has_no_types_for() -> None:
+    golden_tables.materialize(["types-v3-parquet"])
+    read = read_table(load_table(f"{golden_tables.PLACE}/types-v3-parquet"), threads=1).read_all().combine_chunks()
+    (batch,) = read.to_batches()
+    made = spark_batch(batch)
+    assert made.schema == spark_schema(batch.schema)
+    kinds = {name: str(made.schema.field(name).type) for name in ("u", "fx", "tod", "tsn", "tzn", "ts", "tz")}
+    assert kinds == {
+        "u": "string", "fx": "binary", "tod": "int64", "tsn": "int64", "tzn": "int64",
+        "ts": "timestamp[us]", "tz": "timestamp[us, tz=UTC]",
+    }  # fmt: skip
+    assert made.column("u").to_pylist() == [None if one is None else str(one) for one in batch.column("u").to_pylist()]
