@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -32,7 +31,7 @@ NAMES = {
 
 
 @pytest.fixture
-def _as_written(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _as_written(monkeypatch: pytest.MonkeyPatch) -> None:
     """The files are kept flat, and name each other by the places that they were written to."""
     original = file_access.split_location
 
@@ -45,7 +44,6 @@ def _as_written(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         return file_access.Place("file", "", str(WRITERS / writer / version / name))
 
     monkeypatch.setattr(file_access, "split_location", split)
-    yield
 
 
 @pytest.mark.usefixtures("_as_written")
