@@ -5,16 +5,21 @@ PyIceberg reads the table metadata for it and knows the references of snapshots,
 
 from __future__ import annotations
 
+import json
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.metadata import version
 from typing import Any
 
 import polars
+from polars.io.iceberg._plugin import plugin_scan
+from pyiceberg import expressions
 from pyiceberg.exceptions import ResolveError, ValidationError
 from pyiceberg.table import StaticTable
 
 from conformance.adapters import arrow_rows, native, table_requests
+from conformance.adapters.pyiceberg_expressions import PREDICATES
 from conformance.adapters.serve import Invalid, Unsupported, serve
 from conformance.adapters.sql_predicates import Leaf, built, normal
 
@@ -40,23 +45,95 @@ def _snapshot_id(table: StaticTable, args: Arguments) -> int | None:
     return int(found.snapshot_id)
 
 
-def _read(args: Arguments) -> object:
-    """``scan_iceberg``, filtered and with its columns chosen as a lazy frame."""
-    table_requests.without_metadata_columns(args, "scan_iceberg")
-    names = args.get("select")
+@contextmanager
+def _judged() -> Iterator[None]:
+    """Tell what Polars does not have, what it refuses and where it panics."""
     try:
-        table = StaticTable.from_metadata(args["table"])
-        frame = polars.scan_iceberg(table, snapshot_id=_snapshot_id(table, args))
-        if "filter" in args:
-            frame = frame.filter(built(normal(args["filter"], table_requests.columns(args)), _leaf))
-        rows = (frame if names is None else frame.select(names)).collect()
+        yield
     except NotImplementedError as error:
         raise Unsupported(str(error)) from None
     except REFUSALS as error:
         raise (Unsupported if any(words in str(error) for words in NOT_THERE) else Invalid)(str(error)) from None
     except polars.exceptions.PanicException as error:  # which is no Exception
         raise RuntimeError(f"panic: {error}") from None
+
+
+def _read(args: Arguments) -> object:
+    """``scan_iceberg``, filtered and with its columns chosen as a lazy frame."""
+    table_requests.without_metadata_columns(args, "scan_iceberg")
+    names = args.get("select")
+    with _judged():
+        table = StaticTable.from_metadata(args["table"])
+        frame = polars.scan_iceberg(table, snapshot_id=_snapshot_id(table, args))
+        if "filter" in args:
+            frame = frame.filter(built(normal(args["filter"], table_requests.columns(args)), _leaf))
+        rows = (frame if names is None else frame.select(names)).collect()
     return arrow_rows.answer(rows.to_arrow(), args["types"], names)
+
+
+def _plan(args: Arguments) -> object:
+    """What the planner of ``scan_iceberg`` gives to the reader of Parquet files: the scan, told as JSON."""
+    with _judged():
+        table = StaticTable.from_metadata(args["table"])
+        if table.current_snapshot() is None and not args.keys() & set(table_requests.TIMES):
+            return {"files": []}  # scan_iceberg plans nothing then
+        row_filter = None
+        if "filter" in args:
+            made = normal(args["filter"], table_requests.columns(args))
+            frame = polars.scan_iceberg(table, snapshot_id=_snapshot_id(table, args))
+            frame.filter(built(made, _leaf)).collect_schema()  # which refuses columns that are not there
+            row_filter = built(made, _planned)
+            if isinstance(row_filter, bool):
+                row_filter = expressions.AlwaysTrue() if row_filter else expressions.AlwaysFalse()
+        scan = plugin_scan(
+            table,
+            snapshot_id=_snapshot_id(table, args),
+            iceberg_table_filter=row_filter,
+            use_metadata_statistics=True,
+            fast_deletion_count=False,
+            **dict.fromkeys(NOT_GIVEN),
+        )
+        told = json.loads(scan.serialize(format="json"))
+    if "Scan" not in told:  # nothing is left to be scanned
+        return {"files": []}
+    deletes = told["Scan"]["unified_scan_args"]["deletion_files"] or {}
+    applied = deletes.get("Iceberg", {})
+    return {
+        "files": [
+            {"data_file": path["inner"], "delete_files": _deletes(applied.get(str(index)))}
+            for index, path in enumerate(told["Scan"]["sources"]["Paths"])
+        ]
+    }
+
+
+NOT_GIVEN = (
+    "from_snapshot_id_exclusive",
+    "to_snapshot_id_inclusive",
+    "projection",
+    "filter_columns",
+    "statistics_columns",
+    "limit",
+    "user_storage_options",
+)
+"""What the planner is not told here; it prunes files by the filter alone."""
+
+
+def _planned(leaf: Leaf) -> Any:
+    """A leaf in PyIceberg's classes, which the planner takes."""
+    constants = [leaf.constants] if leaf.op in ("in", "not-in") else leaf.constants
+    return PREDICATES[leaf.op](".".join(leaf.path), *constants)
+
+
+def _deletes(told: Any) -> list[dict[str, str]]:
+    """The deletes of one data file."""
+    match told:
+        case None:
+            return []
+        case {"DeletionVector": {"path": {"inner": path}, "content_offset": offset}}:
+            return [{"path": path, "content_offset": str(offset)}]
+        case {"PositionDeletes": paths}:
+            return [{"path": path["inner"]} for path in paths]
+    raise RuntimeError(f"a plan with deletes of another form: {told}")
 
 
 def _leaf(leaf: Leaf) -> polars.Expr:
@@ -123,7 +200,7 @@ def _constants(type_: Any, values: tuple[Any, ...]) -> polars.Series:
 
 def operations() -> dict[str, Callable[[Arguments], object]]:
     """What can be asked of Polars, by name."""
-    return {"table.read": _read}
+    return {"table.read": _read, "scan.plan": _plan}
 
 
 def main() -> None:

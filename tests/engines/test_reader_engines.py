@@ -143,3 +143,15 @@ def test_a_metadata_column_is_there_or_it_is_said_that_it_is_not(engine: Process
         held(engine, args, [{"n": number, "_pos": "0"} for number in (1, 2, 3)])  # a file for each partition
     else:
         assert isinstance(ask(engine, args), Unsupported)
+
+
+def test_polars_tells_the_plan_of_a_scan_and_the_others_do_not(engine: Process) -> None:
+    where = {"type": "eq", "term": "n", "value": 1}
+    (answer,) = engine.ask([Request("scan.plan", {"table": request()["table"], "filter": where})])
+    if engine.name == "polars":
+        assert isinstance(answer, Ok)
+        (file,) = answer.value["files"]  # each row is in a partition of its own
+        assert file["data_file"].startswith(f"file://{PLACE}/{TABLE}/data/")
+        assert file["delete_files"] == []
+    else:
+        assert isinstance(answer, Unsupported)
