@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ import numpy as np
 
 from conformance.engines import launch
 from spec_ref.expressions.predicates import TRUE, And, Comparison, Literal, NamedReference, Operation
-from spec_ref.formats.avro_container import open_container, write_container
+from spec_ref.formats.avro_container import long_bytes, open_container, write_container
 from spec_ref.manifests import DataFile, EntryStatus, FileFormat, ManifestEntry, write_manifest
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Identity
@@ -58,7 +59,9 @@ BLOCK = 90
 class Template:
     """The bytes of an entry, and where in them its path, partition and bounds stand."""
 
-    def __init__(self) -> None:
+    def __init__(self, level: int) -> None:
+        """Encode one entry; ``level`` is that of the compression."""
+        self.level = level
         ids = range(1, COLUMNS + 1)
         marks = {(side, c): struct.pack("<q", 0x1122334455000000 + 256 * c + side) for side in (0, 1) for c in ids}
         self.prefix = "file:///warehouse/db/t/data/f-"
@@ -99,12 +102,17 @@ class Template:
             rows[:, at : at + 8] = (low + 999 * side).astype("<i8")[:, None].view(np.uint8)
         blocks = [(len(rows[at : at + BLOCK]), rows[at : at + BLOCK].tobytes()) for at in range(0, count, BLOCK)]
         kept = {key: value for key, value in self.container.metadata.items() if key != "avro.codec"}
-        return write_container(kept, blocks, codec="deflate", sync=NO_SYNC)
+        out = [write_container(kept, (), codec="deflate", sync=NO_SYNC)]
+        for length, payload in blocks:
+            stream = zlib.compressobj(self.level, zlib.DEFLATED, -15)
+            packed = stream.compress(payload) + stream.flush()
+            out += [long_bytes(length), long_bytes(len(packed)), packed, NO_SYNC]
+        return b"".join(out)
 
 
-def make_table(directory: Path, files: int, manifests: int) -> Path:
+def make_table(directory: Path, files: int, manifests: int, level: int = 6) -> Path:
     """Write a table and give its metadata file."""
-    template, per = Template(), files // manifests
+    template, per = Template(level), files // manifests
     listed = []
     for number in range(manifests):
         path = directory / f"m{number}.avro"
@@ -308,7 +316,7 @@ def growth(directory: Path) -> None:
     for files in (10_000, 100_000, 1_000_000):
         place = directory / str(files)
         place.mkdir()
-        metadata = make_table(place, files, files // 2000)
+        metadata = make_table(place, files, files // 2000, 1)
         for name, question in questions(files).items():
             if question is None and files > 100_000:
                 continue
