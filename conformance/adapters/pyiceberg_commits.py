@@ -234,7 +234,7 @@ class Writer:
     def _expire(self, change: Change) -> None:
         del change
         with ExpireSnapshots(self._transaction) as update:
-            update.older_than(datetime.now() + timedelta(days=1))  # noqa: DTZ005
+            update.older_than(datetime.now() + timedelta(days=1))
 
     def _upgrade(self, change: Change) -> None:
         if change["version"] not in WRITTEN_VERSIONS:

@@ -107,7 +107,12 @@ def _others_removed(change: Change, planned: Table, current: Table) -> bool:
     )
 
 
-def _snapshot(change: Change, current: Table, *, with_deletes: bool = False) -> Table:
+def _live(change: Change, table: Table) -> set[str]:
+    head = _head(table, change.get("branch", "main"))
+    return set(head["files"]) if head else set()
+
+
+def _snapshot(change: Change, current: Table, *, with_deletes: bool = False, only: set[str] | None = None) -> Table:
     table = copy.deepcopy(current)
     branch = change.get("branch", "main")
     head = _head(table, branch)
@@ -120,6 +125,7 @@ def _snapshot(change: Change, current: Table, *, with_deletes: bool = False) -> 
         gone = [
             name for name, file in files.items() if (with_deletes or file["kind"] == "data") and _matches(change, file)
         ]
+        gone = [name for name in gone if only is None or name in only]
     gone += [
         name for name, file in files.items() if file["kind"] == "vector" and file["of"] in gone and name not in gone
     ]
@@ -175,7 +181,12 @@ def outcomes(change: Change, planned: Table, current: Table) -> list[tuple[str, 
             return [(COMMITTED, _snapshot(change, current))]
         case "delete-where":
             # The deletes of a partition may be taken out with all its data files, as they apply to nothing any more.
-            return [(COMMITTED, _snapshot(change, current)), (COMMITTED, _snapshot(change, current, with_deletes=True))]
+            done = [_snapshot(change, current), _snapshot(change, current, with_deletes=True)]
+            told = [(COMMITTED, table) for table in done]
+            if not _since(change, planned, current):
+                return told
+            # A writer may validate more, or delete what there was when it planned.
+            return [*told, (COMMITTED, _snapshot(change, current, only=_live(change, planned))), lost]
         case "overwrite" | "delete" | "rewrite" | "row-delta":
             if not _validated(change, planned, current):
                 return [lost]
