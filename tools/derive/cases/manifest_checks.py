@@ -378,6 +378,8 @@ def against_lists() -> Iterator[Vector]:
     explicit = made(2, [{**rows[0], "snapshot_id": SNAPSHOT}, *rows[1:]])
     for name, code, change, note in changes:
         yield vector(name, [code], note, change, explicit if name == "snapshot" else data)
+    other = made(2, rows, metadata={"partition-spec-id": "5"})
+    yield vector("spec", ["MAN003"], "the header has another spec than the list", {}, other)
     null = [one(file={"partition": {"p": None}})]
     file = made(2, null)
     plain = {
