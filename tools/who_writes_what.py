@@ -43,6 +43,7 @@ NAMES = {
     "pyiceberg": "PyIceberg",
     "polars": "Polars",
     "daft": "Daft",
+    "duckdb": "DuckDB",
     "chdb": "ClickHouse",
     "sail": "Sail",
 }

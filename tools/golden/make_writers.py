@@ -3,10 +3,10 @@
     PYTHON tools/golden/make_writers.py ENGINE [JAR]
 
 ENGINE is ``iceberg-java`` (PYTHON has a PySpark, JAR is the Iceberg runtime for it), ``pyiceberg``, ``polars``,
-``daft``, ``chdb`` or ``sail``; PYTHON is that of the engine's environment. The tables are written at `PLACE` and
-copied to ``vectors/golden/writers/ENGINE-VERSION/vN/``, without what the engine keeps beside them; ``index.json`` there
-tells the statements, what was refused, and the entries to expect after each, which follow from the statements and from
-the way in which the engine deletes. Neither the engine nor our reader is asked for them.
+``daft``, ``chdb``, ``duckdb`` or ``sail``; PYTHON is that of the engine's environment. The tables are written at
+`PLACE` and copied to ``vectors/golden/writers/ENGINE-VERSION/vN/``, without what the engine keeps beside them;
+``index.json`` there tells the statements, what was refused, and the entries to expect after each, which follow from
+the statements and from the way in which the engine deletes. Neither the engine nor our reader is asked for them.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from decimal import Decimal
 from functools import partial
+from importlib import import_module
 from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Any
@@ -256,6 +257,45 @@ def chdb() -> None:
     made.close()
 
 
+def duckdb() -> None:
+    """DuckDB, which writes through a REST catalog only: metadata is that of `catalog_server`, all else is DuckDB's.
+
+    Besides the packages of the engine's lock, it needs the one of its extension httpfs, duckdb-extension-httpfs.
+    """
+    import duckdb as engine
+    from catalog_server import NAMESPACE, Table, empty_metadata, serving
+
+    made = Tables("duckdb", version_of("duckdb"))
+    types = {"id": "long", "name": "string", "amount": "decimal(9, 2)", "at": "timestamptz"}
+    fields = [
+        {"id": id_, "name": name, "required": name == "id", "type": type_}
+        for id_, (name, type_) in enumerate(types.items(), 1)
+    ]
+    partition = [{"source-id": 2, "field-id": 1000, "name": "name", "transform": "identity"}]
+    tables = {
+        f"v{version}": Table(made.place / f"v{version}", empty_metadata(version, fields, partition))
+        for version in (1, 2, 3)
+    }
+    connection = engine.connect(config={"allow_unsigned_extensions": "true", "autoinstall_known_extensions": "false"})
+    for extension in ("icu", "httpfs", "avro", "iceberg"):
+        package = Path(str(import_module(f"duckdb_extension_{extension}").__file__)).parent
+        connection.execute(f"LOAD '{next(package.glob('extensions/*/*.duckdb_extension'))}'")
+    with serving(tables) as address:
+        connection.execute(f"ATTACH 'w' AS c (TYPE iceberg, ENDPOINT '{address}', AUTHORIZATION_TYPE 'none')")
+        for version, delete in ((1, None), (2, "position-deletes"), (3, "deletion-vector")):
+            insert = (
+                "INSERT INTO t VALUES (1, 'a', 1.50, TIMESTAMPTZ '2017-11-16 22:31:08+00:00'), (2, 'a', NULL, NULL)"
+            )
+            steps = attempts((insert, DELETE), f"c.{NAMESPACE}.v{version}", connection.execute)
+            made.record(
+                version,
+                f"a table of a REST catalog (format-version={version}, partition identity(name))",
+                steps,
+                delete,
+            )
+    made.close()
+
+
 @contextmanager
 def sail_session() -> Iterator[Any]:
     """A session with a server of Sail."""
@@ -288,6 +328,5 @@ def sail() -> None:
 
 
 if __name__ == "__main__":
-    {"iceberg-java": iceberg_java, "pyiceberg": pyiceberg, "polars": polars, "daft": daft, "chdb": chdb, "sail": sail}[
-        sys.argv[1]
-    ](*sys.argv[2:])
+    makers = (iceberg_java, pyiceberg, polars, daft, chdb, duckdb, sail)
+    {maker.__name__.replace("_", "-"): maker for maker in makers}[sys.argv[1]](*sys.argv[2:])
