@@ -1,8 +1,9 @@
 """Planning a scan: from a snapshot to the files that may have matching rows (Scan Planning).
 
-Manifests are left out by their counts and summaries, files by their partitions and then by their counts and bounds, all
-of it before an object is made for a file. No more than a batch of entries is held at a time, apart from the deletes and
-the paths of the files that are planned.
+All live files of the snapshot are planned that may have rows that match (SCN001, SCN006). Manifests are left out by
+their counts and summaries, files by their partitions under the spec of their manifest (SCN003, MAN004) and then by
+their counts and bounds (SCN005), all of it before an object is made for a file. No more than a batch of entries is held
+at a time, apart from the deletes and the paths of the files that are planned.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def plan(
     statistics: bool = False,
     tolerate_truncated_times: bool = False,
 ) -> Iterator[ScanTask]:
-    """The data files of a snapshot that may have rows that match, each with the deletes that apply to it.
+    """The data files of a snapshot that may have rows that match, each with the deletes that apply (SCN001, SCN006).
 
     Args:
         metadata: the table.
@@ -141,7 +142,7 @@ class _Scan:
             )
 
     def _kept(self, columns: ManifestColumns, content: FileContent) -> list[Selection]:
-        """The live files that neither their partitions nor, for data files, their counts and bounds rule out."""
+        """The live files that neither partitions (SCN003, MAN004) nor, for data, counts and bounds (SCN005) rule out."""
         live = np.nonzero(columns.live)[0]
         _check(columns, live, data=content is FileContent.DATA)
         spec = columns.manifest.spec

@@ -49,6 +49,8 @@ def applies(
 ) -> bool:
     """Whether a delete has to be applied to a data file, as far as the file's other deletes do not decide.
 
+    Deletion vectors: SCN008; position deletes: SCN009, SCN012; equality deletes: SCN010, SCN011.
+
     Args:
         delete: the delete file or deletion vector.
         data_file: the data file.

@@ -62,7 +62,7 @@ def table_state(
 
 
 def _past(metadata: TableMetadata, snapshot_id: int) -> TableState:
-    """A snapshot with its own schema; with the current one where it does not tell, as snapshots of v1 may not."""
+    """A snapshot with its own schema (SNP009); with the current one where it does not tell, as in v1 it need not."""
     snapshot = metadata.snapshot_by_id(snapshot_id)
     schema_id = metadata.current_schema_id if snapshot.schema_id is None else snapshot.schema_id
     return TableState(snapshot=snapshot, schema=metadata.schema_by_id(schema_id))
