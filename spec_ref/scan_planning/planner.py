@@ -142,7 +142,7 @@ class _Scan:
             )
 
     def _kept(self, columns: ManifestColumns, content: FileContent) -> list[Selection]:
-        """The live files that neither partitions (SCN003, MAN004) nor, for data, counts and bounds (SCN005) rule out."""
+        """The live files that neither partitions (SCN003, MAN004) nor, for data, metrics (SCN005) rule out."""
         live = np.nonzero(columns.live)[0]
         _check(columns, live, data=content is FileContent.DATA)
         spec = columns.manifest.spec
