@@ -54,13 +54,13 @@ def parquet_bytes(fields: Sequence[NestedField], rows: Rows | pa.Table, **option
     return out.getvalue()
 
 
-def orc_bytes(fields: Sequence[NestedField], rows: Rows) -> bytes:
+def orc_bytes(fields: Sequence[NestedField], rows: Rows, **options: Any) -> bytes:
     """An ORC file of rows."""
     out = io.BytesIO()
     schema = orc_schema.arrow_schema(StructType(tuple(fields)))
     table = _arrow_table(fields, rows)
     arrays = [_retyped(column, field.type) for column, field in zip(table.columns, schema, strict=True)]
-    orc.write_table(pa.table(arrays, schema=schema), out)
+    orc.write_table(pa.table(arrays, schema=schema), out, **options)
     return out.getvalue()
 
 

@@ -15,7 +15,7 @@ import pyarrow.orc as orc
 from spec_ref.errors import violation
 from spec_ref.formats.data_files import counted, sliced
 from spec_ref.formats.metrics_orc import width
-from spec_ref.formats.orc_footer import read_stripes
+from spec_ref.formats.orc_footer import check_types, read_stripes
 from spec_ref.formats.orc_schema import has_ids, struct_from_orc
 from spec_ref.formats.orc_timestamps import read_timestamps
 from spec_ref.schemas.name_mapping import MappedField
@@ -25,6 +25,7 @@ from spec_ref.schemas.types import StructType
 
 def open_orc(file: Any, mapping: Sequence[MappedField] | None) -> tuple[WrittenColumns, Any]:
     """The columns of a file and what reads its batches; see `spec_ref.formats.data_files.open_rows`."""
+    check_types(file)
     try:
         opened = orc.ORCFile(file)
         schema = opened.schema

@@ -15,7 +15,7 @@ import pyarrow.orc as orc
 from spec_ref.errors import violation
 from spec_ref.formats.metrics import TRUNCATED, FileMetrics, MetricsMode
 from spec_ref.formats.metrics_columnar import metrics_of_batches
-from spec_ref.formats.orc_footer import read_stripes
+from spec_ref.formats.orc_footer import check_types, read_stripes
 from spec_ref.formats.orc_schema import children_of, struct_from_orc
 from spec_ref.records import evolve
 from spec_ref.schemas.name_mapping import MappedField
@@ -37,6 +37,7 @@ def orc_metrics(
             timestamps outside of 1677 to 2262, which pyarrow does not read.
     """
     stripes = read_stripes(data)
+    check_types(io.BytesIO(data))
     try:
         file = orc.ORCFile(io.BytesIO(data))
         struct = struct_from_orc(file.schema, mapping)

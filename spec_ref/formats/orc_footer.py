@@ -57,6 +57,66 @@ class Stripe:
     """That of the writer, which timestamps without a time zone count from."""
 
 
+def check_types(file: Any) -> None:
+    """Refuse types that make pyarrow end the process, or that it has no text for: before it opens a file.
+
+    Args:
+        file: is opened for reading and can seek.
+
+    Raises:
+        SpecError: ORC008, for a decimal of more than 38 digits, a name or attribute that is not UTF-8, or a file whose
+            footer cannot be read.
+    """
+    size = file.seek(0, 2)
+    tail = _tail(file, size, min(size, TAIL))
+    try:
+        if len(tail) < 5:
+            raise _broken("not an ORC file", tail)
+        decode, end, length = _postscript(MAGIC + tail[len(MAGIC) :])
+        if length > end and length <= MAX_METADATA:
+            tail = _tail(file, size, min(size, length + 256 + 1))
+            decode, end, length = _postscript(MAGIC + tail[len(MAGIC) :])
+        for place, part in enumerate(_Metadata(tail, decode).part(end - length, length).get(4, [])):
+            _check_type(_fields(part), place)
+    except (IndexError, zlib.error, cramjam.DecompressionError, TypeError) as error:
+        raise _broken("the file is damaged", str(error)) from error
+
+
+TAIL = 1 << 14
+"""Bytes at the end of a file that are read first; the footers of most files are shorter."""
+
+DECIMAL = 14
+MAX_PRECISION = 38
+
+
+def _tail(file: Any, size: int, length: int) -> bytes:
+    file.seek(size - length)
+    tail: bytes = file.read(length)
+    file.seek(0)
+    return tail
+
+
+def _check_type(type_: dict[int, list[Any]], place: int) -> None:
+    precision, scale = _number(type_, 5), _number(type_, 6)
+    if _number(type_, 1) == DECIMAL and precision and not scale <= precision <= MAX_PRECISION:
+        found = f"decimal({precision}, {scale}) in column {place}"
+        raise violation(
+            "ORC008", "Iceberg has no such decimal", found=found, expected=f"at most {MAX_PRECISION} digits"
+        )
+    pairs = [text for pair in type_.get(7, []) for texts in _fields(pair).values() for text in texts]
+    for text in (*type_.get(3, []), *pairs):
+        if not isinstance(text, bytes) or not _is_utf8(text):
+            raise _broken(f"a name or attribute of column {place} is no text", text)
+
+
+def _is_utf8(text: bytes) -> bool:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def stream_bytes(data: bytes, stream: Stream, limit: int) -> bytes:
     """The content of a stream, decompressed.
 

@@ -55,6 +55,8 @@ def read_timestamps(data: bytes, stripe: Stripe, column: int, type_: Type) -> An
         count = int(valid.sum())
         seconds = _integers(stream_bytes(data, streams[DATA], MAX_STREAM), count, signed=True) + EPOCH
         packed = _integers(stream_bytes(data, streams[SECONDARY], MAX_STREAM), count, signed=False)
+    except SpecError:
+        raise
     except (IndexError, KeyError, ValueError, OverflowError) as error:
         raise _broken("the streams of a timestamp column are damaged", str(error)) from error
     zeros = packed & 7

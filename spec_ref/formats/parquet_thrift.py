@@ -72,7 +72,9 @@ def read_parquet_schema(file: BinaryIO | bytes) -> ParquetNode:
     try:
         elements = _Compact(footer).schema()
         root, count = _tree(elements, 0, 0)
-    except (IndexError, struct.error, UnicodeDecodeError, KeyError, TypeError, AttributeError) as error:
+    except SpecError:
+        raise
+    except (IndexError, struct.error, KeyError, TypeError, AttributeError, ValueError) as error:
         raise _broken("the footer is damaged", type(error).__name__) from error
     if count != len(elements):
         raise _broken("the schema has elements outside of its root", len(elements) - count)

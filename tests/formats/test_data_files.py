@@ -1,0 +1,112 @@
+"""Data files that are damaged anywhere are refused with a code, or read as what they say; nothing else happens."""
+
+from __future__ import annotations
+
+import sys
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spec_ref.errors import SpecError
+from spec_ref.formats.data_files import open_rows
+from spec_ref.manifests.data_file import FileFormat
+from spec_ref.schemas.projection_columnar import compile_projection
+from spec_ref.schemas.types import (
+    DATE,
+    LONG,
+    STRING,
+    TIMESTAMPTZ,
+    UUID,
+    DecimalType,
+    ListType,
+    MapType,
+    NestedField,
+    StructType,
+)
+
+ROOT = Path(__file__).parents[2]
+if str(ROOT) not in sys.path:  # tools are run from the root and not installed
+    sys.path.insert(0, str(ROOT))
+
+from tools.table_kit import avro_bytes, orc_bytes, parquet_bytes  # noqa: E402
+
+
+def field(field_id: int, name: str, type_: Any) -> NestedField:
+    return NestedField(field_id, name, required=False, type=type_)
+
+
+FIELDS = (
+    field(1, "id", LONG),
+    field(2, "s", STRING),
+    field(3, "p", StructType((field(4, "d", DecimalType(38, 3)), field(5, "u", UUID)))),
+    field(6, "l", ListType(7, TIMESTAMPTZ, False)),
+)
+MAP = field(8, "m", MapType(9, STRING, 10, DATE, False))
+ROWS = [
+    {1: n, 2: f"s{n}" if n % 3 else None, 3: {4: Decimal(n).scaleb(-3), 5: None}, 6: (n,) * (n % 3), 8: ((f"{n}", n),)}
+    for n in range(60)
+]
+FILES: dict[FileFormat, tuple[bytes, tuple[NestedField, ...]]] = {
+    FileFormat.PARQUET: (parquet_bytes((*FIELDS, MAP), ROWS), (*FIELDS, MAP)),
+    FileFormat.ORC: (orc_bytes(FIELDS, ROWS), FIELDS),  # pyarrow writes no ids of maps
+    FileFormat.AVRO: (avro_bytes((*FIELDS, MAP), ROWS), (*FIELDS, MAP)),
+}
+
+
+def read(data: bytes, file_format: FileFormat, rows: int = 25) -> pa.Table:
+    opened = open_rows(pa.BufferReader(data), file_format)
+    project = compile_projection(FILES[file_format][1], opened.written, {})
+    return pa.Table.from_batches(map(project, opened.batches(project.columns, rows)), project.schema)
+
+
+@pytest.mark.parametrize("file_format", FILES)
+def test_every_format_gives_the_same_rows(file_format: FileFormat) -> None:
+    table = read(FILES[file_format][0], file_format)
+    table.validate(full=True)
+    parquet = read(*[(FILES[FileFormat.PARQUET][0]), FileFormat.PARQUET])
+    assert table.to_pylist() == parquet.select(table.column_names).to_pylist()
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.sampled_from(list(FILES)), st.data())
+def test_damage_is_told_with_a_code(file_format: FileFormat, data: st.DataObject) -> None:
+    damaged = bytearray(FILES[file_format][0])
+    for _ in range(data.draw(st.integers(1, 3))):
+        from_end = data.draw(st.booleans())  # the footer is where most can go wrong
+        place = data.draw(st.integers(max(0, len(damaged) - 900) if from_end else 0, len(damaged) - 1))
+        damaged[place] = data.draw(st.integers(0, 255))
+    if data.draw(st.integers(0, 9)) == 0:
+        del damaged[data.draw(st.integers(0, len(damaged))) :]
+    try:
+        read(bytes(damaged), file_format).validate()
+    except SpecError as error:
+        assert error.violation.requirement  # noqa: PT017
+
+
+def test_orc_decimal_of_too_many_digits_does_not_reach_pyarrow() -> None:
+    plain = orc_bytes((field(1, "d", DecimalType(38, 3)),), [{1: Decimal(1).scaleb(-3)}], compression="uncompressed")
+    assert plain.count(b"\x28\x26\x30\x03") == 1  # precision 38 and scale 3 of the column's type
+    broken = plain.replace(b"\x28\x26\x30\x03", b"\x28\x28\x30\x03")
+    with pytest.raises(SpecError, match=r"ORC008: Iceberg has no such decimal; found 'decimal\(40, 3\) in column 1'"):
+        open_rows(pa.BufferReader(broken), FileFormat.ORC)
+
+
+def test_orc_names_that_are_no_text_are_refused() -> None:
+    plain = orc_bytes((field(1, "name", LONG),), [{1: 1}], compression="uncompressed")
+    with pytest.raises(SpecError, match="ORC008: a name or attribute of column 0 is no text"):
+        open_rows(pa.BufferReader(plain.replace(b"name", b"n\xffme")), FileFormat.ORC)
+
+
+def test_orc_footer_that_is_longer_than_the_first_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spec_ref.formats.orc_footer.TAIL", 64)
+    assert read(FILES[FileFormat.ORC][0], FileFormat.ORC).num_rows == 60
+
+
+def test_puffin_has_no_rows() -> None:
+    with pytest.raises(SpecError, match="DFL003: the file format has no rows"):
+        open_rows(pa.BufferReader(b""), FileFormat.PUFFIN)
