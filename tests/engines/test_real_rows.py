@@ -17,13 +17,7 @@ from conformance.protocol import Ok, Refused
 pytestmark = pytest.mark.engine
 
 ENGINES = [status for status in list_engines() if status.name in ("pyiceberg", "iceberg-java")]
-TABLES = [
-    "types-v2-parquet",
-    "deletion-vectors-parquet",
-    "schema-evolution-parquet",
-    "branches-and-tags",
-    "broken-data-missing",
-]
+SOUND = ["types-v2-parquet", "deletion-vectors-parquet", "schema-evolution-parquet", "branches-and-tags"]
 
 
 @pytest.fixture(scope="module", params=ENGINES, ids=lambda status: status.label)
