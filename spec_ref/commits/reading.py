@@ -8,8 +8,6 @@ from spec_ref.commits.errors import missing
 from spec_ref.manifests.data_file import DataFile
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.inheritance import inherit
-from spec_ref.manifests.writer import manifest_file
-from spec_ref.records import evolve
 from spec_ref.snapshots.manifest_list import ManifestFile
 from spec_ref.snapshots.references import MAIN
 from spec_ref.snapshots.retention import ancestors
@@ -70,13 +68,25 @@ class Files:
         made = []
         for path in snapshot.manifests or ():
             read = yield from self._contents(path)
-            counted = manifest_file(
-                read.entries, read.spec, read.schema, path=path, length=read.length, snapshot_id=snapshot.snapshot_id
-            ) if read.schema else ManifestFile(
-                manifest_path=path, manifest_length=read.length, partition_spec_id=read.spec.spec_id,
-                added_snapshot_id=snapshot.snapshot_id,
-            )  # fmt: skip
-            made.append(evolve(counted, content=read.content))
+            counts = dict.fromkeys(EntryStatus, (0, 0))
+            for entry in read.entries:
+                files, rows = counts[entry.status]
+                counts[entry.status] = files + 1, rows + entry.data_file.record_count
+            made.append(
+                ManifestFile(
+                    manifest_path=path,
+                    manifest_length=read.length,
+                    partition_spec_id=read.spec.spec_id,
+                    content=read.content,
+                    added_snapshot_id=snapshot.snapshot_id,
+                    added_files_count=counts[EntryStatus.ADDED][0],
+                    existing_files_count=counts[EntryStatus.EXISTING][0],
+                    deleted_files_count=counts[EntryStatus.DELETED][0],
+                    added_rows_count=counts[EntryStatus.ADDED][1],
+                    existing_rows_count=counts[EntryStatus.EXISTING][1],
+                    deleted_rows_count=counts[EntryStatus.DELETED][1],
+                )
+            )
         return tuple(made)
 
     def entries(self, manifest: ManifestFile) -> Steps[tuple[ManifestEntry, ...]]:

@@ -1,5 +1,7 @@
-"""Commits of Iceberg-Java to a file-system table: one fast append for each line of standard input, acknowledged on standard
-output. A line names the file, and whether the table is loaded anew before: ``load NAME`` or ``stay NAME``."""
+"""Commits of Iceberg-Java to a file-system table: one fast append for each line of standard input, and a line for each.
+
+A line names the file, and whether the table is loaded anew before: ``load NAME`` or ``stay NAME``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commits of PyIceberg to a table of a SQL catalog: fast appends as fast as they go, each acknowledged on standard output.
+"""Commits of PyIceberg to a table of a SQL catalog: fast appends, each acknowledged on standard output.
 
 Arguments: the URI of the catalog, the location of the table, the first part of the files' names, and how many.
 """

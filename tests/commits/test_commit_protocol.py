@@ -1,0 +1,738 @@
+"""The rules of the commit protocol, each by an input that it alone decides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from conformance.adapters.reference_commits import MemoryRunner, MemoryStore
+from conformance.races.small import (
+    BY_PART,
+    LOCATION,
+    SCHEMA,
+    data,
+    empty_table,
+    equality_deletes,
+    path_of,
+    position_deletes,
+    vector,
+)
+from spec_ref.commits import Base, CommitConflict, Committed, changes, load
+from spec_ref.commits.changes import (
+    Change,
+    ChangeSchema,
+    ChangeSortOrder,
+    ChangeSpec,
+    CreateTable,
+    Expire,
+    Isolation,
+    NewFile,
+    RemoveStatistics,
+    SetProperties,
+    SetReference,
+    SetStatistics,
+    Upgrade,
+    append,
+    delete_files,
+    delete_where,
+    fast_append,
+    overwrite,
+    rewrite,
+    row_delta,
+    validation_for,
+)
+from spec_ref.commits.contents import ManifestContents, encode
+from spec_ref.commits.effects import Steps
+from spec_ref.commits.reading import Files, head
+from spec_ref.commits.retries import RetryPolicy, policy_of
+from spec_ref.errors import SpecError
+from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
+from spec_ref.manifests.entry import EntryStatus, ManifestEntry
+from spec_ref.partitioning.evolution import AddPartitionField
+from spec_ref.partitioning.transforms import Bucket, Identity
+from spec_ref.records import evolve
+from spec_ref.schemas.evolution import AddColumn
+from spec_ref.schemas.types import INT
+from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile
+from spec_ref.snapshots.references import RefType, SnapshotRef
+from spec_ref.snapshots.snapshot import Snapshot
+from spec_ref.sorting import SortField
+from spec_ref.table_metadata import read_metadata, write_metadata
+from spec_ref.table_metadata.metadata import TableMetadata
+from spec_ref.table_metadata.statistics import PartitionStatisticsFile, StatisticsFile
+from spec_ref.versions import V1, V2, V3, FormatVersion
+
+
+def equal(column: str, value: Any) -> Comparison:
+    return Comparison(Operation.EQ, NamedReference(column), Literal(value))
+
+
+def less(column: str, value: Any) -> Comparison:
+    return Comparison(Operation.LT, NamedReference(column), Literal(value))
+
+
+class Table:
+    """A table in memory, and what is in it."""
+
+    def __init__(self, version: int = 2, properties: dict[str, str] | None = None) -> None:
+        self.store = MemoryStore()
+        self.runner = MemoryRunner(self.store)
+        self.commit(CreateTable(empty_table(version, LOCATION, properties)))
+
+    def commit(self, change: Change, base: Base | None = None) -> Committed:
+        return self.runner.commit(change, base=base, policy=RetryPolicy(num_retries=1, min_wait_ms=0, max_wait_ms=0))
+
+    @property
+    def base(self) -> Base:
+        found = self.runner.run(load())
+        assert found is not None
+        return found
+
+    @property
+    def metadata(self) -> TableMetadata:
+        return self.base.metadata
+
+    def manifests(self, branch: str = "main") -> tuple[ManifestFile, ...]:
+        return self.runner.run(Files().manifests(head(self.metadata, branch)))
+
+    def entries(self, branch: str = "main") -> list[tuple[ManifestFile, ManifestEntry]]:
+        def all_entries() -> Steps[list[tuple[ManifestFile, ManifestEntry]]]:
+            files, found = Files(), []
+            manifests = yield from files.manifests(head(self.metadata, branch))
+            for manifest in manifests:
+                entries = yield from files.entries(manifest)
+                found += [(manifest, entry) for entry in entries]
+            return found
+
+        return self.runner.run(all_entries())
+
+    def live(self, branch: str = "main") -> dict[str, ManifestEntry]:
+        return {entry.data_file.file_path.rsplit("/", 1)[-1]: entry for _, entry in self.entries(branch) if entry.live}
+
+    @property
+    def summary(self) -> dict[str, str]:
+        snapshot = self.metadata.current_snapshot
+        assert snapshot is not None
+        assert snapshot.summary is not None
+        return dict(snapshot.summary)
+
+
+def refused(code: str, commit: Callable[[], Any]) -> CommitConflict:
+    with pytest.raises(CommitConflict) as raised:
+        commit()
+    assert raised.value.violation.requirement == code
+    return raised.value
+
+
+# What stands in the snapshot
+
+
+@pytest.mark.parametrize(
+    ("change", "operation"),
+    [
+        (append([data("n")]), "append"),
+        (fast_append([data("n")]), "append"),
+        (overwrite([data("n")], [path_of("a")]), "overwrite"),
+        (overwrite([], [path_of("a")]), "delete"),
+        (delete_files([path_of("a")]), "delete"),
+        (delete_where(equal("part", "a")), "delete"),
+        (row_delta([equality_deletes("d")]), "delete"),
+        (row_delta([data("n"), equality_deletes("d")]), "overwrite"),
+        (row_delta([data("n")]), "append"),
+        (rewrite([data("n")], [path_of("a")]), "replace"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_snapshot_says_what_it_did(change: Change, operation: str) -> None:
+    table = Table()
+    table.commit(fast_append([data("a")]))
+    table.commit(change)
+    assert table.summary["operation"] == operation
+
+
+def test_totals_go_on_from_the_parent() -> None:
+    table = Table()
+    table.commit(fast_append([data("a", rows=10), data("b", "b", rows=5)]))
+    table.commit(row_delta([equality_deletes("d", rows=3), position_deletes("p", "a", rows=2)]))
+    table.commit(overwrite([data("c", rows=7)], [path_of("a")]))
+    assert {key: value for key, value in table.summary.items() if key.startswith("total")} == {
+        "total-data-files": "2",
+        "total-delete-files": "2",
+        "total-records": "12",
+        "total-files-size": str(500 + 700 + 50 + 50),
+        "total-position-deletes": "2",
+        "total-equality-deletes": "3",
+    }
+    assert (table.summary["added-records"], table.summary["deleted-records"]) == ("7", "10")
+    assert table.summary["changed-partition-count"] == "1"
+
+
+def test_totals_are_left_out_where_the_parent_does_not_tell_them() -> None:
+    table = Table()
+    done = table.commit(fast_append([data("a")]))
+    metadata = done.metadata
+    (snapshot,) = metadata.snapshots
+    bare = evolve(metadata, snapshots=(evolve(snapshot, summary={"operation": "append"}),))
+    table.store.files[table.base.location] = bare
+    table.commit(fast_append([data("b")]))
+    assert not [key for key in table.summary if key.startswith("total")]
+    assert table.summary["added-records"] == "10"
+
+
+def test_v1_has_no_sequence_numbers_and_v2_counts_each_snapshot() -> None:
+    for version, numbers in ((1, [0, 0]), (2, [1, 2])):
+        table = Table(version)
+        table.commit(fast_append([data("a")]))
+        table.commit(fast_append([data("b")]))
+        table.commit(SetProperties({"x": "y"}))
+        assert [snapshot.sequence_number for snapshot in table.metadata.snapshots] == numbers
+        assert table.metadata.last_sequence_number == numbers[-1]
+
+
+def test_row_ids_are_given_to_data_files_alone_and_on_every_branch() -> None:
+    table = Table(3)
+    first = table.commit(fast_append([data("a", rows=10), data("b", rows=5)])).snapshot
+    assert first is not None
+    table.commit(SetReference("audit", SnapshotRef(snapshot_id=first.snapshot_id, type=RefType.BRANCH)))
+    table.commit(fast_append([data("c", rows=3)], branch="audit"))
+    table.commit(row_delta([data("d", rows=2), vector("v", "a")]))
+    ids = {name: entry.data_file.first_row_id for name, entry in (table.live("audit") | table.live()).items()}
+    assert ids == {"a": 0, "b": 10, "c": 15, "d": 18, "v": None}
+    assert table.metadata.next_row_id == 20
+    assert [(one.first_row_id, one.added_rows) for one in table.metadata.snapshots] == [(0, 15), (15, 3), (18, 2)]
+
+
+def test_the_first_snapshot_after_an_upgrade_gives_row_ids_to_all_files() -> None:
+    table = Table(2)
+    table.commit(fast_append([data("a", rows=10)]))
+    table.commit(Upgrade(V3))
+    assert table.metadata.next_row_id == 0
+    assert table.live()["a"].data_file.first_row_id is None
+    table.commit(fast_append([data("b", rows=5)]))
+    ids = {name: entry.data_file.first_row_id for name, entry in table.live().items()}
+    assert sorted(ids.values()) == [0, 5] or sorted(ids.values()) == [0, 10]
+    assert table.metadata.next_row_id == 15
+
+
+def test_a_removed_file_is_marked_as_deleted_and_the_rest_of_its_manifest_keeps_its_numbers() -> None:
+    table = Table(3)
+    table.commit(fast_append([data("a"), data("b")]))
+    table.commit(fast_append([data("c")]))
+    done = table.commit(delete_files([path_of("a")]))
+    assert done.snapshot is not None
+    by_name = {entry.data_file.file_path[-1]: entry for _, entry in table.entries()}
+    assert by_name["a"].status is EntryStatus.DELETED
+    assert by_name["a"].snapshot_id == done.snapshot.snapshot_id
+    assert (by_name["a"].sequence_number, by_name["a"].data_file.first_row_id) == (1, 0)
+    assert by_name["b"].status is EntryStatus.EXISTING
+    assert (by_name["b"].sequence_number, by_name["b"].file_sequence_number) == (1, 1)
+    assert by_name["b"].data_file.first_row_id == 10
+    assert by_name["c"].status is EntryStatus.ADDED
+    table.commit(fast_append([data("d")]))
+    assert "a" not in {entry.data_file.file_path[-1] for _, entry in table.entries()} - {"a"}
+
+
+def test_a_manifest_without_live_files_is_left_out_of_the_next_snapshot() -> None:
+    table = Table()
+    table.commit(fast_append([data("a")]))
+    table.commit(delete_files([path_of("a")]))
+    assert len(table.manifests()) == 1
+    table.commit(fast_append([data("b")]))
+    assert len(table.manifests()) == 1
+
+
+def test_rows_of_an_older_number_have_it_written() -> None:
+    table = Table()
+    table.commit(fast_append([data("a")]))
+    table.commit(row_delta([equality_deletes("d")]))
+    table.commit(rewrite([data("b", sequence_number=1)], [path_of("a")]))
+    entry = table.live()["b"]
+    assert (entry.sequence_number, entry.file_sequence_number) == (1, 3)
+    assert min(one.min_sequence_number for one in table.manifests() if one.content is ManifestContent.DATA) == 1
+
+
+def test_files_of_several_specs_and_kinds_have_manifests_of_their_own() -> None:
+    table = Table()
+    table.commit(ChangeSpec((AddPartitionField((1,), Bucket(4), "bucket"),)))
+    new = data("n")
+    partitioned = NewFile(evolve(new.data_file, partition={1000: "a", 1001: 2}, file_path=path_of("m")), 1)
+    table.commit(row_delta([new, partitioned, equality_deletes("d")]))
+    told = {(one.partition_spec_id, one.content) for one in table.manifests()}
+    assert told == {(0, ManifestContent.DATA), (1, ManifestContent.DATA), (0, ManifestContent.DELETES)}
+
+
+def test_a_file_of_an_unknown_spec_is_refused() -> None:
+    table = Table()
+    with pytest.raises(SpecError, match="TMD012"):
+        table.commit(fast_append([data("a", spec_id=7)]))
+    assert table.metadata.snapshots == ()
+    assert [path for path in table.store.files if path.endswith(".avro")] == []
+
+
+def test_small_manifests_are_merged_where_there_are_many() -> None:
+    table = Table(3, {"commit.manifest.min-count-to-merge": "3"})
+    for name in "abc":
+        table.commit(append([data(name)]))
+    (manifest,) = table.manifests()
+    assert (manifest.added_files_count, manifest.existing_files_count) == (1, 2)
+    assert {name: entry.sequence_number for name, entry in table.live().items()} == {"a": 1, "b": 2, "c": 3}
+    ids = sorted(entry.data_file.first_row_id or 0 for entry in table.live().values())
+    assert len(set(ids)) == 3
+    assert all(later - one >= 10 for one, later in pairwise(ids))
+    assert table.live()["a"].data_file.first_row_id == 0
+
+
+@pytest.mark.parametrize(
+    "properties",
+    [
+        {"commit.manifest-merge.enabled": "false", "commit.manifest.min-count-to-merge": "2"},
+        {"commit.manifest.target-size-bytes": "1", "commit.manifest.min-count-to-merge": "2"},
+        {},
+    ],
+)
+def test_manifests_are_not_merged_where_the_properties_say_so(properties: dict[str, str]) -> None:
+    table = Table(2, properties)
+    for name in "abc":
+        table.commit(append([data(name)]))
+    assert len(table.manifests()) == 3
+
+
+def test_a_fast_append_merges_nothing() -> None:
+    table = Table(2, {"commit.manifest.min-count-to-merge": "2"})
+    for name in "abc":
+        table.commit(fast_append([data(name)]))
+    assert len(table.manifests()) == 3
+
+
+# What is checked
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        delete_files([path_of("a")]),
+        overwrite([data("n")], [path_of("a")]),
+        rewrite([data("n")], [path_of("a")]),
+        row_delta([position_deletes("n", "b")], [(path_of("p"), None)]),
+    ],
+    ids=["delete", "overwrite", "rewrite", "delete files"],
+)
+def test_what_is_removed_has_to_be_there(change: Change) -> None:
+    table = Table()
+    table.commit(row_delta([data("a"), data("b"), position_deletes("p", "b")]))
+    table.commit(change)
+    again = table.base
+    refused("OCC007", lambda: table.commit(change, base=again))
+    assert table.base == again
+
+
+def test_an_append_and_a_delete_by_expression_are_applied_to_any_version() -> None:
+    table = Table()
+    planned = table.base
+    table.commit(fast_append([data("a"), data("b", "b")]))
+    table.commit(delete_where(equal("part", "a")), base=planned)
+    table.commit(append([data("c")]), base=planned)
+    assert sorted(table.live()) == ["b", "c"]
+
+
+def test_a_delete_by_expression_takes_files_all_of_whose_rows_match() -> None:
+    table = Table()
+    table.commit(fast_append([data("low", ids=(0, 9)), data("high", ids=(10, 19))]))
+    table.commit(delete_where(less("id", 10)))
+    assert list(table.live()) == ["high"]
+
+
+def test_a_delete_by_expression_refuses_a_file_of_which_only_some_rows_match() -> None:
+    table = Table()
+    table.commit(fast_append([data("low", ids=(0, 9)), data("high", ids=(10, 19))]))
+    error = refused("OCC008", lambda: table.commit(delete_where(less("id", 15))))
+    assert path_of("high") in str(error)
+
+
+def test_the_vector_of_a_removed_file_goes_with_it_and_others_stay() -> None:
+    table = Table(3)
+    table.commit(row_delta([data("a"), data("b"), vector("va", "a"), vector("vb", "b")]))
+    table.commit(delete_files([path_of("a")]))
+    assert sorted(table.live()) == ["b", "vb"]
+    assert (table.summary["removed-dvs"], table.summary["removed-delete-files"]) == ("1", "1")
+
+
+ISOLATED = {
+    isolation: overwrite([data("n")], [path_of("a")], validation=validation_for(isolation, equal("part", "a")))
+    for isolation in Isolation
+}
+
+
+@pytest.mark.parametrize(
+    ("other", "snapshot", "serializable"),
+    [
+        (fast_append([data("x", "a")]), True, False),
+        (fast_append([data("x", "b")]), True, True),
+        (row_delta([equality_deletes("x", "a")]), False, False),
+        (row_delta([equality_deletes("x", "b")]), True, True),
+        (delete_files([path_of("b")]), False, False),
+        (delete_files([path_of("c")]), True, True),
+        (rewrite([data("x", "a")], [path_of("b")]), True, True),
+        (SetProperties({"x": "y"}), True, True),
+    ],
+    ids=[
+        "append",
+        "append elsewhere",
+        "deletes",
+        "deletes elsewhere",
+        "removal",
+        "removal elsewhere",
+        "rewrite",
+        "none",
+    ],
+)
+def test_isolation_decides_what_others_may_have_done(other: Change, snapshot: bool, serializable: bool) -> None:
+    for isolation, may in ((Isolation.SNAPSHOT, snapshot), (Isolation.SERIALIZABLE, serializable)):
+        table = Table()
+        table.commit(fast_append([data("a"), data("b"), data("c", "b")]))
+        planned = table.base
+        table.commit(other)
+        if may:
+            table.commit(ISOLATED[isolation], base=planned)
+            assert "n" in table.live()
+        else:
+            refused(
+                "OCC004", lambda table=table, planned=planned, of=isolation: table.commit(ISOLATED[of], base=planned)
+            )
+
+
+def test_metrics_tell_that_files_do_not_conflict() -> None:
+    validation = validation_for(Isolation.SERIALIZABLE, less("id", 10))
+    for ids, may in (((10, 19), True), ((5, 19), False)):
+        table = Table()
+        table.commit(fast_append([data("a")]))
+        planned = table.base
+        table.commit(fast_append([data("x", ids=ids)]))
+        change = overwrite([data("n")], [path_of("a")], validation=validation)
+        if may:
+            table.commit(change, base=planned)
+        else:
+            refused("OCC004", lambda table=table, planned=planned, wanted=change: table.commit(wanted, base=planned))
+
+
+@pytest.mark.parametrize(
+    ("delete", "conflicts"),
+    [
+        (equality_deletes("d", "a"), True),
+        (equality_deletes("d", "b"), False),
+        (position_deletes("d", "a", "a"), True),
+        (position_deletes("d", "other", "a"), False),
+        (position_deletes("d", None, "a"), True),
+        (position_deletes("d", None, "b"), False),
+    ],
+    ids=[
+        "equality",
+        "equality elsewhere",
+        "position",
+        "position of another file",
+        "position unsaid",
+        "unsaid elsewhere",
+    ],
+)
+def test_a_rewrite_is_refused_where_rows_of_its_files_were_deleted(delete: NewFile, conflicts: bool) -> None:
+    table = Table()
+    table.commit(fast_append([data("a"), data("other")]))
+    planned = table.base
+    table.commit(row_delta([delete]))
+    change = rewrite([data("n")], [path_of("a")])
+    if conflicts:
+        refused("OCC007", lambda: table.commit(change, base=planned))
+    else:
+        table.commit(change, base=planned)
+        assert "n" in table.live()
+
+
+def test_bounds_of_paths_tell_of_which_files_position_deletes_are() -> None:
+    deletes = position_deletes("d", None, "a")
+    path = path_of("other").encode()
+    told = NewFile(evolve(deletes.data_file, lower_bounds={2147483546: path}, upper_bounds={2147483546: path}), 0)
+    table = Table()
+    table.commit(fast_append([data("a"), data("other")]))
+    planned = table.base
+    table.commit(row_delta([told]))
+    table.commit(rewrite([data("n")], [path_of("a")]), base=planned)
+    planned = table.base
+    table.commit(row_delta([NewFile(evolve(told.data_file, file_path=path_of("e")), 0)]))
+    refused("OCC007", lambda: table.commit(rewrite([data("m")], [path_of("other")]), base=planned))
+
+
+def test_a_rewrite_that_keeps_the_data_sequence_number_bears_new_equality_deletes() -> None:
+    table = Table()
+    table.commit(fast_append([data("a")]))
+    planned = table.base
+    table.commit(row_delta([equality_deletes("d")]))
+    table.commit(rewrite([data("n", sequence_number=1)], [path_of("a")]), base=planned)
+    assert {name: entry.sequence_number for name, entry in table.live().items()} == {"n": 1, "d": 2}
+
+
+def test_deletes_of_rows_ask_that_the_data_file_is_there() -> None:
+    table = Table()
+    table.commit(fast_append([data("a"), data("b")]))
+    planned = table.base
+    table.commit(delete_files([path_of("a")]))
+    validation = changes.Validation(files_exist=(path_of("a"),))
+    refused(
+        "OCC004", lambda: table.commit(row_delta([position_deletes("p", "a")], validation=validation), base=planned)
+    )
+    there = changes.Validation(files_exist=(path_of("b"),))
+    table.commit(row_delta([position_deletes("p", "b")], validation=there), base=planned)
+
+
+def test_a_data_file_has_one_vector_at_most() -> None:
+    table = Table(3)
+    table.commit(row_delta([data("a"), data("b"), vector("v1", "a")]))
+    refused("DEL003", lambda: table.commit(row_delta([vector("v2", "a")])))
+    table.commit(row_delta([vector("v3", "b")]))
+    table.commit(row_delta([vector("v2", "a")], [(path_of("v1"), 4)]))
+    assert sorted(table.live()) == ["a", "b", "v2", "v3"]
+
+
+@pytest.mark.parametrize(
+    ("version", "new", "code"),
+    [
+        (1, equality_deletes("d"), "DEL001"),
+        (2, vector("d", "a"), "DEL001"),
+        (3, position_deletes("d", "a"), "DEL002"),
+    ],
+    ids=["deletes in v1", "vectors in v2", "position deletes in v3"],
+)
+def test_a_version_takes_the_delete_files_that_it_has(version: int, new: NewFile, code: str) -> None:
+    table = Table(version)
+    table.commit(fast_append([data("a")]))
+    refused(code, lambda: table.commit(row_delta([new])))
+
+
+def test_what_happened_on_a_branch_that_was_rolled_back_is_not_known() -> None:
+    table = Table()
+    first = table.commit(fast_append([data("a")])).snapshot
+    assert first is not None
+    table.commit(fast_append([data("b")]))
+    planned = table.base
+    table.commit(SetReference("main", SnapshotRef(snapshot_id=first.snapshot_id, type=RefType.BRANCH)))
+    refused("OCC004", lambda: table.commit(ISOLATED[Isolation.SNAPSHOT], base=planned))
+    table.commit(fast_append([data("c")]), base=planned)
+    assert sorted(table.live()) == ["a", "c"]
+
+
+# Changes of the metadata
+
+
+SCHEMA_CHANGE = ChangeSchema((AddColumn("new", INT),))
+SPEC_CHANGE = ChangeSpec((AddPartitionField((1,), Bucket(4), "bucket"),))
+ORDER_CHANGE = ChangeSortOrder((SortField(transform=Identity(), source_id=1),))
+
+
+@pytest.mark.parametrize("change", [SCHEMA_CHANGE, SPEC_CHANGE, ORDER_CHANGE], ids=["schema", "spec", "order"])
+def test_a_change_of_the_schema_spec_or_order_asks_for_the_schema_that_it_was_planned_on(change: Change) -> None:
+    table = Table()
+    planned = table.base
+    table.commit(fast_append([data("a")]))
+    table.commit(change, base=planned)
+    table = Table()
+    planned = table.base
+    table.commit(ChangeSchema((AddColumn("other", INT),)))
+    refused("OCC009", lambda: table.commit(change, base=planned))
+
+
+@pytest.mark.parametrize("change", [SPEC_CHANGE, ORDER_CHANGE], ids=["spec", "order"])
+def test_a_change_of_the_spec_or_order_asks_for_the_one_that_it_was_planned_on(change: Change) -> None:
+    table = Table()
+    planned = table.base
+    table.commit(change)
+    refused("OCC009", lambda: table.commit(change, base=planned))
+
+
+def test_properties_are_set_and_removed_one_by_one() -> None:
+    table = Table(2, {"kept": "1", "gone": "1", "changed": "1"})
+    planned = table.base
+    table.commit(SetProperties({"others": "1"}))
+    table.commit(SetProperties({"changed": "2"}, frozenset({"gone"})), base=planned)
+    assert table.metadata.properties == {"kept": "1", "changed": "2", "others": "1"}
+
+
+def test_a_reference_is_moved_from_where_it_was_seen() -> None:
+    table = Table()
+    first = table.commit(fast_append([data("a")])).snapshot
+    second = table.commit(fast_append([data("b")])).snapshot
+    assert first is not None
+    assert second is not None
+    tag = SetReference("t", SnapshotRef(snapshot_id=first.snapshot_id, type=RefType.TAG))
+    planned = table.base
+    table.commit(tag)
+    refused("REF007", lambda: table.commit(SetReference("t", None), base=planned))
+    table.commit(SetReference("t", None))
+    assert "t" not in table.metadata.references
+    refused("REF006", lambda: table.commit(SetReference("main", None)))
+    wrong = SnapshotRef(snapshot_id=first.snapshot_id, type=RefType.TAG)
+    refused("REF006", lambda: table.commit(SetReference("main", wrong)))
+    refused("REF001", lambda: table.commit(SetReference("t", SnapshotRef(snapshot_id=5, type=RefType.TAG))))
+
+
+def test_moving_main_is_noted_in_the_snapshot_log() -> None:
+    table = Table()
+    first = table.commit(fast_append([data("a")])).snapshot
+    second = table.commit(fast_append([data("b")])).snapshot
+    assert first is not None
+    assert second is not None
+    table.commit(SetReference("main", SnapshotRef(snapshot_id=first.snapshot_id, type=RefType.BRANCH)))
+    ids = [first.snapshot_id, second.snapshot_id, first.snapshot_id]
+    assert [entry.snapshot_id for entry in table.metadata.snapshot_log] == ids
+    table.commit(SetReference("main", SnapshotRef(snapshot_id=first.snapshot_id, type=RefType.BRANCH,
+                                                  max_ref_age_ms=5)))  # fmt: skip
+    assert len(table.metadata.snapshot_log) == 3
+    assert table.metadata.references["main"].max_ref_age_ms == 5
+
+
+def test_v1_has_references_where_it_needs_them() -> None:
+    table = Table(1)
+    snapshot = table.commit(fast_append([data("a")])).snapshot
+    assert snapshot is not None
+    assert table.metadata.refs == {}
+    table.commit(SetReference("t", SnapshotRef(snapshot_id=snapshot.snapshot_id, type=RefType.TAG)))
+    assert set(table.metadata.refs) == {"main", "t"}
+    table.commit(fast_append([data("b")]))
+    assert table.metadata.refs["main"].snapshot_id == table.metadata.current_snapshot_id
+
+
+def test_statistics_are_of_a_snapshot_that_is_there_and_replace_older_ones() -> None:
+    table = Table()
+    snapshot = table.commit(fast_append([data("a")])).snapshot
+    assert snapshot is not None
+
+    def statistics(snapshot_id: int, path: str) -> SetStatistics:
+        return SetStatistics(
+            StatisticsFile(
+                snapshot_id=snapshot_id, statistics_path=path, file_size_in_bytes=1, file_footer_size_in_bytes=1,
+                blob_metadata=(),
+            )
+        )  # fmt: skip
+
+    refused("REF001", lambda: table.commit(statistics(5, "x")))
+    table.commit(statistics(snapshot.snapshot_id, "x"))
+    table.commit(statistics(snapshot.snapshot_id, "y"))
+    table.commit(
+        SetStatistics(
+            PartitionStatisticsFile(snapshot_id=snapshot.snapshot_id, statistics_path="z", file_size_in_bytes=1)
+        )
+    )
+    assert [one.statistics_path for one in table.metadata.statistics] == ["y"]
+    assert [one.statistics_path for one in table.metadata.partition_statistics] == ["z"]
+    table.commit(RemoveStatistics(snapshot.snapshot_id))
+    assert (table.metadata.statistics, table.metadata.partition_statistics) == ((), ())
+
+
+def test_an_upgrade_is_applied_to_what_others_made() -> None:
+    table = Table(1)
+    planned = table.base
+    table.commit(fast_append([data("a")]))
+    table.commit(Upgrade(V2), base=planned)
+    assert table.metadata.format_version is V2
+    table.commit(fast_append([data("b")]), base=planned)
+    numbers = {name: entry.sequence_number for name, entry in table.live().items()}
+    assert numbers == {"a": 0, "b": 1}
+    with pytest.raises(SpecError, match="VER003"):
+        table.commit(Upgrade(V1))
+
+
+def test_each_commit_notes_the_file_before_and_time_does_not_go_back() -> None:
+    table = Table(2, {"write.metadata.previous-versions-max": "2"})
+    locations = []
+    for number in range(4):
+        locations.append(table.base.location)
+        before = table.metadata.last_updated_ms
+        table.commit(SetProperties({"n": str(number)}))
+        assert table.metadata.last_updated_ms >= before
+        assert table.metadata.metadata_log[-1].metadata_file == locations[-1]
+        assert table.metadata.metadata_log[-1].timestamp_ms == before
+    assert [entry.metadata_file for entry in table.metadata.metadata_log] == locations[-2:]
+
+
+def test_expired_snapshots_go_with_what_tells_of_them() -> None:
+    table = Table()
+    for name in "abc":
+        table.commit(fast_append([data(name)]))
+    table.commit(Expire(1 << 60))
+    assert [snapshot.snapshot_id for snapshot in table.metadata.snapshots] == [table.metadata.current_snapshot_id]
+    assert len(table.metadata.snapshot_log) == 1
+    assert sorted(table.live()) == ["a", "b", "c"]
+
+
+# Old snapshots, and bad tables
+
+
+def test_a_snapshot_of_v1_without_a_manifest_list_is_built_on() -> None:
+    table = Table(1)
+    entry = ManifestEntry(status=EntryStatus.ADDED, snapshot_id=5, data_file=data("a").data_file)
+    contents = ManifestContents(
+        entries=(entry,), format_version=V1, content=ManifestContent.DATA, spec=BY_PART, schema=SCHEMA, length=100
+    )
+    assert encode(contents, "m.avro")[:3] == b"Obj"
+    path = f"{LOCATION}/metadata/m.avro"
+    table.store.files[path] = contents
+    snapshot = Snapshot(snapshot_id=5, timestamp_ms=1, manifests=(path,))
+    table.store.files[table.base.location] = evolve(table.metadata, snapshots=(snapshot,), current_snapshot_id=5)
+    table.commit(fast_append([data("b")]))
+    assert sorted(table.live()) == ["a", "b"]
+    table.commit(Upgrade(FormatVersion(3), None))
+    table.commit(fast_append([data("c")]))
+    ids = [entry.data_file.first_row_id for entry in table.live().values()]
+    assert sorted(ids) == [0, 10, 20]  # type: ignore[type-var]
+
+
+def test_a_table_that_has_lost_a_file_is_told_and_left_alone() -> None:
+    table = Table()
+    done = table.commit(fast_append([data("a")]))
+    assert done.snapshot is not None
+    del table.store.files[done.snapshot.manifest_list or ""]
+    before = table.base
+    with pytest.raises(SpecError, match="SNP005"):
+        table.commit(fast_append([data("b")]))
+    assert table.base == before
+    del table.store.files[before.location]
+    with pytest.raises(SpecError, match="OCC002"):
+        table.commit(fast_append([data("b")]))
+
+
+def test_a_change_of_no_table_is_refused() -> None:
+    runner = MemoryRunner(MemoryStore())
+    with pytest.raises(SpecError, match="OCC001"):
+        runner.commit(SetProperties({"x": "y"}))
+
+
+def test_what_a_commit_makes_reads_as_it_was_written() -> None:
+    for version in (1, 2, 3):
+        table = Table(version)
+        table.commit(append([data("a")]))
+        table.commit(delete_files([path_of("a")]))
+        assert write_metadata(read_metadata(write_metadata(table.metadata))) == write_metadata(table.metadata)
+
+
+# Retries
+
+
+def test_the_properties_of_a_table_say_how_often_to_try() -> None:
+    assert policy_of({}) == RetryPolicy(4, 100, 60_000, 1_800_000)
+    told = {
+        "commit.retry.num-retries": "7",
+        "commit.retry.min-wait-ms": "10",
+        "commit.retry.max-wait-ms": "50",
+        "commit.retry.total-timeout-ms": "1000",
+    }
+    policy = policy_of(told)
+    assert policy == RetryPolicy(7, 10, 50, 1000)
+    assert [policy.wait_ms(retry) for retry in range(5)] == [10, 20, 40, 50, 50]
+    assert policy.wait_ms(10**9) == 50
+
+
+@pytest.mark.parametrize("text", ["-1", "many", "", "1" * 40, "٣"])
+def test_a_number_of_retries_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(SpecError, match="TMD014"):
+        policy_of({"commit.retry.num-retries": text})
