@@ -23,7 +23,7 @@ EXAMPLE = {
 
 
 @pytest.mark.parametrize("version", FormatVersion)
-def test_the_example_of_the_spec_is_read_and_written(version: FormatVersion) -> None:
+def test_the_example_of_the_spec_is_read_and_written(version: FormatVersion) -> None:  # SRT001
     order = reader(ORDER, version)(EXAMPLE)
     assert [one.direction for one in order.fields] == [SortDirection.ASC, SortDirection.DESC]
     assert [one.null_order for one in order.fields] == [NullOrder.NULLS_FIRST, NullOrder.NULLS_LAST]
@@ -34,12 +34,12 @@ def test_the_example_of_the_spec_is_read_and_written(version: FormatVersion) -> 
     "changes",
     [{"direction": "ASC"}, {"null-order": "first"}, {"transform": 3}, {"source-ids": [1]}, {"source-id": None}],
 )
-def test_fields_that_the_table_does_not_have_are_refused(changes: dict[str, object]) -> None:
+def test_fields_that_the_table_does_not_have_are_refused(changes: dict[str, object]) -> None:  # SRT001
     with pytest.raises(SpecError, match="SRT"):
         reader(ORDER, V3)({"order-id": 1, "fields": [{**EXAMPLE["fields"][0], **changes}]})  # type: ignore[index]
 
 
-def test_floats_are_in_the_order_of_the_spec() -> None:
+def test_floats_are_in_the_order_of_the_spec() -> None:  # SRT003
     negative_nan = math.copysign(math.nan, -1)
     ordered = [negative_nan, -math.inf, -1.5, -5e-324, -0.0, 0.0, 5e-324, 1.5, math.inf, math.nan]
     keys = [float_sort_key(value) for value in ordered]

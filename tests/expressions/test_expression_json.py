@@ -39,7 +39,7 @@ PAIRS: list[tuple[Any, Any]] = [
 
 
 @pytest.mark.parametrize(("current", "deprecated"), PAIRS)
-def test_both_forms_are_read_and_written(current: Any, deprecated: Any) -> None:
+def test_both_forms_are_read_and_written(current: Any, deprecated: Any) -> None:  # EXP013
     predicate = predicate_from_json(current)
     assert predicate_from_json(deprecated) == predicate
     assert predicate_to_json(predicate) == current

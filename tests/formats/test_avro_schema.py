@@ -77,6 +77,7 @@ CODE = "MAN001"
     ],
 )  # fmt: skip
 def test_each_type_has_the_avro_type_of_the_table(type_: Type, avro: Any) -> None:
+    # AVR006, AVR007, AVR008, AVR012, AVR014
     json_ = schema_json(
         StructType((NestedField(1, "a", True, type_), NestedField(2, "b", False, iceberg.INT))), "table"
     )
@@ -196,5 +197,5 @@ def test_unions_with_null_behind_are_optional_too() -> None:
     assert from_avro(from_json(schema, CODE)) == StructType((NestedField(1, "a", False, iceberg.INT),))
 
 
-def test_a_missing_adjust_to_utc_is_false() -> None:
+def test_a_missing_adjust_to_utc_is_false() -> None:  # AVR009
     assert from_avro(from_json({"type": "long", "logicalType": "timestamp-micros"}, CODE)) == iceberg.TIMESTAMP

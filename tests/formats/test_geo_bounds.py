@@ -124,7 +124,7 @@ def test_a_geography_lies_on_the_globe():
 @pytest.mark.parametrize(
     ("x", "inside"), [(175, True), (-175, True), (180, True), (-180, True), (0, False), (169, False)]
 )
-def test_a_geography_box_with_xmin_above_xmax_crosses_the_antimeridian(x, inside):
+def test_a_geography_box_with_xmin_above_xmax_crosses_the_antimeridian(x, inside):  # BND002
     across = GeoBox(GeoPoint(170.0, -10.0), GeoPoint(-170.0, 10.0))
     assert covers(GEOGRAPHY, across, wkt_to_wkb(f"POINT ({x} 0)")) is inside
     assert not covers(GEOGRAPHY, across, wkt_to_wkb(f"POINT ({x} 11)"))

@@ -73,7 +73,7 @@ def test_variants_lists_and_structs_come_back():
     assert struct_from_orc(written(made)) == made
 
 
-def test_unknown_columns_are_not_written():
+def test_unknown_columns_are_not_written():  # TYP026
     made = StructType((NestedField(1, "a", True, INT), NestedField(2, "u", False, UNKNOWN)))
     assert struct_from_orc(written(made)).fields == made.fields[:1]
 

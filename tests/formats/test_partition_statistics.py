@@ -33,7 +33,7 @@ SECOND = StructType((NestedField(1001, "id_bucket_4", False, INT), NestedField(1
 UNIFIED = unified_partition_type([SECOND, FIRST])
 
 
-def test_the_unified_type_has_every_field_once_ascending_by_id():
+def test_the_unified_type_has_every_field_once_ascending_by_id():  # STA031
     assert [(field.id, field.name) for field in UNIFIED.fields] == [(1000, "p"), (1001, "id_bucket_4")]
     newer = StructType((NestedField(1000, "renamed", False, STRING),))
     assert [field.name for field in unified_partition_type([newer, SECOND]).fields] == ["renamed", "id_bucket_4"]
@@ -113,14 +113,14 @@ def counted(content, records, *, dv=False, at=None, **partition):
     )  # fmt: skip
 
 
-def test_counts_tell_deletion_vectors_from_position_delete_files():
+def test_counts_tell_deletion_vectors_from_position_delete_files():  # STA021, STA032
     (row,) = aggregate([counted(0, 9), counted(1, 2), counted(1, 3, dv=True), counted(2, 4)], FIRST)
     assert (row.position_delete_record_count, row.position_delete_file_count, row.dv_count) == (5, 1, 1)
     assert (row.equality_delete_record_count, row.equality_delete_file_count) == (4, 1)
     assert (row.data_record_count, row.data_file_count, row.total_data_file_size_in_bytes) == (9, 1, 10)
 
 
-def test_a_total_is_known_unless_deletes_would_have_to_be_read():
+def test_a_total_is_known_unless_deletes_would_have_to_be_read():  # STA039
     def total(*files):
         return aggregate([counted(0, 9), *files], FIRST)[0].total_record_count
 
@@ -130,7 +130,7 @@ def test_a_total_is_known_unless_deletes_would_have_to_be_read():
     assert total(counted(2, 3)) is None
 
 
-def test_the_last_update_is_the_latest_of_the_files():
+def test_the_last_update_is_the_latest_of_the_files():  # STA029
     (row,) = aggregate([counted(0, 1, at=7), counted(1, 1, dv=True, at=9), counted(0, 1)], FIRST)
     assert (row.last_updated_at, row.last_updated_snapshot_id) == (9, 9)
 

@@ -83,7 +83,7 @@ blobs = st.builds(
 
 @settings(max_examples=60)
 @given(st.lists(blobs, max_size=4), st.booleans())
-def test_what_is_written_is_read_and_has_no_findings(written, compressed):
+def test_what_is_written_is_read_and_has_no_findings(written, compressed):  # PUF004
     data = write_puffin(written, CREATED_BY, compress_footer=compressed)
     puffin = read_puffin(data)
     assert puffin.flags == compressed

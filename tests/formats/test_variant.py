@@ -284,7 +284,7 @@ nodes = st.recursive(
 
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(nodes)
-def test_a_value_comes_back_from_its_encoding(node):
+def test_a_value_comes_back_from_its_encoding(node):  # TYP036
     assert decode_variant(encode_variant(node)) == node
 
 

@@ -78,7 +78,7 @@ def test_columns_that_are_inherited_may_be_left_out() -> None:
     assert codes == {("MAN012", "warning"), ("MAN013", "warning"), ("MAN014", "warning")}
 
 
-def test_everything_optional_and_in_another_order_is_read() -> None:
+def test_everything_optional_and_in_another_order_is_read() -> None:  # VER006
     def change(schema: Any) -> None:
         inner = fields_of(schema)
         for field in [*inner, *schema["fields"]]:
@@ -151,7 +151,7 @@ def test_a_file_without_ids_is_refused() -> None:
 @pytest.mark.parametrize(
     ("field", "code"), [(0, "MAN011"), (2, "MAN015"), (100, "DFL002"), (101, "DFL003"), (103, "DFL005")]
 )
-def test_a_column_that_every_version_requires_is_missed(field: int, code: str) -> None:
+def test_a_column_that_every_version_requires_is_missed(field: int, code: str) -> None:  # VER007
     def change(schema: Any) -> None:
         for record in (fields_of(schema), schema["fields"]):
             record[:] = [one for one in record if one["field-id"] != field]
@@ -295,7 +295,7 @@ def test_a_list_of_v1_has_numbers_0_and_unknown_counts() -> None:
     assert found.may_have_live_files
 
 
-def test_the_row_ids_of_the_worked_example_of_the_spec() -> None:
+def test_the_row_ids_of_the_worked_example_of_the_spec() -> None:  # LIN024, TMD027, TMD028
     # Row lineage example: next-row-id 1000; existing(75, 0) has 925, added1(100, 25), added2(0, 100), added3(125, 25).
     def manifest(added: int, existing: int, first: int | None = None) -> ManifestFile:
         changes = {"added_rows_count": added, "existing_rows_count": existing, "first_row_id": first}

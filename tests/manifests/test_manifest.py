@@ -104,7 +104,7 @@ def test_a_written_manifest_has_no_findings_and_opens_in_fastavro(version: Forma
 # Inheritance
 
 
-def test_numbers_of_added_entries_come_from_the_list() -> None:
+def test_numbers_of_added_entries_come_from_the_list() -> None:  # SEQ002
     rows = [
         simple(0),
         simple(1, sequence_number=4),  # logically older data keeps its number, the file's is inherited (SEQ007)
@@ -129,7 +129,7 @@ def test_files_of_a_v1_manifest_have_number_0_in_a_table_of_v2() -> None:
     assert [(entry.sequence_number, entry.file_sequence_number) for entry in found] == [(0, 0), (0, 0)]
 
 
-def test_the_row_ids_of_the_worked_example_of_the_spec() -> None:
+def test_the_row_ids_of_the_worked_example_of_the_spec() -> None:  # UPG008
     # Row lineage example: manifest added1 has first_row_id 1000; its files get 800 (written), 1000 and 1050.
     rows = [
         simple(
@@ -242,7 +242,7 @@ def test_a_partition_value_of_another_type_is_refused() -> None:
         write_manifest([simple(0)], SPEC, SCHEMA, V2)
 
 
-def test_a_deletion_vector_is_written_and_read() -> None:
+def test_a_deletion_vector_is_written_and_read() -> None:  # DEL007
     entry = simple(0, **VECTOR)
     found = next(read_manifest(written([entry], V3, content=ManifestContent.DELETES)).entries())
     assert found == entry

@@ -58,7 +58,7 @@ def code(*changes: PartitionChange, version: FormatVersion = V2) -> str:
 
 
 @pytest.mark.parametrize("version", FormatVersion)
-def test_the_example_of_the_spec_is_read(version: FormatVersion) -> None:
+def test_the_example_of_the_spec_is_read(version: FormatVersion) -> None:  # PAR023
     assert reader(SPEC, version)(EXAMPLE) == SPEC0
 
 

@@ -79,6 +79,7 @@ def where(name: str, operation: Operation, value: Any) -> Comparison:
 @every_format
 @pytest.mark.parametrize("deletes_format", FORMATS)
 def test_position_deletes_in_every_format(kit: TableKit, file_format: FileFormat, deletes_format: FileFormat) -> None:
+    # NOT011, RES003
     data, other = kit.file(ROWS, file_format=file_format), kit.file(ROWS, file_format=file_format)
     kit.commit(data, other)
     path = data.file_path
@@ -110,7 +111,7 @@ def test_positions_count_from_the_start_of_the_file(
 
 
 @every_format
-def test_equality_deletes_in_every_format(kit: TableKit, file_format: FileFormat) -> None:
+def test_equality_deletes_in_every_format(kit: TableKit, file_format: FileFormat) -> None:  # DEL005
     kit.commit(kit.file(ROWS))
     deletes = kit.equality_deletes(
         [{2: "s1", 1: 77}, {2: None, 1: 0}], [2], fields=(TEXT, ID), file_format=file_format
@@ -156,7 +157,7 @@ def test_column_that_was_added_has_its_default_in_older_files(tmp_path: Path, de
     assert ids(kit.table()) == [3]
 
 
-def test_promoted_columns_are_compared_as_the_wider_type(kit: TableKit) -> None:
+def test_promoted_columns_are_compared_as_the_wider_type(kit: TableKit) -> None:  # DEL005
     narrow = field(1, "id", INT)
     kit.schemas.clear()
     kit.evolve((narrow, TEXT))
@@ -333,6 +334,7 @@ def test_a_mapping_does_not_change_the_ids_of_files_that_have_them(tmp_path: Pat
 
 @every_format
 def test_row_ids_are_stored_or_inherited(tmp_path: Path, file_format: FileFormat) -> None:
+    # UPG009, LIN006, LIN031, RES005
     kit = TableKit(f"{tmp_path}/t", (ID,), version=V3)
     rows = [{1: 0, ROW_ID.id: None, LAST_UPDATED.id: None}, {1: 1, ROW_ID.id: 3, LAST_UPDATED.id: 7}]
     first = kit.file(ROWS[:2], fields=(ID,), file_format=file_format)
@@ -343,13 +345,13 @@ def test_row_ids_are_stored_or_inherited(tmp_path: Path, file_format: FileFormat
     assert [(row["_row_id"], row["_last_updated_sequence_number"]) for row in read] == [(1, 1), (2, 1), (3, 7)]
 
 
-def test_rows_of_before_v3_have_no_lineage(kit: TableKit) -> None:
+def test_rows_of_before_v3_have_no_lineage(kit: TableKit) -> None:  # UPG010
     kit.commit(kit.file([{1: 1, ROW_ID.id: 3}], fields=(ID, ROW_ID)))
     read = read_table(kit.table(), select=["_row_id", "_last_updated_sequence_number"]).read_all()
     assert read.to_pylist() == [{"_row_id": None, "_last_updated_sequence_number": None}]
 
 
-def test_metadata_columns_of_every_row(tmp_path: Path) -> None:
+def test_metadata_columns_of_every_row(tmp_path: Path) -> None:  # SNP017
     spec = PartitionSpec(3, (PartitionField(source_id=1, field_id=1001, name="b", transform=Bucket(4)),))
     kit = TableKit(f"{tmp_path}/t", (ID,))
     data = kit.file([{1: 5}], fields=(ID,))

@@ -31,7 +31,7 @@ def test_every_declared_field_names_a_requirement(declared: dict[str, FieldRule]
     assert [name for name, rule in declared.items() if rule.requirement not in register()] == []
 
 
-def test_every_declared_field_has_the_rules_of_its_row(declared: dict[str, FieldRule]) -> None:
+def test_every_declared_field_has_the_rules_of_its_row(declared: dict[str, FieldRule]) -> None:  # VER009
     differing = []
     for name, rule in declared.items():
         row = register()[rule.requirement]

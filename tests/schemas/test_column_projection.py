@@ -191,7 +191,7 @@ def test_only_identity_transforms_give_values() -> None:
 POINT = field(1, "point", struct(field(2, "x", INT), field(3, "y", INT, default=9)))
 
 
-def test_missing_nested_field_takes_its_own_default_where_the_struct_is_there() -> None:
+def test_missing_nested_field_takes_its_own_default_where_the_struct_is_there() -> None:  # TYP005
     written = struct(field(1, "point", struct(field(2, "x", INT))))
     assert read([POINT], written, [{1: {2: 1}}, {1: None}]) == [{1: {2: 1, 3: 9}}, {1: None}]
 
@@ -200,7 +200,7 @@ def test_missing_struct_is_null_although_its_fields_have_defaults() -> None:
     assert read([POINT], struct(), [{}]) == [{1: None}]
 
 
-def test_missing_struct_with_an_empty_default_has_the_defaults_of_its_fields() -> None:
+def test_missing_struct_with_an_empty_default_has_the_defaults_of_its_fields() -> None:  # DEF010, EVO017
     assert read([evolve(POINT, initial_default={})], struct(), [{}]) == [{1: {2: None, 3: 9}}]
 
 

@@ -18,7 +18,7 @@ optional_longs = st.none() | st.integers(0, 99)
 )
 def test_row_id_is_stored_or_counted_from_the_first(
     stored: int | None, first: int | None, position: int, expected: int | None
-) -> None:
+) -> None:  # UPG009, UPG010
     assert row_id(stored, first, position) == expected
 
 
@@ -26,11 +26,12 @@ def test_row_id_is_stored_or_counted_from_the_first(
     ("stored", "first", "expected"), [(None, 100, 9), (3, 100, 3), (0, 0, 0), (None, None, None), (3, None, None)]
 )
 def test_last_update_is_stored_or_the_files(stored: int | None, first: int | None, expected: int | None) -> None:
+    # UPG009, UPG010
     assert last_updated(stored, first, 9) == expected
 
 
 @given(st.lists(st.tuples(optional_longs, st.integers(0, 99)), max_size=9), optional_longs, st.booleans())
-def test_columns_are_as_rows(rows: list[tuple[int | None, int]], first: int | None, has_column: bool) -> None:
+def test_columns_are_as_rows(rows: list[tuple[int | None, int]], first: int | None, has_column: bool) -> None:  # LIN031
     stored = [value if has_column else None for value, _ in rows]
     column = pa.array(stored, pa.int64()) if has_column else None
     positions = [position for _, position in rows]

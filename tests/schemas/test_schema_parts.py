@@ -37,7 +37,7 @@ EXAMPLE = {
 }  # fmt: skip
 
 
-def test_the_example_of_the_spec_is_read_and_written() -> None:
+def test_the_example_of_the_spec_is_read_and_written() -> None:  # JSC009
     schema = reader(SCHEMA, V3)(EXAMPLE)
     assert writer(SCHEMA, V3)(schema) == EXAMPLE
     assert [column.name for column in schema.columns()] == ["id", "data", "data.element", "m", "m.key", "m.value"]
@@ -63,6 +63,7 @@ POINTS = [
 
 @pytest.mark.parametrize(("default", "x", "y", "data", "result"), POINTS)
 def test_defaults_of_structs_are_those_of_the_table(default: Any, x: int, y: int, data: Any, result: Any) -> None:
+    # DEF002, DEF010, EVO017
     point = field(
         3, "point", t.StructType((field(1, "x", t.INT, default=x), field(2, "y", t.INT, default=y))), False, default
     )

@@ -85,7 +85,7 @@ def test_main_never_expires() -> None:
     assert kept(table(None, {}, *CHAIN), 60) == []
 
 
-def test_what_no_reference_leads_to_goes() -> None:
+def test_what_no_reference_leads_to_goes() -> None:  # RET001
     assert kept(table(5, {}, *CHAIN, snapshot(9, 4, 60)), 60) == [5]
 
 

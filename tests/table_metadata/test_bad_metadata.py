@@ -130,7 +130,7 @@ def test_what_v2_requires_has_to_be_there(name: str) -> None:
     assert refused({**v2(), name: None})[1] == f"/{name}"
 
 
-def test_next_row_id_is_required_from_v3_on() -> None:
+def test_next_row_id_is_required_from_v3_on() -> None:  # LIN001
     assert refused(v2(format_version=3)) == ("TMD024", "/next-row-id")
     assert read_metadata(v2(format_version=3, next_row_id=0)).next_row_id == 0
 

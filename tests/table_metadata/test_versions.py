@@ -66,7 +66,7 @@ def test_v1_requires_the_deprecated_copies_of_its_writers() -> None:
             read_metadata(document)
 
 
-def test_v1_writers_leave_out_what_is_newer() -> None:
+def test_v1_writers_leave_out_what_is_newer() -> None:  # UPG001
     metadata = read_metadata(v1(snapshots=[{**SNAPSHOT, "manifests": ["s3://b/m"]}], current_snapshot_id=5))
     written = write_metadata(metadata)
     assert not {"last-sequence-number", "refs", "next-row-id", "encryption-keys"} & set(written)
