@@ -108,15 +108,11 @@ class _Scan:
         index = self._index(joined_columns(opened(deletes, self.specs, self.read_file, snapshot.manifest_list)))
         seen: set[str] = set()
         for columns in joined_columns(opened(data, self.specs, self.read_file, snapshot.manifest_list)):
-            for task in self._tasks_of(columns, index):
-                if task.data_file.file_path in seen:
-                    raise violation("SCN007", "a data file is live twice", found=task.data_file.file_path)
-                seen.add(task.data_file.file_path)
-                yield task
+            yield from self._tasks_of(columns, index, seen)
 
     # Data files
 
-    def _tasks_of(self, columns: ManifestColumns, index: DeleteIndex) -> Iterator[ScanTask]:
+    def _tasks_of(self, columns: ManifestColumns, index: DeleteIndex, seen: set[str]) -> Iterator[ScanTask]:
         kept = self._kept(columns, FileContent.DATA)
         if not kept:
             return
@@ -131,6 +127,10 @@ class _Scan:
             assert entry.sequence_number is not None
             assert entry.file_sequence_number is not None
             with _Told(columns, int(rows[place])):
+                path = entry.data_file.file_path
+                if path in seen:
+                    raise violation("SCN007", "a data file is live twice", found=path, path="/data_file/file_path")
+                seen.add(path)
                 deletes = index.deletes_of(entry.data_file, entry.sequence_number, spec)
             yield ScanTask(
                 self._slim(entry.data_file) if not without else entry.data_file,

@@ -352,7 +352,9 @@ def test_a_file_that_is_live_twice_is_told() -> None:
     table = Table()
     table.manifest([added(data_file("a"))])
     table.manifest([added(data_file("a"))])
-    assert refused(table).requirement == "SCN007"
+    problem = refused(table)
+    assert (problem.requirement, problem.path) == ("SCN007", "/0/data_file/file_path")
+    assert problem.file == table.listed[1].manifest_path
 
 
 def test_a_bound_of_another_type_is_told_with_its_place() -> None:
