@@ -41,6 +41,7 @@ class Local:
         """
         self.workers = workers
         self.progress = progress
+        self.few_tasks = FEW_TASKS
         self._pool: ProcessPoolExecutor | None = None
         self._spool = Spool(held_bytes)
 
@@ -64,7 +65,7 @@ class Local:
         return [Findings(tally.findings()), *others]
 
     def _results(self, context: Context, check: Check, tasks: Sequence[Any]) -> Iterator[Iterable[Emitted]]:
-        if self.workers == 1 or len(tasks) < FEW_TASKS:
+        if self.workers == 1 or len(tasks) < self.few_tasks:
             for task in tasks:
                 yield check(context, task)
             return

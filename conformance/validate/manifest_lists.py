@@ -35,6 +35,11 @@ def check_list(context: Context, task: ListTask) -> Listed:
         inline = tuple((location, None) for location in snapshot.manifests or ())
         return Listed(snapshot.snapshot_id, (), inline)
     location = snapshot.manifest_list
+    if snapshot.key_id is not None:
+        told = finding(
+            "SNP012", "the manifest list is encrypted, and was not read", file=location, severity=Severity.INFO
+        )
+        return Listed(snapshot.snapshot_id, (told,) if task.checked else (), None)
     try:
         data = read_bytes(location)
     except FileAccessError as error:

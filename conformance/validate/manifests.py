@@ -56,6 +56,9 @@ ROW_RANGES = 1 << 24
 
 def load(context: Context, task: ManifestTask) -> tuple[bytes, Manifest] | Finding:
     """Open a manifest; a finding where it cannot be."""
+    if task.manifest_file is not None and task.manifest_file.key_metadata is not None:
+        message = "the manifest is encrypted, and was not read"
+        return finding("MLS017", message, file=task.location, severity=Severity.INFO)
     try:
         data = read_bytes(task.location)
     except FileAccessError as error:

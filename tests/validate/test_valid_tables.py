@@ -1,0 +1,86 @@
+"""Valid tables have no errors: every golden table, and forms that few engines write today."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from workbench import Workbench
+
+from conformance.golden_tables import PLACE, index, materialize, names
+from conformance.validate.context import Level
+from conformance.validate.local import Local
+from conformance.validate.run import Snapshots, validate
+from spec_ref.findings import Severity
+
+WRITTEN = [name for name in names() if "engine" in index(name)]
+"""Those that engines wrote; others are derived for planning, and have no files."""
+
+BROKEN = "broken-"
+"""How the names of golden tables begin that are broken on purpose."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _golden_tables() -> None:
+    materialize(WRITTEN)
+
+
+def errors(report: object) -> list[str]:
+    return [str(one) for one in report.findings if one.severity is Severity.ERROR]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("name", [name for name in WRITTEN if not name.startswith(BROKEN)])
+def test_a_golden_table_has_no_errors_in_any_snapshot(name: str) -> None:
+    assert errors(validate(str(PLACE / name), Level.ROWS, Local(), Snapshots("all"))) == []
+
+
+@pytest.mark.parametrize("name", [name for name in WRITTEN if name.startswith(BROKEN)])
+def test_a_broken_golden_table_has_errors(name: str) -> None:
+    assert errors(validate(str(PLACE / name), Level.ROWS, Local(), Snapshots("all")))
+
+
+def test_manifests_without_a_list_are_read(tmp_path: Path) -> None:
+    bench = Workbench("types-v1-parquet", tmp_path)
+    for snapshot in bench.metadata["snapshots"]:
+        if snapshot is not bench.snapshot:
+            del snapshot["manifest-list"]
+            snapshot["manifests"] = [bench.manifests[-1].listed["manifest_path"]]
+    paths = [manifest.listed["manifest_path"] for manifest in bench.manifests]
+    del bench.snapshot["manifest-list"]
+    bench.snapshot["manifests"] = paths
+    bench._list = None
+    report = bench.validate(Level.ROWS)
+    assert errors(report) == []
+    assert report.manifests == len(paths)
+    assert report.entries
+
+
+@pytest.mark.parametrize("part", ["list", "manifest", "file"])
+def test_what_is_encrypted_is_told_and_is_no_error(part: str, tmp_path: Path) -> None:
+    bench = Workbench("row-lineage-parquet", tmp_path)
+    assert bench.manifests
+    if part == "list":
+        bench.metadata["encryption-keys"] = [{"key-id": "k", "encrypted-key-metadata": "aGk="}]
+        bench.snapshot["key-id"] = "k"
+        bench.replaced[bench.list.path] = b"AGS1"
+    elif part == "manifest":
+        bench.replaced[bench.data.path] = b"AGS1"
+        bench.data.listed["key_metadata"] = b"key"
+    else:
+        bench.file["key_metadata"] = b"key"
+        bench.replace(bench.file["file_path"], b"AGS1")
+    report = bench.validate(Level.ROWS)
+    assert errors(report) == []
+    assert any("encrypted" in one.violation.message for one in report.findings if one.severity is Severity.INFO)
+
+
+def test_several_processes_find_what_one_does() -> None:
+    location = str(PLACE / "row-lineage-parquet")
+    one, many = Local(), Local(workers=2)
+    many.few_tasks = 1
+    try:
+        assert validate(location, Level.ROWS, many, Snapshots("all")) == validate(
+            location, Level.ROWS, one, Snapshots("all")
+        )
+    finally:
+        many.close()
