@@ -86,11 +86,11 @@ def check_file(context: Context, place: Place, features: set[str]) -> tuple[list
     location = data_file.file_path
     if data_file.key_metadata is not None:
         message = "the file is encrypted, and was not opened"
-        told = finding(
+        encrypted = finding(
             "DFL018", message, file=place.manifest, path=place.said("key_metadata"), found=location,
             severity=Severity.INFO,
         )  # fmt: skip
-        return [told], None
+        return [encrypted], None
     if data_file.is_deletion_vector:
         found = list(_vector(place))
         return found, suspect(Evidence(created_by=_puffin_writer(location)))

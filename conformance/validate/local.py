@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 import multiprocessing
 import os
 import pickle
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from typing import IO, Any, TypeVar
 
 from conformance.validate.context import Context
 from conformance.validate.emitted import Emitted, Facts, Findings
 from conformance.validate.engines import Check, CheckBucket, Progress, quiet
+from conformance.validate.finding import finding
 from spec_ref.findings import Finding, Tally
 
 T = TypeVar("T")
@@ -69,23 +72,33 @@ class Local:
             for task in tasks:
                 yield check(context, task)
             return
-        if self._pool is None:
-            self._pool = ProcessPoolExecutor(
-                self.workers, mp_context=multiprocessing.get_context("spawn"), initializer=_start
-            )
         packed = pickle.dumps(context)
-        left = iter(tasks)
-        running: set[Future[list[Emitted]]] = set()
-        for task in left:
-            running.add(self._pool.submit(_run, packed, check, task))
-            if len(running) >= self.workers * AHEAD:
-                finished, running = wait(running, return_when=FIRST_COMPLETED)
-                for future in finished:
-                    yield future.result()
+        left, running = iter(tasks), dict[Future[list[Emitted]], Any]()
+        pool = self._started()
+        for task in itertools.islice(left, self.workers * AHEAD):
+            running[pool.submit(_run, packed, check, task)] = task
         while running:
-            finished, running = wait(running, return_when=FIRST_COMPLETED)
+            finished, _ = wait(running, return_when=FIRST_COMPLETED)
+            lost = []
             for future in finished:
-                yield future.result()
+                try:
+                    yield future.result()
+                except BrokenProcessPool:
+                    lost.append(running[future])
+                del running[future]
+            if lost:  # a library ended its process, and with it the pool: what was under way is done again, one by one
+                lost += [running.pop(future) for future in list(running)]
+                self._pool = None
+                for task in lost:
+                    yield _alone(packed, check, task)
+                pool = self._started()
+            for task in itertools.islice(left, self.workers * AHEAD - len(running)):
+                running[pool.submit(_run, packed, check, task)] = task
+
+    def _started(self) -> ProcessPoolExecutor:
+        if self._pool is None:
+            self._pool = _new_pool(self.workers)
+        return self._pool
 
     def grouped(self, check: CheckBucket) -> list[tuple[Finding, ...]]:
         made = []
@@ -100,6 +113,22 @@ class Local:
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
         self._spool.clear()
+
+
+def _new_pool(workers: int) -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"), initializer=_start)
+
+
+def _alone(packed: bytes, check: Check, task: Any) -> list[Emitted]:
+    """The check of one task in a process of its own; a finding where the process does not live through it."""
+    with _new_pool(1) as pool:
+        try:
+            return pool.submit(_run, packed, check, task).result()
+        except BrokenProcessPool:
+            message = "reading this, or a file that it lists, ended the process: it is damaged in a way not known here"
+            manifest = getattr(task, "manifest", task)
+            path = f"/{task.start}" if hasattr(task, "start") else ""
+            return [Findings((finding("MAN001", message, file=str(getattr(manifest, "location", task)), path=path),))]
 
 
 _UNPACKED: dict[bytes, Context] = {}

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from workbench import Workbench
 
 from conformance.golden_tables import materialize
-from conformance.validate.context import Level
+from conformance.validate.context import Context, Level
+from conformance.validate.emitted import Emitted, Facts, Findings
+from conformance.validate.finding import finding
 from conformance.validate.local import Local, Spool
 from conformance.validate.manifests import ROW_IDS
 from conformance.validate.run import Snapshots, Unreadable, validate
 from spec_ref.findings import Severity
+from spec_ref.table_metadata import read_metadata
 
 V2, VECTORS, PARQUET = "position-deletes-parquet", "deletion-vectors-parquet", "types-v2-parquet"
 
@@ -128,8 +132,6 @@ def test_an_empty_folder_is_no_table(tmp_path: Path) -> None:
 def test_facts_that_do_not_fit_in_memory_are_kept_in_files() -> None:
     import pyarrow as pa
 
-    from conformance.validate.emitted import Facts
-
     spool = Spool(held_bytes=100)
     rows = pa.RecordBatch.from_pylist([{"first": 1, "end": 2, "manifest": 0, "entry": 0, "key": "k" * 50}], ROW_IDS)
     for number in range(20):
@@ -138,3 +140,31 @@ def test_facts_that_do_not_fit_in_memory_are_kept_in_files() -> None:
     assert [len(list(spool.take(bucket))) for bucket in spool.buckets()] == [7, 7, 6]
     spool.clear()
     assert spool.buckets() == []
+
+
+def dies_over_seven(context: Context, task: int) -> Iterator[Emitted]:
+    """A check that ends its process, as damaged files make some libraries do."""
+    if task == 7:
+        os.abort()
+    yield Findings((finding("DFL005", f"task {task}", file="f"),))
+
+
+def test_a_process_that_dies_is_a_finding_and_the_others_are_done() -> None:
+    engine = Local(workers=2)
+    context = Context(read_metadata(_minimal()), "file:/m", Level.ROWS)
+    try:
+        (found,) = engine.stage(context, dies_over_seven, range(20), "tasks")
+    finally:
+        engine.close()
+    assert isinstance(found, Findings)
+    told = {one.violation.message for one in found.findings}
+    assert told >= {f"task {number}" for number in range(20) if number != 7}
+    assert [one.requirement for one in found.findings].count("MAN001") == 1
+
+
+def _minimal() -> dict[str, object]:
+    return {
+        "format-version": 1, "location": "file:/t", "last-updated-ms": 1, "last-column-id": 1,
+        "schema": {"type": "struct", "fields": [{"id": 1, "name": "a", "required": True, "type": "int"}]},
+        "partition-spec": [],
+    }  # fmt: skip
