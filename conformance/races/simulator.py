@@ -18,7 +18,8 @@ from conformance.races.facts import Facts
 from conformance.races.invariants import Transition, check, missing_files
 from conformance.races.operations import Planned
 from conformance.races.readers import Read, Seen, read
-from conformance.races.world import Fault, Placed, World
+from conformance.races.telling import told as effect_told
+from conformance.races.world import Fault, World
 from conformance.races.writers import Node, Source
 from spec_ref.commits.commit import Base, CommitConflict, CommitFailed, CommitStateUnknown, Committed, commit
 from spec_ref.commits.effects import (
@@ -407,7 +408,7 @@ class Simulator:
                     lines.append(f"a swap of writer {state.world.late[writer][0]} arrives late")
                 else:
                     node = state.nodes[writer]
-                    effect = "?" if node is None else _told(node.effect)
+                    effect = "?" if node is None else effect_told(node.effect)
                     name = self.planned[writer].name
                     lines.append(f"writer {writer} ({name}) {effect}" + ("" if what == "step" else f": {what}"))
                 if number < len(way) - 1:
@@ -427,54 +428,3 @@ class Simulator:
         if not any(True for _ in self.choices(evolve(state, faults=self.most_faults))):
             self._check_end(state, way)
         return state, tuple(found.problem for found in self._found)
-
-
-def _told(effect: Effect | None) -> str:
-    match effect:
-        case ReadPointer():
-            return "reads the pointer"
-        case SwapPointer(expected, new):
-            return f"swaps {_name(expected)} for {_name(new)}"
-        case ReadFile(path):
-            return f"reads {_name(path)}"
-        case DeleteFile(path):
-            return f"deletes {_name(path)}"
-    return str(effect)
-
-
-def _name(path: str | None) -> str:
-    return "nothing" if path is None else path.rsplit("/", 1)[-1]
-
-
-def world_of(changes: Sequence[Any], table: Any, data_files: Sequence[str] = ()) -> World:
-    """The world that some changes make, one after the other, from nothing."""
-    world = World(table, (), dict.fromkeys(data_files))
-    for number, change in enumerate(changes):
-        steps = commit(change, table)
-        answer: Any = None
-        names = 0
-        try:
-            while True:
-                match steps.send(answer):
-                    case Draw.NAME:
-                        names += 1
-                        answer = f"base{number}-{names}"
-                    case Draw.SNAPSHOT_ID:
-                        answer = 10 + number
-                    case Draw.NOW:
-                        answer = 1000 + number
-                    case ReadPointer():
-                        answer = world.pointer
-                    case ReadFile(path):
-                        answer = world.files.get(path)
-                    case WriteFile(path, content):
-                        world = evolve(world, files={**world.files, path: content})
-                        answer = 1
-                    case SwapPointer(expected, new):
-                        world, answer = world.swapped(-1, expected, new)
-                    case DeleteFile(path):
-                        world = evolve(world, files={name: one for name, one in world.files.items() if name != path})
-                        answer = None
-        except StopIteration:
-            continue
-    return evolve(world, history=tuple(Placed(one.location, one.written, -1) for one in world.history))

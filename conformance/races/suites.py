@@ -11,8 +11,9 @@ from concurrent.futures import ProcessPoolExecutor
 
 from attrs import frozen
 
+from conformance.races.beginning import world_of
 from conformance.races.operations import CORE, DATA_FILES, READER, Planned, base_changes, operations
-from conformance.races.simulator import Explored, Simulator, Step, world_of
+from conformance.races.simulator import Explored, Simulator, Step
 from conformance.races.world import Fault, World
 from spec_ref.commits.tables import FileSystemTable, MetastoreTable, Table
 

@@ -13,7 +13,7 @@ from spec_ref.commits.tables import next_version, version_of
 from spec_ref.table_metadata.files import file_system_name
 
 HINT = "version-hint.text"
-_VERSION = re.compile(r"v([0-9]{1,18})(?:\.gz)?\.metadata\.json(?:\.gz)?")
+VERSION = re.compile(r"v([0-9]{1,18})(?:\.gz)?\.metadata\.json(?:\.gz)?")
 
 
 class FileSystemStore(LocalFiles):
@@ -59,7 +59,7 @@ class FileSystemStore(LocalFiles):
             names = [path.name for path in local_path(self.directory).iterdir()]
         except FileNotFoundError:
             return []
-        return [int(match[1]) for match in map(_VERSION.fullmatch, names) if match]
+        return [int(match[1]) for match in map(VERSION.fullmatch, names) if match]
 
     def swap_pointer(self, expected: str | None, new: str) -> Swap:
         """Name the new file as the next version, if there is none; the hint follows."""

@@ -7,11 +7,12 @@ from urllib.parse import parse_qs, urlsplit, urlunsplit
 
 from conformance.failures import UsageError
 from conformance.stores.file_system import FileSystemStore
+from conformance.stores.object_store import Bucket, ObjectStore
 from conformance.stores.sql import TableName
 from conformance.stores.sqlite import SqliteStore
 from conformance.stores.store import Store
 
-FORMS = "file:///directory, sqlite:///file.db?table=name, postgresql://user@host:port/database?table=name"
+FORMS = "file:///directory, s3://bucket/path?endpoint=https://host, sqlite:///file.db?table=name, postgresql://user@host:port/database?table=name"
 
 
 def open_store(url: str) -> Store:
@@ -31,6 +32,8 @@ def open_store(url: str) -> Store:
     match parts.scheme:
         case "file" | "":
             return FileSystemStore(url)
+        case "s3":
+            return ObjectStore(f"s3://{parts.netloc}{parts.path}", _bucket(parts.netloc, given))
         case "sqlite":
             return SqliteStore(Path(parts.path), name)
         case "postgresql":
@@ -39,3 +42,8 @@ def open_store(url: str) -> Store:
             return PostgresStore(urlunsplit(parts._replace(query="")), name)
     message = f"there is no store of the kind {parts.scheme}; a store is {FORMS}"
     raise UsageError(message)
+
+
+def _bucket(name: str, given: dict[str, str]) -> Bucket:
+    region = given.get("region", "us-east-1")
+    return Bucket(name, given.get("endpoint", f"https://s3.{region}.amazonaws.com"), region)

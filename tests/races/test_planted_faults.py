@@ -7,8 +7,9 @@ import functools
 import pytest
 from planted_faults import PLANTED, Planted
 
+from conformance.races.beginning import world_of
 from conformance.races.operations import DATA_FILES, Planned, base_changes, operations
-from conformance.races.simulator import Simulator, world_of
+from conformance.races.simulator import Simulator
 from conformance.races.world import World
 from spec_ref.commits.tables import Table
 
