@@ -6,6 +6,7 @@ from spec_ref.commits.effects import DeleteFile, Effect, ReadFile, ReadPointer, 
 
 
 def told(effect: Effect | None) -> str:
+    """What a writer does, in a few words."""
     match effect:
         case ReadPointer():
             return "reads the pointer"

@@ -1,0 +1,25 @@
+"""The page on races says what is so."""
+
+from __future__ import annotations
+
+import doctest
+import re
+from pathlib import Path
+
+from conformance.cli import main
+
+PAGE = Path(__file__).parents[2] / "docs" / "races.md"
+
+
+def test_the_python_of_the_page_runs() -> None:
+    results = doctest.testfile(str(PAGE), module_relative=False)
+    assert results.attempted >= 4
+    assert results.failed == 0
+
+
+def test_the_schedules_of_the_page_replay() -> None:
+    lines = re.findall(r"^\$ iceberg-conformance (race play .*?)(?: +#.*)?$", PAGE.read_text(), re.MULTILINE)
+    assert len(lines) >= 3
+    for line in lines:
+        arguments = [first or second for first, second in re.findall(r"'([^']*)'|(\S+)", line)]
+        assert main(arguments) == 0
