@@ -116,8 +116,8 @@ def duties(kind: Kind, value: Any, version: FormatVersion, path: str = "") -> It
         case Kept(inner) | Via(inner):
             yield from duties(inner, value, version, path)
         case ListOf(item) if type(value) is list:
-            inner = (duties(item, one, version, f"{path}/{place}") for place, one in enumerate(value))
-            yield from itertools.islice(itertools.chain.from_iterable(inner), MAX_DUTIES)
+            each = (duties(item, one, version, f"{path}/{place}") for place, one in enumerate(value))
+            yield from itertools.islice(itertools.chain.from_iterable(each), MAX_DUTIES)
         case MapOf(item) if type(value) is dict:
             for name, one in value.items():
                 yield from duties(item, one, version, f"{path}/{escaped(name)}")
