@@ -1,4 +1,4 @@
-"""The adapter of Iceberg's Rust library (iceberg-rust), as ``pyiceberg-core`` offers it: Arrow transforms, manifests."""
+"""The adapter of Iceberg's Rust library (iceberg-rust), as far as ``pyiceberg-core`` offers it."""
 
 from __future__ import annotations
 
