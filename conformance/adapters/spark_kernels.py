@@ -7,17 +7,22 @@ are answered by the scalar definition.
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import json
+import pickle
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
 
+from conformance.adapters import arrow_rows
 from conformance.adapters.reference import REFUSALS, operations
-from conformance.adapters.serve import perform
+from conformance.adapters.serve import Invalid, perform
 from conformance.exchange import from_exchange, to_exchange
+from conformance.failures import NotExamined
+from conformance.pipeline.read_tasks import read_task
 from spec_ref.errors import SpecError
 from spec_ref.hashing_columnar import hash_array
 from spec_ref.partitioning.transforms import parse_transform
@@ -106,6 +111,32 @@ KERNELS: dict[str, Callable[[Any, Any, Question], list[Any]]] = {
 """The operations that have a columnar kernel: from type, column and arguments to exchange values."""
 
 SCALAR = operations()
+"""The operations that can be asked for, by their scalar definitions."""
+
+TASK = "scan-task"
+"""The question for the rows of one scan task; no request asks it."""
+
+
+def packed(value: Any) -> str:
+    """A value as JSON can carry it between the driver and its workers."""
+    return base64.b64encode(pickle.dumps(value)).decode()
+
+
+def _unpacked(text: str) -> Any:
+    return pickle.loads(base64.b64decode(text))  # noqa: S301 - packed by the driver of this session
+
+
+def read_task_rows(args: Question) -> Any:
+    """The rows of one scan task, in the form of the answer of ``table.read``."""
+    reading = _unpacked(args["reading"])
+    try:
+        batches = read_task(_unpacked(args["task"]), reading)
+        return arrow_rows.answer(pa.Table.from_batches(batches, reading.arrow_schema), args["types"])
+    except NotExamined as error:
+        raise Invalid(str(error)) from None
+
+
+_SCALAR = {**SCALAR, TASK: read_task_rows}
 
 
 def answer_questions(questions: Sequence[Question]) -> list[Answer]:
@@ -132,7 +163,7 @@ def _answer_alike(questions: list[Question]) -> list[Answer]:
             type_ = type_from_json(args["type"])
             arrow = _arrow(type_)
     if kernel is None or type_ is None or arrow is None:
-        return [perform(SCALAR, op, question["args"], REFUSALS) for question in questions]
+        return [perform(_SCALAR, op, question["args"], REFUSALS) for question in questions]
 
     def ask(given: Question) -> list[Any]:
         values = [from_exchange(type_, value) for value in given["values"]]

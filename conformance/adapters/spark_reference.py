@@ -1,7 +1,7 @@
 """The adapter of the reference inside PySpark: its columnar kernels answer in Spark's Python workers (`spark_kernels`).
 
-A Spark job takes its time whatever it does, so the questions that are waiting are asked in one job. Only the rows of a
-table are a job of their own: a DataFrame whose partitions are the tasks of the scan (`conformance.pipeline.spark`).
+A Spark job takes its time whatever it does, so the questions that are waiting are asked in one job. To read a table,
+its scan is planned here, and the workers do its tasks, as those of `conformance.pipeline.spark` do.
 """
 
 from __future__ import annotations
@@ -13,20 +13,15 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-import pyarrow as pa
 from pyspark import __version__ as spark_version
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
-from pyspark.sql.pandas.types import to_arrow_schema
 
-from conformance.adapters.arrow_rows import answer
 from conformance.adapters.reference import REFUSALS
 from conformance.adapters.serve import Invalid, describe, encode_answer, internal, perform, take_standard_output
-from conformance.adapters.spark_kernels import ANSWERS, SCALAR, answer_batches
+from conformance.adapters.spark_kernels import ANSWERS, SCALAR, TASK, answer_batches, packed
 from conformance.failures import NotExamined
-from conformance.pipeline.file_access import FileAccessError, FileForbidden, FileMissing, UnknownScheme
-from conformance.pipeline.spark import read_dataframe
-from spec_ref.errors import SpecError
+from conformance.pipeline.local import plan_reading
+from conformance.pipeline.tables import load_table
 from spec_ref.expressions.expression_json import predicate_from_json
 from spec_ref.expressions.predicates import TRUE
 
@@ -71,47 +66,51 @@ def start_spark() -> SparkSession:
     return spark
 
 
-def read_rows(spark: SparkSession, args: dict[str, Any]) -> Any:
-    """The rows of a table, as Spark gives them."""
-    snapshot, timestamp = args.get("snapshot"), args.get("timestamp_ms")
+def ask(spark: SparkSession, requests: list[Request]) -> list[dict[str, Any]]:
+    """Answer requests in one Spark job, in which the rows of a table are a question for each task of its scan."""
+    answers: list[dict[str, Any]] = []
+    questions: list[Request] = []
+    waiting: list[range] = []
+    for request in requests:
+        first = len(questions)
+        planned = perform({"table.read": tasks_of}, request["op"], request["args"], REFUSALS)
+        if request["op"] != "table.read":
+            questions.append(request)
+        elif "ok" in planned:
+            questions += planned["ok"]
+        answers.append(planned)
+        waiting.append(range(first, len(questions)))
+    found = _ask_together(spark, questions) if questions else []
+    for place, (request, own) in enumerate(zip(requests, waiting, strict=True)):
+        if request["op"] != "table.read":
+            answers[place] = found[own[0]]
+        elif "ok" in answers[place]:
+            answers[place] = joined([found[number] for number in own])
+    return answers
+
+
+def tasks_of(args: dict[str, Any]) -> list[Request]:
+    """The questions whose answers are the rows of a table: one for each task of the scan, planned here."""
+    snapshot = args.get("snapshot")
     try:
-        frame = read_dataframe(
-            spark,
-            args["table"],
+        reading, tasks = plan_reading(
+            load_table(args["table"]),
             snapshot_id=None if snapshot is None else int(snapshot),
             ref=args.get("ref"),
-            timestamp_ms=timestamp,
+            timestamp_ms=args.get("timestamp_ms"),
             select=args.get("select"),
             filter=predicate_from_json(args["filter"]) if "filter" in args else TRUE,
         )
-        # Spark 4 has a name for what 3.5 does too.
-        table = frame.toArrow() if hasattr(frame, "toArrow") else _collected(frame)
+        sent = {"reading": packed(reading), "types": args["types"]}
+        return [{"op": TASK, "args": {**sent, "task": packed(task)}} for task in tasks]
     except NotExamined as error:
         raise Invalid(str(error)) from None
-    except PySparkException as error:
-        # What a worker refuses comes back as text in the error of the job.
-        if any(f"{refusal.__module__}.{refusal.__name__}" in str(error) for refusal in REFUSED_BY_WORKERS):
-            raise Invalid(str(error).strip().splitlines()[-1]) from None
-        raise
-    return answer(table, args["types"])
 
 
-REFUSED_BY_WORKERS = (SpecError, FileAccessError, FileMissing, FileForbidden, UnknownScheme)
-
-
-def _collected(frame: Any) -> Any:
-    return pa.Table.from_batches(frame._collect_as_arrow(), schema=to_arrow_schema(frame.schema))
-
-
-def ask(spark: SparkSession, requests: list[Request]) -> list[dict[str, Any]]:
-    """Answer requests: those for rows each in a Spark job, all others in one."""
-    alone = {"table.read": lambda args: read_rows(spark, args)}
-    waiting = [request for request in requests if request["op"] not in alone]
-    together = iter(_ask_together(spark, waiting) if waiting else ())
-    return [
-        perform(alone, request["op"], request["args"], REFUSALS) if request["op"] in alone else next(together)
-        for request in requests
-    ]
+def joined(answers: list[dict[str, Any]]) -> dict[str, Any]:
+    """The rows of all tasks, or what is wrong with one of them."""
+    failed = next((answer for answer in answers if "ok" not in answer), None)
+    return failed or {"ok": {"rows": [row for answer in answers for row in answer["ok"]["rows"]]}}
 
 
 def _ask_together(spark: SparkSession, requests: list[Request]) -> list[dict[str, Any]]:

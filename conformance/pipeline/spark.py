@@ -16,7 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
 from conformance.pipeline.delete_files import DeleteFiles
 from conformance.pipeline.local import plan_reading
@@ -68,6 +68,15 @@ def read_dataframe(
     frame = spark.createDataFrame(sent, "task binary").coalesce(1).repartition(number)
     schema = from_arrow_schema(spark_schema(reading.arrow_schema), prefer_timestamp_ntz=True)
     return frame.mapInArrow(reader_of(reading), schema)
+
+
+def collect_arrow(frame: DataFrame) -> pa.Table:
+    """The rows of a DataFrame as an Arrow table, which holds times that Python's own do not."""
+    if hasattr(frame, "toArrow"):
+        made: pa.Table = frame.toArrow()
+        return made
+    # Spark 3.5 does the same, and has no public name for it.
+    return pa.Table.from_batches(frame._collect_as_arrow(), schema=to_arrow_schema(frame.schema))
 
 
 def reader_of(reading: Reading) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:

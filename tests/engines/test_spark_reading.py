@@ -29,17 +29,18 @@ BROKEN = "broken-dv-checksum"
 
 SCRIPT = """
 import json, sys
-from conformance.adapters.spark_reference import read_rows, start_spark
-from conformance.pipeline.spark import read_dataframe
+from conformance.adapters.arrow_rows import answer
+from conformance.adapters.spark_reference import start_spark
+from conformance.pipeline.spark import collect_arrow, read_dataframe
 from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
 
 place, types, broken = json.loads(sys.argv[1])
 spark = start_spark()
 told = {"rows": {}, "partitions": {}}
 for name in types:
-    told["partitions"][name] = read_dataframe(spark, f"{place}/{name}").rdd.getNumPartitions()
-    asked = {"table": f"{place}/{name}", "types": types[name], "select": list(types[name])}
-    told["rows"][name] = read_rows(spark, asked)["rows"]
+    frame = read_dataframe(spark, f"{place}/{name}", select=list(types[name]))
+    told["partitions"][name] = frame.rdd.getNumPartitions()
+    told["rows"][name] = answer(collect_arrow(frame), types[name])["rows"]
 first = Comparison(Operation.EQ, NamedReference("id"), Literal(1))
 frame = read_dataframe(spark, f"{place}/position-deletes-orc", select=["_pos", "id"], filter=first, partitions=1)
 told["selected"] = [row.asDict() for row in frame.collect()]
