@@ -18,6 +18,7 @@ from spec_ref.commits.errors import conflict
 from spec_ref.commits.matching import bound_filter, rows_outcome
 from spec_ref.commits.reading import FileKey, Files, key_of
 from spec_ref.commits.tables import metadata_directory
+from spec_ref.errors import violation
 from spec_ref.expressions.metrics import summaries_outcome
 from spec_ref.expressions.projection import inclusive_projection
 from spec_ref.manifests.data_file import DataFile, FileContent
@@ -110,7 +111,7 @@ def new_manifests(
     """Manifests of the files to be added: one for each partition spec and kind of file.
 
     Raises:
-        SpecError: a file is of a partition spec that the table does not have.
+        SpecError: a file is of a partition spec that the table does not have, or of one with an unknown transform.
     """
     groups: dict[tuple[int, ManifestContent], list[NewFile]] = {}
     for new in change.added:
@@ -120,6 +121,8 @@ def new_manifests(
     for (spec_id, content), group in groups.items():
         entries = (added_entry(new, made.snapshot_id) for new in group)
         spec = current.spec_by_id(spec_id)
+        if not spec.writable:
+            raise violation("PAR007", "no file is committed under an unknown transform", found=spec_id)
         manifests.append(
             (yield from made.write(("new", spec_id, content), entries, spec, content, current, sequence_number))
         )

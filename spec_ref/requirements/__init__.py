@@ -16,6 +16,10 @@ from spec_ref.records import record
 from spec_ref.versions import FormatVersion, Rule
 
 CONTRADICTIONS = "contradictions.toml"
+REASONS = ("not observable", "not built", "out of scope")
+"""Why a requirement may have no proof: no file, answer or order of events shows whether it is followed; this project
+does not do yet what it is about; or it is about something that this project is not for."""
+
 SOURCES = "sources.toml"
 
 
@@ -86,6 +90,10 @@ class Requirement:
     seen: tuple[str, ...] = ()
     """Where it was seen broken: the project whose tracker tells of it, and the link. Most of these are mended by now,
     and the writer at fault is sometimes another one."""
+
+    unproven: str | None = None
+    """Why no vector, check or test proves it, for a requirement without any: one of `REASONS`, a colon, and the
+    reason in our own words."""
 
 
 class Decision(enum.Enum):
@@ -205,6 +213,9 @@ _LEVELS = {level.value: level for level in Level}
 
 def _requirement(row: dict[str, Any]) -> Requirement:
     rules = row.get("rules")
+    unproven = _prose(row.get("unproven"))
+    if unproven is not None and not unproven.startswith(tuple(f"{reason}: " for reason in REASONS)):
+        raise AssertionError(f"{row['code']} has no proof for a reason that is not known: {unproven}")
     return Requirement(
         code=row["code"],
         slug=row["slug"],
@@ -222,6 +233,7 @@ def _requirement(row: dict[str, Any]) -> Requirement:
         right=_prose(row.get("right")),
         wrong=_prose(row.get("wrong")),
         seen=tuple(row.get("seen", ())),
+        unproven=unproven,
     )
 
 

@@ -129,7 +129,7 @@ def test_columns_are_compared_null_safe_and_aligned(operation: str, left: str, r
     assert result.to_pylist() == [evaluate(predicate, row) for row in ROWS]
 
 
-def test_if_else_chooses_by_row() -> None:
+def test_if_else_chooses_by_row() -> None:  # EXP020
     condition = {"type": "gt", "left": {"type": "reference", "name": "a"}, "right": 0}
     call = {
         "type": "apply",

@@ -46,7 +46,7 @@ def test_both_forms_are_read_and_written(current: Any, deprecated: Any) -> None:
     assert predicate_to_term_json(predicate) == deprecated
 
 
-def test_other_spellings_of_the_same() -> None:
+def test_other_spellings_of_the_same() -> None:  # EXP022
     read = predicate_from_json
     literal = {"type": "literal", "value": 5}
     assert read({"type": "lt", "left": X, "right": literal}) == read({"type": "lt", "left": X, "right": 5})

@@ -100,7 +100,7 @@ def test_a_timestamp_without_unit_is_of_microseconds():
 
 
 @pytest.mark.parametrize("type_", [pa.int8(), pa.int16()])
-def test_small_integers_are_ints(type_):
+def test_small_integers_are_ints(type_):  # ORC006
     assert read(field(type_, iceberg_id="1"))[0].type == INT
 
 
