@@ -1,0 +1,276 @@
+"""Rules about fields that are left out, columns that are reserved and types that are kept as they stand."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import struct
+from pathlib import Path
+from typing import Any
+
+import fastavro
+import pytest
+
+from conformance.pipeline.local import read_table
+from conformance.validate.context import Level
+from conformance.validate.local import Local
+from conformance.validate.run import validate
+from spec_ref.errors import SpecError
+from spec_ref.findings import Severity
+from spec_ref.formats.avro_schema import from_avro, schema_json
+from spec_ref.formats.avro_types import from_json
+from spec_ref.formats.geo_bounds import GeoBox, GeoPoint, covers
+from spec_ref.formats.wkb import wkt_to_wkb
+from spec_ref.manifests import read_manifest, write_manifest
+from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
+from spec_ref.manifests.entry import EntryStatus, ManifestEntry
+from spec_ref.manifests.writer import manifest_file, summarize
+from spec_ref.partitioning.spec import UNPARTITIONED, PartitionField, PartitionSpec
+from spec_ref.partitioning.transforms import Day
+from spec_ref.records import evolve
+from spec_ref.schemas.reserved_ids import BY_ID, CHANGE_TYPES
+from spec_ref.schemas.row_lineage import ROW_ID
+from spec_ref.schemas.schema import Schema
+from spec_ref.schemas.type_json import type_from_json, type_to_json
+from spec_ref.schemas.types import (
+    BINARY,
+    DOUBLE,
+    LONG,
+    STRING,
+    VARIANT,
+    GeometryType,
+    NestedField,
+    StructType,
+)
+from spec_ref.single_value.bounds import encode_bound
+from spec_ref.snapshots.manifest_list import ManifestContent, write_manifest_list
+from spec_ref.table_metadata import check_metadata, read_metadata
+from spec_ref.versions import V1, V2, V3, FormatVersion
+from tools.table_kit import TableKit
+
+ID, TEXT = NestedField(1, "id", True, LONG), NestedField(2, "s", False, STRING)
+SCHEMA = Schema((ID, TEXT))
+
+
+def entry(**changes: Any) -> ManifestEntry:
+    said = {"file_path": "s3://b/f", "file_format": FileFormat.PARQUET, "record_count": 1, "file_size_in_bytes": 9}
+    file = DataFile(**{**said, **changes})
+    return ManifestEntry(status=EntryStatus.ADDED, snapshot_id=7, data_file=file)
+
+
+def manifest(version: FormatVersion, kind: ManifestContent = ManifestContent.DATA, **changes: Any) -> bytes:
+    return write_manifest([entry(**changes)], UNPARTITIONED, SCHEMA, version, kind)
+
+
+def schema_of(data: bytes) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(fastavro.reader(io.BytesIO(data)).metadata["avro.schema"])
+    return found
+
+
+def ids_of(schema: Any) -> set[int]:
+    """All field ids of an Avro schema."""
+    if isinstance(schema, list):
+        return set().union(*map(ids_of, schema))
+    if not isinstance(schema, dict):
+        return set()
+    names = ("field-id", "key-id", "value-id", "element-id")
+    return {schema[name] for name in names if name in schema} | ids_of(list(schema.values()))
+
+
+# Manifests and manifest lists
+
+
+@pytest.mark.parametrize("version", FormatVersion)
+def test_fields_that_were_given_up_are_not_written(version: FormatVersion) -> None:  # DFL009, DFL010, DFL015, DFL026
+    ids = ids_of(schema_of(manifest(version)))
+    assert {100, 101, 103, 104} <= ids
+    assert not ids & {106, 107, 112, 111, 123, 124, 141}
+
+
+def test_v1_has_no_sequence_numbers_and_no_content() -> None:  # UPG001, UPG002
+    listed = manifest_file([entry()], UNPARTITIONED, SCHEMA, path="m", length=9, snapshot_id=7, sequence_number=3)
+    old, new = ids_of(schema_of(manifest(V1))), ids_of(schema_of(manifest(V2)))
+    assert not old & {3, 4, 134}
+    assert {3, 4, 134} <= new
+    old, new = (ids_of(schema_of(write_manifest_list([listed], version))) for version in (V1, V2))
+    assert not old & {515, 516, 517}
+    assert {515, 516, 517} <= new
+
+
+def test_delete_files_have_manifests_of_their_own_with_the_same_schema() -> None:  # DEL006
+    deletes = {"content": FileContent.EQUALITY_DELETES, "equality_ids": (1,)}
+    assert schema_of(manifest(V2, ManifestContent.DELETES, **deletes)) == schema_of(manifest(V2))
+    for kind, file in ((ManifestContent.DATA, deletes), (ManifestContent.DELETES, {})):
+        with pytest.raises(SpecError, match="MAN002"):
+            manifest(V2, kind, **file)
+
+
+def test_the_sort_order_of_position_deletes_is_ignored() -> None:  # DFL029
+    file = entry(content=FileContent.POSITION_DELETES, sort_order_id=4).data_file
+    assert (file.sort_order_id, file.effective_sort_order_id) == (4, None)
+    for content in (FileContent.DATA, FileContent.EQUALITY_DELETES):
+        assert evolve(file, content=content).effective_sort_order_id == 4
+
+
+@pytest.mark.parametrize("values", [(-0.0, 0.0), (0.0, -0.0)])
+def test_zeros_of_summaries_have_their_signs(values: tuple[float, float]) -> None:  # MLS023
+    partition = StructType((NestedField(1000, "p", False, DOUBLE),))
+    (summary,) = summarize([entry(partition={1000: value}) for value in values], partition)
+    assert (summary.lower_bound, summary.upper_bound) == (struct.pack("<d", -0.0), struct.pack("<d", 0.0))
+    (summary,) = summarize([entry(partition={1000: 0.0})], partition)
+    assert summary.lower_bound == struct.pack("<d", 0.0)
+    (summary,) = summarize([entry(partition={1000: value}) for value in (math.nan, -0.0)], partition)
+    assert summary.upper_bound == struct.pack("<d", -0.0)
+
+
+def test_days_that_were_written_as_ints_are_days() -> None:  # TRN013
+    day = type_from_json("date")
+    spec = PartitionSpec(0, (PartitionField(source_id=2, field_id=1000, name="d", transform=Day()),))
+    schema = Schema((ID, NestedField(2, "d", False, day)))
+    data = write_manifest([entry(partition={1000: 3})], spec, schema, V2)
+    reader = fastavro.reader(io.BytesIO(data))
+    rows: list[Any] = list(fastavro.reader(io.BytesIO(data), return_record_name=False))
+    text = json.dumps(json.loads(reader.metadata["avro.schema"]))
+    plain = json.loads(text.replace('{"type": "int", "logicalType": "date"}', '"int"'))
+    assert plain != json.loads(text)
+    for row in rows:
+        row["data_file"]["partition"] = {"d": 3}
+    out = io.BytesIO()
+    told = {key: value for key, value in reader.metadata.items() if not key.startswith("avro.")}
+    fastavro.writer(out, plain, rows, metadata=told)
+    (found,) = read_manifest(out.getvalue(), specs={0: spec}).entries()
+    assert found.data_file.partition == {1000: 3}
+    (as_date,) = read_manifest(data, specs={0: spec}).entries()
+    assert as_date.data_file.partition == found.data_file.partition
+
+
+# Avro
+
+
+def test_optional_fields_default_to_null_in_avro() -> None:  # AVR002
+    required, optional = schema_json(StructType((ID, TEXT)), "r")["fields"]
+    assert "default" not in required
+    assert (optional["type"], optional["default"]) == (["null", "string"], None)
+
+
+def test_a_variant_is_a_record_whose_parts_have_no_ids() -> None:  # AVR011
+    written = schema_json(StructType((NestedField(1, "v", True, VARIANT),)), "r")["fields"][0]["type"]
+    assert [(part["name"], part["type"], part.get("field-id")) for part in written["fields"]] == [
+        ("metadata", "bytes", None),
+        ("value", "bytes", None),
+    ]
+    assert from_avro(from_json(written, "AVR014")) == VARIANT
+    for number, part in enumerate(written["fields"], 5):
+        part["field-id"] = number
+    parts = (NestedField(5, "metadata", True, BINARY), NestedField(6, "value", True, BINARY))
+    assert from_avro(from_json(written, "AVR014")) == StructType(parts)
+
+
+# Types and reserved columns
+
+
+@pytest.mark.parametrize("crs", ["OGC:CRS84", "EPSG:4326", "srid:0"])
+def test_a_geometry_is_flat_in_every_reference_system(crs: str) -> None:  # TYP029
+    across = GeoBox(GeoPoint(170.0, -10.0), GeoPoint(-170.0, 10.0))
+    wide = GeoBox(GeoPoint(-1000.0, -1000.0), GeoPoint(1000.0, 1000.0))
+    point = wkt_to_wkb("POINT (175 0)")
+    assert not covers(GeometryType(crs), across, point)
+    assert covers(GeometryType(crs), wide, wkt_to_wkb("POINT (500 -500)"))
+
+
+def test_a_reference_system_is_not_looked_into() -> None:  # TYP032
+    text = 'geometry({"type": "GeographicCRS", "name": "no, CRS"})'
+    type_ = type_from_json(text)
+    assert isinstance(type_, GeometryType)
+    assert type_.crs == '{"type": "GeographicCRS", "name": "no, CRS"}'
+    assert type_to_json(type_) == text
+
+
+@pytest.mark.parametrize(
+    ("field_id", "name", "type_"),
+    [
+        (2147483546, "file_path", "string"),  # RES003
+        (2147483545, "pos", "long"),
+        (2147483543, "_change_type", "string"),  # RES004
+        (2147483542, "_change_ordinal", "int"),
+        (2147483541, "_commit_snapshot_id", "long"),
+        (2147483540, "_row_id", "long"),  # RES005
+        (2147483539, "_last_updated_sequence_number", "long"),
+    ],
+)
+def test_reserved_columns_have_their_ids_and_types(field_id: int, name: str, type_: str) -> None:
+    assert (BY_ID[field_id].name, str(BY_ID[field_id].type)) == (name, type_)
+
+
+def test_changelogs_know_four_types_of_changes() -> None:  # RES004
+    assert set(CHANGE_TYPES) == {"INSERT", "DELETE", "UPDATE_BEFORE", "UPDATE_AFTER"}
+
+
+# Tables
+
+
+def test_rows_may_share_their_identifier(tmp_path: Path) -> None:  # IDF004
+    kit = TableKit(tmp_path.as_uri(), (ID, TEXT))
+    kit.schemas[-1] = evolve(kit.schemas[-1], identifier_field_ids=(1,))
+    kit.commit(kit.file([{1: 5, 2: "a"}, {1: 5, 2: "b"}]))
+    table = kit.table()
+    assert table.metadata.current_schema.identifier_field_ids == (1,)
+    found = validate(kit.location, Level.ROWS, Local()).findings
+    assert [str(one) for one in found if one.severity is Severity.ERROR] == []
+    assert read_table(table).read_all().column("id").to_pylist() == [5, 5]
+
+
+def test_a_row_that_an_equality_delete_replaces_is_a_new_row(tmp_path: Path) -> None:  # LIN004
+    kit = TableKit(tmp_path.as_uri(), (ID, TEXT), version=V3)
+    kit.commit(kit.file([{1: 1, 2: "old"}, {1: 2, 2: "stays"}]))
+    kit.commit(kit.equality_deletes([{1: 1}], [1], fields=(ID,)), kit.file([{1: 1, 2: "new"}]))
+    rows = read_table(kit.table(), select=["id", "s", ROW_ID.name]).read_all().to_pylist()
+    assert {(row["id"], row["s"], row[ROW_ID.name]) for row in rows} == {(2, "stays", 1), (1, "new", 2)}
+
+
+@pytest.mark.parametrize(("bound", "code"), [(None, set()), ("s3://z", {"DFL016"})])
+def test_metrics_of_delete_files_are_those_of_what_they_delete(  # DFL030, DEL024
+    bound: str | None, code: set[str], tmp_path: Path
+) -> None:
+    kit = TableKit(tmp_path.as_uri(), (ID, TEXT))
+    data = kit.file([{1: 1}, {1: 2}])
+    lower = {2147483546: encode_bound(STRING, bound or data.file_path)}
+    kit.commit(data)
+    kit.commit(kit.position_deletes([(data.file_path, 0)], lower_bounds=lower))
+    kit.table()
+    found = validate(kit.location, Level.ROWS, Local()).findings
+    assert {one.requirement for one in found if one.severity is Severity.ERROR} == code
+
+
+def test_a_delete_file_of_several_files_deletes_until_it_is_gone(tmp_path: Path) -> None:  # UPG007
+    kit = TableKit(tmp_path.as_uri(), (ID, TEXT))
+    files = [kit.file([{1: number}, {1: number + 10}]) for number in (1, 2)]
+    kit.commit(*files)
+    kit.commit(kit.position_deletes([(file.file_path, 0) for file in files]))
+    kit.version = V3
+    kit.commit(kit.deletion_vector(files[0], [0, 1]))
+    assert read_table(kit.table()).read_all().column("id").to_pylist() == [12]
+
+
+def test_statistics_may_be_of_many_snapshots() -> None:  # STA035
+    schema = {"type": "struct", "schema-id": 0, "fields": [{"id": 1, "name": "a", "required": True, "type": "long"}]}
+    snapshots = [
+        {"snapshot-id": number, "sequence-number": number, "timestamp-ms": number, "manifest-list": f"s3://b/{number}",
+         "summary": {"operation": "append"}}
+        for number in (1, 2)
+    ]  # fmt: skip
+    statistics: list[dict[str, Any]] = [
+        {"snapshot-id": number, "statistics-path": f"s3://b/{number}.puffin", "file-size-in-bytes": 9,
+         "file-footer-size-in-bytes": 5, "blob-metadata": []}
+        for number in (1, 2)
+    ]  # fmt: skip
+    document = {
+        "format-version": 2, "table-uuid": "fb072c92-a02b-11e9-ae9c-1bb7bc9eca94", "location": "s3://b/t",
+        "last-sequence-number": 2, "last-updated-ms": 5, "last-column-id": 1, "schemas": [schema],
+        "current-schema-id": 0, "partition-specs": [{"spec-id": 0, "fields": []}], "default-spec-id": 0,
+        "last-partition-id": 999, "sort-orders": [{"order-id": 0, "fields": []}], "default-sort-order-id": 0,
+        "current-snapshot-id": 2, "snapshots": snapshots, "statistics": statistics,
+    }  # fmt: skip
+    assert [str(one) for one in check_metadata(document) if one.severity is Severity.ERROR] == []
+    assert [one.snapshot_id for one in read_metadata(document).statistics] == [1, 2]
