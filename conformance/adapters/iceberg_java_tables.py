@@ -128,6 +128,8 @@ class TableReads:
 
     def read(self, args: Arguments) -> object:
         """``IcebergGenerics``."""
+        if "variant" in json.dumps(args["types"]):
+            raise Unsupported("variants are not told by this adapter")
 
         def work() -> object:
             table = self._table(args)
@@ -195,8 +197,6 @@ class TableReads:
                 return native.write(type_, _count(name, seconds, value.getNano()))
             case "timestamptz" | "timestamptz_ns":
                 return native.write(type_, _count(name, value.toEpochSecond(), value.getNano()))
-            case "variant":
-                raise Unsupported("variants are not told by this adapter")
         return native.write(type_, self._jvm.plain(value))
 
     def operations(self) -> dict[str, Callable[[Arguments], object]]:
