@@ -86,7 +86,7 @@ class Batch:
 
 
 class _Checks:
-    """The checks of one file, over its batches."""
+    """The checks of one file, over its batches; metrics of a delete file are of what it deletes (DEL024)."""
 
     def __init__(self, context: Context, place: Place, opened: Opened) -> None:
         self.context = context

@@ -18,6 +18,7 @@ from conformance.validate.files import check_files_task
 from conformance.validate.finding import all_of, finding
 from conformance.validate.manifest_lists import Listed, check_list, list_tasks, manifest_tasks
 from conformance.validate.manifests import check_manifest_task
+from conformance.validate.readability import features_of
 from conformance.validate.totals import check_totals
 from spec_ref.errors import SpecError
 from spec_ref.findings import Finding, Tally
@@ -125,8 +126,6 @@ def validate(location: str, level: Level, engine: Engine, snapshots: Snapshots =
             raise Unreadable(f"{root}: {error.violation.message}") from None
         return TableReport(location, root, Level.METADATA, tally.findings())
     tally.add(_location_findings(metadata, root))
-    from conformance.validate.readability import features_of
-
     features = features_of(metadata)
     chosen = snapshots.chosen(metadata)
     if not level.includes(Level.MANIFESTS):

@@ -8,6 +8,7 @@ import pytest
 from workbench import Workbench
 
 from conformance.golden_tables import PLACE, index, materialize, names
+from conformance.validate import files
 from conformance.validate.context import Level
 from conformance.validate.local import Local
 from conformance.validate.run import Snapshots, validate
@@ -84,3 +85,10 @@ def test_several_processes_find_what_one_does() -> None:
         )
     finally:
         many.close()
+
+
+def test_a_file_that_is_too_large_to_be_read_whole_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "MAX_FILE_BYTES", 10)
+    report = Workbench("position-deletes-orc", tmp_path).validate(Level.ROWS)
+    assert errors(report) == []
+    assert "DFL006" in {one.requirement for one in report.findings if one.severity is Severity.INFO}
