@@ -7,7 +7,6 @@ that tells the engine, its statements, what rows they make, and the sha256 of ea
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import shutil
@@ -104,6 +103,8 @@ def materialize(wanted: Iterable[str] | None = None, source: Path | None = None,
 
 def _own(place: Path) -> None:
     """Make a folder that only this user writes to, or make sure that it is one: others write to /tmp too."""
+    if os.name != "posix":
+        raise UsageError(f"golden tables have to be at {place}, which this system does not have")
     try:
         place.mkdir(mode=0o700, parents=False)
     except FileExistsError:
@@ -117,6 +118,8 @@ def _own(place: Path) -> None:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
+    import fcntl  # POSIX alone has it, and this module is imported everywhere
+
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -133,6 +133,15 @@ def test_a_place_of_another_user_is_refused(source: Path, place: Path, monkeypat
         materialize(["one"], source, place)
 
 
+def test_a_system_that_has_no_such_place_is_told(source: Path, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("conformance.golden_tables.os.name", "nt")
+    try:
+        with pytest.raises(UsageError, match="this system does not have"):
+            materialize(["one"], source, place)
+    finally:
+        monkeypatch.undo()
+
+
 def test_several_may_do_it_at_a_time(source: Path, place: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
         for done in [pool.submit(materialize, None, source, place) for _ in range(24)]:
