@@ -24,7 +24,7 @@ V1, V2, V3 = FormatVersion
 
 
 class Rule(enum.Enum):
-    """What a writer of one format version does with a field (VER005)."""
+    """What a writer of one format version does with a field (VER005; UPG001, UPG002 and UPG004 follow from it)."""
 
     REQUIRED = "required"
     """The field has to be written."""

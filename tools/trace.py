@@ -1,32 +1,146 @@
-"""Write SPEC_TRACE.md: each requirement of the register, and where the product states and proves it.
+"""Write SPEC_TRACE.md: each requirement of the register, what states it, and what proves it.
 
-`python -m tools.trace` writes the file, `--check` fails when it is stale. A module states a requirement when its source
-names the code; a test file likewise. Vectors name the requirements they prove. A requirement without any of them has
-an empty row: it is not built yet.
+`python -m tools.trace` writes the file. `--check` fails when it is stale, on a requirement that has neither proof nor a
+reason why it has none, on one that has both or that nothing states, and on a proof that names no requirement. `--run FILE` takes
+what `tools.trace_recorder` wrote while the tests ran, and fails on a code that can be emitted and that no passing test
+saw broken.
+
+Proofs are vectors, and tests and corruptions of the validator's kit that name the code. A class or function states a
+requirement when its source or its docstring names the code; where none does, the modules do whose opening docstring
+names the section.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
+import importlib
 import json
 import re
 import sys
+import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+
+import attrs
 
 from spec_ref.requirements import Requirement, Status, register
 
 ROOT = Path(__file__).parents[1]
 TRACE = ROOT / "SPEC_TRACE.md"
+NEVER_SEEN = Path(__file__).with_name("trace_never_seen.toml")
+"""Codes that can be emitted and that no test can see broken, each with the reason."""
+
 CODE = re.compile(r"\b[A-Z]{3}\d{3}\b")
+
+CHECKS = re.compile(r"conformance/validate/|spec_ref/.*(check|rules)")
+"""The modules that check what exists, beside those that read and write."""
+
+TELLING = ("conformance/validate/advice.py",)
+"""Modules that tell of codes and never emit one."""
+
+ABOUT_THE_TOOL = (
+    "requirements/test_register.py", "requirements/test_check_register.py", "requirements/test_contradictions.py",
+    "requirements/test_trace.py", "requirements/test_explain.py", "vectors/test_vector_lint.py", "cli/",
+    "conformance_unit/",
+)  # fmt: skip
+"""Tests that name codes as examples, and prove none of them."""
 
 HEAD = """# Spec trace
 
-Every requirement of the register, what states it in `spec_ref`, and which vectors and tests name it. This file is
-made by `python -m tools.trace`; the build fails when it is stale. `iceberg-conformance explain CODE` tells more about a
-rule. An empty cell is work to do, not a claim.
+Every requirement of the register: what states it, which vectors, checks and tests prove it, or the reason why nothing
+does. This file is made by `python -m tools.trace`; the build fails when it is stale, on a requirement without proof or
+reason, and on a proof that names no requirement. `iceberg-conformance explain CODE` tells more about a rule.
+
+A place is a module of `spec_ref`, or one of the whole project, and the class or function in it that names the code; a
+module in parentheses is the one of the section. A number of corruptions is that of the tables broken in this one way
+which the validator has to find.
 """
+
+
+# What names codes
+
+
+def _named(path: Path) -> Iterator[tuple[str, str]]:
+    """The codes in a Python file, each with the class, function or variable around it; empty for the module itself."""
+    text = path.read_text(encoding="utf-8")
+    lines = text.splitlines()
+    if not CODE.search(text):
+        return
+    inner = [""] * (len(lines) + 2)
+    for start, end, name in sorted(_places(ast.parse(text).body, ""), key=lambda place: (place[0], -place[1])):
+        inner[start : end + 1] = [name] * (end + 1 - start)
+    for number, line in enumerate(lines, 1):
+        for code in CODE.findall(line):
+            yield code, inner[number]
+
+
+def _places(body: Sequence[ast.stmt], parent: str) -> Iterator[tuple[int, int, str]]:
+    """The first and the last line of each definition of a body and what is inside, and its qualified name."""
+    before: tuple[int, str] | None = None
+    for node in body:
+        end = node.end_lineno or node.lineno
+        if before is not None and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            yield before[0], end, before[1]  # the text below a variable tells of it
+        before = None
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            name = f"{parent}{node.name}"
+            yield min([node.lineno, *(one.lineno for one in node.decorator_list)]), end, name
+            if isinstance(node, ast.ClassDef):
+                yield from _places(node.body, f"{name}.")
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            if isinstance(target, ast.Name):
+                before = node.lineno, f"{parent}{target.id}"
+                yield node.lineno, end, before[1]
+
+
+def _emitted(path: Path) -> set[str]:
+    """The codes that a module has as values, and thus can emit."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    values = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    return {value for value in values if isinstance(value, str) and CODE.fullmatch(value)}
+
+
+def _modules(*folders: str) -> Iterator[tuple[str, Path]]:
+    for folder in folders:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            yield path.relative_to(ROOT).as_posix(), path
+
+
+def _plain(text: str) -> str:
+    return " ".join(re.sub(r"[^\w ]+", " ", text.lower()).split())
+
+
+@attrs.frozen
+class Evidence:
+    """What the project says about codes: each map is by code."""
+
+    stated: Mapping[str, list[str]]
+    """Places in ``spec_ref``, as in ``hashing.py: hash_value``."""
+
+    sections: Mapping[str, str]
+    """The opening docstrings by module: not by code."""
+
+    checks: Mapping[str, list[str]]
+    """Modules that check tables and files and have the code as a value."""
+
+    emitted: Mapping[str, list[str]]
+    """Modules of ``spec_ref`` and the validator that have the code as a value."""
+
+    corruptions: Mapping[str, int]
+    """How many tables of the validator's kit break it."""
+
+    vectors: Mapping[str, Mapping[str, int]]
+    """How many vectors of each suite name it."""
+
+    tests: Mapping[str, list[str]]
+    """The files of tests that name it."""
+
+    def proofs(self) -> set[str]:
+        """The codes that something is said to prove."""
+        return {*self.vectors, *self.tests, *self.corruptions}
 
 
 def named_in(folder: str) -> dict[str, list[str]]:
@@ -49,6 +163,115 @@ def vectors_by_code() -> dict[str, Counter[str]]:
     return found
 
 
+def evidence() -> Evidence:
+    """What the project says now."""
+    stated: dict[str, dict[str, None]] = defaultdict(dict)
+    checks: dict[str, list[str]] = defaultdict(list)
+    emitted: dict[str, list[str]] = defaultdict(list)
+    sections = {}
+    for name, path in _modules("spec_ref", "conformance"):
+        short = name.removeprefix("spec_ref/")
+        if name not in TELLING:
+            for code, place in _named(path):
+                stated[code][f"`{short}`{f' {place}' if place else ''}"] = None
+        if name.startswith("spec_ref/"):
+            sections[f"`{short}`"] = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        if name.startswith(("spec_ref/", "conformance/validate/")) and name not in TELLING:
+            for code in sorted(_emitted(path)):
+                emitted[code].append(name)
+                if CHECKS.search(name):
+                    checks[code].append(f"`{name.removeprefix('conformance/').removeprefix('spec_ref/')}`")
+    tests = {
+        code: kept
+        for code, files in named_in("tests").items()
+        if (kept := [file for file in files if not file.startswith((*ABOUT_THE_TOOL, "validate/corruptions/"))])
+    }
+    return Evidence(
+        stated={code: [place for place in places if _innermost(place, places)] for code, places in stated.items()},
+        sections=sections,
+        checks=checks,
+        emitted=emitted,
+        corruptions=_corruptions(),
+        vectors=vectors_by_code(),
+        tests=tests,
+    )
+
+
+def _innermost(place: str, places: Mapping[str, None]) -> bool:
+    """Whether no other place of the same module is more exact."""
+    return not any(other != place and other.startswith((f"{place} ", f"{place}.")) for other in places)
+
+
+def _corruptions() -> dict[str, int]:
+    """How many corruptions of the validator's kit break each code; what else is found there is no proof."""
+    sys.path.insert(0, str(ROOT / "tests" / "validate"))
+    try:
+        kit = importlib.import_module("corruptions").load()
+    finally:
+        sys.path.pop(0)
+    return dict(Counter(one.code for one in kit))
+
+
+# What is wrong
+
+
+def problems(requirements: Mapping[str, Requirement], found: Evidence) -> Iterator[str]:
+    """The requirements without proof or reason or with both, and the proofs that name none."""
+    proofs = found.proofs()
+    for code, one in requirements.items():
+        if one.status is not Status.ADOPTED:
+            continue
+        if one.unproven is None and code not in proofs:
+            yield f"{code} has neither vector nor test, and no reason why: {one.text}"
+        if one.unproven is not None and code in proofs:
+            yield f"{code} has a proof by now, and still the reason why it has none: {one.unproven}"
+        if one.unproven is None and not places(one, found):
+            yield f"{code} is stated by no class, function or module of its section: {one.text}"
+    areas = {code[:3] for code in requirements}
+    for code in sorted(proofs - requirements.keys()):
+        if code[:3] in areas or code in found.vectors:
+            places = [*found.vectors.get(code, ()), *found.tests.get(code, ())]
+            yield f"{code} is no requirement, and is named by {', '.join(places) or 'the corruptions'}"
+
+
+def unseen(
+    requirements: Mapping[str, Requirement],
+    found: Evidence,
+    seen: Mapping[str, Sequence[str]],
+    known: Mapping[str, str],
+) -> Iterator[str]:
+    """What is wrong with the codes that a run of the tests saw broken.
+
+    Args:
+        requirements: the register.
+        found: what can be emitted.
+        seen: the modules of tests that saw a code broken, by code.
+        known: codes that no test can see broken, with the reason.
+    """
+    for code, modules in sorted(found.emitted.items()):
+        if code in requirements and code not in seen and code not in known:
+            yield f"{code} is emitted by {', '.join(modules)}, and no passing test saw it broken"
+    for code in sorted(known):
+        if code in seen:
+            yield f"{code} was seen broken by {seen[code][0]}, and {NEVER_SEEN.name} says that it cannot be"
+        elif code not in found.emitted:
+            yield f"{code} is not emitted any more; take it out of {NEVER_SEEN.name}"
+    for code in sorted(seen.keys() - requirements.keys()):
+        yield f"{code} is no requirement, and is emitted in {seen[code][0]}"
+    for code, one in requirements.items():
+        if one.unproven is not None and code in seen:
+            yield f"{code} was seen broken by {seen[code][0]}, and has a reason why it has no proof: {one.unproven}"
+
+
+def never_seen() -> dict[str, str]:
+    """The codes that no test can see broken, with the reason."""
+    rows = tomllib.loads(NEVER_SEEN.read_text(encoding="utf-8")).get("code", [])
+    return {code: row["reason"] for row in rows for code in row["codes"]}
+
+
+# The file
+
+
 def cell(text: str) -> str:
     """Text as one cell of a Markdown table."""
     return text.replace("|", "\\|").replace("\n", " ")
@@ -63,46 +286,89 @@ def versions(requirement: Requirement) -> str:
     return " ".join(f"v{version}" for version in requirement.versions)
 
 
-def lines() -> Iterator[str]:
-    """The lines of the trace."""
-    requirements = register().values()
-    stated, tested, proven = named_in("spec_ref"), named_in("tests"), vectors_by_code()
-    adopted = [one for one in requirements if one.status is Status.ADOPTED]
-    yield HEAD
-    yield "| of the adopted requirements | count |"
-    yield "|---|---|"
-    yield f"| all | {len(adopted)} |"
-    yield f"| stated in `spec_ref` | {sum(one.code in stated for one in adopted)} |"
-    yield f"| named by vectors | {sum(one.code in proven for one in adopted)} |"
-    yield f"| named by tests | {sum(one.code in tested for one in adopted)} |"
-    yield f"| of version 4, a draft that is not adopted, apart | {len(requirements) - len(adopted)} |"
+def places(requirement: Requirement, found: Evidence) -> list[str]:
+    """What states a requirement: classes and functions, else the modules of its section in parentheses."""
+    if requirement.code in found.stated:
+        return found.stated[requirement.code]
+    section = re.compile(rf"\b{re.escape(_plain(requirement.section))}\b")
+    inside = {module: " ".join(re.findall(r"\(([^()]*)\)", text)) for module, text in found.sections.items()}
+    return [f"({module})" for module, text in inside.items() if section.search(_plain(text))] or [
+        f"({module})" for module, text in found.sections.items() if section.search(_plain(text))
+    ]
+
+
+def rows(requirements: Sequence[Requirement], found: Evidence) -> Iterator[str]:
+    """The lines of the requirements, section by section."""
     section: tuple[str, str] | None = None
     for one in sorted(requirements, key=lambda one: (one.document != "spec", one.document)):
         if (one.document, one.section) != section:
             section = (one.document, one.section)
-            yield ""
-            yield f"## {one.section} ({one.document})"
-            yield ""
-            yield "| code | rule | level | versions | stated in | vectors | tests |"
-            yield "|---|---|---|---|---|---|---|"
-        suites = ", ".join(f"{suite} {count}" for suite, count in sorted(proven[one.code].items()))
-        modules, files = (", ".join(f"`{name}`" for name in names[one.code]) for names in (stated, tested))
-        row = (one.code, cell(one.text), one.level.value, versions(one), modules, suites, files)
+            yield from ("", f"### {one.section} ({one.document})", "")
+            yield "| code | slug | rule | level | versions | binds | stated by | vectors | checks | tests |"
+            yield "|---|---|---|---|---|---|---|---|---|---|"
+        checks = list(found.checks.get(one.code, []))
+        if count := found.corruptions.get(one.code):
+            checks.append(f"{count} corruption{'s' if count > 1 else ''}")
+        row = [
+            one.code, one.slug, cell(one.text), one.level.value, versions(one), ", ".join(one.binds),
+            cell(", ".join(places(one, found))),
+            ", ".join(f"{suite} {count}" for suite, count in sorted(found.vectors.get(one.code, {}).items())),
+            ", ".join(checks), ", ".join(f"`{name}`" for name in found.tests.get(one.code, [])),
+        ]  # fmt: skip
+        if one.unproven is not None:
+            row[-1] = f"none; {cell(one.unproven)}"
         yield f"| {' | '.join(row)} |"
 
 
+def lines() -> Iterator[str]:
+    """The lines of the trace."""
+    requirements, found = register().values(), evidence()
+    adopted = [one for one in requirements if one.status is Status.ADOPTED]
+    draft = [one for one in requirements if one.status is not Status.ADOPTED]
+    reasons = Counter(one.unproven.partition(":")[0] for one in adopted if one.unproven is not None)
+    proofs = found.proofs()
+    yield HEAD
+    yield "| of the adopted requirements | count |"
+    yield "|---|---|"
+    yield f"| all | {len(adopted)} |"
+    yield f"| proved | {sum(one.code in proofs for one in adopted)} |"
+    yield f"| by vectors | {sum(one.code in found.vectors for one in adopted)} |"
+    yield f"| by corruptions that the validator finds | {sum(one.code in found.corruptions for one in adopted)} |"
+    yield f"| by tests | {sum(one.code in found.tests for one in adopted)} |"
+    for reason, count in sorted(reasons.items()):
+        yield f"| without proof, {reason} | {count} |"
+    yield f"| named by a class or function | {sum(one.code in found.stated for one in adopted)} |"
+    yield ""
+    yield f"{len(draft)} more are of version 4, a draft that is not adopted; they stand apart, at the end."
+    yield ""
+    yield "## Adopted"
+    yield from rows(adopted, found)
+    yield ""
+    yield "## Version 4: a draft, not adopted"
+    yield ""
+    yield "Nothing here binds anyone yet, and nothing is claimed about it."
+    yield from rows(draft, found)
+
+
 def main(arguments: list[str]) -> int:
-    """Write the trace, or check that it is what would be written."""
-    parser = argparse.ArgumentParser(description="Write SPEC_TRACE.md from the register, the code and the vectors.")
-    parser.add_argument("--check", action="store_true", help="fail when the file is stale, and write nothing")
-    text = "\n".join(lines()) + "\n"
-    if not parser.parse_args(arguments).check:
-        TRACE.write_text(text, encoding="utf-8")
-        return 0
-    if TRACE.is_file() and TRACE.read_text(encoding="utf-8") == text:
-        return 0
-    print(f"{TRACE.name} is stale: run python -m tools.trace", file=sys.stderr)
-    return 1
+    """Write the trace, or check that it is whole and what would be written."""
+    parser = argparse.ArgumentParser(description="Write SPEC_TRACE.md from the register, the code and the proofs.")
+    parser.add_argument("--check", action="store_true", help="fail when it is stale or has holes, and write nothing")
+    parser.add_argument("--run", type=Path, metavar="FILE", help="check what tests saw broken, as the recorder wrote")
+    given = parser.parse_args(arguments)
+    found: list[str] = []
+    if given.check or given.run is None:
+        found += problems(register(), evidence())
+        text = "\n".join(lines()) + "\n"
+        if not given.check:
+            TRACE.write_text(text, encoding="utf-8")
+        elif not TRACE.is_file() or TRACE.read_text(encoding="utf-8") != text:
+            found.append(f"{TRACE.name} is stale: run python -m tools.trace")
+    if given.run is not None:
+        found += unseen(register(), evidence(), json.loads(given.run.read_text(encoding="utf-8")), never_seen())
+    for problem in found:
+        print(problem, file=sys.stderr)
+    return 1 if found else 0
 
 
 if __name__ == "__main__":

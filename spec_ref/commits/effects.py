@@ -32,7 +32,7 @@ class ReadFile:
 
 @record
 class WriteFile:
-    """Write a file at a place that nobody else writes to. The answer is its length in bytes."""
+    """Write a file at a place that nobody else writes to, once (FIO001). The answer is its length in bytes."""
 
     path: str
     content: Content
@@ -82,7 +82,7 @@ class Draw(enum.Enum):
     """A text that no other file of the table has in its name."""
 
     SNAPSHOT_ID = "snapshot-id"
-    """A positive long that is probably no other snapshot's."""
+    """A positive long that is probably no other snapshot's (NOT007)."""
 
     NOW = "now"
     """The time in milliseconds from the Unix epoch."""

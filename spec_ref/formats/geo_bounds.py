@@ -123,9 +123,9 @@ def bounding_box(type_: GeometryType | GeographyType, values: Iterable[bytes | N
 def covers(type_: GeometryType | GeographyType, box: GeoBox, value: bytes) -> bool:
     """Whether every position of a WKB value lies in a box.
 
-    For a geometry this is whether the box contains it, as edges are straight. For a geography with edges it is
-    necessary, not sufficient. A dimension that one of the two corners leaves out is not bounded. For a geography,
-    xmin > xmax is a box across the antimeridian: x >= xmin or x <= xmax (BND002).
+    For a geometry this is whether the box contains it, as edges are straight in every reference system (TYP029). For a
+    geography with edges it is necessary, not sufficient. A dimension that one of the two corners leaves out is not
+    bounded. For a geography, xmin > xmax is a box across the antimeridian: x >= xmin or x <= xmax (BND002).
 
     Raises:
         SpecError: NOT010 for a value that is not WKB.

@@ -126,7 +126,7 @@ class PartitionSpec:
 
     @property
     def writable(self) -> bool:
-        """Whether data may be committed with the spec: it has no unknown transform (PAR007)."""
+        """Whether data may be committed with the spec: it has no unknown transform (PAR007, PAR026, FIO004)."""
         return not any(isinstance(field.transform, UnknownTransform) for field in self.fields)
 
     def equivalent(self, other: PartitionSpec) -> bool:

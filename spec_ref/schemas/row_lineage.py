@@ -22,7 +22,7 @@ LAST_UPDATED = NestedField(
 
 
 def row_id(stored: int | None, first_row_id: int | None, position: int) -> int | None:
-    """The id of a row.
+    """The id of a row; its own where it came from another file with it (LIN006, LIN009, LIN031).
 
     Args:
         stored: the value in the file, None where it has none.
@@ -35,7 +35,10 @@ def row_id(stored: int | None, first_row_id: int | None, position: int) -> int |
 
 
 def last_updated(stored: int | None, first_row_id: int | None, data_sequence_number: int) -> int | None:
-    """The sequence number of the commit that added or last changed a row; ``data_sequence_number`` is the file's."""
+    """The sequence number of the commit that added or last changed a row (LIN006, LIN011, LIN031).
+
+    ``data_sequence_number`` is the file's.
+    """
     if first_row_id is None:
         return None
     return data_sequence_number if stored is None else stored

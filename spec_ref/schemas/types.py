@@ -118,7 +118,7 @@ class EdgeAlgorithm(enum.Enum):
 
 @record
 class GeometryType:
-    """``geometry(C)``: features with planar edges in the coordinate reference system ``crs``."""
+    """``geometry(C)``: features with planar edges in the coordinate reference system ``crs``, a name alone (TYP033)."""
 
     crs: str = DEFAULT_CRS
 
