@@ -45,8 +45,8 @@ DIALECT = Dialect(
         "binary": "from_hex('{text}')",
     },
 )
-NOT_THERE = "Not implemented Error"
-"""How DuckDB begins to say that it does not have what is asked, apart from what it refuses."""
+NOT_THERE = ("Not implemented Error", "Unrecognized primitive type")
+"""What DuckDB says where it does not have something, apart from what it refuses."""
 
 
 def connect() -> duckdb.DuckDBPyConnection:
@@ -77,7 +77,7 @@ class Reader:
         try:
             return self._connection.execute(query).to_arrow_table()
         except (duckdb.Error, OSError) as error:  # what is found while Arrow batches are read is an OSError
-            if NOT_THERE in str(error):
+            if any(words in str(error) for words in NOT_THERE):
                 raise Unsupported(str(error)) from None
             if isinstance(error, (duckdb.InternalException, duckdb.FatalException)):
                 raise
