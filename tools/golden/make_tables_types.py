@@ -238,9 +238,7 @@ def _variants(session: Session) -> None:
 def _unknown(name: str, format_: str) -> None:
     @golden(name, "iceberg-java")
     def make(session: Session) -> None:
-        table = JavaTable(
-            session, name, 3, f"a column of type unknown, {format_} files"
-        )
+        table = JavaTable(session, name, 3, f"a column of type unknown, {format_} files")
         table.make({"id": "long", "nothing": "unknown", "data": "string"})
         table.append(format_, (1, None, "a"), (2, None, None))
         table.mark("all rows")
