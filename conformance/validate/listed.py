@@ -34,7 +34,7 @@ _COUNTED = (
     ("deleted", EntryStatus.DELETED, "MLS012", "MLS015"),
 )
 
-_INTEGERS = frozenset({"int", "long", "date", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns", "time"})
+INTEGERS = frozenset({"int", "long", "date", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns", "time"})
 
 
 class Listing:
@@ -215,7 +215,7 @@ class _Field:
         if not live.any():
             return
         try:
-            if kind(self.type) in _INTEGERS:
+            if kind(self.type) in INTEGERS:
                 self._add_integers(columns, live)
             else:
                 self._add_values(columns, live)

@@ -16,7 +16,7 @@ from conformance.validate.context import Context, ManifestTask
 from conformance.validate.emitted import Emitted, Facts, Findings, ManifestSums, Sums
 from conformance.validate.finding import finding
 from conformance.validate.fingerprints import Evidence, suspect
-from conformance.validate.listed import Listing
+from conformance.validate.listed import INTEGERS, Listing
 from conformance.validate.tolerated import tolerate
 from spec_ref.errors import SpecError
 from spec_ref.findings import Finding, Severity, Tally, in_file
@@ -30,6 +30,7 @@ from spec_ref.manifests.reader import read_manifest
 from spec_ref.manifests.rules import Context as EntryContext
 from spec_ref.manifests.rules_columnar import entry_findings
 from spec_ref.records import evolve
+from spec_ref.schemas.types import kind
 from spec_ref.snapshots.manifest_list import NO_SYNC, ManifestFile
 
 _FILES: list[tuple[str, pa.DataType]] = [
@@ -235,12 +236,31 @@ def _partition_hashes(columns: ManifestColumns) -> npt.NDArray[np.int64]:
     seed = zlib.crc32(str(columns.manifest.spec_id).encode())
     hashes = np.full(count, seed, np.uint64)
     for field in () if spec is None else spec.fields:
-        values = partition_values(columns, field.field_id)
-        distinct: dict[Any, int] = {}
-        codes = [distinct.setdefault(_exact(value), len(distinct)) for value in values]
-        of_values = [zlib.crc32(repr(value).encode()) for value in distinct]
-        hashes = hashes * np.uint64(0x9E3779B97F4A7C15) + np.array(of_values, np.uint64)[codes] + np.uint64(1)
+        of_field = _field_hashes(columns, field.field_id or 0)
+        hashes = hashes * np.uint64(0x9E3779B97F4A7C15) + of_field + np.uint64(1)
     return hashes.view(np.int64)
+
+
+def _field_hashes(columns: ManifestColumns, field_id: int) -> npt.NDArray[np.uint64]:
+    try:
+        if kind(columns.partition_type(field_id)) in INTEGERS:
+            numbers = columns.partition_numbers(field_id)
+            return _mixed(np.where(numbers.valid, numbers.values, 0).view(np.uint64), numbers.valid)
+    except SpecError:
+        pass
+    values = partition_values(columns, field_id)
+    distinct: dict[Any, int] = {}
+    codes = [distinct.setdefault(_exact(value), len(distinct)) for value in values]
+    of_values = [zlib.crc32(repr(value).encode()) for value in distinct]
+    return np.array(of_values, np.uint64)[codes]
+
+
+def _mixed(values: npt.NDArray[np.uint64], valid: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
+    """Hashes of integers (the finalizer of SplitMix64), another one for null."""
+    mixed = values + np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+    return np.where(valid, mixed ^ (mixed >> np.uint64(31)), np.uint64(1))
 
 
 def _exact(value: Any) -> Any:

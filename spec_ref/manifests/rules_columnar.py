@@ -255,8 +255,7 @@ def _crossed(
         sound = (lower.lengths == size) & (upper.lengths == size)
         return np.asarray(files[sound & (_window(lower, form, sound) > _window(upper, form, sound))])
     if name in _BYTES:
-        low, high = _word(lower), _word(upper)
-        return np.asarray(files[(low > high) | ((low == high) & _tied_above(lower, upper, low == high))])
+        return np.asarray(files[_above(lower, upper)])
     return files
 
 
@@ -286,10 +285,20 @@ def _word(values: BytesColumn, shift: int = 0) -> npt.NDArray[np.uint64]:
     return np.asarray(words & kept, np.uint64)
 
 
-def _tied_above(lower: BytesColumn, upper: BytesColumn, tied: Mask) -> Mask:
-    """Where the whole lower value is above the upper one, among those with one prefix."""
-    above = np.zeros(len(tied), np.bool_)
-    rows = np.nonzero(tied & ((lower.lengths > _WORD) | (lower.lengths > upper.lengths)))[0]
+def _above(lower: BytesColumn, upper: BytesColumn) -> Mask:
+    """Where a lower value is above the upper one, as bytes compare: word by word, and whole beyond a length."""
+    above = np.zeros(lower.length, np.bool_)
+    tied = np.ones(lower.length, np.bool_)
+    longest = int(np.maximum(lower.lengths, upper.lengths).max(initial=0))
+    for shift in range(0, min(longest, _LONG_TEXT), _WORD):
+        low, high = _word(lower, shift), _word(upper, shift)
+        above |= tied & (low > high)
+        tied &= low == high
+        if not tied.any():
+            return above
+    # What is tied now is equal as far as the shorter one goes, or too long for words.
+    above |= tied & (lower.lengths > upper.lengths)
+    rows = np.nonzero(tied & (lower.lengths > _LONG_TEXT) & (upper.lengths > _LONG_TEXT))[0]
     if len(rows):
         pairs = zip(lower.take(rows).to_bytes(), upper.take(rows).to_bytes(), strict=True)
         above[rows] = [low > high for low, high in pairs]

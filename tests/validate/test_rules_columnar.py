@@ -46,7 +46,18 @@ BOUND = (
     | st.sampled_from([1.5, math.nan]).map(lambda value: struct.pack("<f", value))
     | st.text(max_size=12).map(str.encode)
     | st.sampled_from(
-        [b"the same beginning", b"the same beginninga", b"\xff" * 16, b"\x00" * 16, b"\x01", b"abc", b"ab\0"]
+        [
+            b"the same beginning",
+            b"the same beginninga",
+            b"x" * 70,
+            b"x" * 69 + b"w",
+            b"x" * 64,
+            b"\xff" * 16,
+            b"\x00" * 16,
+            b"\x01",
+            b"abc",
+            b"ab\0",
+        ]
     )
 )
 BOUNDS = st.none() | st.dictionaries(IDS, BOUND, max_size=5)
