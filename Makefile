@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.installed
 
-.PHONY: help install conformance test check lint types format lock clean
+.PHONY: help install conformance test check trace trace-check lint types format lock clean
 
 help:           ## say what can be made
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -25,14 +25,20 @@ conformance: $(READY)    ## replay every vector against the reference and the re
 test: $(READY) lint types    ## lint, check the types and pass every test, those with real engines among them
 	tools/system_packages.sh
 	$(BIN)/iceberg-conformance engines install --all
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --hypothesis-profile repeatable -p tools.trace_recorder --trace-out results/trace.json
+	$(BIN)/python -m tools.trace --check --run results/trace.json
 
-lint: $(READY)    ## ruff, the linter of the vectors, their derivations, and the trace
+trace: $(READY)    ## write SPEC_TRACE.md
+	$(BIN)/python -m tools.trace
+
+trace-check: $(READY)    ## check that SPEC_TRACE.md is up to date, and that each requirement has a proof or a reason
+	$(BIN)/python -m tools.trace --check
+
+lint: $(READY) trace-check    ## ruff, the linter of the vectors, their derivations, and the trace
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python -m conformance.vector_lint
 	$(BIN)/python -m tools.derive.build --check
-	$(BIN)/python -m tools.trace --check
 
 types: $(READY)    ## mypy, strict
 	$(BIN)/mypy

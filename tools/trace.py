@@ -1,9 +1,9 @@
 """Write SPEC_TRACE.md: each requirement of the register, what states it, and what proves it.
 
 `python -m tools.trace` writes the file. `--check` fails when it is stale, on a requirement that has neither proof nor a
-reason why it has none, on one that has both or that nothing states, and on a proof that names no requirement. `--run FILE` takes
-what `tools.trace_recorder` wrote while the tests ran, and fails on a code that can be emitted and that no passing test
-saw broken.
+reason why it has none, on one that has both or that nothing states, and on a proof that names no requirement. `--run
+FILE` takes what `tools.trace_recorder` wrote while the tests ran, and fails on a code that can be emitted and that no
+passing test saw broken.
 
 Proofs are vectors, and tests and corruptions of the validator's kit that name the code. A class or function states a
 requirement when its source or its docstring names the code; where none does, the modules do whose opening docstring
@@ -21,6 +21,7 @@ import sys
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 import attrs
@@ -163,6 +164,7 @@ def vectors_by_code() -> dict[str, Counter[str]]:
     return found
 
 
+@cache
 def evidence() -> Evidence:
     """What the project says now."""
     stated: dict[str, dict[str, None]] = defaultdict(dict)
@@ -230,8 +232,8 @@ def problems(requirements: Mapping[str, Requirement], found: Evidence) -> Iterat
     areas = {code[:3] for code in requirements}
     for code in sorted(proofs - requirements.keys()):
         if code[:3] in areas or code in found.vectors:
-            places = [*found.vectors.get(code, ()), *found.tests.get(code, ())]
-            yield f"{code} is no requirement, and is named by {', '.join(places) or 'the corruptions'}"
+            naming = [*found.vectors.get(code, ()), *found.tests.get(code, ())]
+            yield f"{code} is no requirement, and is named by {', '.join(naming) or 'the corruptions'}"
 
 
 def unseen(

@@ -1,0 +1,158 @@
+"""The trace has no holes, and each kind of hole would be found."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spec_ref.records import evolve
+from spec_ref.requirements import REASONS, Requirement, Status, _requirement, register
+from tools import trace
+from tools.trace import Evidence, evidence, never_seen, problems, unseen
+
+ROW = {
+    "code": "HSH001", "slug": "a-rule", "document": "spec", "section": "Appendix B: 32-bit Hash Requirements",
+    "level": "must", "versions": [1, 2, 3], "binds": ["writer"], "observable": ["hash"], "text": "A rule.",
+}  # fmt: skip
+ONE = {"HSH001": register()["HSH001"]}
+
+
+def rule(**changes: Any) -> dict[str, Requirement]:
+    return {"HSH001": evolve(ONE["HSH001"], **changes)}
+
+
+def found(**changes: Any) -> Evidence:
+    nothing: dict[str, Any] = {
+        name: {} for name in ("sections", "checks", "emitted", "corruptions", "vectors", "tests")
+    }
+    return Evidence(**{**nothing, "stated": {"HSH001": ["`hashing.py` f"]}, **changes})
+
+
+def test_every_requirement_has_a_place_and_a_proof_or_a_reason() -> None:
+    assert list(problems(register(), evidence())) == []
+
+
+def test_a_reason_is_one_of_those_that_are_known() -> None:
+    for reason in REASONS:
+        assert _requirement({**ROW, "unproven": f"{reason}: so it is."}).unproven == f"{reason}: so it is."
+    for wrong in ("", "later", "not built", "not yet: later."):
+        with pytest.raises(AssertionError, match="HSH001"):
+            _requirement({**ROW, "unproven": wrong})
+
+
+def test_reasons_are_sentences_of_adopted_requirements() -> None:
+    reasons = {code: one.unproven for code, one in register().items() if one.unproven is not None}
+    assert [code for code in reasons if register()[code].status is not Status.ADOPTED] == []
+    assert [code for code, reason in reasons.items() if not reason.endswith(".") or len(reason) < 40] == []
+
+
+@pytest.mark.parametrize("proof", [{"vectors": {"HSH001": {"hashing": 1}}}, {"tests": {"HSH001": ["test_x.py"]}}])
+def test_a_requirement_has_a_proof_or_a_reason_and_never_both(proof: dict[str, Any]) -> None:
+    because = rule(unproven="not built: later.")
+    assert [told[:33] for told in problems(ONE, found())] == ["HSH001 has neither vector nor test"[:33]]
+    assert list(problems(ONE, found(**proof))) == []
+    assert list(problems(because, found())) == []
+    assert [told[:27] for told in problems(because, found(**proof))] == ["HSH001 has a proof by now, "]
+    assert list(problems(ONE, found(corruptions={"HSH001": 1}))) == []
+
+
+def test_a_draft_needs_no_proof() -> None:
+    assert list(problems(rule(status=Status.V4_DRAFT), found())) == []
+
+
+def test_a_requirement_that_nothing_states_is_told() -> None:
+    tests = {"HSH001": ["test_x.py"]}
+    assert [told[:19] for told in problems(ONE, found(tests=tests, stated={}))] == ["HSH001 is stated by"]
+    docstring = {"`hashing.py`": "32-bit Hash Requirements (Appendix B: 32-bit Hash Requirements)."}
+    assert list(problems(ONE, found(tests=tests, stated={}, sections=docstring))) == []
+
+
+def test_a_proof_that_names_no_requirement_is_told() -> None:
+    sound = {"HSH001": ["test_x.py"]}
+    for wrong in (
+        {"tests": {**sound, "HSH777": ["test_x.py"]}},
+        {"tests": sound, "vectors": {"XXX001": {"hashing": 1}}},
+        {"tests": sound, "corruptions": {"HSH777": 1}},
+    ):
+        (told,) = problems(ONE, found(**wrong))
+        assert "is no requirement" in told
+    assert list(problems(ONE, found(tests={**sound, "SHA256": ["test_x.py"]}))) == []
+
+
+def test_what_is_emitted_and_never_seen_broken_is_told() -> None:
+    emits = found(emitted={"HSH001": ["spec_ref/hashing.py"]})
+    seen = {"HSH001": ["test_x.py"]}
+    assert list(unseen(ONE, emits, seen, {})) == []
+    assert len(list(unseen(ONE, emits, {}, {}))) == 1
+    assert list(unseen(ONE, emits, {}, {"HSH001": "why"})) == []
+    assert len(list(unseen(ONE, emits, seen, {"HSH001": "why"}))) == 1
+    assert len(list(unseen(ONE, found(), {}, {"HSH001": "why"}))) == 1
+    assert len(list(unseen(ONE, emits, {**seen, "HSH777": ["test_x.py"]}, {}))) == 1
+    assert len(list(unseen(rule(unproven="not built: later."), emits, seen, {}))) == 1
+
+
+def test_what_is_never_seen_has_a_reason() -> None:
+    assert [code for code, reason in never_seen().items() if code not in register() or not reason.endswith(".")] == []
+
+
+def test_places_are_the_innermost_that_name_a_code(tmp_path: Path) -> None:
+    module = tmp_path / "module.py"
+    module.write_text(
+        '"""HSH001."""\n\nX = 1\n"""HSH002."""\n\n\nclass A:\n    # HSH003\n    x: int = 1\n    """HSH004."""\n\n'
+        '    @property\n    def f(self):\n        """HSH005."""\n        def g():\n            return "HSH006"\n'
+    )
+    assert dict(trace._named(module)) == {
+        "HSH001": "", "HSH002": "X", "HSH003": "A", "HSH004": "A.x", "HSH005": "A.f", "HSH006": "A.f",
+    }  # fmt: skip
+    assert trace._emitted(module) == {"HSH006"}
+
+
+def test_the_file_says_what_is_not_adopted_apart() -> None:
+    lines = list(trace.lines())
+    apart = lines.index("## Version 4: a draft, not adopted")
+    drafts = [code for code, one in register().items() if one.status is Status.V4_DRAFT]
+    told = {line.split(" | ")[0].removeprefix("| "): place for place, line in enumerate(lines)}
+    assert all((told[code] > apart) == (code in drafts) for code in register())
+
+
+def test_a_stale_file_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(trace, "TRACE", tmp_path / "SPEC_TRACE.md")
+    assert trace.main(["--check"]) == 1
+    assert "is stale" in capsys.readouterr().err
+    assert trace.main([]) == 0
+    assert trace.main(["--check"]) == 0
+
+
+RECORDED = """
+from spec_ref.errors import SpecError, violation
+import pytest
+
+def test_seen():
+    with pytest.raises(SpecError):
+        raise violation("HSH001", "broken")
+
+def test_that_fails():
+    raise violation("HSH002", "broken")
+
+def test_that_sees_nothing():
+    pass
+"""
+
+
+def test_the_recorder_writes_what_passing_tests_saw_broken(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(RECORDED)
+    out = tmp_path / "deep" / "seen.json"
+    command = ["-m", "pytest", "-q", "-p", "tools.trace_recorder", "--trace-out", str(out), "--rootdir", str(tmp_path)]
+    done = subprocess.run(
+        [sys.executable, *command, "-p", "no:cacheprovider", str(tmp_path)],
+        cwd=Path(trace.__file__).parents[1], capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1, done.stdout
+    assert {code: len(modules) for code, modules in json.loads(out.read_text()).items()} == {"HSH001": 1}
