@@ -78,7 +78,8 @@ def _logs(transition: Transition) -> Iterator[str]:
     if after.last_updated_ms < before.last_updated_ms:
         yield "linear history: last-updated-ms goes back"
     log = tuple(entry.metadata_file for entry in after.metadata_log)
-    if log != (*(entry.metadata_file for entry in before.metadata_log), transition.before_location):
+    whole = (*(entry.metadata_file for entry in before.metadata_log), transition.before_location)
+    if log != whole[-int(after.properties.get("write.metadata.previous-versions-max", "100")) :]:
         yield f"linear history: the metadata log does not lead to the file before, {transition.before_location}"
     times = [entry.timestamp_ms for entry in after.snapshot_log]
     if times != sorted(times):

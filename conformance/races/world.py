@@ -79,7 +79,7 @@ class World:
         """The world after a swap, and its answer."""
         if isinstance(self.table, FileSystemTable):
             target = next_version(expected, new)
-            if target in self.files or new not in self.files:
+            if expected != self.pointer or target in self.files or new not in self.files:
                 return self, Swap.REFUSED
             files = dict(self.files)
             files[target] = files.pop(new)

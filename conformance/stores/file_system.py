@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 
 from conformance.stores.local_files import LocalFiles, local_path
 from conformance.stores.turns import turn
@@ -30,22 +30,13 @@ class FileSystemStore(LocalFiles):
         self.directory = f"{self.location}/metadata"
 
     def read_pointer(self) -> str | None:
-        """The metadata file of the highest version, looked for from the one of the hint upward."""
-        version = self._hinted()
-        found = None if version is None else self._file_of(version)
-        if found is None:
-            version = max(self._versions(), default=None)
-            found = None if version is None else self._file_of(version)
-        while found is not None and version is not None:
-            later = self._file_of(version + 1)
-            if later is None:
-                break
-            version, found = version + 1, later
-        return found
+        """The metadata file of the highest version.
 
-    def _hinted(self) -> int | None:
-        text = (self.read(f"{self.directory}/{HINT}") or b"").strip()
-        return int(text) if text.isdigit() and len(text) < 19 else None
+        The hint is not asked, though it is kept for others: it may be behind, and versions between it and the newest
+        may have been deleted as old metadata.
+        """
+        version = self._highest()
+        return None if version == 0 else self._file_of(version)
 
     def _file_of(self, version: int) -> str | None:
         for compressed in (False, True):
@@ -54,20 +45,28 @@ class FileSystemStore(LocalFiles):
                 return f"{self.directory}/{name}"
         return None
 
-    def _versions(self) -> list[int]:
+    def _highest(self) -> int:
+        """The number of the newest version; 0 where there is none."""
         try:
             names = [path.name for path in local_path(self.directory).iterdir()]
         except FileNotFoundError:
-            return []
-        return [int(match[1]) for match in map(VERSION.fullmatch, names) if match]
+            return 0
+        return max((int(match[1]) for match in map(VERSION.fullmatch, names) if match), default=0)
 
     def swap_pointer(self, expected: str | None, new: str) -> Swap:
-        """Name the new file as the next version, if there is none; the hint follows."""
+        """Name the new file as the next version, if there is none; the hint follows.
+
+        Where a table deletes old metadata, the name of a version may be free again: it would not be the newest. That is
+        looked for first, and a whole turnover of the metadata log would have to pass before the name is taken.
+        """
         target = next_version(expected, new)
         version = version_of(target)
+        if self._highest() != version - 1:
+            return Swap.REFUSED
         if self._file_of(version) is not None or not self.create(new, target):
             return Swap.REFUSED
-        self.write(f"{self.directory}/{HINT}", str(version).encode())
+        with suppress(OSError):  # the swap is done, and a hint that is too low is searched upward from
+            self.write(f"{self.directory}/{HINT}", str(version).encode())
         return Swap.DONE
 
     def close(self) -> None:

@@ -14,7 +14,7 @@ import http.client
 import os
 import re
 from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from urllib.parse import quote, urlsplit
 from xml.etree import ElementTree
 
@@ -154,19 +154,9 @@ class ObjectStore:
         raise ObjectStoreError(message)
 
     def read_pointer(self) -> str | None:
-        """The metadata file of the highest version, looked for from the one of the hint upward."""
-        text = (self.read(f"{self.directory}/{HINT}") or b"").strip()
-        version = int(text) if text.isdigit() and len(text) < 19 else None
-        found = None if version is None else self._file_of(version)
-        if found is None:
-            version = max(self._versions(), default=None)
-            found = None if version is None else self._file_of(version)
-        while found is not None and version is not None:
-            later = self._file_of(version + 1)
-            if later is None:
-                break
-            version, found = version + 1, later
-        return found
+        """The metadata file of the highest version."""
+        version = max(self._versions(), default=0)
+        return None if version == 0 else self._file_of(version)
 
     def _file_of(self, version: int) -> str | None:
         for compressed in (False, True):
@@ -201,6 +191,8 @@ class ObjectStore:
         other = f"{self.directory}/{file_system_name(version_of(target), compressed=not is_compressed_name(target))}"
         if self._ask("HEAD", self._key(other), 200, 404).status == 200:
             return Swap.REFUSED
+        if max(self._versions(), default=0) != version_of(expected):
+            return Swap.REFUSED  # as in `FileSystemStore`
         self._targets[new] = target
         headers = {"if-none-match": "*", WRITER: new.rsplit("/", 1)[-1]}
         try:
@@ -212,7 +204,8 @@ class ObjectStore:
         if answer.status not in (200, 201, 204):
             return Swap.UNKNOWN  # 409 too: another put was under way, and which of them was done is not said
         self._pending.pop(new, None)
-        self.write(f"{self.directory}/{HINT}", str(version_of(target)).encode())
+        with suppress(OSError, http.client.HTTPException):  # the swap is done; a low hint is searched upward from
+            self.write(f"{self.directory}/{HINT}", str(version_of(target)).encode())
         return Swap.DONE
 
     def read(self, path: str) -> bytes | None:

@@ -229,6 +229,22 @@ def test_old_metadata_files_go_where_the_table_asks_for_it(store: Store, locatio
     assert len(list(local_path(f"{location}/metadata").glob("*.metadata.json"))) == 3
 
 
+def test_a_writer_that_is_late_does_not_take_the_name_of_a_deleted_version(tmp_path: Path) -> None:
+    location = (tmp_path / "table").as_uri()
+    store = FileSystemStore(location)
+    properties = {"write.metadata.delete-after-commit.enabled": "true", "write.metadata.previous-versions-max": "1"}
+    commit(CreateTable(empty_table(2, location, properties)), store)
+    late = load(store)
+    assert late is not None
+    for number in range(4):
+        commit(SetProperties({"n": str(number)}), store)
+    mine = f"{location}/metadata/mine.metadata.json"
+    store.write(mine, b"{}")
+    assert not local_path(f"{location}/metadata/v2.metadata.json").exists()
+    assert store.swap_pointer(late.location, mine) is Swap.REFUSED
+    assert not local_path(f"{location}/metadata/v2.metadata.json").exists()
+
+
 @pytest.mark.parametrize("named", ["gzip", "none"])
 def test_metadata_may_be_compressed(store: Store, location: str, named: str) -> None:
     properties = {"write.metadata.compression-codec": named}
