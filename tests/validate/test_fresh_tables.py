@@ -10,9 +10,10 @@ import pytest
 from fresh_spark import FEATURES, FORMATS, VERSIONS, names
 
 from conformance.engines import launch
+from conformance.validate.catalogs import from_catalog
 from conformance.validate.context import Level
 from conformance.validate.local import Local
-from conformance.validate.run import Snapshots, validate
+from conformance.validate.run import Snapshots, Unreadable, validate
 from spec_ref.findings import Severity
 
 ALL = os.environ.get("VALIDATE_FRESH") == "all"
@@ -51,3 +52,28 @@ def test_tables_of_pyiceberg_are_valid(tmp_path: Path) -> None:
 
 def test_all_tables_are_many() -> None:
     assert len(list(names())) == len(FEATURES) * len(VERSIONS) * len(FORMATS) >= 60
+
+
+CATALOG = """
+import pyarrow as pa
+from pyiceberg.catalog import load_catalog
+catalog = load_catalog("lake")
+catalog.create_namespace("db")
+rows = pa.table({"id": pa.array([1, 2, 3], pa.int64())})
+catalog.create_table("db.t", rows.schema).append(rows)
+"""
+
+
+def test_a_table_of_a_catalog_is_found_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYICEBERG_CATALOG__LAKE__TYPE", "sql")
+    monkeypatch.setenv("PYICEBERG_CATALOG__LAKE__URI", f"sqlite:///{tmp_path}/catalog.db")
+    monkeypatch.setenv("PYICEBERG_CATALOG__LAKE__WAREHOUSE", f"file://{tmp_path}")
+    launched = launch("pyiceberg")
+    subprocess.run([launched.command[0], "-c", CATALOG], env=launched.env, check=True, timeout=120)
+    report = validate(from_catalog("catalog:lake.db.t"), Level.ROWS, Local())
+    assert report.entries == 1
+    assert report.metadata_location.startswith(f"file://{tmp_path}/db/t/metadata/")
+    with pytest.raises(Unreadable, match="NoSuchTable"):
+        from_catalog("catalog:lake.db.missing")
+    with pytest.raises(Unreadable, match="catalog:nowhere"):
+        from_catalog("catalog:nowhere.db.t")
