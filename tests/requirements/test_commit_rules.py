@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import fastavro
 import pytest
 
 from conformance.races import suites
@@ -14,7 +16,11 @@ from conformance.races.small import data, empty_table, path_of, position_deletes
 from conformance.races.suites import Race
 from conformance.stores import commit, load
 from conformance.stores.file_system import FileSystemStore
+from conformance.stores.local_files import local_path
 from conformance.stores.runner import Runner
+from conformance.validate.context import Level
+from conformance.validate.local import Local
+from conformance.validate.run import Snapshots, validate
 from spec_ref.commits import CommitConflict, CommitFailed
 from spec_ref.commits.changes import (
     CreateTable,
@@ -33,6 +39,7 @@ from spec_ref.commits.retries import RetryPolicy
 from spec_ref.commits.snapshots import with_row_ids
 from spec_ref.commits.tables import FileSystemTable, MetastoreTable, metadata_directory
 from spec_ref.errors import SpecError
+from spec_ref.findings import Severity
 from spec_ref.manifests.reader import read_manifest
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import parse_transform
@@ -305,3 +312,40 @@ def test_no_file_is_committed_under_an_unknown_transform(  # FIO004, PAR026
     with pytest.raises(SpecError, match=code):
         table.do(new)
     assert table.metadata.current_snapshot is None
+
+
+@pytest.mark.parametrize(("number", "codes"), [(2, set()), (1, {"MAN020"})])
+def test_a_number_that_changes_is_told(number: int, codes: set[str], table: Table) -> None:  # MAN020
+    for name in "ab":
+        table.add(name)
+    table.do(SetProperties({"commit.manifest.min-count-to-merge": "2"}))
+    table.do(append([data("c", location=table.location)]))
+    snapshot = table.metadata.current_snapshot
+    assert snapshot is not None
+    list_path = local_path(snapshot.manifest_list or "")
+    rows: dict[Path, list[Any]] = {}
+    for path in (list_path, local_path(_records(list_path)[0]["manifest_path"])):
+        rows[path] = _records(path)
+    for row in rows[path]:
+        if row["data_file"]["file_path"] == path_of("b", table.location):
+            assert (row["status"], row["sequence_number"]) == (0, 2)
+            row["sequence_number"] = number
+    _rewrite(path, rows[path])
+    rows[list_path][0]["manifest_length"] = path.stat().st_size
+    _rewrite(list_path, rows[list_path])
+    found = validate(table.location, Level.MANIFESTS, Local(), Snapshots("all")).findings
+    assert {one.requirement for one in found if one.severity is Severity.ERROR} == codes
+
+
+def _records(path: Path) -> list[Any]:
+    with path.open("rb") as file:
+        return list(fastavro.reader(file))
+
+
+def _rewrite(path: Path, rows: list[Any]) -> None:
+    with path.open("rb") as file:
+        reader = fastavro.reader(file)
+        schema = json.loads(reader.metadata["avro.schema"])
+        told = {key: value for key, value in reader.metadata.items() if not key.startswith("avro.")}
+    with path.open("wb") as file:
+        fastavro.writer(file, schema, rows, metadata=told)

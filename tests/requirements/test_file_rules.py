@@ -21,13 +21,14 @@ from spec_ref.findings import Severity
 from spec_ref.formats.avro_schema import from_avro, schema_json
 from spec_ref.formats.avro_types import from_json
 from spec_ref.formats.geo_bounds import GeoBox, GeoPoint, covers
+from spec_ref.formats.partition_statistics import read_row
 from spec_ref.formats.wkb import wkt_to_wkb
 from spec_ref.manifests import read_manifest, write_manifest
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.writer import manifest_file, summarize
 from spec_ref.partitioning.spec import UNPARTITIONED, PartitionField, PartitionSpec
-from spec_ref.partitioning.transforms import Day
+from spec_ref.partitioning.transforms import Day, Identity
 from spec_ref.records import evolve
 from spec_ref.schemas.reserved_ids import BY_ID, CHANGE_TYPES
 from spec_ref.schemas.row_lineage import ROW_ID
@@ -39,12 +40,14 @@ from spec_ref.schemas.types import (
     LONG,
     STRING,
     VARIANT,
+    GeographyType,
     GeometryType,
     NestedField,
     StructType,
 )
+from spec_ref.schemas.values import check_value
 from spec_ref.single_value.bounds import encode_bound
-from spec_ref.snapshots.manifest_list import ManifestContent, write_manifest_list
+from spec_ref.snapshots.manifest_list import ManifestContent, assign_first_row_ids, write_manifest_list
 from spec_ref.table_metadata import check_metadata, read_metadata
 from spec_ref.versions import V1, V2, V3, FormatVersion
 from tools.table_kit import TableKit
@@ -274,3 +277,63 @@ def test_statistics_may_be_of_many_snapshots() -> None:  # STA035
     }  # fmt: skip
     assert [str(one) for one in check_metadata(document) if one.severity is Severity.ERROR] == []
     assert [one.snapshot_id for one in read_metadata(document).statistics] == [1, 2]
+
+
+@pytest.mark.parametrize(("lower", "codes"), [(-0.0, set()), (0.0, {"MLS023"})])
+def test_a_zero_of_the_other_sign_in_a_summary_is_told(
+    lower: float, codes: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def told(*args: Any, **said: Any) -> Any:
+        made = manifest_file(*args, **said)
+        bounds = evolve(made.partitions[0], lower_bound=struct.pack("<d", lower))
+        return evolve(made, partitions=(bounds,))
+
+    monkeypatch.setattr("tools.table_kit.manifest_file", told)
+    spec = PartitionSpec(0, (PartitionField(source_id=3, field_id=1000, name="d", transform=Identity()),))
+    kit = TableKit(tmp_path.as_uri(), (ID, NestedField(3, "d", False, DOUBLE)), spec=spec)
+    kit.commit(*(kit.file([{1: 1, 3: value}], partition={1000: value}) for value in (-0.0, 1.0)))
+    kit.table()
+    found = validate(kit.location, Level.MANIFESTS, Local()).findings
+    assert {one.requirement for one in found if one.severity is Severity.ERROR} == codes
+
+
+def test_rows_that_are_not_known_give_no_row_ids() -> None:  # LIN029
+    listed = manifest_file([entry()], UNPARTITIONED, SCHEMA, path="m", length=9, snapshot_id=7, sequence_number=3)
+    with pytest.raises(SpecError, match="/0/added_rows_count: LIN029"):
+        assign_first_row_ids([evolve(listed, added_rows_count=None)], 0)
+    assert assign_first_row_ids([evolve(listed, added_rows_count=None, first_row_id=4)], 0)[1] == 0
+
+
+def test_a_decimal_of_an_absurd_scale_is_refused() -> None:  # AVR006
+    decimal = {"type": "bytes", "logicalType": "decimal", "precision": 9}
+    assert str(from_avro(from_json({**decimal, "scale": 2}, "AVR014"))) == "decimal(9, 2)"
+    with pytest.raises(SpecError, match="AVR006"):
+        from_avro(from_json({**decimal, "scale": 1000}, "AVR014"))
+
+
+def test_a_geography_is_bytes() -> None:  # TYP028
+    check_value(GeographyType(), wkt_to_wkb("POINT (1 2)"))
+    with pytest.raises(SpecError, match="TYP028"):
+        check_value(GeographyType(), "POINT (1 2)")
+
+
+@pytest.mark.parametrize(("field_id", "wrong", "code"), [(5, -1, "STA021"), (12, "a", "STA029")])
+def test_partition_statistics_are_of_their_types(field_id: int, wrong: Any, code: str) -> None:
+    partition = StructType((NestedField(1000, "p", False, STRING),))
+    sound = {1: {1000: "a"}, 2: 0, 3: 1, 4: 1, 5: 1, 6: 0, 7: 0, 8: 0, 9: 0, 12: 3, 13: 0}
+    assert read_row(sound, partition, V3).last_updated_snapshot_id == 3
+    with pytest.raises(SpecError, match=code):
+        read_row({**sound, field_id: wrong}, partition, V3)
+
+
+@pytest.mark.parametrize(
+    ("field_id", "type_", "code"),
+    [(2147483645, STRING, "RES002"), (2147483542, LONG, "RES004"), (2147483540, STRING, "RES005")],
+)
+def test_reserved_columns_of_other_types_are_told(field_id: int, type_: Any, code: str, tmp_path: Path) -> None:
+    kit = TableKit(tmp_path.as_uri(), (ID,), version=V3)
+    named = NestedField(field_id, BY_ID[field_id].name, False, type_)
+    kit.commit(kit.file([{1: 1}], fields=(ID, named)))
+    kit.table()
+    found = validate(kit.location, Level.FILES, Local()).findings
+    assert {one.requirement for one in found if one.severity is Severity.ERROR} == {code}
