@@ -1,17 +1,32 @@
-"""``iceberg-conformance explain``."""
+"""``iceberg-conformance explain``: all that is known about one requirement."""
 
 from __future__ import annotations
 
 import json
+import re
 import sys
+import textwrap
+from collections.abc import Iterator
+from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from conformance import vectors
+from conformance import expectations, vectors
+from conformance.expectations import Deviation
 from conformance.failures import ExitStatus, UsageError
-from spec_ref.requirements import Requirement, register
+from conformance.validate.advice import own_advice
+from conformance.vectors import Vector
+from spec_ref.requirements import Contradiction, Requirement, Status, contradictions, register, sources
+
+WIDTH = 100
+LABEL = 13
+SHOWN = 20
+"""Vectors, and deviations, that text tells of one by one; JSON has them all."""
+
+VALIDATED = ("data-file", "manifest", "manifest-list", "metadata-json", "puffin", "table-write")
+"""What shows a requirement that a table on disk can break, so that there is something to mend."""
 
 
 def explain(
@@ -21,7 +36,7 @@ def explain(
     format: Literal["text", "json"] = "text",
     vectors_: Annotated[Path | None, Parameter(name="--vectors")] = None,
 ) -> int:
-    """Tell what a requirement asks for, whom it binds, and which vectors prove it.
+    """Tell what a requirement asks for, why, who is known to break it, what proves it, and how to mend a table.
 
     Args:
         code: The code of a requirement, such as HSH002, or its slug.
@@ -29,23 +44,137 @@ def explain(
         vectors_: A folder of vectors other than the one that comes with the tool.
     """
     rule = find(code)
-    proofs = [vector for vector in vectors.load(vectors_ or vectors.shipped()) if rule.code in vector.requirements]
+    loaded = vectors.load(vectors_ or vectors.shipped())
+    proofs = [vector for vector in loaded if rule.code in vector.requirements]
+    broken = deviations(rule, loaded) if vectors_ is None else []
+    readings = [one for one in contradictions().values() if rule.code in one.requirements]
     if format == "json":
-        ids = [vector.id for vector in proofs]
-        sys.stdout.write(json.dumps({**requirement_json(rule), "vectors": ids}, indent=2) + "\n")
+        told = {
+            **requirement_json(rule),
+            "link": link(rule),
+            "why": rule.why,
+            "right": rule.right,
+            "wrong": rule.wrong,
+            "seen": list(rule.seen),
+            "deviations": [deviation_json(deviation, ids) for deviation, ids in broken],
+            "contradictions": [one.id for one in readings],
+            "checks": checks(rule),
+            "vectors": [vector.id for vector in proofs],
+            "no_proof": rule.unproven,
+            "how_to_fix": how_to_fix(rule),
+        }
+        sys.stdout.write(json.dumps(told, indent=2) + "\n")
         return ExitStatus.CONFORMANT
-    print(f"{rule.code} {rule.slug}")
-    print(f"    {rule.text}")
-    print()
-    print(f"    section      {rule.section} ({rule.document})")
-    print(f"    level        {rule.level.value}, {_versions(rule)}, binds {', '.join(rule.binds)}")
-    if rule.rules is not None:
-        print(f"    writers      {', '.join(f'v{version}: {what.value}' for version, what in rule.rules.items())}")
-    print(f"    shown by     {', '.join(rule.observable)}")
-    print(f"    vectors      {len(proofs)}")
-    for vector in proofs:
-        print(f"        {vector.id}{f' - {vector.note}' if vector.note else ''}")
+    for line in _lines(rule, proofs, broken, readings):
+        print(line)
     return ExitStatus.CONFORMANT
+
+
+def _lines(
+    rule: Requirement, proofs: list[Vector], broken: list[tuple[Deviation, list[str]]], readings: list[Contradiction]
+) -> Iterator[str]:
+    yield f"{rule.code} {rule.slug}"
+    yield f"    {rule.text}"
+    yield ""
+    yield from _part("why", rule.why)
+    yield from _part("right", rule.right)
+    yield from _part("wrong", rule.wrong)
+    yield from _part("section", f"{rule.section} ({rule.document})")
+    yield from _part("text", link(rule))
+    yield from _part("level", f"{rule.level.value}, {_versions(rule)}, binds {', '.join(rule.binds)}")
+    if rule.rules is not None:
+        yield from _part("writers", ", ".join(f"v{version}: {what.value}" for version, what in rule.rules.items()))
+    yield from _part("shown by", ", ".join(rule.observable))
+    for one in readings:
+        yield from _part(one.status.value, f"{one.id}, {one.title}: {one.decision}")
+    yield from _part("how to fix", how_to_fix(rule))
+    for sighting in rule.seen:
+        yield from _part("seen in", sighting)
+    for deviation, ids in broken[:SHOWN]:
+        yield from _part("known of", f"{_engine(deviation)}: {deviation.does or deviation.reason}")
+        for label, text in (("evidence", deviation.evidence), ("vectors", _some(ids))):
+            yield from _part("", f"{label}: {text}" if text else None)
+    if len(broken) > SHOWN:
+        yield from _part("", f"and {len(broken) - SHOWN} more; --format json has them all")
+    yield from _part("checked by", ", ".join(checks(rule)))
+    yield from _part("vectors", str(len(proofs)))
+    for vector in proofs[:SHOWN]:
+        yield f"        {vector.id}{f' - {vector.note}' if vector.note else ''}"
+    if len(proofs) > SHOWN:
+        yield f"        and {len(proofs) - SHOWN} more; --format json has them all"
+    yield from _part("no proof", rule.unproven)
+
+
+def _part(label: str, text: str | None) -> Iterator[str]:
+    """One labelled text, broken into lines; nothing without a text."""
+    if text:
+        indent = " " * (4 + LABEL)
+        yield from textwrap.wrap(
+            text, WIDTH, initial_indent=f"    {label:<{LABEL}}", subsequent_indent=indent, break_long_words=False,
+            break_on_hyphens=False,
+        )  # fmt: skip
+
+
+def _some(ids: list[str]) -> str:
+    return ", ".join(ids[:3]) + (f" and {len(ids) - 3} more" if len(ids) > 3 else "")
+
+
+def _engine(deviation: Deviation) -> str:
+    return " ".join([deviation.engine, *deviation.versions])
+
+
+def link(rule: Requirement) -> str:
+    """Where the section can be read, in the state of the text that the register was read from."""
+    read = sources()
+    place = read.documents[rule.document].path
+    heading = "".join(one for one in rule.section.rpartition(" / ")[2].lower() if one.isalnum() or one in " -_")
+    return f"{read.repository}/blob/{read.commit}/{place}#{heading.replace(' ', '-')}"
+
+
+def deviations(rule: Requirement, loaded: list[Vector] | tuple[Vector, ...]) -> list[tuple[Deviation, list[str]]]:
+    """The known deviations of engines in vectors that prove a requirement, with those vectors.
+
+    A vector may name several requirements. Where the reason names codes, the deviation is about those alone.
+    """
+    naming = {vector.id for vector in loaded if rule.code in vector.requirements}
+    found = []
+    for one in expectations.load(expectations.SHIPPED, {vector.id for vector in loaded}).deviations:
+        ids = [id_ for id_ in one.vectors if id_ in naming]
+        named = {code for code in register() if code in one.reason}
+        if ids and (not named or rule.code in named):
+            found.append((one, ids))
+    return found
+
+
+def deviation_json(deviation: Deviation, ids: list[str]) -> dict[str, Any]:
+    """A known deviation as JSON, with the vectors of one requirement that show it."""
+    return {
+        "engine": deviation.engine,
+        "versions": list(deviation.versions),
+        "does": deviation.does,
+        "reason": deviation.reason,
+        "evidence": deviation.evidence,
+        "vectors": ids,
+    }
+
+
+def how_to_fix(rule: Requirement) -> str | None:
+    """What to do about a table that breaks the requirement; None where no table can."""
+    if rule.status is not Status.ADOPTED or rule.unproven is not None or not set(rule.observable) & set(VALIDATED):
+        return None
+    return own_advice(rule.code) or "Write the file anew with another writer, and tell the maintainers of this one."
+
+
+def checks(rule: Requirement) -> list[str]:
+    """The modules that find the requirement broken in tables and files."""
+    found = []
+    for package, chosen in (("spec_ref", re.compile("check|rules")), ("conformance.validate", re.compile(""))):
+        root = Path(str(files(package)))
+        for path in sorted(root.rglob("*.py")):
+            name = path.relative_to(root).as_posix()
+            if chosen.search(name) and name != "advice.py" and f'"{rule.code}"' in path.read_text(encoding="utf-8"):
+                found.append(f"{package}.{name.removesuffix('.py').replace('/', '.')}")
+    return found
 
 
 def find(code: str) -> Requirement:

@@ -41,6 +41,11 @@ _BY_AREA = {
 }
 
 
+def own_advice(code: str) -> str | None:
+    """What to do about a broken requirement, where there is something that is of this requirement or its area."""
+    return _BY_CODE.get(code) or _BY_AREA.get(code[:3])
+
+
 def advice(code: str) -> str:
     """What to do about a broken requirement."""
-    return _BY_CODE.get(code) or _BY_AREA.get(code[:3]) or "Tell the writer's maintainers; `explain` tells the rule."
+    return own_advice(code) or "Tell the writer's maintainers; `explain` tells the rule."

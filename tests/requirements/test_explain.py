@@ -1,0 +1,93 @@
+"""What ``explain`` tells of a requirement."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from conformance import expectations, vectors
+from conformance.cli.explain import VALIDATED, checks, deviations, explain, how_to_fix, link
+from spec_ref.requirements import Requirement, Status, register, sources
+
+
+def told(code: str, capsys: pytest.CaptureFixture[str], *, json_: bool = False) -> Any:
+    assert explain(code, format="json" if json_ else "text") == 0
+    out = capsys.readouterr().out
+    return json.loads(out) if json_ else out
+
+
+@pytest.fixture(name="loaded", scope="module")
+def all_vectors() -> Any:
+    return vectors.load(vectors.shipped())
+
+
+def test_everything_that_is_known_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    rule, text, document = register()["HSH007"], told("HSH007", capsys), told("HSH007", capsys, json_=True)
+    plain = " ".join(text.split())
+    for part in (rule.text, rule.why, rule.right, rule.wrong, rule.seen[0], "v1 v2 v3", "binds reader, writer"):
+        assert part is not None
+        assert part in plain
+    assert "D2, Bytes of a uuid" in plain
+    assert (document["why"], document["right"], document["wrong"]) == (rule.why, rule.right, rule.wrong)
+    assert document["seen"] == list(rule.seen)
+    assert "hash-uuid-spec" in document["vectors"]
+    assert {"A1", "D2", "D3"} <= set(document["contradictions"])
+
+
+def test_engines_that_break_a_rule_are_told_with_evidence(capsys: pytest.CaptureFixture[str]) -> None:
+    document = told("DEL022", capsys, json_=True)
+    assert {"duckdb", "iceberg-java"} <= {one["engine"] for one in document["deviations"]}
+    assert all(one["evidence"] and one["vectors"] and set(one["vectors"]) <= set(document["vectors"])
+               for one in document["deviations"])  # fmt: skip
+    text = told("DEL022", capsys)
+    assert all(one["engine"] in text for one in document["deviations"])
+
+
+def test_a_deviation_is_about_the_codes_that_its_reason_names(loaded: Any) -> None:
+    every = expectations.load(expectations.SHIPPED, {vector.id for vector in loaded}).deviations
+    naming = {code: [one for one in every if code in one.reason] for code in ("SCN010", "DEL020")}
+    assert all(naming.values())
+    for code in naming:
+        found = [one for one, _ in deviations(register()[code], loaded)]
+        others = {other for other in register() if other != code}
+        assert not [one for one in found if code not in one.reason and any(other in one.reason for other in others)]
+
+
+def test_a_rule_that_tables_break_has_its_checks_and_a_way_to_mend_them(capsys: pytest.CaptureFixture[str]) -> None:
+    document = told("DFL016", capsys, json_=True)
+    assert "conformance.validate.rows" in document["checks"]
+    assert "spec_ref.manifests.checks" in document["checks"]
+    assert document["how_to_fix"].startswith("Scans skip files by this bound")
+    assert document["how_to_fix"] in " ".join(told("DFL016", capsys).split())
+    assert checks(register()["NOT005"])
+    assert not [name for name in checks(register()["NOT005"]) if name.endswith("advice")]
+
+
+def test_what_no_table_can_break_has_nothing_to_mend(capsys: pytest.CaptureFixture[str]) -> None:
+    def nothing(rule: Requirement) -> bool:
+        return rule.status is not Status.ADOPTED or rule.unproven is not None or not set(rule.observable) & {*VALIDATED}
+
+    assert [code for code, rule in register().items() if (how_to_fix(rule) is None) != nothing(rule)] == []
+    assert "how to fix" not in told("HSH007", capsys)
+
+
+def test_a_reason_stands_where_there_is_no_proof(capsys: pytest.CaptureFixture[str]) -> None:
+    assert told("VIW001", capsys, json_=True)["no_proof"].startswith("out of scope: ")
+    assert "no proof" in told("VIW001", capsys)
+    assert told("HSH007", capsys, json_=True)["no_proof"] is None
+
+
+def test_links_lead_to_the_text_that_was_read() -> None:
+    assert link(register()["HSH007"]) == (
+        f"https://github.com/apache/iceberg/blob/{sources().commit}/format/spec.md#appendix-b-32-bit-hash-requirements"
+    )
+    assert link(register()["GCM001"]).endswith("/format/gcm-stream-spec.md#file-structure")
+
+
+@pytest.mark.parametrize("code", ["HSH001", "GCM001", "OCC010", "TMD024", "CST001"])
+@pytest.mark.parametrize("json_", [False, True])
+def test_every_kind_of_rule_can_be_told(code: str, json_: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    shown = told(code, capsys, json_=json_)
+    assert register()[code].text in (shown["text"] if json_ else shown)
