@@ -157,12 +157,17 @@ def make(place: Path, rows: int) -> dict[str, str]:
     return made
 
 
-def timed(work: Callable[[], int]) -> tuple[float, int]:
-    """How long some work took, and how many rows it made."""
+def timed(work: Callable[[], int]) -> tuple[float, float, int]:
+    """How long some work took, how long it had processors, and how many rows it made."""
     gc.collect()
-    start = time.perf_counter()
+    start, busy = time.perf_counter(), time.process_time()
     rows = work()
-    return time.perf_counter() - start, rows
+    return time.perf_counter() - start, time.process_time() - busy, rows
+
+
+def median(measured: Sequence[Sequence[float]], place: int) -> float:
+    """The median of one of the numbers of some measurements."""
+    return statistics.median(one[place] for one in measured)
 
 
 def ours(table: Table) -> int:
@@ -182,12 +187,12 @@ def compare(place: Path, rows: int, rounds: int, peers: Sequence[str]) -> None:
     tables = {name: load_table(location) for name, location in made.items()}
     paths = sorted(str(path) for path in place.glob("data-*.parquet"))
     started = {name: Peer(name) for name in peers}
-    times: dict[tuple[str, str], list[float]] = {}
+    times: dict[tuple[str, str], list[tuple[float, float]]] = {}
     told: dict[tuple[str, str], Any] = {}
 
-    def note(who: str, what: str, seconds: float | None, rows: Any) -> None:
+    def note(who: str, what: str, seconds: float | None, busy: float | None, rows: Any) -> None:
         if seconds is not None:
-            times.setdefault((who, what), []).append(seconds)
+            times.setdefault((who, what), []).append((seconds, busy or 0.0))
         told[who, what] = rows
 
     for _ in range(rounds):
@@ -196,23 +201,24 @@ def compare(place: Path, rows: int, rounds: int, peers: Sequence[str]) -> None:
             note("this", what, *timed(lambda table=table: ours(table)))
             for name, peer in started.items():
                 if (name, what) not in told or (name, what) in times:
-                    note(name, what, *peer.read(made[what]))
+                    seconds, rows_told = peer.read(made[what])
+                    note(name, what, seconds, None, rows_told)
     for peer in started.values():
         peer.close()
-    base = statistics.median(times["pyarrow alone", "plain"])
-    print(f"{rows} rows in {FILES} files; median of {rounds} rounds, in seconds, and the ratio to pyarrow alone")
+    base = median(times["pyarrow alone", "plain"], 0)
+    print(f"{rows} rows in {FILES} files; median of {rounds} rounds: seconds, ratio, processor seconds")
     for (who, what), rows_told in sorted(told.items(), key=lambda item: (item[0][1], item[0][0])):
         if (who, what) in times:
-            seconds = statistics.median(times[who, what])
-            print(f"{what:10} {who:14} {seconds:7.3f} {seconds / base:6.2f}   rows: {rows_told}")
+            seconds, busy = median(times[who, what], 0), median(times[who, what], 1)
+            print(f"{what:10} {who:14} {seconds:7.3f} {seconds / base:6.2f} {busy:7.3f}   rows: {rows_told}")
         else:
-            print(f"{what:10} {who:14}    -      -     {rows_told}")
+            print(f"{what:10} {who:14}    -      -       -     {rows_told}")
 
 
 def scale(place: Path) -> None:
     """A million rows with more and more equality deletes."""
     data = columns(0, 1_000_000)
-    print("1000000 rows in one file, by the number of equality deletes, in seconds")
+    print("1000000 rows in one file, by the number of equality deletes: seconds, processor seconds")
     for count in STEPS:
         kit = TableKit(f"{place}/scale-{count}", FIELDS)
         kit.commit(kit.file(data))
@@ -220,7 +226,7 @@ def scale(place: Path) -> None:
         kit.commit(kit.equality_deletes(keys, [1, 4], fields=(FIELDS[0], FIELDS[3])))
         table = kit.table()
         measured = [timed(lambda table=table: ours(table)) for _ in range(5)]
-        print(f"{count:10} {statistics.median(seconds for seconds, _ in measured):7.3f}   rows: {measured[0][1]}")
+        print(f"{count:10} {median(measured, 0):7.3f} {median(measured, 1):7.3f}   rows: {measured[0][2]}")
 
 
 def main() -> None:
