@@ -9,8 +9,9 @@ ALL = tuple(contradictions().values())
 
 
 def test_each_series_counts_up_without_gaps() -> None:
-    assert Counter(one.id[0] for one in ALL) == {"A": 32, "B": 37, "C": 27, "D": 9, "E": 20}
-    assert [one.id for one in ALL] == sorted((one.id for one in ALL), key=lambda id_: (id_[0], int(id_[1:])))
+    counts = Counter(one.id[0] for one in ALL)
+    assert counts >= Counter({"A": 32, "B": 37, "C": 27, "D": 9, "E": 26}), "none is ever removed"
+    assert [one.id for one in ALL] == [f"{series}{n}" for series in "ABCDE" for n in range(1, counts[series] + 1)]
 
 
 def test_they_name_requirements_of_the_register() -> None:

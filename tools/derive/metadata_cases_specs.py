@@ -208,7 +208,7 @@ def transforms() -> Iterator[Case]:
 
 
 def evolved_orders() -> Iterator[Case]:
-    """What a table may not say after its sort order changed, next to what it may (contradiction E26)."""
+    """What a table may not say after its sort order changed, next to what it may (contradiction E22)."""
     by_id = {"transform": "identity", "source-id": 1, "direction": "asc", "null-order": "nulls-first"}
     by_data = {**by_id, "source-id": 2}
     dropped = {"/schemas/-": {"type": "struct", "schema-id": 1, "fields": [ID]}, "/current-schema-id": 1}
@@ -223,7 +223,7 @@ def evolved_orders() -> Iterator[Case]:
         edits = {**more, "/default-sort-order-id": default}
         valid = {**edits, "/default-sort-order-id": near[-1][0] if more or name == "id-0" else default}
         yield Case(f"order-evolved-{name}", "v2-minimal", (code,), {**edits, "/sort-orders": _orders(orders)}, EITHER,
-                   note, near={**valid, "/sort-orders": _orders(near)}, why=("E17", "E26"))  # fmt: skip
+                   note, near={**valid, "/sort-orders": _orders(near)}, why=("E17", "E22"))  # fmt: skip
 
 
 def _orders(orders: list[Any]) -> list[Document]:

@@ -142,7 +142,7 @@ def case(
     args = {"format_version": version, "base": base(version), "log": numbered}
     expect = any_of(*(ok(one) for one in replayed(version, base(version), log)))
     codes = tuple(code for code in {*codes, "OCC001", "OCC003", "OCC005"} if version > 1 or not code.startswith("SEQ"))
-    open_ = ("E31",) if "any_of" in expect else ()
+    open_ = ("E26",) if "any_of" in expect else ()
     return Vector(f"commit-{name}-v{version}", codes, args, expect, ORIGIN, note, open_, (version,))
 
 

@@ -252,7 +252,7 @@ def _foreign() -> Iterator[Vector]:
         "longs in place of ints; the values are the same",
         longs,
         expect=any_of(ok({"manifests": [listed_form(full)]}), INVALID),
-        contradiction=("E23",),
+        contradiction=("E21",),
     )
 
     def ints(schema: Json) -> None:

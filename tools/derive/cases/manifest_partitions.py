@@ -297,5 +297,5 @@ def _tuples() -> Iterator[Vector]:
         schema=schema,
         spec=spec,
         expect=any_of(ok({"entries": [entry_form(row, form[0]["data_file"]["partition"], **ZERO)]}), INVALID),
-        contradiction=("E23",),
+        contradiction=("E21",),
     )

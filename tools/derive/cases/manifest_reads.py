@@ -219,7 +219,7 @@ def _inherited() -> Iterator[Vector]:
             "the writer had to write the numbers; guessing 7 would be wrong",
             {},
             expect=any_of(ok({"entries": [entry_form(row)]}), INVALID),
-            contradiction=("E23",),
+            contradiction=("E21",),
         )
     yield from _row_ids()
 

@@ -38,7 +38,7 @@ def _times() -> Iterator[Case]:
     log = "the log tells what was the current snapshot, once one that was current before"
     side = table.case(
         "branch-new-name", "REF007 SCN001", ["two"], "a branch is read with the current schema, or with its snapshot's",
-        filter=by_new, ref="side", optional=["one"], contradiction="E20 E29",
+        filter=by_new, ref="side", optional=["one"], contradiction="E20 E24",
     )  # fmt: skip
     yield table, (
         table.case("current", "SCN001", ["one", "two", "three"], current),
@@ -51,7 +51,7 @@ def _times() -> Iterator[Case]:
                    optional=["one"], contradiction="E20"),
         table.case("tag", "REF007 SCN001", ["one"], "a tag labels one snapshot", ref="label"),
         table.case("tag-old-name", "REF007 SNP009 SCN001", [], "a tag is read with the schema of its snapshot",
-                   ref="label", filter=by_old, optional=["one"], contradiction="E20 E29"),
+                   ref="label", filter=by_old, optional=["one"], contradiction="E20 E24"),
         table.case("branch", "REF007 SCN001", ["one", "two"], "a branch is read at its head", ref="side"),
         either(side, INVALID),
         table.case("time-first", "NOT003 SCN001", ["one"], log, timestamp_ms=SECOND, contradiction="B25"),
@@ -116,8 +116,8 @@ def _refused() -> Iterator[Case]:
     yield (
         table,
         (
-            either(table.case("all", "MLS005 SCN001", ["one"], note, contradiction="E23"), INVALID),
-            either(table.case("filter", "MLS005 SCN001", ["one"], note, filter=filtered, contradiction="E23"), INVALID),
+            either(table.case("all", "MLS005 SCN001", ["one"], note, contradiction="E21"), INVALID),
+            either(table.case("filter", "MLS005 SCN001", ["one"], note, filter=filtered, contradiction="E21"), INVALID),
         ),
     )
 
@@ -140,7 +140,7 @@ def _refused() -> Iterator[Case]:
     row = entry("one", number=2)
     table.manifest({**row, "sequence_number": None, "file_sequence_number": None}, min_sequence_number=2).commit()
     note = "the number of an existing entry is not inherited; a reader may refuse it"
-    yield table, (either(table.case("all", "MAN022 SCN001 SEQ008", ["one"], note, contradiction="E23"), INVALID),)
+    yield table, (either(table.case("all", "MAN022 SCN001 SEQ008", ["one"], note, contradiction="E21"), INVALID),)
 
 
 def cases() -> Iterator[Case]:
