@@ -7,6 +7,7 @@ import struct
 import uuid
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -24,6 +25,7 @@ from spec_ref.manifests.rules import Context
 from spec_ref.manifests.rules_columnar import entry_findings, entry_problems, signed_order
 from spec_ref.manifests.writer import RECORD_NAME, RECORD_NAMES, header
 from spec_ref.partitioning.spec import UNPARTITIONED
+from spec_ref.records import evolve
 from spec_ref.schemas import types as iceberg
 from spec_ref.schemas.schema import Schema
 from spec_ref.snapshots.manifest_list import NO_SYNC, ManifestContent
@@ -152,3 +154,105 @@ def test_uuids_are_tolerated_in_the_order_of_java() -> None:
     assert signed_order(iceberg.UUID, high, low, is_lower=True)
     assert not signed_order(iceberg.UUID, low, high, is_lower=True)
     assert not signed_order(iceberg.LONG, 1, 2, is_lower=True)
+
+
+CLEAN = ManifestEntry(
+    status=EntryStatus.ADDED,
+    snapshot_id=7,
+    data_file=DataFile(
+        file_path="file:/a",
+        file_format=FileFormat.PARQUET,
+        partition={},
+        record_count=3,
+        file_size_in_bytes=9,
+        column_sizes={1: 5},
+        value_counts={1: 3, 5: 3},
+        null_value_counts={1: 0, 5: 1},
+        nan_value_counts={3: 0},
+        lower_bounds={1: struct.pack("<q", 1), 5: b"the same beginning, a"},
+        upper_bounds={1: struct.pack("<q", 2), 5: b"the same beginning, b"},
+        split_offsets=(4, 9),
+    ),
+)
+DELETES = evolve(CLEAN, data_file=evolve(CLEAN.data_file, content=FileContent.POSITION_DELETES))
+
+
+def _file(**changes: Any) -> ManifestEntry:
+    return evolve(CLEAN, data_file=evolve(CLEAN.data_file, **changes))
+
+
+ONE_FAULT: dict[str, ManifestEntry] = {
+    "deleted without snapshot": evolve(
+        CLEAN, status=EntryStatus.DELETED, snapshot_id=None, sequence_number=1, file_sequence_number=1
+    ),
+    "existing without number": evolve(CLEAN, status=EntryStatus.EXISTING, file_sequence_number=1),
+    "existing without file number": evolve(CLEAN, status=EntryStatus.EXISTING, sequence_number=1),
+    "added with file number": evolve(CLEAN, file_sequence_number=1),
+    "other content": DELETES,
+    "puffin": _file(file_format=FileFormat.PUFFIN),
+    "no scheme": _file(file_path="/a"),
+    "negative count": _file(record_count=-1),
+    "negative size": _file(file_size_in_bytes=-1),
+    "negative column size": _file(column_sizes={1: -5}),
+    "negative values": _file(value_counts={2: -1}),
+    "negative nulls": _file(null_value_counts={2: -1}),
+    "negative nans": _file(nan_value_counts={3: -1}),
+    "more nulls than values": _file(null_value_counts={5: 4}),
+    "offsets that descend": _file(split_offsets=(9, 4)),
+    "offsets that repeat": _file(split_offsets=(4, 4)),
+    "no offsets": _file(split_offsets=()),
+    "equality ids": _file(equality_ids=(1,)),
+    "row id of an added file": _file(first_row_id=5),
+    "offset without size": _file(content_offset=4),
+    "bound that is cut": _file(lower_bounds={1: b"\1"}),
+    "bound that is no text": _file(upper_bounds={5: b"\xff"}),
+    "long bound that is no text": _file(upper_bounds={5: b"x" * 80 + b"\xff"}),
+    "bound that is NaN": _file(lower_bounds={3: struct.pack("<d", math.nan)}),
+    "float bound that is NaN": _file(lower_bounds={4: struct.pack("<f", math.nan)}),
+    "bound that is no boolean": _file(lower_bounds={8: b"\2\2"}),
+    "bound of a fixed": _file(lower_bounds={12: b"ab"}),
+    "bound of a uuid": _file(lower_bounds={7: b"ab"}),
+    "bound of a time": _file(lower_bounds={13: struct.pack("<q", 1 << 60)}),
+    "bounds crossed": _file(lower_bounds={1: struct.pack("<q", 3)}),
+    "bounds of text crossed": _file(lower_bounds={5: b"the same beginning, c"}),
+    "bounds of text crossed by length": _file(lower_bounds={5: b"the same beginning, b\0"}),
+    "bounds of long text crossed": _file(lower_bounds={5: b"x" * 70 + b"b"}, upper_bounds={5: b"x" * 70 + b"a"}),
+    "bounds of doubles crossed": _file(lower_bounds={3: struct.pack("<d", 1)}, upper_bounds={3: struct.pack("<d", -1)}),
+}
+
+
+@pytest.mark.parametrize("name", ONE_FAULT)
+@pytest.mark.parametrize("others", [0, 70])
+def test_one_fault_among_clean_entries_is_found(name: str, others: int) -> None:
+    rows = [CLEAN] * others + [ONE_FAULT[name]] + [CLEAN] * others
+    manifest = read_manifest(written(rows, V3, ManifestContent.DATA))
+    found = Tally()
+    for columns in column_batches(manifest):
+        found.add(entry_findings(columns, Context(V3, ManifestContent.DATA), BY_ID))
+    assert found.findings()
+    assert {finding.path.split("/")[1] for finding in found.findings()} == {str(others)}
+
+
+def test_a_null_snapshot_id_of_v1_is_found() -> None:
+    rows = [evolve(CLEAN, snapshot_id=None)]
+    (columns,) = column_batches(read_manifest(written(rows, V1, ManifestContent.DATA)))
+    found = [one.requirement for one in entry_findings(columns, Context(V1, ManifestContent.DATA), BY_ID)]
+    assert found == ["MAN012"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "version"),
+    [
+        ({"sort_order_id": 3}, V2),
+        ({"first_row_id": 3}, V3),
+        ({"file_format": FileFormat.PUFFIN, "content_offset": 4, "content_size_in_bytes": 4}, V3),
+    ],
+)
+def test_one_fault_of_a_delete_file_is_found(changes: dict[str, Any], version: FormatVersion) -> None:
+    rows = [DELETES] * 40 + [evolve(DELETES, data_file=evolve(DELETES.data_file, **changes))]
+    (columns,) = column_batches(read_manifest(written(rows, version, ManifestContent.DELETES)))
+    found = [
+        one.path.split("/")[1] for one in entry_findings(columns, Context(version, ManifestContent.DELETES), BY_ID)
+    ]
+    assert found
+    assert set(found) == {"40"}
