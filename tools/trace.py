@@ -26,7 +26,7 @@ from pathlib import Path
 
 import attrs
 
-from spec_ref.requirements import Requirement, Status, register
+from spec_ref.requirements import Requirement, Status, register, sources
 
 ROOT = Path(__file__).parents[1]
 TRACE = ROOT / "SPEC_TRACE.md"
@@ -342,6 +342,11 @@ def lines() -> Iterator[str]:
     yield f"| named by a class or function | {sum(one.code in found.stated for one in adopted)} |"
     yield ""
     yield f"{len(draft)} more are of version 4, a draft that is not adopted; they stand apart, at the end."
+    yield ""
+    read = sources()
+    yield f"The register was read from the texts at [{read.commit[:10]}]({read.repository}/tree/{read.commit}/format),"
+    yield f"of {read.date}. `python -m tools.check_register --spec FOLDER` tells which sections of newer texts are others,"
+    yield "by the hash of each, and which requirements to read again."
     yield ""
     yield "## Adopted"
     yield from rows(adopted, found)
