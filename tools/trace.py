@@ -344,9 +344,10 @@ def lines() -> Iterator[str]:
     yield f"{len(draft)} more are of version 4, a draft that is not adopted; they stand apart, at the end."
     yield ""
     read = sources()
-    yield f"The register was read from the texts at [{read.commit[:10]}]({read.repository}/tree/{read.commit}/format),"
-    yield f"of {read.date}. `python -m tools.check_register --spec FOLDER` tells which sections of newer texts are others,"
-    yield "by the hash of each, and which requirements to read again."
+    texts = f"[{read.commit[:10]}]({read.repository}/tree/{read.commit}/format)"
+    yield f"The register was read from the texts at {texts}, of {read.date}."
+    yield "`python -m tools.check_register --spec FOLDER` tells by the hash of each section which ones of newer texts are"
+    yield "others, and which requirements to read again."
     yield ""
     yield "## Adopted"
     yield from rows(adopted, found)
