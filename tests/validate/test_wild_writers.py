@@ -21,11 +21,13 @@ ERRORS = {
     "chdb-4.4.0/v1": {"TMD007", "TMD010"},
     "chdb-4.4.0/v2": {"EVO001", "MAN008", "MAN010"},
     "chdb-4.4.0/v3": {"DEL002", "EVO001", "MAN008", "MAN010"},
+    "duckdb-1.5.5/v1": {"DFL008", "MAN012", "MLS007"},
+    "duckdb-1.5.5/v3": {"LIN026"},
 }
 """What writers break; others break nothing."""
 
 NAMES = {
-    "chdb": "ClickHouse", "daft": "Daft", "iceberg-java": "Iceberg-Java", "polars": "Polars", "pyiceberg": "PyIceberg",
+    "chdb": "ClickHouse", "daft": "Daft", "duckdb": "DuckDB", "iceberg-java": "Iceberg-Java", "polars": "Polars", "pyiceberg": "PyIceberg",
     "sail": "Sail",
 }  # fmt: skip
 
