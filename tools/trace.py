@@ -346,7 +346,7 @@ def lines() -> Iterator[str]:
     read = sources()
     texts = f"[{read.commit[:10]}]({read.repository}/tree/{read.commit}/format)"
     yield f"The register was read from the texts at {texts}, of {read.date}."
-    yield "`python -m tools.check_register --spec FOLDER` tells by the hash of each section which ones of newer texts are"
+    yield "`python -m tools.check_register --spec FOLDER` tells by the hash of each section which of newer texts are"
     yield "others, and which requirements to read again."
     yield ""
     yield "## Adopted"
