@@ -27,9 +27,14 @@ ERRORS = {
 """What writers break; others break nothing."""
 
 NAMES = {
-    "chdb": "ClickHouse", "daft": "Daft", "duckdb": "DuckDB", "iceberg-java": "Iceberg-Java", "polars": "Polars", "pyiceberg": "PyIceberg",
+    "chdb": "ClickHouse",
+    "daft": "Daft",
+    "duckdb": "DuckDB",
+    "iceberg-java": "Iceberg-Java",
+    "polars": "Polars",
+    "pyiceberg": "PyIceberg",
     "sail": "Sail",
-}  # fmt: skip
+}
 
 
 @pytest.fixture
