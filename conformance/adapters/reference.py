@@ -7,16 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from importlib import import_module
 from typing import Any
 
-from conformance.adapters import (
-    reference_commits,
-    reference_expressions,
-    reference_manifests,
-    reference_metadata,
-    reference_puffin,
-    reference_tables,
-)
+from conformance.adapters import reference_expressions, reference_manifests, reference_metadata, reference_puffin
 from conformance.adapters.serve import serve
 from conformance.exchange import from_exchange, to_exchange
 from conformance.exchange_bounds import bound_from_exchange, bound_to_exchange
@@ -128,9 +122,26 @@ def operations() -> dict[str, Callable[[Arguments], object]]:
         **reference_manifests.operations(),
         **reference_puffin.operations(),
         **reference_expressions.operations(),
-        **reference_commits.operations(),
-        **reference_tables.operations(),
+        **{name: _when_asked(name, module) for name, module in COLUMNAR.items()},
     }
+
+
+COLUMNAR = {
+    "commit.replay": "conformance.adapters.reference_commits",
+    "scan.plan": "conformance.adapters.reference_tables",
+    "table.read": "conformance.adapters.reference_tables",
+}
+"""The operations that need Arrow or numpy, which take longer to load than most questions to answer, by module."""
+
+
+def _when_asked(name: str, module: str) -> Callable[[Arguments], object]:
+    """An operation whose module is loaded with the first question."""
+
+    def ask(args: Arguments) -> object:
+        answer: object = import_module(module).operations()[name](args)
+        return answer
+
+    return ask
 
 
 def main() -> None:

@@ -133,7 +133,7 @@ def test_unsupported_cases_are_counted_apart_and_do_not_fail(cli: Cli, folder: P
         (["--format-version", "three"], 2, 'unable to convert "three" into int'),
         (["--timeout", "0"], 2, "--timeout 0.0: it has to be more than 0"),
         (["--timeout", "nan"], 2, "--timeout nan: it has to be more than 0"),
-        (["--report", "html"], 2, "unknown report 'html'; the kinds are terminal, json, junit"),
+        (["--report", "pdf"], 2, "unknown report 'pdf'; the kinds are terminal, json, junit"),
         (["--report", "json", "--report", "junit"], 2, "only one report can go to standard output"),
         (["--expect", "none.toml"], 2, "none.toml: expectations cannot be read: No such file or directory"),
         (["--results", "/proc/none/x"], 2, "--results /proc/none/x: cannot be written"),
