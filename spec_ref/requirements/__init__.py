@@ -213,7 +213,8 @@ _LEVELS = {level.value: level for level in Level}
 
 def _requirement(row: dict[str, Any]) -> Requirement:
     rules = row.get("rules")
-    unproven = _prose(row.get("unproven"))
+    written: str | None = row.get("unproven")
+    unproven = _prose(written)
     if unproven is not None and not unproven.startswith(tuple(f"{reason}: " for reason in REASONS)):
         raise AssertionError(f"{row['code']} has no proof for a reason that is not known: {unproven}")
     return Requirement(
