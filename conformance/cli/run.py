@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import sys
-import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,12 +13,13 @@ from cyclopts import Parameter
 
 from conformance import expectations, vectors
 from conformance.adapters.process import Limits
+from conformance.cli.progress import progress
 from conformance.cli.targets import REFERENCE, all_engines, limits_of, named
 from conformance.expectations import Expectations
 from conformance.failures import HarnessFault, NothingSelected, UsageError
 from conformance.reports import outputs, write_reports
 from conformance.results import RESULTS, Writer
-from conformance.runner import Plan, Progress, execute, no_progress
+from conformance.runner import Plan, execute
 from conformance.vectors import Selection
 from conformance.version import tool_version
 
@@ -93,8 +93,8 @@ def run(
         **({"expectations": expected.file} if expect is not None else {}),
     }
     plan = Plan(tuple(targets), chosen, expected, fail_fast)
-    with _opened(results) as file, _progress() as progress:
-        found = execute(plan, header, Writer(file), progress)
+    with _opened(results) as file, progress() as tell:
+        found = execute(plan, header, Writer(file), tell)
     write_reports(found, written, vectors_)
     assert found.exit_status is not None
     return found.exit_status
@@ -112,26 +112,3 @@ def _opened(path: Path | None) -> Iterator[IO[str] | None]:
         raise UsageError(f"--results {path}: cannot be written: {error.strerror}") from None
     with file:
         yield file
-
-
-@contextlib.contextmanager
-def _progress() -> Iterator[Progress]:
-    """Tells how far it is, on standard error while that is a terminal."""
-    if not sys.stderr.isatty():
-        yield no_progress
-        return
-    told = 0.0
-
-    def tell(adapter: str, done: int, total: int) -> None:
-        nonlocal told
-        now = time.monotonic()
-        if now - told > 0.1 or done == total:
-            told = now
-            sys.stderr.write(f"\r\033[K{adapter}: {done} of {total}")
-            sys.stderr.flush()
-
-    try:
-        yield tell
-    finally:
-        sys.stderr.write("\r\033[K")
-        sys.stderr.flush()

@@ -14,6 +14,7 @@ from typing import Annotated, Literal
 import attrs
 from cyclopts import Parameter
 
+from conformance.cli.progress import Tell, progress
 from conformance.failures import ExitStatus, NotExamined, UsageError
 from conformance.reports.terminal import coloured, plain
 from conformance.validate import rendering
@@ -21,7 +22,7 @@ from conformance.validate.acceptance import acceptance
 from conformance.validate.catalogs import from_catalog
 from conformance.validate.context import Level
 from conformance.validate.diff import compare
-from conformance.validate.engines import Engine, Progress, quiet
+from conformance.validate.engines import Engine
 from conformance.validate.rendering import Outcome
 from conformance.validate.run import Snapshots, TableReport
 from conformance.validate.run import validate as validate_table
@@ -71,7 +72,7 @@ def validate(
     chosen = _snapshots(snapshots)
     outcomes: list[Outcome] = []
     failed = unreadable = False
-    with _progress() as progress, _checker(engine, workers, master, Level(level), chosen, progress) as check:
+    with progress() as tell, _checker(engine, workers, master, Level(level), chosen, tell) as check:
         for one in [location] if diff else [(name,) for name in location]:
             started = time.monotonic()
             try:
@@ -101,7 +102,7 @@ def _snapshots(text: str) -> Snapshots:
 
 @contextlib.contextmanager
 def _checker(
-    name: str, workers: int | None, master: str | None, level: Level, snapshots: Snapshots, progress: Progress
+    name: str, workers: int | None, master: str | None, level: Level, snapshots: Snapshots, tell: Tell
 ) -> Iterator[Callable[[str], TableReport]]:
     """What checks one table."""
     if workers is not None and not 0 < workers <= 1024:
@@ -115,11 +116,11 @@ def _checker(
     if name == "spark":
         from conformance.validate.spark import Spark
 
-        made = Spark(master, progress)
+        made = Spark(master, tell)
     else:
         from conformance.validate.local import Local
 
-        made = Local(workers or os.cpu_count() or 1, progress)
+        made = Local(workers or os.cpu_count() or 1, tell)
     try:
         yield lambda location: validate_table(location, level, made, snapshots)
     finally:
@@ -152,26 +153,3 @@ _RENDER = {
     "sarif": rendering.as_sarif,
     "junit": rendering.as_junit,
 }
-
-
-@contextlib.contextmanager
-def _progress() -> Iterator[Progress]:
-    """Tells how far it is, on standard error while that is a terminal."""
-    if not sys.stderr.isatty():
-        yield quiet
-        return
-    told = 0.0
-
-    def tell(what: str, done: int, of: int) -> None:
-        nonlocal told
-        now = time.monotonic()
-        if now - told > 0.1 or done == of:
-            told = now
-            sys.stderr.write(f"\r\033[K{what}: {done} of {of}")
-            sys.stderr.flush()
-
-    try:
-        yield tell
-    finally:
-        sys.stderr.write("\r\033[K")
-        sys.stderr.flush()

@@ -267,7 +267,7 @@ def _operation(bench: Any) -> None:
     bench.snapshot["summary"]["operation"] = "merge"
 
 
-@corruption("SNP007", "summary-no-strings", V2, "metadata", also=("SNP008", "JSC010"))
+@corruption("SNP007", "summary-no-strings", V2, "metadata", also=("SNP008",))
 def _summary(bench: Any) -> None:
     bench.snapshot["summary"] = ["append"]
 
