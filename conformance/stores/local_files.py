@@ -35,12 +35,19 @@ class LocalFiles:
             return None
 
     def write(self, path: str, data: bytes) -> None:
-        """Write a file under another name, and rename it: whoever sees it sees all of it."""
+        """Write a file under another name, and rename it: whoever sees it sees all of it.
+
+        It is on the disk when this returns, so that no pointer that survives a loss of power can name a lost file.
+        """
         target = local_path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         part = target.with_name(f".{target.name}.{uuid.uuid4().hex}.part")
-        part.write_bytes(data)
+        with part.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
         part.replace(target)
+        _settle(target.parent)
 
     def delete(self, path: str) -> None:
         """Delete a file, if it is there."""
@@ -59,4 +66,14 @@ class LocalFiles:
             return False
         with suppress(OSError):
             old.unlink()
+        _settle(local_path(target).parent)
         return True
+
+
+def _settle(folder: Path) -> None:
+    """Have the names in a folder on the disk."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
