@@ -96,7 +96,8 @@ def test_a_case_opens_to_its_evidence(browser: webdriver.Chrome) -> None:
     browser.find_element(By.NAME, "words").send_keys("case-11")
     assert listed(browser) == ["case-11"]
     click(browser, browser.find_element(By.CSS_SELECTOR, "#list summary"))
-    text = browser.find_element(By.CSS_SELECTOR, "#list .case").text
+    opened = WebDriverWait(browser, 10).until(lambda one: one.find_elements(By.CSS_SELECTOR, "#list .case"))
+    text = opened[0].text
     for told in ("<b>bold</b>", '{ "ok": 11 }', '{ "ok": -11 }', "another number", "the note of 11", "HSH001"):
         assert told in text
     assert "iceberg-conformance replay case-11 --adapter wrong" in text
