@@ -20,6 +20,8 @@ $(READY): requirements.lock pyproject.toml
 conformance: $(READY)    ## replay every vector against the reference and the real engines, with known deviations
 	-$(BIN)/iceberg-conformance engines install --all
 	$(BIN)/iceberg-conformance race explore --faults 1
+	$(BIN)/iceberg-conformance equivalence --adapter reference --seed 0 --examples 300
+	$(BIN)/iceberg-conformance equivalence --adapter iceberg-java --seed 0 --examples 60 --avoid null --avoid nan --avoid zero --avoid uuid
 	$(BIN)/iceberg-conformance run --all-engines --expect known-deviations --results results/conformance.jsonl --report json:results/conformance.json --report html:results/conformance.html --report junit:results/conformance.xml
 
 test: $(READY) lint types    ## lint, check the types and pass every test, those with real engines among them

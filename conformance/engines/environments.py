@@ -84,7 +84,7 @@ def environment(lock: str) -> Environment:
     recipe = [
         lock_text(BUILD_LOCK),
         lock_text(lock),
-        sys.executable,
+        sys.base_prefix,  # not the executable: it is another one in each checkout, and they can share environments
         platform.python_version(),
         sysconfig.get_platform(),
     ]

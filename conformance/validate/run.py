@@ -123,7 +123,7 @@ def validate(location: str, level: Level, engine: Engine, snapshots: Snapshots =
         metadata = read_metadata(data, file=root)
     except SpecError as error:
         if not _is_document(error):
-            raise Unreadable(f"{root}: {error.violation.message}") from None
+            raise Unreadable(str(error)) from None
         return TableReport(location, root, Level.METADATA, tally.findings())
     tally.add(_location_findings(metadata, root))
     features = features_of(metadata)
