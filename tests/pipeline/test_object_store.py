@@ -22,6 +22,10 @@ from conformance.pipeline.file_access import (
 )
 from conformance.pipeline.local import read_table
 from conformance.pipeline.tables import NoTable, load_table
+from conformance.validate.context import Level
+from conformance.validate.local import Local
+from conformance.validate.run import Snapshots, validate
+from spec_ref.findings import Severity
 from spec_ref.manifests.data_file import FileFormat
 from spec_ref.schemas.types import LONG, STRING, NestedField
 from spec_ref.versions import V3
@@ -83,6 +87,32 @@ def test_table_on_s3_has_the_rows_of_the_same_table_here(scheme: str, tmp_path: 
     here, there = rows.values()
     assert here == there
     assert len(here) == 97 + 49 + 99
+
+
+def test_table_on_s3_is_validated_as_the_same_table_here(tmp_path: object) -> None:
+    found = {}
+    for location in (f"s3://{BUCKET}/db/checked", f"file://{tmp_path}/checked"):
+        kit = made(location)
+        report = validate(kit.location, Level.ROWS, Local(), Snapshots("all"))
+        assert report.entries == 6
+        found[location] = [(one.requirement, one.severity, one.path, one.count) for one in report.findings]
+    here, there = found.values()
+    assert here == there
+    assert [finding for finding in here if finding[1] is Severity.ERROR] == []
+
+
+def test_file_that_is_gone_from_s3_is_a_finding() -> None:
+    import boto3
+
+    kit = made(f"s3://{BUCKET}/db/lossy")
+    client = boto3.client("s3")
+    listed = client.list_objects_v2(Bucket=BUCKET, Prefix="db/lossy/data/")["Contents"]
+    gone = next(one["Key"] for one in listed if one["Key"].endswith(".parquet"))
+    client.delete_object(Bucket=BUCKET, Key=gone)
+    report = validate(kit.location, Level.FILES, Local(), Snapshots("current"))
+    errors = [finding for finding in report.findings if finding.severity is Severity.ERROR]
+    assert len(errors) == 1
+    assert f"s3://{BUCKET}/{gone}" in str(errors[0])
 
 
 def test_files_are_read_listed_and_measured() -> None:
