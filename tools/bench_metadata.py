@@ -3,7 +3,8 @@
 `bench_metadata.py FILE [--peer-python PYTHON] [--rounds N]` times reading (parsing, converting and the checks that a
 reader must make) and writing (to JSON text) of one metadata file. With the Python of an environment that has PyIceberg,
 both take turns, round by round in processes of their own, and the medians of the rounds are compared: of the time that
-passed, and of the processor's time, which tells more where other work goes on beside.
+passed, and of the processor's time, which tells more where other work goes on beside. In its turn each does the work
+three times and tells the median, so that the caches as the other left them do not count.
 """
 
 from __future__ import annotations
@@ -27,23 +28,27 @@ write = lambda metadata: metadata.model_dump_json()
 """
 
 SERVE = """
-import sys, time
+import statistics, sys, time
+clocks = time.perf_counter, time.process_time
+def timed(work, argument):
+    times = []
+    for _ in range(3):
+        before = [clock() for clock in clocks]
+        result = work(argument)
+        times.append([clock() - then for clock, then in zip(clocks, before)])
+    return [statistics.median(column) for column in zip(*times)], result
 data = open(sys.argv[1], "rb").read()
 write(read(data))
 for _ in sys.stdin:
-    clocks = time.perf_counter, time.process_time
-    times = [[clock() for clock in clocks]]
-    metadata = read(data)
-    times.append([clock() for clock in clocks])
-    text = write(metadata)
-    times.append([clock() for clock in clocks])
-    print(*(after - before for work in zip(times, times[1:]) for before, after in zip(*work)), flush=True)
+    reading, metadata = timed(read, data)
+    writing, text = timed(write, metadata)
+    print(*reading, *writing, flush=True)
     del metadata, text
 """
 
 
 def start(python: str, program: str, file: Path) -> subprocess.Popen[str]:
-    """Start a process that reads and writes the file once for every line it gets."""
+    """Start a process that has one turn of reading and writing the file for every line it gets."""
     command = [python, "-c", program + SERVE, str(file)]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
