@@ -14,7 +14,9 @@ A TOML file (`schemas/expectations.json` is its form)::
     evidence = "where it can be seen: an issue, a line of its source"
 
 With expectations a run is conformant when the failures are exactly these: one that is not listed fails the run, and so
-does a listed one that no longer happens while its engine, version and vector are among what ran.
+does a listed one that no longer happens while its engine, version and vector are among what ran. An entry that can
+never be met is wrong usage: a vector that does not exist, an engine that neither ran nor comes with the tool, and two
+entries that speak of one vector of one version.
 """
 
 from __future__ import annotations
@@ -54,8 +56,7 @@ class Deviation:
 
     def is_of(self, adapter: str, started: Started) -> bool:
         """Whether an adapter that ran is the engine, at one of the versions."""
-        names = (adapter, adapter.partition("@")[0], started.implementation)
-        return self.engine in names and (not self.versions or started.version in self.versions)
+        return self.engine in _names(adapter, started) and (not self.versions or started.version in self.versions)
 
     def happened(self, vector: Vector, verdict: Verdict) -> bool:
         """Whether a failure is this one."""
@@ -100,6 +101,27 @@ class Expectations:
                     if by_id.setdefault(id_, deviation) is not deviation:
                         raise UsageError(f"{self.file}: two deviations of {started} speak of the vector {id_}")
         return Expected(by_id)
+
+    def check_engines(self, ran: Iterable[tuple[str, Started]], known: Collection[str]) -> None:
+        """Make sure that each deviation is of somebody.
+
+        Args:
+            ran: the adapters that ran.
+            known: the names of the engines that come with the tool.
+
+        Raises:
+            UsageError: one names an engine that neither ran nor comes with the tool, so that it can never be met.
+        """
+        names = set(known) | {name for one, started in ran for name in _names(one, started)}
+        for index, deviation in enumerate(self.deviations):
+            if deviation.engine not in names:
+                what = f"no adapter of this run, and no engine that comes with the tool, is {deviation.engine!r}"
+                raise UsageError(f"{self.file}: /deviation/{index}/engine: {what}")
+
+
+def _names(adapter: str, started: Started) -> tuple[str, ...]:
+    """What an adapter that ran can be called."""
+    return adapter, adapter.partition("@")[0], started.implementation
 
 
 @frozen
@@ -155,8 +177,23 @@ def load(name: str | Path, ids: Collection[str]) -> Expectations:
 
 
 def _load_file(path: Path, ids: Collection[str]) -> tuple[Deviation, ...]:
+    deviations = read_deviations(path)
+    _check_ids(path, deviations, ids)
+    return deviations
+
+
+def read_deviations(path: Path, text: str | None = None) -> tuple[Deviation, ...]:
+    """The deviations of one file, whether or not their vectors exist.
+
+    Args:
+        path: the file.
+        text: what is in it, where that is known.
+
+    Raises:
+        UsageError: it cannot be read, or is not of the form.
+    """
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = tomllib.loads(path.read_text(encoding="utf-8") if text is None else text)
     except OSError as error:
         raise UsageError(f"{path}: expectations cannot be read: {error.strerror}") from None
     except ValueError as error:
@@ -164,9 +201,7 @@ def _load_file(path: Path, ids: Collection[str]) -> tuple[Deviation, ...]:
     wrong = next(iter(_schema().iter_errors(content)), None)
     if wrong is not None:
         raise UsageError(f"{path}: broken expectations: {place(wrong.instance_path)}{shorten(wrong.message)}")
-    deviations = tuple(_deviation(path, index, row) for index, row in enumerate(content.get("deviation", ())))
-    _check_ids(path, deviations, ids)
-    return deviations
+    return tuple(_deviation(path, index, row) for index, row in enumerate(content.get("deviation", ())))
 
 
 def _check_ids(path: Path, deviations: Iterable[Deviation], ids: Collection[str]) -> None:

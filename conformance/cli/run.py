@@ -11,14 +11,15 @@ from typing import IO, Annotated
 
 from cyclopts import Parameter
 
-from conformance import expectations, vectors
+from conformance import expectations, expectations_update, vectors
 from conformance.adapters.process import Limits
 from conformance.cli.progress import progress
-from conformance.cli.targets import REFERENCE, all_engines, limits_of, named
+from conformance.cli.targets import REFERENCE, all_engines, engine_labels, limits_of, named
 from conformance.expectations import Expectations
-from conformance.failures import HarnessFault, NothingSelected, UsageError
+from conformance.failures import ExitStatus, HarnessFault, NothingSelected, UsageError
+from conformance.protocol import Started
 from conformance.reports import outputs, write_reports
-from conformance.results import RESULTS, Writer
+from conformance.results import RESULTS, Run, Writer
 from conformance.runner import Plan, execute
 from conformance.vectors import Selection
 from conformance.version import tool_version
@@ -36,6 +37,7 @@ def run(
     format_version: int | None = None,
     names: Annotated[str | None, Parameter(name="-k")] = None,
     expect: str | None = None,
+    update_expected: bool = False,
     report: tuple[str, ...] = (),
     results: Path | None = None,
     start_timeout: float = DEFAULTS.start,
@@ -59,6 +61,8 @@ def run(
         format_version: Vectors that hold for this format version.
         names: Vectors whose id, suite, operation or requirements contain a word; words joined by and, or, not, ().
         expect: A file or folder of expected deviations, or known-deviations for those that come with the tool.
+        update_expected: Write the file of --expect anew: keep the entries that hold, remove what is over, and add what
+            is new with a place for its reason. The exit status is that of a run with the new file.
         report: terminal, json, junit, html, markdown or badge, with :PATH for a file. May be repeated.
         results: Write the results here as JSON lines.
         start_timeout: Seconds that an adapter may take to start.
@@ -76,7 +80,14 @@ def run(
         raise HarnessFault(f"{folder}: {on_disk} cases on disk, {len(every)} loaded")
     selection = Selection(suite, section, requirement, format_version, names)
     chosen = selection.choose(every)
-    expected = Expectations() if expect is None else expectations.load(expect, {vector.id for vector in every})
+    ids = {vector.id for vector in every}
+    update = expectations_update.readable(expect) if update_expected else None
+    if update is not None and fail_fast:
+        raise UsageError("--update-expected asks for a whole run, and -x may end it early")
+    if update is not None:
+        expected = expectations_update.before(update)
+    else:
+        expected = Expectations() if expect is None else expectations.load(expect, ids)
     names_given = list(adapter) or [REFERENCE]
     targets = named(names_given, limits)
     if all_engines_:
@@ -97,7 +108,31 @@ def run(
         found = execute(plan, header, Writer(file), tell)
     write_reports(found, written, vectors_)
     assert found.exit_status is not None
+    if update is not None:
+        return _update(update, found, ids)
+    _check_engines(expected, found)
     return found.exit_status
+
+
+def _check_engines(expected: Expectations, found: Run) -> None:
+    if all(not adapter.not_examined for adapter in found.adapters):
+        ran = [(one.name, Started(one.implementation, one.version, frozenset())) for one in found.adapters]
+        expected.check_engines(ran, {label.partition("@")[0] for label in (REFERENCE, *engine_labels())})
+
+
+def _update(path: Path, found: Run, ids: set[str]) -> ExitStatus:
+    """Write the file of expectations, and tell what became of it."""
+    told = expectations_update.updated(path, found, ids)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(told.text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--expect {path}: cannot be written: {error.strerror}") from None
+    print(f"{path}: {told}", file=sys.stderr)
+    if any(adapter.breach for adapter in found.adapters):
+        return ExitStatus.FAILURES
+    unknown = any(adapter.not_examined for adapter in found.adapters)
+    return ExitStatus.NOT_EXAMINED if unknown else ExitStatus.CONFORMANT
 
 
 @contextlib.contextmanager
