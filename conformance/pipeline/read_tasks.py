@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from conformance.pipeline.delete_files import DeleteFiles
@@ -115,12 +116,11 @@ class _Reader:
         kept = np.ones(batch.num_rows, bool) if flagged or deleted is None else ~deleted
         if self.task.residual != TRUE:
             kept &= np.asarray(evaluate_array(self.task.residual, self.tested(batch)).to_numpy(zero_copy_only=False))
-        everything = bool(kept.all())
-        left = batch if everything else batch.filter(pa.array(kept))
+        left = _left(batch, kept)
         given = self.output(left)
         if not self.reading.metadata_columns:
             return given
-        places = np.arange(batch.num_rows) if everything else np.flatnonzero(kept)
+        places = np.flatnonzero(kept)
         was_deleted = np.zeros(len(places), bool) if deleted is None else deleted[places]
         arrays = [*given.columns, *self._metadata(left, pa.array(places + first, pa.int64()), was_deleted)]
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
@@ -160,6 +160,24 @@ class _Reader:
                 case _:
                     stored = lineage.column("_last_updated_sequence_number")
                     yield last_updates(stored, file.first_row_id, task.data_sequence_number, rows)
+
+
+_MOST = 0.9
+
+
+def _left(batch: pa.RecordBatch, kept: npt.NDArray[np.bool_]) -> pa.RecordBatch:
+    """The rows that are kept.
+
+    Arrow copies an array run by run, but a batch by the places of its rows. The first is several times faster where few
+    rows go, and several times slower where few stay.
+    """
+    count = np.count_nonzero(kept)
+    if count == batch.num_rows:
+        return batch
+    mask = pa.array(kept)
+    if count < _MOST * batch.num_rows or not batch.num_columns:  # arrays alone do not tell how many rows there are
+        return batch.filter(mask)
+    return pa.RecordBatch.from_arrays([column.filter(mask) for column in batch.columns], schema=batch.schema)
 
 
 def _references(predicate: BoundPredicate) -> Iterator[int]:

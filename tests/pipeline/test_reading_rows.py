@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import uuid
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -374,6 +376,34 @@ def test_rows_can_be_counted_without_columns(kit: TableKit) -> None:
         kit.commit(kit.file(ROWS, file_format=file_format))
     read = read_table(kit.table(), select=[]).read_all()
     assert (read.num_columns, read.num_rows) == (0, 30)
+
+
+@pytest.mark.parametrize("deleted", [3, 50, 97])
+def test_few_or_most_rows_are_deleted(tmp_path: Path, deleted: int) -> None:
+    """Batches are filtered in another way when few rows go; columns of every layout come through both."""
+    nested = StructType((NestedField(6, "x", required=False, type=LONG),))
+    kinds: tuple[Type, ...] = (STRING, UUID, DecimalType(9, 2), nested, ListType(7, INT, element_required=False),
+                               MapType(8, STRING, 9, LONG, value_required=False))  # fmt: skip
+    fields = (ID, *(field(number, f"c{number}", type_) for number, type_ in enumerate(kinds, 10)))
+    rows = [
+        {
+            1: n,
+            10: f"s{n}",
+            11: uuid.UUID(int=n),
+            12: Decimal(n) / 100,
+            13: {6: n},
+            14: [n] * (n % 3),
+            15: [(f"k{n}", n)],
+        }
+        for n in range(100)
+    ]
+    kit = TableKit(f"file:{tmp_path}/t", fields)
+    data = kit.file(rows)
+    kit.commit(data)
+    whole = read_table(kit.table()).read_all()
+    kit.commit(kit.position_deletes([(data.file_path, n) for n in range(deleted)]))
+    assert read_table(kit.table()).read_all().equals(whole.slice(deleted))
+    assert read_table(kit.table(), select=[]).read_all().num_rows == 100 - deleted
 
 
 def test_unknown_column_is_told(kit: TableKit) -> None:
