@@ -7,6 +7,7 @@ lack columns that were added later, are partitioned by any transform, and have a
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import random
 from collections.abc import Iterator
@@ -18,70 +19,39 @@ import pyarrow.parquet as pq
 from attrs import evolve, frozen
 
 from conformance.exchange import from_exchange
+from conformance.generated_values import (
+    LEAST,
+    TRANSFORMS,
+    VALUES,
+    Chance,
+    by_ids,
+    constant,
+    leaves_of,
+    names_in,
+    simpler_predicates,
+)
 from spec_ref.formats.metrics_parquet import parquet_metrics
+from spec_ref.formats.parquet_arrow import WRITER_OPTIONS, arrow_schema
 from spec_ref.json_records import reader
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.writer import manifest_file, write_manifest
 from spec_ref.partitioning.spec import SPEC, PartitionSpec
-from spec_ref.schemas.projection_columnar import arrow_field, arrow_values
+from spec_ref.schemas.projection_columnar import arrow_values
 from spec_ref.schemas.schema import SCHEMA, Schema
-from spec_ref.schemas.types import NestedField
+from spec_ref.schemas.types import NestedField, StructType
 from spec_ref.schemas.values import value_key
 from spec_ref.snapshots.manifest_list import write_manifest_list
 from spec_ref.versions import V2, V3
 
 Json = Any
 
-LOW, BELOW = "00000000-0000-0000-0000-000000000001", "7fffffff-ffff-ffff-ffff-ffffffffffff"
-MIDDLE, HIGH = "80000000-0000-0000-0000-000000000000", "f79c3e09-677c-4bbd-a479-3f349cb785e7"
-
-VALUES: dict[str, tuple[Json, ...]] = {
-    "boolean": (False, True),
-    "int": (-(2**31), -1, 0, 1, 34, 2**31 - 1),
-    "long": (str(-(2**63)), "-1", "0", "1", "34", str(2**63 - 1)),
-    "float": ("NaN", "-Infinity", -1.5, -0.0, 0.0, 1.5, "Infinity"),
-    "double": ("NaN", "-Infinity", -1.5, -0.0, 0.0, 1.5, "Infinity"),
-    "decimal(9, 2)": ("-14.20", "-0.01", "0.00", "0.01", "14.20"),
-    "date": ("1600-02-29", "1968-12-31", "1969-12-31", "1970-01-01", "2017-11-16"),
-    "timestamp": (
-        "1600-02-29T12:00:00.000000", "1969-12-31T22:59:59.999999", "1969-12-31T23:59:59.999999",
-        "1970-01-01T00:00:00.000000", "2017-11-16T22:31:08.000001",
-    ),
-    "timestamptz": (
-        "1600-02-29T12:00:00.000000+00:00", "1969-12-31T22:59:59.999999+00:00", "1969-12-31T23:59:59.999999+00:00",
-        "1970-01-01T00:00:00.000000+00:00", "2017-11-16T22:31:08.000001+00:00",
-    ),
-    "string": ("", "a", "ab", "abc", "\u00e9", "\uffff", "\U0001f600", "sixteen letters.x", "sixteen letters.y"),
-    "uuid": (LOW, BELOW, MIDDLE, HIGH),
-    "binary": ("", "00", "00FF", "7F", "80", "FF" * 17),
-}  # fmt: skip
-"""Values of each type, in exchange form: those next to which implementations went wrong."""
-
-TRANSFORMS: dict[str, tuple[str, ...]] = {
-    "boolean": ("identity",),
-    "int": ("identity", "bucket[4]", "truncate[10]"),
-    "long": ("identity", "bucket[4]", "truncate[10]"),
-    "float": ("identity",),
-    "double": ("identity",),
-    "decimal(9, 2)": ("identity", "bucket[4]", "truncate[50]"),
-    "date": ("identity", "bucket[4]", "year", "month", "day"),
-    "timestamp": ("identity", "bucket[4]", "year", "month", "day", "hour"),
-    "timestamptz": ("identity", "bucket[4]", "year", "month", "day", "hour"),
-    "string": ("identity", "bucket[4]", "truncate[2]"),
-    "uuid": ("identity", "bucket[4]"),
-    "binary": ("bucket[4]", "truncate[1]"),
-}
-
-LEAST = frozenset({-(2**31), str(-(2**63))})
-"""Values that cannot be truncated: the result is less than the least value of the type (contradiction C6)."""
-
-COMPARISONS = ("lt", "lt-eq", "gt", "gt-eq", "eq", "not-eq")
-AVOIDABLE = frozenset({"null", "nan", "zero", "default", "missing", *VALUES})
+AVOIDABLE = frozenset({"null", "nan", "zero", "default", "missing", "nested", *VALUES})
 """What can be left out of tables and predicates, so that a known failure does not hide others.
 
 ``null`` keeps null out of what is negated or compared, ``nan`` and ``zero`` leave out NaN and -0.0, ``default`` initial
-defaults, ``missing`` columns that files do not have, and the name of a type columns of it.
+defaults, ``missing`` columns that files do not have, ``nested`` structs, lists and maps, and the name of a type columns
+of it.
 """
 
 FAR = 3
@@ -92,7 +62,9 @@ class ColumnCase:
     """A column of a table."""
 
     name: str
-    type: str
+    type: Json
+    """In the JSON of Appendix C; ids of nested fields are above those of the columns."""
+
     born: int = 0
     """The first file that has it."""
 
@@ -140,84 +112,42 @@ class TableCase:
         return {"type": "struct", "schema-id": 0, "fields": fields}
 
 
-def constant(type_: str, value: Json) -> Json:
-    """A value as the spec's JSON has it: a long is a number."""
-    return int(value) if type_ == "long" else value
+NESTED_IDS = 100
+"""Fields of nested types have ids from here on, so that those of columns can be their places."""
 
 
 def make_case(seed: int, avoid: frozenset[str] = frozenset()) -> TableCase:
     """The table and predicate of a seed."""
-    chance = random.Random(seed)
-    kinds = [kind for kind in VALUES if kind not in avoid]
-    files = chance.randint(1, 3)
-    columns = []
-    for number in range(chance.randint(1, FAR)):
-        kind = chance.choice(kinds)
-        born = chance.choice((0, 0, 0, 1, 2)) if "missing" not in avoid else 0
-        takes_default = born and "default" not in avoid and kind not in ("float", "double") and chance.random() < 0.5
-        default = chance.choice(VALUES[kind]) if takes_default else None
+    chance = Chance(random.Random(seed), avoid)
+    draw = chance.random
+    files = draw.randint(1, 3)
+    ids = itertools.count(NESTED_IDS)
+    columns: list[ColumnCase] = []
+    for number in range(draw.randint(1, FAR)):
+        # The first column is primitive, so that there is one that a predicate can name.
+        kind = chance.type(ids, nested=0.15 if columns else 0)
+        born = draw.choice((0, 0, 0, 1, 2)) if "missing" not in avoid else 0
+        is_plain = isinstance(kind, str) and kind not in ("float", "double")
+        takes_default = born and "default" not in avoid and is_plain and draw.random() < 0.5
+        default = draw.choice(VALUES[kind]) if takes_default else None
         columns.append(ColumnCase("abc"[number], kind, min(born, files), default))
     rows = tuple(
-        tuple(tuple(_value(chance, column.type, avoid) for column in columns) for _ in range(chance.randint(1, 3)))
+        tuple(
+            tuple(by_ids(column.type, chance.value(column.type)) for column in columns)
+            for _ in range(draw.randint(1, 3))
+        )
         for _ in range(files)
     )
     partition = None
-    old = [column for column in columns if not column.born]
-    if old and chance.random() < 0.7:
-        source = chance.choice(old)
-        transform = chance.choice(TRANSFORMS[source.type])
+    old = [column for column in columns if not column.born and isinstance(column.type, str)]
+    if old and draw.random() < 0.7:
+        source = draw.choice(old)
+        transform = draw.choice(TRANSFORMS[source.type])
         values = {row[columns.index(source)] for file in rows for row in file}
         if not (transform.startswith("truncate") and values & LEAST):
             partition = (transform, source.name)
-    predicate = _predicate(chance, columns, avoid, 2)
-    return TableCase(tuple(columns), rows, partition, predicate)
-
-
-def _value(chance: random.Random, kind: str, avoid: frozenset[str]) -> Json:
-    if chance.random() < 0.2:
-        return None
-    return chance.choice([value for value in VALUES[kind] if not _avoided(value, avoid)])
-
-
-def _avoided(value: Json, avoid: frozenset[str]) -> bool:
-    is_minus_zero = isinstance(value, float) and value == 0 and str(value) == "-0.0"
-    return (value == "NaN" and "nan" in avoid) or (is_minus_zero and "zero" in avoid)
-
-
-def _predicate(chance: random.Random, columns: list[ColumnCase], avoid: frozenset[str], depth: int) -> Json:
-    if depth and chance.random() < 0.4:
-        kind = chance.choice(("and", "or", "not"))
-        if kind == "not":
-            return {"type": "not", "child": _predicate(chance, columns, avoid, depth - 1)}
-        sides = {side: _predicate(chance, columns, avoid, depth - 1) for side in ("left", "right")}
-        return {"type": kind, **sides}
-    leaf = _leaf(chance, chance.choice(columns), avoid)
-    if "null" in avoid and leaf["type"] not in ("is-null", "not-null"):
-        return {"type": "and", "left": _guard(leaf), "right": leaf}
-    return leaf
-
-
-def _guard(leaf: Json) -> Json:
-    return {"type": "not-null", "term": leaf.get("term")}
-
-
-def _leaf(chance: random.Random, column: ColumnCase, avoid: frozenset[str]) -> Json:
-    kinds = ["is-null", "not-null", "in", "not-in", *COMPARISONS, *COMPARISONS]
-    if column.type in ("float", "double"):
-        kinds += ["is-nan", "not-nan"]
-    if column.type == "string":
-        kinds += ["starts-with", "not-starts-with"]
-    kind = chance.choice(kinds)
-    if kind in ("is-null", "not-null", "is-nan", "not-nan"):
-        return {"type": kind, "term": column.name}
-    pool = [
-        constant(column.type, value)
-        for value in VALUES[column.type]
-        if value not in ("NaN", "Infinity", "-Infinity") and not _avoided(value, avoid)
-    ]
-    if kind in ("in", "not-in"):
-        return {"type": kind, "term": column.name, "values": chance.sample(pool, chance.randint(1, len(pool)))}
-    return {"type": kind, "term": column.name, "value": chance.choice(pool)}
+    leaves = list(leaves_of({"name": column.name, "type": column.type} for column in columns))
+    return TableCase(tuple(columns), rows, partition, chance.predicate(leaves, 2))
 
 
 # Writing.
@@ -260,7 +190,7 @@ def write_table(case: TableCase, folder: Path) -> Path:
         "location": str(folder),
         "last-sequence-number": 1,
         "last-updated-ms": 1515100955770,
-        "last-column-id": len(case.columns),
+        "last-column-id": schema.highest_field_id(),
         "schemas": [case.schema_json()],
         "current-schema-id": 0,
         "partition-specs": [_spec(case)],
@@ -303,12 +233,8 @@ def _entries(case: TableCase, schema: Schema, spec: PartitionSpec, folder: Path)
         for part, (partition, group) in enumerate(_grouped(schema, spec, values)):
             present = [field for field, one in zip(schema.fields, case.columns, strict=True) if number >= one.born]
             path = folder / f"{number}-{part}.parquet"
-            columns = [arrow_values(field.type, [row[field.id] for row in group]) for field in present]
-            arrow = pa.Table.from_arrays(columns, schema=pa.schema([_with_id(field) for field in present]))
-            if not present:
-                arrow = _without_columns(len(group))
             sink = io.BytesIO()
-            pq.write_table(arrow, sink)
+            pq.write_table(_arrow(present, group), sink, **WRITER_OPTIONS)
             path.write_bytes(sink.getvalue())
             metrics = parquet_metrics(sink.getvalue())
             file = DataFile(
@@ -327,8 +253,13 @@ def _entries(case: TableCase, schema: Schema, spec: PartitionSpec, folder: Path)
             yield ManifestEntry(status=EntryStatus.ADDED, snapshot_id=1, data_file=file)
 
 
-def _with_id(field: NestedField) -> pa.Field[Any]:
-    return arrow_field(field).with_metadata({"PARQUET:field_id": str(field.id)})
+def _arrow(fields: list[NestedField], rows: list[dict[int, Json]]) -> pa.Table:
+    """The rows of a file as pyarrow writes them, with field ids at every depth."""
+    if not fields:
+        return _without_columns(len(rows))
+    schema = arrow_schema(StructType(tuple(fields)))
+    values = pa.table([arrow_values(field.type, [row[field.id] for row in rows]) for field in fields], schema.names)
+    return values.cast(schema)
 
 
 def _without_columns(rows: int) -> pa.Table:
@@ -369,10 +300,12 @@ def smaller(case: TableCase, avoid: frozenset[str] = frozenset()) -> Iterator[Ta
             if len(file) > 1:
                 kept = file[:row] + file[row + 1 :]
                 yield evolve(case, files=(*case.files[:place], kept, *case.files[place + 1 :]))
-    yield from (evolve(case, predicate=predicate) for predicate in _simpler(case.predicate, guarded="null" in avoid))
+    yield from (
+        evolve(case, predicate=predicate) for predicate in simpler_predicates(case.predicate, guarded="null" in avoid)
+    )
     if case.partition is not None:
         yield evolve(case, partition=None)
-    used = {case.partition[1] if case.partition else None, *_names(case.predicate)}
+    used = {case.partition[1] if case.partition else None, *(n.partition(".")[0] for n in names_in(case.predicate))}
     for place, column in enumerate(case.columns):
         if column.name not in used:
             files = tuple(tuple(row[:place] + row[place + 1 :] for row in file) for file in case.files)
@@ -381,22 +314,3 @@ def smaller(case: TableCase, avoid: frozenset[str] = frozenset()) -> Iterator[Ta
             simpler = evolve(column, **change)
             if simpler != column:
                 yield evolve(case, columns=(*case.columns[:place], simpler, *case.columns[place + 1 :]))
-
-
-def _simpler(predicate: Json, *, guarded: bool) -> Iterator[Json]:
-    if guarded and predicate["type"] == "and" and predicate["left"] == _guard(predicate["right"]):
-        yield from ({**predicate, "right": inner} for inner in _simpler(predicate["right"], guarded=guarded))
-        return
-    for side in ("child", "left", "right"):
-        if side in predicate:
-            yield predicate[side]
-            yield from ({**predicate, side: inner} for inner in _simpler(predicate[side], guarded=guarded))
-    if len(predicate.get("values", ())) > 1:
-        for place in range(len(predicate["values"])):
-            yield {**predicate, "values": predicate["values"][:place] + predicate["values"][place + 1 :]}
-
-
-def _names(predicate: Json) -> set[str]:
-    if "term" in predicate:
-        return {predicate["term"]}
-    return {name for side in ("child", "left", "right") if side in predicate for name in _names(predicate[side])}

@@ -38,15 +38,16 @@ def equivalence(
         adapter: As for run.
         seed: Of the first example; those of the others follow. A random one where it is left out.
         examples: How many tables and filters.
-        avoid: What they leave out, so that a known failure does not hide others: null, nan, zero, default, missing, or
-            the name of a type.
+        avoid: What they leave out, so that a known failure does not hide others: null, nan, zero, default, missing,
+            nested, or the name of a type.
         keep: Where tables that fail are kept.
         most: The most failures to look for.
         start_timeout: Seconds that the adapter may take to start.
         timeout: Seconds that it may take for an answer.
     """
     from conformance.equivalence import check
-    from conformance.generated_tables import AVOIDABLE, VALUES
+    from conformance.generated_tables import AVOIDABLE
+    from conformance.generated_values import VALUES
 
     unknown = sorted(set(avoid) - AVOIDABLE)
     if unknown:

@@ -14,7 +14,8 @@ from conformance.adapters.asking import InProcess
 from conformance.adapters.serve import Invalid, Unsupported
 from conformance.cli import main
 from conformance.equivalence import Findings, check
-from conformance.generated_tables import AVOIDABLE, VALUES, TableCase, make_case, smaller, write_table
+from conformance.generated_tables import AVOIDABLE, TableCase, make_case, smaller, write_table
+from conformance.generated_values import VALUES
 from conformance.pipeline.tables import load_table
 
 Arguments = dict[str, Any]
@@ -145,16 +146,20 @@ def test_what_is_avoided_is_not_made() -> None:
     assert any("-0.0" in str(case.files) for case in everything)
     assert any(column.default is not None for case in everything for column in case.columns)
     assert any(column.born for case in everything for column in case.columns)
-    avoid = frozenset({"nan", "zero", "default", "missing", "uuid"})
+    avoid = frozenset({"nan", "zero", "default", "missing", "nested", "uuid"})
     for case in (make_case(seed, avoid) for seed in range(300)):
         assert "NaN" not in str(case.files)
         assert "-0.0" not in str((case.files, case.predicate)).replace("-0.01", "")
         assert all(not column.born and column.default is None and column.type != "uuid" for column in case.columns)
+        assert all(isinstance(column.type, str) for column in case.columns)
 
 
 def test_all_types_and_transforms_are_made() -> None:
     cases = [make_case(seed) for seed in range(1500)]
-    assert {column.type for case in cases for column in case.columns} == set(VALUES) <= AVOIDABLE
+    types = [column.type for case in cases for column in case.columns]
+    assert {type_ for type_ in types if isinstance(type_, str)} == set(VALUES) <= AVOIDABLE
+    assert {type_["type"] for type_ in types if isinstance(type_, dict)} == {"struct", "list", "map"}
+    assert any("." in str(case.predicate.get("term", "")) for case in cases)
     transforms = {case.partition[0] for case in cases if case.partition}
     assert {"identity", "bucket[4]", "truncate[2]", "year", "month", "day", "hour"} <= transforms
 

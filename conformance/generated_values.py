@@ -1,0 +1,268 @@
+"""Types, values and predicates made at random: the one generator of all tables and scripts that are made at random.
+
+Everything is JSON: types in the form of Appendix C with field ids, values in exchange form, predicates as the protocol
+has them. A struct is an object by the names of its fields, as scripts have it; `by_ids` makes it one by field ids, as
+answers have it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from attrs import frozen
+
+Json = Any
+Struct = dict[str, Any]
+
+LOW, BELOW = "00000000-0000-0000-0000-000000000001", "7fffffff-ffff-ffff-ffff-ffffffffffff"
+MIDDLE, HIGH = "80000000-0000-0000-0000-000000000000", "f79c3e09-677c-4bbd-a479-3f349cb785e7"
+
+VALUES: dict[str, tuple[Json, ...]] = {
+    "boolean": (False, True),
+    "int": (-(2**31), -1, 0, 1, 34, 2**31 - 1),
+    "long": (str(-(2**63)), "-1", "0", "1", "34", str(2**63 - 1)),
+    "float": ("NaN", "-Infinity", -1.5, -0.0, 0.0, 1.5, "Infinity"),
+    "double": ("NaN", "-Infinity", -1.5, -0.0, 0.0, 1.5, "Infinity"),
+    "decimal(9, 2)": ("-14.20", "-0.01", "0.00", "0.01", "14.20"),
+    "date": ("1600-02-29", "1968-12-31", "1969-12-31", "1970-01-01", "2017-11-16"),
+    "time": ("00:00:00.000000", "00:00:00.000001", "12:34:56.000001", "23:59:59.999999"),
+    "timestamp": (
+        "1600-02-29T12:00:00.000000", "1969-12-31T22:59:59.999999", "1969-12-31T23:59:59.999999",
+        "1970-01-01T00:00:00.000000", "2017-11-16T22:31:08.000001",
+    ),
+    "timestamptz": (
+        "1600-02-29T12:00:00.000000+00:00", "1969-12-31T22:59:59.999999+00:00", "1969-12-31T23:59:59.999999+00:00",
+        "1970-01-01T00:00:00.000000+00:00", "2017-11-16T22:31:08.000001+00:00",
+    ),
+    "string": ("", "a", "ab", "abc", "\u00e9", "\uffff", "\U0001f600", "sixteen letters.x", "sixteen letters.y"),
+    "uuid": (LOW, BELOW, MIDDLE, HIGH),
+    "fixed[3]": ("000000", "0080FF", "7F8081", "FFFFFF"),
+    "binary": ("", "00", "00FF", "7F", "80", "FF" * 17),
+}  # fmt: skip
+"""Values of each primitive type of all versions, in exchange form: those next to which implementations went wrong."""
+
+NEW_VALUES: dict[str, tuple[Json, ...]] = {
+    "timestamp_ns": (
+        "1969-12-31T23:59:59.999999999", "1970-01-01T00:00:00.000000000", "1970-01-01T00:00:00.000000001",
+        "2017-11-16T22:31:08.000001001",
+    ),
+    "timestamptz_ns": (
+        "1969-12-31T23:59:59.999999999+00:00", "1970-01-01T00:00:00.000000000+00:00",
+        "2017-11-16T22:31:08.000001001+00:00",
+    ),
+}  # fmt: skip
+"""Values of primitive types that came with version 3."""
+
+TRANSFORMS: dict[str, tuple[str, ...]] = {
+    "boolean": ("identity",),
+    "int": ("identity", "bucket[4]", "truncate[10]"),
+    "long": ("identity", "bucket[4]", "truncate[10]"),
+    "float": ("identity",),
+    "double": ("identity",),
+    "decimal(9, 2)": ("identity", "bucket[4]", "truncate[50]"),
+    "date": ("identity", "bucket[4]", "year", "month", "day"),
+    "time": ("identity", "bucket[4]"),
+    "timestamp": ("identity", "bucket[4]", "year", "month", "day", "hour"),
+    "timestamptz": ("identity", "bucket[4]", "year", "month", "day", "hour"),
+    "string": ("identity", "bucket[4]", "truncate[2]"),
+    "uuid": ("identity", "bucket[4]"),
+    "fixed[3]": ("bucket[4]",),
+    "binary": ("bucket[4]", "truncate[1]"),
+    "timestamp_ns": ("bucket[4]", "year", "month", "day", "hour"),
+    "timestamptz_ns": ("bucket[4]", "year", "month", "day", "hour"),
+}
+"""Transforms by which columns of a type are partitioned."""
+
+LEAST = frozenset({-(2**31), str(-(2**63))})
+"""Values that cannot be truncated: the result is less than the least value of the type (contradiction C6)."""
+
+COMPARISONS = ("lt", "lt-eq", "gt", "gt-eq", "eq", "not-eq")
+
+NOT_FINITE = ("NaN", "Infinity", "-Infinity")
+
+_FLOATS = ("float", "double")
+
+
+@frozen
+class Chance:
+    """A seeded source of types, values and predicates, and what it leaves out."""
+
+    random: random.Random
+    avoid: frozenset[str] = frozenset()
+    """``null``, ``nan``, ``zero``, ``nested`` and names of types; see `conformance.generated_tables.AVOIDABLE`."""
+
+    nulls: float = 0.2
+    """The share of optional values that are null."""
+
+    def kinds(self, version: int = 2) -> list[str]:
+        """The primitive types that may be used."""
+        new = NEW_VALUES if version >= 3 else {}
+        return [kind for kind in (*VALUES, *new) if kind not in self.avoid]
+
+    def type(self, ids: Iterator[int], *, version: int = 2, depth: int = 2, nested: float = 0.25) -> Json:
+        """A type, primitive or nested to a depth; nested fields take ids from ``ids``."""
+        if not depth or "nested" in self.avoid or self.random.random() >= nested:
+            return self.random.choice(self.kinds(version))
+        match self.random.choice(("struct", "struct", "list", "map")):
+            case "struct":
+                names = "xyz"[: self.random.randint(1, 3)]
+                fields = [
+                    {"id": next(ids), "name": name, "required": False,
+                     "type": self.type(ids, version=version, depth=depth - 1)}
+                    for name in names
+                ]  # fmt: skip
+                return {"type": "struct", "fields": fields}
+            case "list":
+                return {"type": "list", "element-id": next(ids), "element-required": self.random.random() < 0.3,
+                        "element": self.type(ids, version=version, depth=depth - 1)}  # fmt: skip
+        keys = [kind for kind in self.kinds(version) if kind not in _FLOATS] or ["string"]
+        return {"type": "map", "key-id": next(ids), "key": self.random.choice(keys), "value-id": next(ids),
+                "value-required": self.random.random() < 0.3,
+                "value": self.type(ids, version=version, depth=depth - 1)}  # fmt: skip
+
+    def value(self, type_: Json, *, required: bool = False) -> Json:
+        """A value of a type, or null."""
+        if not required and self.random.random() < self.nulls:
+            return None
+        if isinstance(type_, str):
+            return self.random.choice(self.pool(type_))
+        match type_["type"]:
+            case "struct":
+                return {one["name"]: self.value(one["type"], required=one["required"]) for one in type_["fields"]}
+            case "list":
+                return self._items(type_["element"], required=type_["element-required"])
+        keys = self.random.sample(pool := self.pool(type_["key"]), min(len(pool), self.random.randint(0, 3)))
+        values = [self.value(type_["value"], required=type_["value-required"]) for _ in keys]
+        return {"keys": keys, "values": values}
+
+    def _items(self, type_: Json, *, required: bool) -> list[Json]:
+        return [self.value(type_, required=required) for _ in range(self.random.randint(0, 3))]
+
+    def pool(self, kind: str) -> list[Json]:
+        """The values of a primitive type that may be used."""
+        return [value for value in pool_of(kind) if not avoided(value, self.avoid)]
+
+    def constants(self, kind: str) -> list[Json]:
+        """The constants to which columns of a type are compared, as the spec's JSON has them."""
+        return [constant(kind, value) for value in self.pool(kind) if value not in NOT_FINITE]
+
+    def predicate(self, leaves: Sequence[tuple[str, str]], depth: int) -> Json:
+        """A predicate on columns that have primitive types.
+
+        Args:
+            leaves: full names of columns, each with its type.
+            depth: how deep ``and``, ``or`` and ``not`` go.
+        """
+        if depth and self.random.random() < 0.4:
+            kind = self.random.choice(("and", "or", "not"))
+            if kind == "not":
+                return {"type": "not", "child": self.predicate(leaves, depth - 1)}
+            sides = {side: self.predicate(leaves, depth - 1) for side in ("left", "right")}
+            return {"type": kind, **sides}
+        leaf = self._leaf(*self.random.choice(leaves))
+        if "null" in self.avoid and leaf["type"] not in ("is-null", "not-null"):
+            return {"type": "and", "left": guard(leaf), "right": leaf}
+        return leaf
+
+    def _leaf(self, name: str, kind: str) -> Json:
+        kinds = ["is-null", "not-null", "in", "not-in", *COMPARISONS, *COMPARISONS]
+        if kind in _FLOATS:
+            kinds += ["is-nan", "not-nan"]
+        if kind == "string":
+            kinds += ["starts-with", "not-starts-with"]
+        test = self.random.choice(kinds)
+        if test in ("is-null", "not-null", "is-nan", "not-nan"):
+            return {"type": test, "term": name}
+        pool = self.constants(kind)
+        if test in ("in", "not-in"):
+            return {"type": test, "term": name, "values": self.random.sample(pool, self.random.randint(1, len(pool)))}
+        return {"type": test, "term": name, "value": self.random.choice(pool)}
+
+
+def pool_of(kind: str) -> tuple[Json, ...]:
+    """The values of a primitive type."""
+    return VALUES[kind] if kind in VALUES else NEW_VALUES[kind]
+
+
+def constant(kind: str, value: Json) -> Json:
+    """A value as the spec's JSON has it: a long is a number."""
+    return int(value) if kind == "long" else value
+
+
+def avoided(value: Json, avoid: frozenset[str]) -> bool:
+    """Whether a value is NaN or minus zero and these are left out."""
+    is_minus_zero = isinstance(value, float) and value == 0 and str(value) == "-0.0"
+    return (value == "NaN" and "nan" in avoid) or (is_minus_zero and "zero" in avoid)
+
+
+def guard(leaf: Json) -> Json:
+    """What keeps null out of a comparison."""
+    return {"type": "not-null", "term": leaf.get("term")}
+
+
+def leaves_of(fields: Iterable[Struct], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """The columns that predicates may name, with their types: primitive ones, also inside structs."""
+    for field in fields:
+        name, type_ = prefix + field["name"], field["type"]
+        if isinstance(type_, str):
+            if type_ in VALUES or type_ in NEW_VALUES:
+                yield name, type_
+        elif type_["type"] == "struct":
+            yield from leaves_of(type_["fields"], f"{name}.")
+
+
+def by_ids(type_: Json, literal: Json) -> Json:
+    """A value in exchange form, of one whose structs are objects by name; a field that is not there is null."""
+    return _mapped(type_, literal, lambda one: (one["name"], str(one["id"])))
+
+
+def by_names(type_: Json, value: Json) -> Json:
+    """A value whose structs are objects by name, of one in exchange form."""
+    return _mapped(type_, value, lambda one: (str(one["id"]), one["name"]))
+
+
+def _mapped(type_: Json, value: Json, key: Callable[[Struct], tuple[str, str]]) -> Json:
+    if value is None or not isinstance(type_, dict):
+        return value
+    match type_["type"]:
+        case "struct":
+            keys = {one["id"]: key(one) for one in type_["fields"]}
+            return {
+                keys[one["id"]][1]: _mapped(one["type"], value.get(keys[one["id"]][0]), key) for one in type_["fields"]
+            }
+        case "list":
+            return [_mapped(type_["element"], item, key) for item in value]
+    return {
+        "keys": [_mapped(type_["key"], item, key) for item in value["keys"]],
+        "values": [_mapped(type_["value"], item, key) for item in value["values"]],
+    }
+
+
+# Making values and predicates smaller.
+
+
+def simpler_predicates(predicate: Json, *, guarded: bool) -> Iterator[Json]:
+    """Predicates with one thing less; what keeps null out stays where it is guarded."""
+    if not isinstance(predicate, dict):
+        return
+    if guarded and predicate["type"] == "and" and predicate["left"] == guard(predicate["right"]):
+        yield from ({**predicate, "right": inner} for inner in simpler_predicates(predicate["right"], guarded=guarded))
+        return
+    for side in ("child", "left", "right"):
+        if side in predicate:
+            yield predicate[side]
+            yield from ({**predicate, side: inner} for inner in simpler_predicates(predicate[side], guarded=guarded))
+    if len(predicate.get("values", ())) > 1:
+        for place in range(len(predicate["values"])):
+            yield {**predicate, "values": predicate["values"][:place] + predicate["values"][place + 1 :]}
+
+
+def names_in(predicate: Json) -> set[str]:
+    """The columns that a predicate names."""
+    if not isinstance(predicate, dict):
+        return set()
+    if "term" in predicate:
+        return {predicate["term"]}
+    return {name for side in ("child", "left", "right") if side in predicate for name in names_in(predicate[side])}
