@@ -6,6 +6,7 @@ import math
 import struct
 import time
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pyarrow as pa
@@ -57,10 +58,11 @@ def cases(draw: st.DrawFn) -> tuple[list[Type], list[tuple[Any, ...]], list[tupl
 
 
 @settings(max_examples=80)
-@given(cases())
-def test_index_finds_the_rows_of_the_definition(case: tuple[Any, ...]) -> None:
+@given(cases(), st.sampled_from([1, 3, 1 << 15]))
+def test_index_finds_the_rows_of_the_definition(case: tuple[Any, ...], block_rows: int) -> None:
     types, deletes, rows = case
-    assert mask_of(types, deletes, rows) == [is_deleted(row, deletes) for row in rows]
+    with mock.patch.object(equality_deletes, "_BLOCK_ROWS", block_rows):
+        assert mask_of(types, deletes, rows) == [is_deleted(row, deletes) for row in rows]
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 4)), max_size=8), st.integers(0, 4))
