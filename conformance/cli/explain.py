@@ -18,7 +18,7 @@ from conformance.expectations import Deviation
 from conformance.failures import ExitStatus, UsageError
 from conformance.validate.advice import own_advice
 from conformance.vectors import Vector
-from spec_ref.requirements import Contradiction, Requirement, Status, contradictions, register, sources
+from spec_ref.requirements import NO_EXAMPLE, Contradiction, Requirement, Status, contradictions, register, sources
 
 WIDTH = 100
 LABEL = 13
@@ -55,6 +55,8 @@ def explain(
             "why": rule.why,
             "right": rule.right,
             "wrong": rule.wrong,
+            "judged": rule.judged,
+            "no_example": rule.no_example and NO_EXAMPLE[rule.no_example],
             "seen": list(rule.seen),
             "deviations": [deviation_json(deviation, ids) for deviation, ids in broken],
             "contradictions": [one.id for one in readings],
@@ -79,6 +81,7 @@ def _lines(
     yield from _part("why", rule.why)
     yield from _part("right", rule.right)
     yield from _part("wrong", rule.wrong)
+    yield from _part("no example", rule.no_example and NO_EXAMPLE[rule.no_example])
     yield from _part("section", f"{rule.section} ({rule.document})")
     yield from _part("text", link(rule))
     yield from _part("level", f"{rule.level.value}, {_versions(rule)}, binds {', '.join(rule.binds)}")

@@ -20,6 +20,14 @@ REASONS = ("not observable", "not built", "out of scope")
 """Why a requirement may have no proof: no file, answer or order of events shows whether it is followed; this project
 does not do yet what it is about; or it is about something that this project is not for."""
 
+NO_EXAMPLE = {
+    "choice": "it leaves a choice, and whatever is chosen is right",
+    "definition": "it says what words mean or where other rules hold, so that nothing is right or wrong by itself",
+    "draft": "it is of the draft of version 4, which may still change",
+    "out of scope": "it is about something that this project is not for",
+}
+"""Why a requirement may have no example; a row names the first two, and the others follow from it."""
+
 SOURCES = "sources.toml"
 
 
@@ -86,6 +94,13 @@ class Requirement:
 
     wrong: str | None = None
     """Short examples that do not."""
+
+    judged: str | None = None
+    """What the examples are, for those that the tests have judged by the reference: ``metadata`` for a fragment of
+    table metadata, ``types`` for types in JSON, ... The judges are in ``tests/requirements/example_judges.py``."""
+
+    no_example: str | None = None
+    """Why there is no example: a key of `NO_EXAMPLE`."""
 
     seen: tuple[str, ...] = ()
     """Where it was seen broken: the project whose tracker tells of it, and the link. Most of these are mended by now,
@@ -233,9 +248,22 @@ def _requirement(row: dict[str, Any]) -> Requirement:
         why=_prose(row.get("why")),
         right=_prose(row.get("right")),
         wrong=_prose(row.get("wrong")),
+        judged=row.get("judged"),
+        no_example=_no_example(row),
         seen=tuple(row.get("seen", ())),
         unproven=unproven,
     )
+
+
+def _no_example(row: dict[str, Any]) -> str | None:
+    if "right" in row:
+        return None
+    if Status(row.get("status", "adopted")) is Status.V4_DRAFT:
+        return "draft"
+    if row.get("unproven", "").startswith("out of scope"):
+        return "out of scope"
+    told: str | None = row.get("no_example")
+    return told
 
 
 def _contradiction(row: dict[str, Any]) -> Contradiction:
