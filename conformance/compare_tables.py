@@ -6,7 +6,9 @@ whether an absent member is left out or empty, which new ids evolution chooses, 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -220,7 +222,7 @@ def unordered(*names: str) -> Callable[[Form, Any, Any], Differences]:
 
     def form(value: Any) -> Any:
         if isinstance(value, list):
-            return sorted(value, key=dump_json)
+            return sorted(value, key=partial(json.dumps, sort_keys=True))  # members may come in any order
         return {name: form(member) if name in names else member for name, member in value.items()}
 
     def compare(_args: Form, expected: Any, got: Any) -> Differences:

@@ -212,3 +212,9 @@ def test_sets_have_no_order_and_no_extras() -> None:
     assert not same("retention.expire", kept, {"snapshots": ["2", "1", "3"], "refs": ["main"]})
     assert same("metadata.check", ["A", "B"], ["B", "A"])
     assert not same("metadata.check", ["A"], [])
+
+
+def test_an_answer_without_order_may_write_its_members_in_any_order() -> None:
+    expected = [{"path": ["b"], "field-id": 1}, {"path": ["a"], "field-id": 2}]
+    assert same("name-mapping.apply", expected, [{"field-id": 2, "path": ["a"]}, {"field-id": 1, "path": ["b"]}])
+    assert not same("name-mapping.apply", expected, [{"field-id": 1, "path": ["a"]}, {"field-id": 2, "path": ["b"]}])
