@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.installed
 
-.PHONY: help install conformance test check trace trace-check lint types format lock clean
+.PHONY: help install conformance test check trace trace-check lint types docs format lock clean
 
 help:           ## say what can be made
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -36,11 +36,15 @@ trace: $(READY)    ## write SPEC_TRACE.md
 trace-check: $(READY)    ## check that SPEC_TRACE.md is up to date, and that each requirement has a proof or a reason
 	$(BIN)/python -m tools.trace --check
 
-lint: $(READY) trace-check    ## ruff, the linter of the vectors, their derivations, and the trace
+lint: $(READY) trace-check docs    ## ruff, the linter of the vectors, their derivations, the trace, and the documentation
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python -m conformance.vector_lint
 	$(BIN)/python -m tools.derive.build --check
+
+docs: $(READY)    ## build the documentation in site/; a warning is an error
+	$(BIN)/python -m tools.docs.protocol --check
+	$(BIN)/python -m tools.docs.site
 
 types: $(READY)    ## mypy, strict
 	$(BIN)/mypy
@@ -52,4 +56,4 @@ lock:           ## write requirements.lock anew from pyproject.toml (needs uv)
 	uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate --output-file requirements.lock
 
 clean:          ## remove what was made here
-	rm -rf $(VENV) results .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) results site build .mypy_cache .ruff_cache .pytest_cache .hypothesis

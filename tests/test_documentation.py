@@ -1,0 +1,133 @@
+"""The documentation: what is made of data, and links between pages; ``make docs`` builds it with warnings as errors."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from conformance import expectations, vectors
+from spec_ref.requirements import contradictions, register
+from tools.docs import protocol, site
+from tools.docs.markdown import code, plain, table
+from tools.docs.requirements import areas
+
+
+@pytest.fixture(scope="module")
+def pages() -> dict[str, str]:
+    return site.pages()
+
+
+def test_the_tables_of_the_protocol_are_those_of_its_schema() -> None:
+    assert protocol.main(["--check"]) == 0
+
+
+def test_a_stale_table_and_an_operation_without_a_table_are_told() -> None:
+    defs = protocol.definitions()
+    text = protocol.PAGE.read_text(encoding="utf-8")
+    changed = text.replace("| `hash` | `type`, `value` |", "| `hash` | `value` |")
+    assert changed != text
+    assert protocol.with_tables(changed, defs) == text
+    with pytest.raises(AssertionError, match="not in exactly one table: hash"):
+        protocol.with_tables(text.replace("operations: hash, ", "operations: "), defs)
+    with pytest.raises(AssertionError, match=r"not in exactly one table: scan\.plan"):
+        protocol.with_tables(text.replace("operations: hash, ", "operations: hash, scan.*, "), defs)
+    with pytest.raises(AssertionError, match="no operation is sing"):
+        protocol.with_tables(
+            text.replace("operations: hash, ", "operations: sing -->\n<!-- end of operations -->"), defs
+        )
+
+
+def test_every_operation_has_its_arguments_and_answer(pages: dict[str, str]) -> None:
+    text = pages["operations.md"]
+    names = protocol.operations(protocol.definitions())
+    assert re.findall(r"(?m)^## (.*)$", text) == names
+    hash_ = text[text.index("## hash") : text.index("## ", text.index("## hash") + 5)]
+    assert "| `type` |" in hash_
+    assert "integer or null" in hash_
+    plan = text[text.index("## scan.plan") :]
+    assert re.search(r"\| `filter` \| optional \|", plan)
+
+
+def test_every_requirement_stands_on_the_page_of_its_area(pages: dict[str, str]) -> None:
+    found = {
+        anchor: name for name, text in pages.items() for anchor in re.findall(r"(?m)^\(([a-z]{3}[0-9]{3})\)=$", text)
+    }
+    assert set(found) == {one.lower() for one in register()}
+    assert all(found[one.lower()] == f"requirements-{area}.md" for area, codes in areas().items() for one in codes)
+    text = pages["requirements-hashing.md"]
+    rule = text[text.index("## HSH007") : text.index("## HSH008")]
+    for told in (
+        "2132039410",
+        "f79c3e09",
+        "duckdb-iceberg/issues/1325",
+        "hash-uuid-spec",
+        "contradictions.md#point-a1",
+    ):
+        assert told in rule
+
+
+def test_every_known_deviation_stands_on_the_page_of_its_engine(pages: dict[str, str]) -> None:
+    ids = {vector.id for vector in vectors.load(vectors.shipped())}
+    for one in expectations.load(expectations.SHIPPED, ids).deviations:
+        text = pages[f"findings-{one.engine}.md"]
+        assert plain(one.reason) in text or plain(one.reason)[1:] in text
+        assert plain(one.evidence) in text
+        assert code(one.vectors[0]) in text
+
+
+def test_every_contradiction_is_told(pages: dict[str, str]) -> None:
+    text = pages["contradictions.md"]
+    assert re.findall(r"(?m)^\(point-(.*)\)=$", text) == sorted(
+        (one.lower() for one in contradictions()), key=lambda id_: id_[0]
+    )
+    assert all(plain(one.decision) in text for one in contradictions().values())
+
+
+def test_every_page_is_in_the_table_of_contents(pages: dict[str, str]) -> None:
+    listed = re.findall(r"(?m)^[a-z][a-z0-9_-]*$", pages["index.md"])
+    assert len(set(listed)) == len(listed)
+    below = {name.removesuffix(".md") for name in pages if name.startswith(("requirements-", "findings-"))}
+    assert set(listed) == {name.removesuffix(".md") for name in pages} - below - {"index"}
+
+
+def test_links_between_pages_lead_somewhere(pages: dict[str, str]) -> None:
+    links = []
+    for name, text in pages.items():
+        prose = re.sub(r"(?ms)^```.*?^```|`[^`\n]+`", "", text)
+        links += [(name, target) for target in re.findall(r"(?<!\\)\]\(([^)\s]+)\)", prose)]
+    assert len(links) > 1000
+    inside = [(name, target.partition("#")[0]) for name, target in links if not re.match("[a-z]+:|#", target)]
+    assert [(name, target) for name, target in inside if target not in pages] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "made"),
+    [
+        ("[the protocol](protocol.md#values)", "[the protocol](protocol.md#values)"),
+        ("[vectors](../vectors/README.md)", "[vectors](vectors.md)"),
+        ("[`spec_ref`](../spec_ref)", "`spec_ref`"),
+        ("[the hash](../spec_ref/hashing.py)", "the hash (`spec_ref/hashing.py`)"),
+        ("[`spec_ref/hashing.py`](../spec_ref/hashing.py)", "`spec_ref/hashing.py`"),
+        ("[rules](requirements.md), [home](../README.md)", "[rules](requirements.md), [home](index.md)"),
+        ("[out](https://example.org/x.md)", "[out](https://example.org/x.md)"),
+        ("```\n[a](none.md)\n```", "```\n[a](none.md)\n```"),
+    ],
+)
+def test_links_are_made_fit_for_the_site(text: str, made: str) -> None:
+    assert site.resolved(text, site.ROOT / "docs" / "x.md", site.handwritten()) == made + "\n"
+
+
+@pytest.mark.parametrize("target", ["none.md", "../nothing.py", "minimal.py#x"])
+def test_a_link_to_nothing_ends_the_build(target: str) -> None:
+    with pytest.raises(site.BrokenLink, match=f"docs/x.md: there is no {re.escape(target)}"):
+        site.resolved(f"see [it]({target})\n", Path(site.ROOT / "docs" / "x.md"), site.handwritten())
+
+
+def test_texts_do_not_become_markup() -> None:
+    assert plain("a_b *c* [d] <e> `x_y` #1") == r"a\_b \*c\* \[d\] \<e\> `x_y` \#1"
+    assert plain("see https://x.org/a_b/1, and more") == "see <https://x.org/a_b/1>, and more"
+    assert plain("one ` tick") == "one \\` tick"
+    assert code("a ` b") == "``a ` b``"
+    assert table(["a", "b"], [["1", "2\n3"]]) == ["| a | b |", "|---|---|", "| 1 | 2 3 |"]

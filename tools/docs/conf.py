@@ -1,0 +1,15 @@
+"""The settings of Sphinx. Nothing of a page comes from a network when it is looked at."""
+
+project = "Iceberg conformance"
+extensions = ["myst_parser"]
+html_theme = "furo"
+html_title = "Iceberg conformance"
+html_copy_source = False
+html_show_copyright = False
+html_show_sphinx = False
+language = "en"
+myst_heading_anchors = 3
+myst_enable_extensions = ["deflist"]
+# An example of a message with its arrow, or of a file that is cut short, is no correct text of its language.
+suppress_warnings = ["misc.highlighting_failure"]
+smartquotes = False  # what is quoted is often code

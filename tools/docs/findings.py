@@ -1,0 +1,166 @@
+"""Pages of what engines do otherwise (``conformance/known_deviations``) and of what the texts leave open."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+
+from conformance import expectations, vectors
+from conformance.expectations import Deviation
+from conformance.vectors import Vector
+from spec_ref.requirements import Contradiction, Decision, contradictions, register
+from tools.docs.markdown import code, plain, table
+from tools.docs.requirements import requirement_link
+
+SHOWN = 5
+"""The vectors of a finding that are named one by one."""
+
+
+@cache
+def all_vectors() -> dict[str, Vector]:
+    """The vectors that come with the tool, by id."""
+    return {vector.id: vector for vector in vectors.load(vectors.shipped())}
+
+
+@cache
+def deviations() -> tuple[Deviation, ...]:
+    """The known deviations."""
+    return expectations.load(expectations.SHIPPED, all_vectors()).deviations
+
+
+def engines() -> list[str]:
+    """The engines with known deviations, those with most first."""
+    return [name for name, _ in Counter(one.engine for one in deviations()).most_common()]
+
+
+def index() -> str:
+    """The page that leads to the findings of each engine."""
+    rows = []
+    for engine in engines():
+        found = [one for one in deviations() if one.engine == engine]
+        versions = sorted({version for one in found for version in one.versions})
+        cases = len({id_ for one in found for id_ in one.vectors})
+        rows.append([f"[{engine}](findings-{engine}.md)", ", ".join(versions), str(len(found)), str(cases)])
+    lines = [
+        "# Findings",
+        "",
+        "What engines do otherwise than the text asks for, as the vectors see it, grouped by cause. Each was looked at",
+        "one by one: what the engine answers, why that is wrong, for whom it matters, and where it can be seen. A run",
+        "with `--expect known-deviations` fails when one of them no longer happens, so that this list is what the",
+        "named versions do.",
+        "",
+        *table(["engine", "versions", "causes", "vectors"], rows),
+        "",
+        "An engine that is not asked about an area has no findings there: the number of causes ranks nobody.",
+        "`iceberg-conformance replay ID --adapter ENGINE` shows any of them again with all evidence.",
+        "",
+        "```{toctree}",
+        ":hidden:",
+        "",
+        *(f"findings-{engine}" for engine in engines()),
+        "```",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def engine_page(engine: str) -> str:
+    """The findings of one engine, by suite."""
+    found = [one for one in deviations() if one.engine == engine]
+    lines = [f"# {engine}", ""]
+    suites: dict[str, list[Deviation]] = {}
+    for one in found:
+        suites.setdefault(all_vectors()[one.vectors[0]].suite, []).append(one)
+    for suite, members in sorted(suites.items()):
+        lines += [f"## {suite}", ""]
+        for one in members:
+            lines += _finding(one)
+    return "\n".join(lines)
+
+
+def _finding(one: Deviation) -> Iterator[str]:
+    title = plain(one.does or one.reason)
+    yield f"**{title[:1].upper()}{title[1:]}**"
+    yield ""
+    if one.does:
+        yield plain(one.reason)
+        yield ""
+    codes = list(dict.fromkeys(code_ for id_ in one.vectors for code_ in all_vectors()[id_].requirements))
+    named = [code_ for code_ in codes if code_ in one.reason] or codes
+    about = [
+        ("versions", ", ".join(one.versions) or "all that were seen"),
+        ("evidence", plain(one.evidence)),
+        ("rules", ", ".join(map(requirement_link, named))),
+        ("vectors", _ids(one.vectors)),
+    ]
+    yield from (f"- {label}: {text}" for label, text in about if text)
+    yield ""
+
+
+def _ids(ids: tuple[str, ...]) -> str:
+    more = f" and {len(ids) - SHOWN} more" if len(ids) > SHOWN else ""
+    return ", ".join(map(code, ids[:SHOWN])) + more
+
+
+def contradictions_page() -> str:
+    """What the texts contradict each other in, or leave open."""
+    kinds = {
+        "A": "Older texts against the current one",
+        "B": "Inside the current texts",
+        "C": "The current text against Iceberg-Java",
+        "D": "Found in other engines",
+        "E": "Where the texts are silent",
+    }
+    found = list(contradictions().values())
+    still_open = sum(one.status is Decision.OPEN for one in found)
+    lines = [
+        "# Contradictions and gaps of the texts",
+        "",
+        f"{len(found)} points where the texts disagree with each other or with themselves, are silent, or where",
+        "implementations depart from them. Where this project takes one reading the point is *decided*;",
+        f"{still_open} are *open*: the vectors permit each outcome there, and the report of a run shows what each",
+        "engine chose.",
+        "",
+    ]
+    for letter in sorted({one.id[0] for one in found}):
+        lines += [f"## {kinds.get(letter, letter)}", ""]
+        for one in found:
+            if one.id[0] == letter:
+                lines += _point(one)
+    return "\n".join(lines)
+
+
+def _point(one: Contradiction) -> Iterator[str]:
+    yield f"(point-{one.id.lower()})="
+    yield f"### {one.id}: {plain(one.title)}"
+    yield ""
+    for label, text in (("The texts", one.texts), ("Implementations", one.implementations), ("Decision", one.decision)):
+        if text:
+            yield f"- **{label}**: {plain(text)}"
+    rules = ", ".join(requirement_link(code_) for code_ in one.requirements if code_ in register())
+    yield f"- **Status**: {one.status.value}{f', about {rules}' if rules else ''}"
+    asked = [vector.id for vector in all_vectors().values() if one.id in vector.contradiction]
+    if asked:
+        yield f"- **Vectors**: {_ids(tuple(asked))}"
+    if one.links:
+        yield f"- **Links**: {', '.join(f'<{link}>' for link in one.links)}"
+    yield ""
+
+
+def by_requirement() -> dict[str, list[tuple[Deviation, list[str]]]]:
+    """The deviations about each requirement, with the vectors that show them.
+
+    A reason that names codes is about those.
+    """
+    found: dict[str, list[tuple[Deviation, list[str]]]] = {}
+    for one in deviations():
+        ids: dict[str, list[str]] = {}
+        for id_ in one.vectors:
+            for code_ in all_vectors()[id_].requirements:
+                ids.setdefault(code_, []).append(id_)
+        named = {code_ for code_ in ids if code_ in one.reason}
+        for code_, shown in ids.items():
+            if not named or code_ in named:
+                found.setdefault(code_, []).append((one, shown))
+    return found

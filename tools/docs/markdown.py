@@ -1,0 +1,39 @@
+"""Writing Markdown from texts that are not Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>|$~#])")
+_LINK = re.compile(r"https?://[^\s,;)\]]+")
+
+
+def plain(text: str) -> str:
+    """A text in which nothing is markup, but addresses are links and what stands in backticks stays code."""
+    parts = re.split(r"(`[^`]+`)", " ".join(text.split()))
+    return "".join(part if part.startswith("`") and len(part) > 2 else _linked(part) for part in parts)
+
+
+def _linked(text: str) -> str:
+    made, end = "", 0
+    for match in _LINK.finditer(text):
+        address = match[0].rstrip(".:")
+        made += _MARKUP.sub(r"\\\1", text[end : match.start()]) + f"<{address}>"
+        end = match.start() + len(address)
+    return made + _MARKUP.sub(r"\\\1", text[end:])
+
+
+def code(text: str) -> str:
+    """A text as code, in one line."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * (longest + 1)
+    pad = " " if text[:1] == "`" or text[-1:] == "`" else ""
+    return f"{fence}{pad}{' '.join(text.split())}{pad}{fence}"
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
+    """The lines of a table; the cells are Markdown."""
+    titles = list(head)
+    lines = ["| " + " | ".join(titles) + " |", "|" + "---|" * len(titles)]
+    return lines + ["| " + " | ".join(cell.replace("\n", " ") for cell in row) + " |" for row in rows]

@@ -1,0 +1,141 @@
+"""Pages of the register: one for each area, with what ``iceberg-conformance explain`` tells of each requirement."""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+
+from conformance.cli.explain import how_to_fix, link
+from conformance.expectations import Deviation
+from conformance.vectors import Vector
+from spec_ref.requirements import CONTRADICTIONS, SOURCES, Contradiction, Requirement, contradictions, register
+from tools.docs.markdown import code, plain, table
+
+SHOWN = 3
+"""The vectors of a requirement, and the deviations of an engine, that are named one by one."""
+
+TITLES = {
+    "aes_gcm_stream": "AES GCM stream", "avro": "Avro (Appendix A)", "orc": "ORC (Appendix A)",
+    "parquet": "Parquet (Appendix A)", "json_schemas": "JSON serialization (Appendix C)", "udfs": "SQL functions",
+    "hashing": "Hashing (Appendix B)", "single_values": "Single values (Appendix D)", "versions": "Format versions",
+    "upgrades": "Upgrades (Appendix E)", "notes": "Implementation notes (Appendix F)",
+}  # fmt: skip
+
+Known = Mapping[str, list[tuple[Deviation, list[str]]]]
+
+
+@cache
+def areas() -> dict[str, tuple[str, ...]]:
+    """The codes of each area, by the name of its file."""
+    folder = files("spec_ref.requirements")
+    found = {}
+    for file in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        if file.name.endswith(".toml") and file.name not in (CONTRADICTIONS, SOURCES):
+            rows = tomllib.loads(file.read_text(encoding="utf-8"))["requirement"]
+            found[file.name.removesuffix(".toml")] = tuple(row["code"] for row in rows)
+    return found
+
+
+@cache
+def area_of() -> dict[str, str]:
+    """The area of each code."""
+    return {code_: area for area, codes in areas().items() for code_ in codes}
+
+
+def title(area: str) -> str:
+    """The heading of an area."""
+    return TITLES.get(area, area.replace("_", " ").capitalize())
+
+
+def requirement_link(code_: str) -> str:
+    """A link to a requirement."""
+    return f"[{code_}](requirements-{area_of()[code_]}.md#{code_.lower()})"
+
+
+def index(proofs: Mapping[str, list[Vector]]) -> str:
+    """The page that leads to the areas."""
+    rows = []
+    for area, codes in areas().items():
+        shown = sum(bool(proofs.get(code_)) for code_ in codes)
+        rows.append([f"[{title(area)}](requirements-{area}.md)", str(len(codes)), str(shown)])
+    rules = register().values()
+    levels = Counter(rule.level.value for rule in rules)
+    counted = ", ".join(f"{number} *{level}*" for level, number in levels.items())
+    lines = [
+        "# Requirements",
+        "",
+        f"The register has {len(rules)} requirements ({counted}), each with a stable code: what it asks for in our own",
+        "words, why, what is right and what is wrong, who is known to break it, and what proves it.",
+        "`iceberg-conformance explain CODE` tells the same on the command line; every finding, failure and vector",
+        "names a code.",
+        "",
+        *table(["area", "requirements", "with vectors"], rows),
+        "",
+        "What no vector proves is proven by tests and checks of the validator, or has a reason why nothing proves it.",
+        "",
+        "```{toctree}",
+        ":hidden:",
+        "",
+        *(f"requirements-{area}" for area in areas()),
+        "```",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def area_page(area: str, proofs: Mapping[str, list[Vector]], known: Known) -> str:
+    """The requirements of one area."""
+    lines = [f"# {title(area)}", ""]
+    for code_ in areas()[area]:
+        lines += _requirement(register()[code_], proofs.get(code_, []), known.get(code_, []))
+    return "\n".join(lines)
+
+
+@cache
+def _readings() -> dict[str, list[Contradiction]]:
+    found: dict[str, list[Contradiction]] = {}
+    for one in contradictions().values():
+        for code_ in one.requirements:
+            found.setdefault(code_, []).append(one)
+    return found
+
+
+def _requirement(rule: Requirement, proofs: list[Vector], known: list[tuple[Deviation, list[str]]]) -> Iterator[str]:
+    yield f"({rule.code.lower()})="
+    yield f"## {rule.code}: {rule.slug}"
+    yield ""
+    yield plain(rule.text)
+    yield ""
+    told = [("Why", rule.why), ("Right", rule.right), ("Wrong", rule.wrong), ("How to mend a table", how_to_fix(rule))]
+    for label, text in told:
+        if text:
+            yield f"- **{label}**: {plain(text)}"
+    heading = plain(rule.section)
+    yield f"- **Text**: [{heading}]({link(rule)}) ({rule.document})"
+    versions = " ".join(f"v{version}" for version in rule.versions) or rule.status.value
+    yield f"- **Level**: {rule.level.value}, {versions}, binds {', '.join(rule.binds)}"
+    if rule.rules:
+        writers = ", ".join(f"v{version} {what.value}" for version, what in rule.rules.items())
+        yield f"- **Writers**: {writers}"
+    for one in _readings().get(rule.code, ()):
+        target = f"contradictions.md#point-{one.id.lower()}"
+        yield f"- **{one.status.value.capitalize()}**: [{one.id}]({target}), {plain(one.title)}"
+    for sighting in rule.seen:
+        yield f"- **Seen in** {plain(sighting)}"
+    for deviation, ids in known[:SHOWN]:
+        versions = " ".join(deviation.versions)
+        yield (
+            f"- **Known of** [{deviation.engine}](findings-{deviation.engine}.md) {versions}: "
+            f"{plain(deviation.does or deviation.reason)} ({code(ids[0])})"
+        )
+    if len(known) > SHOWN:
+        yield f"- and {len(known) - SHOWN} more known deviations"
+    if proofs:
+        shown = ", ".join(code(vector.id) for vector in proofs[:SHOWN])
+        yield f"- **Vectors**: {len(proofs)}, such as {shown}"
+    if rule.unproven:
+        yield f"- **No proof**: {plain(rule.unproven)}"
+    yield ""

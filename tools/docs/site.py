@@ -1,0 +1,167 @@
+"""Building the documentation.
+
+    python -m tools.docs.site           build ``site/``; a warning, or a link to nothing, is an error
+
+The pages are put together under ``build/docs``: those of ``docs/``, those of other folders that are documentation, and
+those made of data. A link between two pages stays one; a link to another file of the repository becomes the name of
+the file, as a site has no such files; a link to what does not exist ends the build.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from conformance.vectors import Vector
+from tools.docs import findings, protocol, requirements
+
+ROOT = Path(__file__).resolve().parents[2]
+STAGE = ROOT / "build" / "docs"
+SITE = ROOT / "site"
+
+ELSEWHERE = {
+    "vectors/README.md": "vectors.md",
+    "vectors/CHANGELOG.md": "vectors-changelog.md",
+    "conformance/known_deviations/README.md": "known-deviations.md",
+    "CHANGELOG.md": "changelog.md",
+}
+"""Documentation in other folders, and what its page is called."""
+
+CHAPTERS = {
+    "First steps": ["quick-start", "concepts", "validate", "ci"],
+    "Plug in an engine": ["adapters", "protocol", "operations", "known-deviations"],
+    "What is known": ["matrix", "writing", "races", "who-writes-what", "findings", "contradictions", "requirements"],
+    "Vectors": ["vectors", "interchange", "vectors-changelog"],
+    "The project": ["benchmarks", "contributing", "changelog"],
+}
+"""The order of the pages. A page of ``docs/`` that is not named stands at the end."""
+
+LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^()\s]+)\)")
+FENCE = re.compile(r"^(`{3,}|~{3,})")
+
+
+class BrokenLink(Exception):
+    """A page links to what does not exist."""
+
+
+def handwritten() -> dict[Path, str]:
+    """The pages that people wrote: each file, and the name of its page."""
+    found = {path: path.name for path in sorted((ROOT / "docs").glob("*.md"))}
+    return found | {ROOT / place: name for place, name in ELSEWHERE.items()}
+
+
+def pages() -> dict[str, str]:
+    """All pages by name.
+
+    Raises:
+        BrokenLink: says the page and the link.
+    """
+    names = handwritten()
+    found = {name: resolved(path.read_text(encoding="utf-8"), path, names) for path, name in names.items()}
+    found |= made()
+    found["index.md"] += "\n" + "\n".join(contents(found))
+    return found
+
+
+def made() -> dict[str, str]:
+    """The pages that are made of data."""
+    proofs: dict[str, list[Vector]] = {}
+    for vector in findings.all_vectors().values():
+        for code in vector.requirements:
+            proofs.setdefault(code, []).append(vector)
+    known = findings.by_requirement()
+    found = {
+        "operations.md": protocol.reference(),
+        "findings.md": findings.index(),
+        "contradictions.md": findings.contradictions_page(),
+        "requirements.md": requirements.index(proofs),
+    }
+    found |= {f"findings-{engine}.md": findings.engine_page(engine) for engine in findings.engines()}
+    return found | {
+        f"requirements-{area}.md": requirements.area_page(area, proofs, known) for area in requirements.areas()
+    }
+
+
+def contents(found: dict[str, str]) -> Iterator[str]:
+    """The table of contents."""
+    left = {name.removesuffix(".md") for name in found} - {"index"}
+    left = {name for name in left if not name.startswith(("requirements-", "findings-"))}
+    others = sorted(left - {name for names in CHAPTERS.values() for name in names})
+    for chapter, named in CHAPTERS.items():
+        listed = [name for name in named if name in left] + (others if chapter == "The project" else [])
+        yield from ("```{toctree}", ":hidden:", f":caption: {chapter}", "", *listed, "```", "")
+
+
+def resolved(text: str, path: Path, names: dict[Path, str]) -> str:
+    """A page with its links as the site needs them."""
+    lines, fence = [], ""
+    for line in text.splitlines():
+        opening = FENCE.match(line.lstrip())
+        if fence:
+            fence = "" if opening and line.strip().startswith(fence) else fence
+        elif opening:
+            fence = opening[1]
+        else:
+            line = LINK.sub(lambda match: _link(match, path, names), line)
+        lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
+def _link(match: re.Match[str], path: Path, names: dict[Path, str]) -> str:
+    text, target = match[1], match[2]
+    if re.match(r"[a-z]+:|#", target):
+        return match[0]
+    place, _, anchor = target.partition("#")
+    file = (path.parent / place).resolve()
+    if file in names:
+        return f"[{text}]({names[file]}{f'#{anchor}' if anchor else ''})"
+    if file.parent == ROOT / "docs" and file.name in GENERATED:
+        return match[0]
+    if not file.exists():
+        raise BrokenLink(f"{path.relative_to(ROOT)}: there is no {target}")
+    if file == ROOT / "README.md":
+        return f"[{text}](index.md)"
+    bare = text.strip("`")
+    name = file.relative_to(ROOT).as_posix()
+    return text if bare == name else f"{text} (`{name}`)"
+
+
+GENERATED = ("operations.md", "findings.md", "contradictions.md", "requirements.md")
+"""Pages that a page written by hand may link to, as if they lay beside it."""
+
+
+def stage() -> None:
+    """Write all pages to `STAGE`; a file that has not changed is left as it is, so that Sphinx need not read it."""
+    STAGE.mkdir(parents=True, exist_ok=True)
+    found = pages()
+    for old in STAGE.glob("*.md"):
+        if old.name not in found:
+            old.unlink()
+    for name, text in found.items():
+        file = STAGE / name
+        if not file.exists() or file.read_text(encoding="utf-8") != text:
+            file.write_text(text, encoding="utf-8")
+
+
+def main() -> int:
+    """Build the site; the exit status."""
+    try:
+        stage()
+    except BrokenLink as error:
+        print(error, file=sys.stderr)
+        return 1
+    settings = Path(__file__).parent
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-n", "-q", "-E", "-c", settings, STAGE, SITE]
+    shutil.rmtree(SITE, ignore_errors=True)
+    status = subprocess.run(list(map(str, command)), check=False).returncode
+    if not status:
+        print(f"{len(list(SITE.glob('*.html')))} pages; open {SITE / 'index.html'}")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
