@@ -25,6 +25,7 @@ from conformance.compare_manifests import manifest_file, manifest_form, manifest
 from conformance.compare_puffin import deletion_vector, puffin_file, puffin_form, theta_sketch
 from conformance.compare_rows import planned_files, table_rows
 from conformance.compare_tables import evolved_schema, evolved_spec, table_form, table_json, unordered
+from conformance.compare_writing import written_table
 from conformance.protocol import complaint, protocol_schema
 
 
@@ -106,6 +107,7 @@ OPERATIONS: dict[str, Operation] = {
         Operation("table.read", table_rows),
         Operation("scan.plan", planned_files),
         Operation("commit.replay", unordered()),
+        Operation("table.write", written_table),
     )
 }
 """All operations by name."""

@@ -6,8 +6,8 @@ import enum
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from conformance.exchange_changes import column_change, place_after
 from conformance.exchange_tables import LONGS
-from spec_ref.errors import violation
 from spec_ref.json_records import reader
 from spec_ref.json_writing import writer
 from spec_ref.partitioning.evolution import (
@@ -24,19 +24,11 @@ from spec_ref.partitioning.spec import SPEC
 from spec_ref.partitioning.transforms import parse_transform
 from spec_ref.records import field_rules
 from spec_ref.schemas.evolution import (
-    AddColumn,
-    Change,
-    DropColumn,
     Evolution,
-    MoveColumn,
-    PromoteColumn,
-    RenameColumn,
-    SetWriteDefault,
     evolve_schema,
 )
 from spec_ref.schemas.name_mapping import MappedField, find, read_name_mapping
-from spec_ref.schemas.schema import FIELDS, SCHEMA, Schema
-from spec_ref.schemas.type_json import type_from_json, type_to_json
+from spec_ref.schemas.schema import FIELDS, SCHEMA
 from spec_ref.snapshots.retention import retained
 from spec_ref.sorting import ORDER
 from spec_ref.table_metadata import TableMetadata, check_metadata, read_metadata, upgrade, write_metadata
@@ -104,47 +96,6 @@ def _check(args: Arguments) -> list[str]:
 # Evolution
 
 
-def _default_of(type_: Any, default: Any) -> Any:
-    """A default of a type, both as JSON, as it is read where it stands in a schema."""
-    field = {"id": 1, "name": "f", "required": False, "type": type_, "write-default": default}
-    return reader(FIELDS, V3)([field])[0].write_default
-
-
-def _place(names: Sequence[str], name: str, after: str | None) -> int:
-    """The index after the field ``after`` among the others."""
-    others = [one for one in names if one != name]
-    if after is not None and after not in others:
-        raise violation("EVO001", "there is no field with the name", found=after)
-    return 0 if after is None else others.index(after) + 1
-
-
-def _siblings(schema: Schema, name: str) -> list[str]:
-    around = name.rpartition(".")[0]
-    return [column.path[-1] for column in schema.columns() if ".".join(column.path[:-1]) == around]
-
-
-def _column_change(schema: Schema, change: Arguments) -> Change:
-    match change["op"]:
-        case "add":
-            type_ = type_from_json(change["type"])
-            default = _default_of(change["type"], change.get("default"))
-            required = change.get("required", False)
-            return AddColumn(change["name"], type_, change.get("parent"), required, change.get("doc"), default)
-        case "drop":
-            return DropColumn(change["name"])
-        case "rename":
-            return RenameColumn(change["name"], change["to"])
-        case "move":
-            last = change["name"].rpartition(".")[2]
-            return MoveColumn(change["name"], _place(_siblings(schema, change["name"]), last, change["after"]))
-        case "promote":
-            return PromoteColumn(change["name"], type_from_json(change["type"]))
-        case _:
-            column = schema.find_name(change["name"])
-            type_json = type_to_json(column.type) if column else "string"
-            return SetWriteDefault(change["name"], _default_of(type_json, change["default"]))
-
-
 def _evolve_schema(args: Arguments) -> Json:
     version = FormatVersion(args["format_version"])
     schema = reader(SCHEMA, version)(args["schema"])
@@ -153,7 +104,7 @@ def _evolve_schema(args: Arguments) -> Json:
     for change in args["changes"]:
         table = Evolution(version, last, fields)
         # One at a time: where a field moves to depends on the changes before.
-        schema, last = evolve_schema(schema, [_column_change(schema, change)], table, schema_id=schema.schema_id)
+        schema, last = evolve_schema(schema, [column_change(schema, change)], table, schema_id=schema.schema_id)
     return {"fields": writer(FIELDS, version)(schema.fields), "last-column-id": last}
 
 
@@ -166,7 +117,7 @@ def _spec_change(names: Sequence[str], change: Arguments) -> PartitionChange:
         case "rename":
             return RenamePartitionField(change["name"], change["to"])
         case _:
-            return MovePartitionField(change["name"], _place(names, change["name"], change["after"]))
+            return MovePartitionField(change["name"], place_after(names, change["name"], change["after"]))
 
 
 def _evolve_spec(args: Arguments) -> Json:

@@ -1,0 +1,73 @@
+"""The exchange form of changes of a schema: what ``schema.evolve`` and scripts ask for, as `spec_ref` has it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from spec_ref.errors import violation
+from spec_ref.json_records import reader
+from spec_ref.schemas.evolution import (
+    AddColumn,
+    Change,
+    DropColumn,
+    MoveColumn,
+    PromoteColumn,
+    RenameColumn,
+    SetWriteDefault,
+)
+from spec_ref.schemas.schema import FIELDS, Schema
+from spec_ref.schemas.type_json import type_from_json, type_to_json
+from spec_ref.versions import V3
+
+Json = Any
+
+
+def _default_of(type_: Any, default: Any) -> Any:
+    """A default of a type, both as JSON, as it is read where it stands in a schema."""
+    field = {"id": 1, "name": "f", "required": False, "type": type_, "write-default": default}
+    return reader(FIELDS, V3)([field])[0].write_default
+
+
+def place_after(names: Sequence[str], name: str, after: str | None) -> int:
+    """The index after the field ``after`` among the others.
+
+    Raises:
+        SpecError: EVO001, there is no such field.
+    """
+    others = [one for one in names if one != name]
+    if after is not None and after not in others:
+        raise violation("EVO001", "there is no field with the name", found=after)
+    return 0 if after is None else others.index(after) + 1
+
+
+def _siblings(schema: Schema, name: str) -> list[str]:
+    around = name.rpartition(".")[0]
+    return [column.path[-1] for column in schema.columns() if ".".join(column.path[:-1]) == around]
+
+
+def column_change(schema: Schema, change: Json) -> Change:
+    """A change of a schema, which the schema is needed to understand.
+
+    Raises:
+        SpecError: a code of the type or the default that it has; EVO001 where a field to move behind is not there.
+    """
+    match change["op"]:
+        case "add":
+            type_ = type_from_json(change["type"])
+            default = _default_of(change["type"], change.get("default"))
+            required = change.get("required", False)
+            return AddColumn(change["name"], type_, change.get("parent"), required, change.get("doc"), default)
+        case "drop":
+            return DropColumn(change["name"])
+        case "rename":
+            return RenameColumn(change["name"], change["to"])
+        case "move":
+            last = change["name"].rpartition(".")[2]
+            return MoveColumn(change["name"], place_after(_siblings(schema, change["name"]), last, change["after"]))
+        case "promote":
+            return PromoteColumn(change["name"], type_from_json(change["type"]))
+        case _:
+            column = schema.find_name(change["name"])
+            type_json = type_to_json(column.type) if column else "string"
+            return SetWriteDefault(change["name"], _default_of(type_json, change["default"]))

@@ -1,0 +1,64 @@
+"""Scripts: what a writer is told to do to one table, step by step, in a small language that every writer can follow.
+
+A script is JSON (``$defs/script`` of `schemas/protocol.json`; docs/protocol.md describes it) and, here, a value:
+`Script` with one record for each operation. `model` tells from the script alone which rows a table has to hold after
+each operation, under which schema, and which rows are still the same rows.
+"""
+
+from conformance.scripts.operations import (
+    AlterSchema,
+    AlterSpec,
+    Append,
+    Compact,
+    Create,
+    Delete,
+    DeleteEqual,
+    Expire,
+    FastForward,
+    MakeBranch,
+    MakeTag,
+    Merge,
+    Operation,
+    Overwrite,
+    PartitionPart,
+    ReplaceSort,
+    RewriteManifests,
+    Rollback,
+    Script,
+    SetProperties,
+    SortPart,
+    Update,
+    Upgrade,
+    Upsert,
+)
+from conformance.scripts.parsing import ScriptError, parse_script, script_json
+
+__all__ = [
+    "AlterSchema",
+    "AlterSpec",
+    "Append",
+    "Compact",
+    "Create",
+    "Delete",
+    "DeleteEqual",
+    "Expire",
+    "FastForward",
+    "MakeBranch",
+    "MakeTag",
+    "Merge",
+    "Operation",
+    "Overwrite",
+    "PartitionPart",
+    "ReplaceSort",
+    "RewriteManifests",
+    "Rollback",
+    "Script",
+    "ScriptError",
+    "SetProperties",
+    "SortPart",
+    "Update",
+    "Upgrade",
+    "Upsert",
+    "parse_script",
+    "script_json",
+]

@@ -1,0 +1,57 @@
+"""The literals of scripts: values in exchange form, in which a struct is an object by the names of its fields."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conformance.exchange import from_exchange, to_exchange
+from spec_ref.errors import violation
+from spec_ref.schemas.types import ListType, MapType, StructType, Type
+
+Json = Any
+
+
+def read_literal(type_: Type, json: Json) -> Any:
+    """The value of a literal.
+
+    Raises:
+        SpecError: it is no value of the type; EXP003 where a struct has no such field.
+    """
+    return from_exchange(type_, with_ids(type_, json))
+
+
+def write_literal(type_: Type, value: Any) -> Json:
+    """The literal of a value."""
+    return with_names(type_, to_exchange(type_, value))
+
+
+def with_ids(type_: Type, json: Json) -> Json:
+    """A literal with structs by field id, as the exchange form has them."""
+    match type_, json:
+        case StructType(fields), dict():
+            unknown = json.keys() - {field.name for field in fields}
+            if unknown:
+                raise violation("EXP003", "the struct has no such field", found=min(unknown))
+            return {str(field.id): with_ids(field.type, json[field.name]) for field in fields if field.name in json}
+        case ListType(_, element), list():
+            return [with_ids(element, item) for item in json]
+        case MapType(_, key, _, value), {"keys": list() as keys, "values": list() as values}:
+            return {"keys": [with_ids(key, one) for one in keys], "values": [with_ids(value, one) for one in values]}
+        case _:
+            return json
+
+
+def with_names(type_: Type, json: Json) -> Json:
+    """A value in exchange form with structs by the names of fields, all of them."""
+    match type_, json:
+        case StructType(fields), dict():
+            return {field.name: with_names(field.type, json.get(str(field.id))) for field in fields}
+        case ListType(_, element), list():
+            return [with_names(element, item) for item in json]
+        case MapType(_, key, _, value), {"keys": list() as keys, "values": list() as values}:
+            return {
+                "keys": [with_names(key, one) for one in keys],
+                "values": [with_names(value, one) for one in values],
+            }
+        case _:
+            return json

@@ -1,0 +1,62 @@
+"""What is known of a table after an operation of a script."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import frozen
+
+from conformance.scripts.operations import PartitionPart, SortPart
+from spec_ref.schemas.schema import Schema
+
+Json = Any
+
+
+@frozen
+class ModelRow:
+    """A row that a reading gives."""
+
+    values: dict[str, Json]
+    """A literal for each column of the schema that the reading has."""
+
+    identity: int
+    """The same number for the same row, at all times and on all branches."""
+
+    updated: int
+    """The index of the operation that added or changed it last."""
+
+
+@frozen
+class Rows:
+    """What a reading of a branch, a tag or a snapshot gives."""
+
+    schema: Schema
+    rows: tuple[ModelRow, ...]
+    """In no order."""
+
+
+@frozen
+class TableState:
+    """The table after an operation."""
+
+    format_version: int
+    schema: Schema
+    """The current one; ids are the script's."""
+
+    spec: tuple[PartitionPart, ...]
+    sort: tuple[SortPart, ...]
+    properties: Mapping[str, str]
+    refs: Mapping[str, Rows]
+    """What a reading of each branch and tag gives: branches with the current schema, tags with that of the snapshot."""
+
+    ref: str | None = None
+    """The branch that the operation wrote to; None for those that do not write rows."""
+
+    changed: bool = False
+    """Whether it added, removed or changed rows; where not, it may make no snapshot, or one with the same rows."""
+
+    @property
+    def written(self) -> Rows | None:
+        """What the branch that the operation wrote to holds; None where it does not write rows."""
+        return None if self.ref is None else self.refs[self.ref]

@@ -1,0 +1,200 @@
+"""A table that was written by a script, validated and read by the reference."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+import attrs
+from attrs import frozen
+
+from conformance.pipeline.local import read_table
+from conformance.pipeline.tables import Table, load_table
+from conformance.protocol import dump_json
+from conformance.scripts.literals import read_literal, write_literal
+from conformance.validate.context import Level
+from conformance.validate.local import Local
+from conformance.validate.run import Snapshots, validate
+from spec_ref.findings import Severity
+from spec_ref.formats.arrow_values import values_of
+from spec_ref.scan_planning import table_state
+from spec_ref.schemas.schema import Schema
+from spec_ref.schemas.type_json import type_from_json, type_to_json
+from spec_ref.schemas.types import ListType, MapType, StructType, Type
+from spec_ref.versions import V3
+
+Json = Any
+
+LINEAGE = ("_row_id", "_last_updated_sequence_number")
+
+
+@attrs.frozen(slots=False)
+class Reading:
+    """The rows of a snapshot as text that is equal where the rows are, and their row ids."""
+
+    columns: dict[str, Json]
+    """The types by the names of columns."""
+
+    keys: tuple[str, ...]
+    row_ids: tuple[int | None, ...] | None
+    """None in versions without row ids."""
+
+    last_updated: tuple[int | None, ...]
+    assigns_row_ids: bool
+    """Whether the snapshot was made in a version whose commits give every row an id."""
+
+    def canonical(self, types: dict[str, Json], row: dict[str, Json]) -> str:
+        """A literal row as such a text."""
+        return _text({name: _parsed(type_) for name, type_ in types.items()}, row)
+
+    @cached_property
+    def _by_row(self) -> dict[str, list[tuple[int, int | None]]]:
+        grouped: dict[str, list[tuple[int, int | None]]] = {}
+        for row, row_id, updated in zip(self.keys, self.row_ids or (), self.last_updated, strict=True):
+            assert row_id is not None
+            grouped.setdefault(row, []).append((row_id, updated))
+        return grouped
+
+    def lineage(self, row: str) -> list[tuple[int, int | None]]:
+        """The row ids and last updates of the rows that have the same values."""
+        return self._by_row.get(row, [])
+
+
+def _parsed(json: Json) -> Type:
+    return type_from_json(json)
+
+
+def _text(types: dict[str, Type], row: dict[str, Json]) -> str:
+    values = {name: write_literal(type_, read_literal(type_, row.get(name))) for name, type_ in types.items()}
+    return dump_json({name: _ordered(types[name], value) for name, value in values.items()})
+
+
+def _ordered(type_: Type, value: Json) -> Json:
+    """A literal with the entries of maps in an order."""
+    match type_, value:
+        case StructType(fields), dict():
+            return {field.name: _ordered(field.type, value[field.name]) for field in fields}
+        case ListType(_, element), list():
+            return [_ordered(element, item) for item in value]
+        case MapType(_, key, _, item_type), {"keys": keys, "values": values}:
+            entries = zip(keys, values, strict=True)
+            return sorted(
+                ([_ordered(key, one), _ordered(item_type, item)] for one, item in entries),
+                key=lambda entry: json.dumps(entry[0]),
+            )
+        case _:
+            return value
+
+
+@frozen
+class Written:
+    """The table."""
+
+    table: Table
+    place: str
+    """The folder that it has to be in."""
+
+    @classmethod
+    def load(cls, location: str, place: str) -> Written:
+        """Load the table of a metadata file.
+
+        Raises:
+            NotExamined, SpecError: there is none, or it must be refused.
+        """
+        return cls(load_table(location), place)
+
+    @property
+    def format_version(self) -> int:
+        """Its format version."""
+        return int(self.table.metadata.format_version)
+
+    def schema_json(self) -> Json:
+        """The current schema."""
+        return type_to_json(self._schema.as_struct())
+
+    @property
+    def _schema(self) -> Schema:
+        return table_state(self.table.metadata).schema
+
+    def broken_rules(self) -> Iterator[tuple[str, str]]:
+        """The code and text of each rule that a validator of all levels and snapshots finds broken."""
+        report = validate(self.table.metadata_location, Level.ROWS, Local(), Snapshots("all"))
+        for finding in report.findings:
+            if finding.severity is Severity.ERROR:
+                yield finding.requirement, str(finding.violation).replace(self.place, "")
+
+    def partition(self) -> list[Json]:
+        """The default partition spec by the names of its sources."""
+        metadata = self.table.metadata
+        spec = next(spec for spec in metadata.partition_specs if spec.spec_id == metadata.default_spec_id)
+        return [
+            {"source": self._name(field.sources[0]), "transform": str(field.transform), "name": field.name}
+            for field in spec.fields
+        ]
+
+    def _name(self, field_id: int) -> str:
+        column = self._schema.find(field_id)
+        return "" if column is None else column.name
+
+    def sort(self) -> list[Json]:
+        """The default sort order by the names of its sources."""
+        metadata = self.table.metadata
+        order = next(order for order in metadata.sort_orders if order.order_id == metadata.default_sort_order_id)
+        return [
+            {
+                "source": self._name(field.sources[0]), "transform": str(field.transform),
+                "direction": field.direction.value, "null_order": field.null_order.value,
+            }
+            for field in order.fields
+        ]  # fmt: skip
+
+    def refs(self) -> list[str]:
+        """The names of branches and tags."""
+        return list(self.table.metadata.refs)
+
+    def has_snapshot(self, snapshot_id: int) -> bool:
+        """Whether a snapshot is still there."""
+        return any(snapshot.snapshot_id == snapshot_id for snapshot in self.table.metadata.snapshots)
+
+    def sequence_spans(self, snapshots: Sequence[str | None]) -> dict[int, tuple[int, int]]:
+        """For each operation the sequence numbers that its snapshots may have: above the first, up to the second."""
+        numbers = {str(one.snapshot_id): one.sequence_number for one in self.table.metadata.snapshots}
+        spans, low = {}, 0
+        for index, snapshot in enumerate(snapshots):
+            if snapshot in numbers:
+                spans[index] = (low, numbers[snapshot])
+                low = max(low, numbers[snapshot])
+        return spans
+
+    def read(self, *, snapshot_id: int | None = None, ref: str | None = None) -> Reading:
+        """Read a snapshot by its id, or a branch or tag; main is there even without a snapshot.
+
+        Raises:
+            NotExamined, SpecError: it cannot be read.
+        """
+        metadata = self.table.metadata
+        which: dict[str, Any] = {"snapshot_id": snapshot_id}
+        if ref is not None:
+            which = {"ref": ref} if ref in metadata.refs else {}
+        state = table_state(metadata, **which)
+        types = {column.name: column.type for column in state.schema.fields}
+        lineage = LINEAGE if metadata.format_version >= V3 else ()
+        columns: dict[str, list[Any]] = {name: [] for name in (*types, *lineage)}
+        for batch in read_table(self.table, select=list(columns), threads=1, **which):
+            for name in columns:
+                array = batch.column(name)
+                columns[name] += values_of(types[name], array) if name in types else array.to_pylist()
+        rows = [
+            {name: write_literal(types[name], value) for name, value in zip(types, row, strict=True)}
+            for row in zip(*(columns[name] for name in types), strict=True)
+        ]
+        snapshot = state.snapshot
+        return Reading(
+            columns={name: type_to_json(type_) for name, type_ in types.items()},
+            keys=tuple(_text(types, row) for row in rows),
+            row_ids=tuple(columns["_row_id"]) if lineage else None,
+            last_updated=tuple(columns["_last_updated_sequence_number"]) if lineage else (),
+            assigns_row_ids=snapshot is not None and snapshot.first_row_id is not None,
+        )

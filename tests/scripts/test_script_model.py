@@ -1,0 +1,207 @@
+"""The model tells from the statements alone what a table holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from conformance.scripts import Append, Create, Script, ScriptError, parse_script, script_json
+from conformance.scripts.model import TableState, rows_of, run_model
+
+ID = {"id": 1, "name": "id", "required": True, "type": "long"}
+P = {"id": 2, "name": "p", "required": False, "type": "string"}
+POINT = {
+    "id": 2, "name": "point", "required": False,
+    "type": {"type": "struct", "fields": [{"id": 3, "name": "x", "required": False, "type": "int"}]},
+}  # fmt: skip
+
+
+def eq(name: str, value: Any) -> dict[str, Any]:
+    return {"type": "eq", "term": name, "value": value}
+
+
+def script(*operations: dict[str, Any], version: int = 3, fields: Any = (ID, P), **create: Any) -> dict[str, Any]:
+    first = {"op": "create", "format_version": version, "schema": {"type": "struct", "fields": list(fields)}, **create}
+    return {"operations": [first, *operations]}
+
+
+def states(*operations: dict[str, Any], **more: Any) -> tuple[TableState, ...]:
+    return run_model(parse_script(script(*operations, **more)))
+
+
+def append(*ids: int, **more: Any) -> dict[str, Any]:
+    return {"op": "append", "rows": [{"id": str(id_), "p": chr(96 + id_)} for id_ in ids], **more}
+
+
+def facts(state: TableState, ref: str = "main") -> dict[str, tuple[str | None, int, int]]:
+    """Rows by id: the value of p, who the row is, and what changed it last."""
+    return {row.values["id"]: (row.values["p"], row.identity, row.updated) for row in state.refs[ref].rows}
+
+
+def test_rows_of_each_step() -> None:
+    found = states(append(1, 2), {"op": "delete", "filter": eq("id", 1)}, append(3))
+    assert [sorted(row["id"] for row in rows_of(state)) for state in found] == [[], ["1", "2"], ["2"], ["2", "3"]]
+    assert [state.changed for state in found] == [False, True, True, True]
+
+
+def test_an_update_keeps_rows_and_an_upsert_makes_new_ones() -> None:
+    found = states(
+        append(1, 2),
+        {"op": "update", "filter": eq("id", 1), "set": {"p": None}},
+        {"op": "upsert", "on": ["id"], "rows": [{"id": "2", "p": "z"}]},
+    )
+    assert facts(found[2]) == {"1": (None, 0, 2), "2": ("b", 1, 1)}
+    assert facts(found[3]) == {"1": (None, 0, 2), "2": ("z", 2, 3)}
+
+
+def test_a_merge_updates_what_it_finds_and_adds_the_rest() -> None:
+    merge = {"op": "merge", "on": ["id"], "rows": [{"id": "2", "p": "z"}, {"id": "3"}]}
+    assert facts(states(append(1, 2), merge)[-1]) == {"1": ("a", 0, 1), "2": ("z", 1, 2), "3": (None, 2, 2)}
+
+
+def test_null_keys_match_in_upserts_and_not_in_merges() -> None:
+    fields = ({**ID, "required": False}, P)
+    rows = {"op": "append", "rows": [{"p": "old"}]}
+    given = {"on": ["id"], "rows": [{"id": None, "p": "new"}]}
+    merged, upserted = (states(rows, {"op": op, **given}, fields=fields)[-1] for op in ("merge", "upsert"))
+    assert sorted(row["p"] for row in rows_of(merged)) == ["new", "old"]
+    assert [row["p"] for row in rows_of(upserted)] == ["new"]
+
+
+def test_two_rows_of_a_merge_for_one_row_make_no_sense() -> None:
+    with pytest.raises(ScriptError, match="/operations/2: merge: two rows"):
+        states(append(1), {"op": "merge", "on": ["id"], "rows": [{"id": "1"}, {"id": "1"}]})
+
+
+def test_equality_deletes_take_null_for_equal_to_null() -> None:
+    rows = {"op": "append", "rows": [{"id": "1"}, {"id": "2", "p": "b"}]}
+    assert list(facts(states(rows, {"op": "delete-equal", "rows": [{"p": None}]})[-1])) == ["2"]
+
+
+def test_predicates_have_two_values() -> None:
+    rows = {"op": "append", "rows": [{"id": "1"}, {"id": "2", "p": "b"}]}
+    assert list(facts(states(rows, {"op": "delete", "filter": {"type": "not", "child": eq("p", "x")}})[-1])) == []
+
+
+def test_compaction_keeps_who_rows_are() -> None:
+    found = states(append(1, 2), {"op": "update", "filter": True, "set": {"p": "x"}}, {"op": "compact"})
+    assert facts(found[3]) == facts(found[2])
+    assert not found[3].changed
+
+
+def test_a_column_that_comes_again_has_no_old_values() -> None:
+    again = {"op": "add", "name": "p", "type": "string"}
+    found = states(append(1), {"op": "alter-schema", "changes": [{"op": "drop", "name": "p"}, again]})
+    assert rows_of(found[-1]) == [{"id": "1", "p": None}]
+
+
+def test_old_rows_have_the_initial_default_and_new_ones_the_write_default() -> None:
+    add = {"op": "add", "name": "n", "type": "long", "default": 5}
+    change = {"op": "default", "name": "n", "default": 6}
+    found = states(append(1), {"op": "alter-schema", "changes": [add, change]}, append(2))
+    assert {row["id"]: row["n"] for row in rows_of(found[-1])} == {"1": "5", "2": "6"}
+
+
+def test_structs_are_by_name_and_follow_renames() -> None:
+    rows = {"op": "append", "rows": [{"id": "1", "point": {"x": 4}}]}
+    changes = [
+        {"op": "rename", "name": "point.x", "to": "y"},
+        {"op": "add", "parent": "point", "name": "x", "type": "string"},
+    ]
+    found = states(rows, {"op": "alter-schema", "changes": changes}, fields=(ID, POINT))
+    assert rows_of(found[-1]) == [{"id": "1", "point": {"y": 4, "x": None}}]
+
+
+def test_dates_become_timestamps() -> None:
+    fields = (ID, {**P, "type": "date"})
+    rows = {"op": "append", "rows": [{"id": "1", "p": "1969-12-31"}]}
+    promote = {"op": "alter-schema", "changes": [{"op": "promote", "name": "p", "type": "timestamp"}]}
+    assert rows_of(states(rows, promote, fields=fields)[-1])[0]["p"].startswith("1969-12-31T00:00:00")
+
+
+def test_branches_and_tags() -> None:
+    found = states(
+        append(1), {"op": "tag", "name": "t"}, {"op": "branch", "name": "b"},
+        append(2, branch="b"), {"op": "alter-schema", "changes": [{"op": "rename", "name": "p", "to": "q"}]},
+        {"op": "fast-forward", "to": "b"}, {"op": "rollback", "to": 1},
+    )  # fmt: skip
+    assert sorted(row["id"] for row in rows_of(found[4], "b")) == ["1", "2"]
+    assert [row["id"] for row in rows_of(found[4])] == ["1"]
+    assert sorted(row["id"] for row in rows_of(found[6])) == ["1", "2"]
+    assert [list(rows_of(found[7], ref)[0]) for ref in ("main", "b", "t")] == [["id", "q"], ["id", "q"], ["id", "p"]]
+    assert [row["id"] for row in rows_of(found[7])] == ["1"]
+
+
+@pytest.mark.parametrize(
+    ("operations", "said"),
+    [
+        ([{"op": "append", "rows": [{"p": "a"}]}], "null in the required column id"),
+        ([{"op": "append", "rows": [{"id": "1", "q": "a"}]}], "no column 'q'; it has id, p"),
+        ([{"op": "append", "rows": [{"id": "x"}]}], "not a long"),
+        ([append(1), {"op": "update", "filter": True, "set": {"id": None}}], "null in the required column id"),
+        ([append(1, branch="b")], "no branch 'b'"),
+        ([{"op": "tag", "name": "t"}], "main has no snapshot"),
+        ([append(1), {"op": "tag", "name": "main"}], "a reference 'main' already"),
+        ([append(1), append(2), {"op": "expire"}, {"op": "rollback", "to": 1}], "operation 1 is not to be had"),
+        ([append(1), {"op": "branch", "name": "b"}, append(2), {"op": "fast-forward", "to": "b"}], "main has moved"),
+        ([{"op": "upgrade", "format_version": 2}], "has version 3 already"),
+        ([{"op": "alter-schema", "changes": [{"op": "drop", "name": "z"}]}], "z"),
+        ([{"op": "alter-spec", "changes": [{"op": "remove", "name": "z"}]}], "no partition field 'z'"),
+        ([{"op": "delete", "filter": eq("z", 1)}], "no field with the name"),
+    ],
+)
+def test_operations_that_make_no_sense_are_named(operations: list[Any], said: str) -> None:
+    with pytest.raises(ScriptError, match=f"^/operations/{len(operations)}: .*{said}"):
+        states(*operations)
+
+
+def test_a_tag_is_not_made_where_its_schema_is_open() -> None:
+    rename = {"op": "alter-schema", "changes": [{"op": "rename", "name": "p", "to": "q"}]}
+    nothing = {"op": "delete", "filter": False}
+    with pytest.raises(ScriptError, match="is open"):
+        states(append(1), rename, nothing, {"op": "tag", "name": "t"})
+    assert states(append(1), nothing, rename, {"op": "tag", "name": "t"})[-1].refs["t"].schema.fields[1].name == "p"
+
+
+def test_versions_without_delete_files_have_no_equality_deletes() -> None:
+    with pytest.raises(ScriptError, match="version 1"):
+        states({"op": "delete-equal", "rows": [{"id": "1"}]}, version=1)
+
+
+@pytest.mark.parametrize(
+    ("json", "said"),
+    [
+        ([], "an object"),
+        ({"operations": []}, "/operations"),
+        ({"operations": [{"op": "append", "rows": []}]}, "/operations/0/op: create is the first"),
+        (script({"op": "drop"}), "/operations/1/op: no operation 'drop'"),
+        (script({"op": "append"}), "/operations/1: .*rows"),
+        (script({"op": "append", "rows": [1]}), "/operations/1/rows/0"),
+        (script({"op": "delete", "filter": True, "mode": "x"}), "/operations/1/mode"),
+        (script(version=4), "/operations/0/format_version"),
+    ],
+)
+def test_what_is_no_script_is_told_with_its_place(json: Any, said: str) -> None:
+    with pytest.raises(ScriptError, match=said):
+        parse_script(json)
+
+
+def test_scripts_become_the_json_that_they_were() -> None:
+    json = script(
+        append(1), append(2, branch="b"),
+        {"op": "merge", "on": ["id"], "rows": [{"id": "1"}], "mode": "merge-on-read"},
+        {"op": "sort", "fields": [{"source": "id", "transform": "bucket[4]", "direction": "desc",
+                                    "null_order": "nulls-last"}]},
+        {"op": "branch", "name": "b", "at": 1},
+        {"op": "properties", "set": {"a": "b"}, "remove": ["c"]},
+        partition=[{"source": "p", "transform": "identity", "name": "p"}], properties={"k": "v"},
+    )  # fmt: skip
+    assert script_json(parse_script(json)) == json
+
+
+def test_records_make_scripts() -> None:
+    schema = {"type": "struct", "fields": [ID]}
+    made = Script((Create(format_version=2, schema=schema), Append(rows=({"id": "1"},))))
+    assert script_json(made)["operations"][1] == {"op": "append", "rows": [{"id": "1"}]}
+    assert rows_of(run_model(made)[-1]) == [{"id": "1"}]
