@@ -9,6 +9,7 @@ from collections.abc import Mapping
 import attrs
 
 from spec_ref.errors import SpecError
+from spec_ref.formats.partition_statistics import unified_partition_type
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.schemas.name_mapping import NAME_MAPPING_PROPERTY, MappedField, read_name_mapping
 from spec_ref.schemas.schema import Column, Schema
@@ -48,6 +49,9 @@ class Context:
     level: Level
     buckets: int = 1
     """Into how many parts the facts about files are split, by a hash of their paths."""
+
+    counts_partitions: bool = False
+    """Whether manifests tell the sums of their partitions, for partition statistics."""
 
     @functools.cached_property
     def specs(self) -> Mapping[int, PartitionSpec]:
@@ -101,6 +105,21 @@ class Context:
         except SpecError:
             return None
 
+    @functools.cached_property
+    def unified_partition(self) -> StructType | None:
+        """The unified partition type; None where the type of a spec is not known."""
+        types = [self.partition_type(spec) for spec in reversed(self.metadata.partition_specs)]
+        return None if None in types else unified_partition_type(type_ for type_ in types if type_ is not None)
+
+    @functools.cached_property
+    def partition_fields_with_source(self) -> frozenset[int]:
+        """The partition fields whose source column the current schema has."""
+        fields = (field for spec in self.metadata.partition_specs for field in spec.fields)
+        return frozenset(
+            field.field_id for field in fields
+            if field.field_id is not None and any(self.schema.find(source) is not None for source in field.sources)
+        )  # fmt: skip
+
     def _all_fields(self) -> list[NestedField]:
         """The top-level fields of the current schema, and behind them those that only older ones have."""
         fields = {field.id: field for schema in self.metadata.schemas for field in schema.fields}
@@ -108,11 +127,15 @@ class Context:
         return list(fields.values())
 
     def __getstate__(self) -> tuple[object, ...]:
-        return self.metadata, self.metadata_location, self.level, self.buckets
+        return tuple(getattr(self, name) for name in _KNOWN)
 
     def __setstate__(self, state: tuple[object, ...]) -> None:
-        for name, value in zip(("metadata", "metadata_location", "level", "buckets"), state, strict=True):
+        for name, value in zip(_KNOWN, state, strict=True):
             object.__setattr__(self, name, value)
+
+
+_KNOWN = tuple(field.name for field in attrs.fields(Context))
+"""What is sent to executors: the fields, without what is computed from them."""
 
 
 @attrs.frozen
@@ -171,3 +194,9 @@ class Members:
 
     pairs: tuple[tuple[int, int], ...]
     """Checked snapshots with their parents, where both could be read."""
+
+    counted: frozenset[int] = frozenset()
+    """The places of the partition statistics files whose rows, and all manifests of whose snapshots, were read."""
+
+    without_deletes: frozenset[int] = frozenset()
+    """The snapshots that have no delete files but deletion vectors."""

@@ -17,6 +17,7 @@ from conformance.validate.context import Context, Members
 from conformance.validate.emitted import Facts
 from conformance.validate.finding import finding
 from conformance.validate.manifests import FILES, REFERENCES, ROW_IDS, row_bucket_size
+from conformance.validate.partition_statistics import PARTITIONS, STATISTICS, compare_partitions
 from spec_ref.findings import Finding, Severity, Tally
 from spec_ref.manifests.data_file import FileContent
 from spec_ref.manifests.entry import EntryStatus
@@ -28,7 +29,8 @@ def check_bucket(
     context: Context, members: Members, locations: Mapping[int, str], facts: Iterable[Facts]
 ) -> tuple[Finding, ...]:
     """What is wrong with the facts of one bucket."""
-    rows: dict[str, list[pa.RecordBatch]] = {"files": [], "references": [], "row-ids": []}
+    rows: dict[str, list[pa.RecordBatch]] = {"files": [], "references": [], "row-ids": [], "partitions": [],
+                                             "statistics": []}  # fmt: skip
     bucket = 0
     for fact in facts:
         bucket = fact.bucket
@@ -45,6 +47,10 @@ def check_bucket(
     ranges = _sorted(rows["row-ids"], ROW_IDS)
     if ranges.num_rows:
         tally.add(_row_ids(context, bucket, members, locations, ranges))
+    if members.counted:
+        partitions = pa.Table.from_batches(rows["partitions"], schema=PARTITIONS)
+        statistics = pa.Table.from_batches(rows["statistics"], schema=STATISTICS)
+        tally.add(compare_partitions(context, members, partitions, statistics))
     return tally.findings()
 
 

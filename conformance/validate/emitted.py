@@ -24,7 +24,7 @@ class Facts:
 
     bucket: int
     kind: str
-    """``files``, ``references`` or ``row-ids``."""
+    """``files``, ``references``, ``row-ids``, ``partitions`` or ``statistics``."""
 
     rows: pa.RecordBatch
 
@@ -80,4 +80,12 @@ class Seen:
     writers: frozenset[str]
 
 
-Emitted: TypeAlias = Findings | Facts | ManifestSums | Seen
+@attrs.frozen
+class StatisticsRead:
+    """That the rows of a partition statistics file were read, so that they can be compared."""
+
+    place: int
+    """Its place in the metadata."""
+
+
+Emitted: TypeAlias = Findings | Facts | ManifestSums | Seen | StatisticsRead

@@ -17,6 +17,7 @@ from conformance.validate.manifests import load
 from conformance.validate.opened import Opened, open_file
 from conformance.validate.rows import row_findings
 from conformance.validate.tolerated import tolerate
+from conformance.validate.values import same_type
 from spec_ref.errors import SpecError, Violation
 from spec_ref.findings import Finding, Severity, Tally
 from spec_ref.formats.puffin import PuffinFile, read_puffin
@@ -27,7 +28,6 @@ from spec_ref.manifests.entry import ManifestEntry
 from spec_ref.manifests.manifest import Manifest
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.records import evolve
-from spec_ref.schemas.evolution import promotable
 from spec_ref.schemas.reserved_ids import BY_ID, MAX_TABLE_FIELD_ID
 from spec_ref.schemas.types import LONG, STRING, ListType, MapType, StructType, Type, is_primitive, kind
 
@@ -276,7 +276,7 @@ def _column(context: Context, location: str, field_id: int, name: str, type_: Ty
         return
     version = context.metadata.format_version
     older = context.older_types.get(field_id, ())
-    if not any(_same(type_, one, promoted=functools.partial(promotable, version=version)) for one in (known, *older)):
+    if not any(same_type(type_, one, version) for one in (known, *older)):
         yield finding(
             "EVO001", "a column of a data file has a type that the table's column never had", file=location, path=name,
             found=_brief(type_), expected=_brief(known),
@@ -285,15 +285,6 @@ def _column(context: Context, location: str, field_id: int, name: str, type_: Ty
 
 def _brief(type_: Type) -> str:
     return str(type_) if is_primitive(type_) else kind(type_)
-
-
-def _same(found: Type, wanted: Type, promoted: functools.partial[bool]) -> bool:
-    """Whether a column of a type can be read as one of another; what is inside of nested types is compared by id."""
-    if not is_primitive(found) or not is_primitive(wanted):
-        return kind(found) == kind(wanted)
-    if kind(found) == kind(wanted) and kind(found) in ("geometry", "geography"):
-        return True  # Avro and ORC do not store the parameters
-    return found == wanted or promoted(found, wanted)
 
 
 # Deletion vectors

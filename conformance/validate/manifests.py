@@ -17,7 +17,9 @@ from conformance.validate.emitted import Emitted, Facts, Findings, ManifestSums,
 from conformance.validate.finding import finding
 from conformance.validate.fingerprints import Evidence, suspect
 from conformance.validate.listed import INTEGERS, Listing
+from conformance.validate.partition_statistics import partition_facts
 from conformance.validate.tolerated import tolerate
+from conformance.validate.values import exact, partition_values
 from spec_ref.errors import SpecError
 from spec_ref.findings import Finding, Severity, Tally, in_file
 from spec_ref.formats.avro_container import SCHEMA_KEY, open_container, write_container
@@ -92,6 +94,8 @@ def check_manifest_task(context: Context, task: ManifestTask) -> Iterator[Emitte
                 tally.add(listing.add(columns))
             sums.add(columns)
             yield from _facts(context, task, columns)
+            if context.counts_partitions:
+                yield from partition_facts(context, task, columns)
     except SpecError as error:
         tally.add([Finding(attrs.evolve(error.violation, file=task.location), Severity.ERROR)])
     else:
@@ -250,7 +254,7 @@ def _field_hashes(columns: ManifestColumns, field_id: int) -> npt.NDArray[np.uin
         pass
     values = partition_values(columns, field_id)
     distinct: dict[Any, int] = {}
-    codes = [distinct.setdefault(_exact(value), len(distinct)) for value in values]
+    codes = [distinct.setdefault(exact(value), len(distinct)) for value in values]
     of_values = [zlib.crc32(repr(value).encode()) for value in distinct]
     return np.array(of_values, np.uint64)[codes]
 
@@ -261,19 +265,6 @@ def _mixed(values: npt.NDArray[np.uint64], valid: npt.NDArray[np.bool_]) -> npt.
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
     return np.where(valid, mixed ^ (mixed >> np.uint64(31)), np.uint64(1))
-
-
-def _exact(value: Any) -> Any:
-    """Floating-point values by their bits, all NaNs being one (SCN013)."""
-    return ("float", value.hex()) if isinstance(value, float) else value
-
-
-def partition_values(columns: ManifestColumns, field_id: int) -> list[Any]:
-    """The values of a partition field; all None where the tuples do not have it, which the schema's check tells."""
-    try:
-        return columns.partition(field_id)
-    except SpecError:
-        return [None] * len(columns)
 
 
 # Sums

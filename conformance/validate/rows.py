@@ -16,20 +16,20 @@ import pyarrow.compute as pc
 
 from conformance.validate.context import Context
 from conformance.validate.finding import finding
+from conformance.validate.nested_bounds import Beyond
 from conformance.validate.opened import Opened
 from conformance.validate.sorted_rows import Ascending, SortKey, sort_key
+from conformance.validate.values import exact
 from spec_ref.errors import SpecError, shown
 from spec_ref.findings import Finding, Severity
 from spec_ref.formats.arrow_values import values_of
-from spec_ref.formats.geo_bounds import GeoPoint
 from spec_ref.formats.metrics import (
     ColumnMetrics,
-    encoded_bounds,
     is_geospatial,
     leaves,
     order_of,
 )
-from spec_ref.formats.metrics_columnar import metrics_of_array, storage_of
+from spec_ref.formats.metrics_columnar import leaf_names, metrics_of_array, storage_of
 from spec_ref.manifests.data_file import FileContent, FileFormat
 from spec_ref.manifests.rules_columnar import signed_order
 from spec_ref.partitioning.transforms import Identity, Transform, UnknownTransform, Void
@@ -98,6 +98,7 @@ class _Checks:
         self.metrics = {
             field_id: ColumnMetrics(type_) for field_id, (_, type_) in self.leaves.items() if self._counted(field_id)
         }
+        self.beyond = {field_id: self._beyond(field_id) for field_id in self.metrics if self._is_bounded(field_id)}
         self.partition = _Partition(place, self.leaves) if place.data_file.content is not _POSITIONS else None
         self.order = self._order()
         self.deletes = _PositionDeletes(place) if place.data_file.content is _POSITIONS else None
@@ -111,6 +112,17 @@ class _Checks:
             data_file.upper_bounds,
         )  # fmt: skip
         return any(field_id in (counts or {}) for counts in maps) or self._required(field_id)
+
+    def _is_bounded(self, field_id: int) -> bool:
+        """Whether the column has bounds that are no single values."""
+        data_file, type_ = self.place.data_file, self.leaves[field_id][1]
+        has_bounds = field_id in {**(data_file.lower_bounds or {}), **(data_file.upper_bounds or {})}
+        return has_bounds and (is_geospatial(type_) or isinstance(type_, VariantType))
+
+    def _beyond(self, field_id: int) -> Beyond:
+        data_file = self.place.data_file
+        lower, upper = ((bounds or {}).get(field_id) for bounds in (data_file.lower_bounds, data_file.upper_bounds))
+        return Beyond(self.leaves[field_id][1], lower, upper)
 
     def names(self) -> list[str]:
         """The top-level columns that are looked at."""
@@ -149,7 +161,13 @@ class _Checks:
         for field_id, so_far in self.metrics.items():
             path, type_ = self.leaves[field_id]
             column = batch.column(path)
-            self.metrics[field_id] = so_far.merged(metrics_of_array(type_, column))
+            if field_id in self.beyond:
+                self.beyond[field_id].add(column)
+            if is_geospatial(type_):  # whose metrics would keep all objects
+                found = ColumnMetrics(type_, len(column), column.null_count)
+            else:
+                found = metrics_of_array(type_, column)
+            self.metrics[field_id] = so_far.merged(found)
         if self.partition is not None:
             self.partition.add(batch)
         if self.order is not None and batch.length:
@@ -171,6 +189,9 @@ class _Checks:
             )  # fmt: skip
         for field_id, metrics in self.metrics.items():
             yield from self._column(field_id, metrics)
+        for field_id, beyond in self.beyond.items():
+            name = f"/{'/'.join(leaf_names(self.opened.struct, self.leaves[field_id][0]))}"
+            yield from beyond.findings(field_id, name, self.location, self.place.manifest, self.place.said("")[:-1])
         if self.partition is not None:
             yield from self.partition.findings()
         if self.order is not None and self.order.broken is not None:
@@ -206,7 +227,7 @@ class _Checks:
 
     def _bounds(self, field_id: int, metrics: ColumnMetrics) -> Iterator[Finding]:
         data_file, type_ = self.place.data_file, metrics.type
-        if metrics.lower is None or isinstance(type_, VariantType):
+        if metrics.lower is None:  # also of variants and geometries, which are held against their bounds one by one
             return
         for attribute, code, extreme in (
             ("lower_bounds", "DFL016", metrics.lower), ("upper_bounds", "DFL017", metrics.upper)
@@ -219,13 +240,9 @@ class _Checks:
             except SpecError:  # not of the type: told by the rules of entries
                 continue
             is_lower = attribute == "lower_bounds"
-            if is_geospatial(type_):
-                wrong, told = _outside(metrics, bound, is_lower=is_lower)
-            else:
-                key = order_of(type_)
-                first, second = (key(bound), key(extreme)) if is_lower else (key(extreme), key(bound))
-                wrong, told = bool(first > second), shown(extreme)
-            if wrong:
+            key = order_of(type_)
+            first, second = (key(bound), key(extreme)) if is_lower else (key(extreme), key(bound))
+            if first > second:
                 end = "lower" if is_lower else "upper"
                 is_orc = data_file.file_format is FileFormat.ORC
                 tolerated = signed_order(type_, bound, extreme, is_lower=is_lower) or (
@@ -234,7 +251,7 @@ class _Checks:
                 yield finding(
                     code, f"a value is {'below' if is_lower else 'above'} the {end} bound", file=self.place.manifest,
                     path=self.place.said(f"{attribute}/{field_id}"), found=bound,
-                    expected=f"at {'most' if is_lower else 'least'} {told}",
+                    expected=f"at {'most' if is_lower else 'least'} {shown(extreme)}",
                     severity=Severity.TOLERATED if tolerated else Severity.ERROR,
                 )  # fmt: skip
 
@@ -252,19 +269,6 @@ _SECOND = {"timestamp": 10**6, "timestamptz": 10**6, "timestamp_ns": 10**9, "tim
 
 
 _POSITIONS = FileContent.POSITION_DELETES
-
-
-def _outside(metrics: ColumnMetrics, bound: GeoPoint, *, is_lower: bool) -> tuple[bool, str]:
-    """Whether a corner cuts off objects, in x and y; a box across the antimeridian may have a lower x above."""
-    lower, upper = encoded_bounds(metrics, None)
-    data = lower if is_lower else upper
-    if data is None:
-        return False, ""
-    corner = decode_bound(metrics.type, data)
-    pairs = [(bound.y, corner.y)]
-    if kind(metrics.type) != "geography":  # whose west may be east of its east
-        pairs.append((bound.x, corner.x))
-    return any(one > two if is_lower else one < two for one, two in pairs), shown(corner)
 
 
 class _Partition:
@@ -287,9 +291,9 @@ class _Partition:
         for field_id, _, transform, path, type_ in self.fields:
             if field_id in self.wrong or not batch.length:
                 continue
-            wanted = _exact(self.place.data_file.partition.get(field_id))
+            wanted = exact(self.place.data_file.partition.get(field_id))
             for value in _results(transform, type_, batch.column(path)):
-                if _exact(value) != wanted:
+                if exact(value) != wanted:
                     self.wrong[field_id] = value
                     break
             if field_id in self.wrong and kind(type_) in _SECOND and self.place.data_file.file_format is FileFormat.ORC:
@@ -300,7 +304,7 @@ class _Partition:
     @staticmethod
     def _fits(transform: Transform, type_: Type, value: Any, wanted: Any) -> bool:
         def fits(one: Any) -> bool:
-            return bool(_exact(transform.apply(type_, one)) == wanted)
+            return bool(exact(transform.apply(type_, one)) == wanted)
 
         return fits(value) or (value is not None and early_in_orc(type_, value, fits))
 
@@ -313,11 +317,6 @@ class _Partition:
                     expected=f"{transform} {shown(self.place.data_file.partition.get(field_id))}",
                     severity=Severity.TOLERATED if field_id in self.early else Severity.ERROR,
                 )  # fmt: skip
-
-
-def _exact(value: Any) -> Any:
-    """Floating-point values by their bits, all NaNs being one (SCN013)."""
-    return ("float", value.hex()) if isinstance(value, float) else value
 
 
 def _results(transform: Transform, type_: Type, column: Any) -> list[Any]:
@@ -341,7 +340,7 @@ def _unique(column: Any) -> Any:
 
 
 def _distinct(values: Sequence[Any]) -> list[Any]:
-    return list({_exact(value): value for value in values}.values())
+    return list({exact(value): value for value in values}.values())
 
 
 class _PositionDeletes:

@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import attrs
 
 from conformance.failures import NotExamined, UsageError
-from conformance.pipeline.file_access import FileAccessError, file_size, read_bytes
+from conformance.pipeline.file_access import read_bytes
 from conformance.pipeline.tables import metadata_location
 from conformance.validate.context import Context, FilesTask, Level, ManifestTask, Members
 from conformance.validate.cross_files import check_bucket
-from conformance.validate.emitted import Emitted, Facts, Findings, ManifestSums, Seen
+from conformance.validate.emitted import Emitted, Facts, Findings, ManifestSums, Seen, StatisticsRead
 from conformance.validate.engines import Engine
 from conformance.validate.files import check_files_task
-from conformance.validate.finding import all_of, finding
+from conformance.validate.finding import finding
 from conformance.validate.manifest_lists import Listed, check_list, list_tasks, manifest_tasks
 from conformance.validate.manifests import check_manifest_task
+from conformance.validate.partition_statistics import (
+    PartitionStatisticsTask,
+    check_partition_statistics_task,
+    partition_statistics_tasks,
+)
 from conformance.validate.readability import features_of
+from conformance.validate.table_statistics import check_statistics_task, statistics_tasks
 from conformance.validate.totals import check_totals
 from spec_ref.errors import SpecError
 from spec_ref.findings import Finding, Tally
 from spec_ref.table_metadata import TableMetadata, check_metadata, read_metadata
 from spec_ref.table_metadata.files import MAX_METADATA_BYTES
-from spec_ref.table_metadata.statistics_files import check_statistics_file
 
 FILES_AT_ONCE = 64
 """Files of one task."""
@@ -170,6 +175,9 @@ class _Deep:
         self.manifests = self.entries = 0
         self.features: frozenset[str] = frozenset()
         self.writers: set[str] = set()
+        self.read: set[int] = set()
+        """The places of the partition statistics files that could be read."""
+
         self._tasks: dict[int, ManifestTask] = {}
 
     def run(self, chosen: Sequence[int]) -> None:
@@ -181,7 +189,14 @@ class _Deep:
         tasks, members = manifest_tasks(context, lists, listed)
         tasks = _needed(tasks, members)
         self.context = context = attrs.evolve(context, buckets=_buckets(tasks))
+        checked = frozenset(members.checked)
+        counting = partition_statistics_tasks(context, checked) if context.level.includes(Level.FILES) else ()
+        self.context = context = attrs.evolve(context, counts_partitions=bool(counting))
         sums = self._sums(self.engine.stage(context, check_manifest_task, tasks, "manifests", facts=True))
+        self._sums(
+            self.engine.stage(context, check_partition_statistics_task, counting, "partition statistics", facts=True)
+        )
+        members = self._compared(members, counting, sums)
         self.manifests = sum(task.checked for task in tasks)
         locations = {task.number: task.location for task in tasks}
         check = functools.partial(check_bucket, context, members, locations)
@@ -191,7 +206,22 @@ class _Deep:
         if context.level.includes(Level.FILES):
             files = list(_files_tasks(tasks, sums))
             self._sums(self.engine.stage(context, check_files_task, files, "files"))
-            self.tally.add(_statistics(context, frozenset(members.checked)))
+            self._sums(
+                self.engine.stage(context, check_statistics_task, statistics_tasks(context, checked), "statistics")
+            )
+
+    def _compared(
+        self, members: Members, counting: Sequence[PartitionStatisticsTask], sums: Mapping[int, ManifestSums]
+    ) -> Members:
+        """The members, with what partition statistics can be compared with."""
+        whole = {one for one in members.checked if members.of_snapshot[one] <= sums.keys()}
+        counted = (task.place for task in counting if task.place in self.read and task.statistics.snapshot_id in whole)
+        without_deletes = (
+            one for one in whole
+            if not any(sums[number].live.position_delete_files or sums[number].live.equality_delete_files
+                       for number in members.of_snapshot[one])
+        )  # fmt: skip
+        return attrs.evolve(members, counted=frozenset(counted), without_deletes=frozenset(without_deletes))
 
     def _sums(self, emitted: Iterable[Emitted]) -> dict[int, ManifestSums]:
         sums = {}
@@ -207,6 +237,8 @@ class _Deep:
                 case Seen(features, writers):
                     self.features |= features
                     self.writers |= writers
+                case StatisticsRead(place):
+                    self.read.add(place)
                 case Facts():
                     raise AssertionError("an engine keeps facts to itself")
         return sums
@@ -241,36 +273,3 @@ def _files_tasks(tasks: Sequence[ManifestTask], sums: dict[int, ManifestSums]) -
         if task.checked and task.number in sums:
             for start in range(0, sums[task.number].entries, FILES_AT_ONCE):
                 yield FilesTask(task, start, start + FILES_AT_ONCE)
-
-
-def _statistics(context: Context, checked: frozenset[int]) -> Iterator[Finding]:
-    """The statistics files of the snapshots that are checked."""
-    file = context.metadata_location
-    for place, statistics in enumerate(context.metadata.statistics):
-        path = f"/statistics/{place}"
-        if statistics.snapshot_id not in checked:
-            continue
-        try:
-            data = read_bytes(statistics.statistics_path)
-        except FileAccessError as error:
-            told = f"the statistics file cannot be read: {error.reason}"
-            yield finding("STA002", told, file=file, path=f"{path}/statistics-path", found=statistics.statistics_path)
-            continue
-        for problem in check_statistics_file(statistics, data):
-            own = problem.requirement.startswith("STA")
-            yield from all_of([problem], file=file if own else statistics.statistics_path, under=path if own else "")
-    for place, partition in enumerate(context.metadata.partition_statistics):
-        path = f"/partition-statistics/{place}"
-        if partition.snapshot_id not in checked:
-            continue
-        try:
-            size = file_size(partition.statistics_path)
-        except FileAccessError as error:
-            told = f"the partition statistics file cannot be read: {error.reason}"
-            yield finding("STA014", told, file=file, path=f"{path}/statistics-path", found=partition.statistics_path)
-            continue
-        if size != partition.file_size_in_bytes:
-            yield finding(
-                "STA015", "the size is not that of the file", file=file, path=f"{path}/file-size-in-bytes",
-                found=partition.file_size_in_bytes, expected=str(size),
-            )  # fmt: skip

@@ -119,14 +119,19 @@ def decode_variant_bound(data: bytes) -> dict[str, tuple[Type, Any]]:
     bound = {}
     for path, child in node.items():
         with at(f"/{_pointer(path)}"):
-            bound[path] = _typed(child)
+            bound[path] = typed(child)
     return bound
+
+
+def class_of(type_: Type) -> str:
+    """The equivalence class of the encoding that values of a type are in."""
+    return _CLASSES.get(kind(type_), kind(type_))
 
 
 def check_same_types(lower: VariantBound, upper: VariantBound) -> None:
     """Raise a `SpecError` (BND006) where a path has a lower and an upper bound of different variant types."""
     for path in lower.keys() & upper.keys():
-        found = [_CLASSES.get(kind(bound[path][0]), kind(bound[path][0])) for bound in (lower, upper)]
+        found = [class_of(bound[path][0]) for bound in (lower, upper)]
         if found[0] != found[1]:
             message = "lower and upper bound of a field have different types"
             raise violation("BND006", message, found=" and ".join(found), path=f"/{_pointer(path)}")
@@ -159,7 +164,12 @@ def _scalar(type_: Type, value: Any) -> Scalar:
     return Scalar(_WRITTEN[kind(type_)], value)
 
 
-def _typed(node: Node) -> tuple[Type, Any]:
+def typed(node: Node) -> tuple[Type, Any]:
+    """The type and the value of a primitive.
+
+    Raises:
+        SpecError: BND005 for null, an object or an array.
+    """
     match node:
         case Scalar(physical, value) if physical in DECIMAL_DIGITS:
             return DecimalType(DECIMAL_DIGITS[physical], -value.as_tuple().exponent), value

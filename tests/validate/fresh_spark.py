@@ -19,16 +19,17 @@ cast(1577836800 + id * 40000 AS timestamp) AS ts, named_struct('a', cast(id AS i
 FROM range({first}, {last})"""
 
 NOW = "TIMESTAMP '2024-02-29 01:02:03'"
+STATISTICS = ["CALL fresh.system.compute_partition_stats('{n}')", "CALL fresh.system.compute_table_stats('{n}')"]
 NESTED = "named_struct('a', 3000000000L, 'b', array(1L))"
 
 FEATURES = {
     "plain": ("", ["INSERT INTO {t} {more}"]),
-    "partitioned": ("PARTITIONED BY (bucket(4, id), months(ts), truncate(2, s))", ["INSERT INTO {t} {more}"]),
+    "partitioned": ("PARTITIONED BY (bucket(4, id), months(ts), truncate(2, s))", ["INSERT INTO {t} {more}", *STATISTICS]),
     "merge-on-read": (
         "PARTITIONED BY (k)",
         [
             "INSERT INTO {t} {more}", "DELETE FROM {t} WHERE id % 4 = 1", "UPDATE {t} SET d = -1.0 WHERE id = 8",
-            "DELETE FROM {t} WHERE id IN (2, 8)",
+            "DELETE FROM {t} WHERE id IN (2, 8)", *STATISTICS,
         ],
     ),
     "copy-on-write": (
@@ -41,6 +42,7 @@ FEATURES = {
             "ALTER TABLE {t} ADD COLUMN extra string", "ALTER TABLE {t} ADD PARTITION FIELD bucket(3, id)",
             "ALTER TABLE {t} DROP COLUMN d",
             "INSERT INTO {t} SELECT 99L, 1, 'x', 2.5BD, DATE '2024-02-29', {now}, {n9}, 'new'",
+            *STATISTICS,
         ],
     ),
     "sorted": ("", ["ALTER TABLE {t} WRITE ORDERED BY k DESC NULLS LAST, id", "INSERT INTO {t} {more}"]),
@@ -96,6 +98,8 @@ def main(folder: str, wanted: list[str]) -> None:
             f"CREATE TABLE {table} USING iceberg {layout} TBLPROPERTIES ({told}) AS {ROWS.format(first=0, last=12)}"
         )
         for statement in statements:
+            if file_format == "orc" and "compute_partition_stats" in statement:
+                continue  # Iceberg-Java 1.12 has no writer of them in ORC
             spark.sql(
                 statement.format(t=table, n=f"db.{name}", n9=NESTED, now=NOW, more=ROWS.format(first=12, last=20))
             )

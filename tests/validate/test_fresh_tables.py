@@ -25,6 +25,7 @@ pytestmark = pytest.mark.engine
 def errors(location: str) -> list[str]:
     report = validate(location, Level.ROWS, Local(), Snapshots("all"))
     assert report.entries
+    assert not any("was not" in one.violation.message or "were not" in one.violation.message for one in report.findings)
     return [str(finding) for finding in report.findings if finding.severity is Severity.ERROR]
 
 

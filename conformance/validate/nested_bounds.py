@@ -1,0 +1,141 @@
+"""Whether rows are within the bounds of columns that are no single values (Bounds for Geometry and Geography; Variant).
+
+Each value is held against the bounds as it comes, and nothing is kept of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow.compute as pc
+
+from conformance.validate.finding import finding, of
+from spec_ref.errors import SpecError, Violation
+from spec_ref.findings import Finding, Severity
+from spec_ref.formats.arrow_values import values_of
+from spec_ref.formats.geo_bounds import GeoPoint
+from spec_ref.formats.geometry import coordinates
+from spec_ref.formats.variant import decode_variant
+from spec_ref.formats.wkb import read_wkb
+from spec_ref.schemas.types import Type, VariantType, kind
+from spec_ref.single_value.bounds import decode_bound
+from spec_ref.single_value.variant_values import check_within
+
+TOLD = 100
+"""Of how many broken values of a column the first places are kept."""
+
+_DIMENSIONS = "xyzm"
+
+
+def decoded(type_: Type, data: bytes | None) -> Any:
+    """A bound; None where there is none, or none of the type, which the rules of entries tell."""
+    try:
+        return None if data is None else decode_bound(type_, data)
+    except SpecError:
+        return None
+
+
+class Beyond:
+    """The values of a column that are not within its bounds."""
+
+    def __init__(self, type_: Type, lower: bytes | None, upper: bytes | None) -> None:
+        self.type = type_
+        self.lower, self.upper = decoded(type_, lower), decoded(type_, upper)
+        self.row = 0
+        self.is_shredded = False
+        self.problems: dict[tuple[str, str], Violation] = {}
+        """The first of each code and place."""
+
+    def add(self, column: Any) -> None:
+        """Look at more rows."""
+        if isinstance(self.type, VariantType):
+            self._variants(column)
+        else:
+            self._objects(column)
+        self.row += len(column)
+
+    def _keep(self, problem: Violation) -> None:
+        if len(self.problems) < TOLD:
+            self.problems.setdefault((problem.requirement, problem.path), problem)
+
+    def _variants(self, column: Any) -> None:
+        if column.type.get_field_index("typed_value") >= 0:
+            self.is_shredded = True
+            return
+        for value in values_of(self.type, column):
+            if value is None:
+                continue
+            try:
+                node = decode_variant(value)
+            except SpecError as error:
+                self._keep(Violation(requirement=error.violation.requirement, message=error.violation.message, path=""))
+                continue
+            for problem in check_within(node, self.lower, self.upper):
+                self._keep(problem)
+
+    def _objects(self, column: Any) -> None:
+        kernels: Any = pc
+        for value in kernels.unique(column).to_pylist():
+            if value is None:
+                continue
+            try:
+                positions = list(coordinates(read_wkb(value)))
+            except SpecError as error:
+                self._keep(error.violation)
+                continue
+            for position in positions:
+                for problem in self._beyond(position):
+                    self._keep(problem)
+
+    def _beyond(self, position: tuple[float, ...]) -> Iterator[Violation]:
+        """Where a position is outside of the box; a dimension that a corner leaves out has no end there."""
+        for name, ordinate in zip(_DIMENSIONS, position, strict=True):
+            if math.isnan(ordinate):
+                continue
+            low, high = _end(self.lower, name), _end(self.upper, name)
+            if name == "x" and low is not None and high is not None and low > high and kind(self.type) == "geography":
+                if high < ordinate < low:
+                    message = "an object is outside of the box across the antimeridian"
+                    yield _outside("BND002", message, "/lower_bounds", ordinate, f"at least {low}, or at most {high}")
+                continue
+            if low is not None and ordinate < low:
+                yield _outside(
+                    "BND001", f"{name} of an object is below the box", "/lower_bounds", ordinate, f">= {low}"
+                )
+            if high is not None and ordinate > high:
+                yield _outside(
+                    "BND001", f"{name} of an object is above the box", "/upper_bounds", ordinate, f"<= {high}"
+                )
+
+    def findings(self, field_id: int, name: str, location: str, manifest: str, entry: str) -> Iterator[Finding]:
+        """What is wrong: with values in the data file, with bounds in the entry of the manifest.
+
+        Args:
+            field_id: the column.
+            name: its path in the file.
+            location: the data file.
+            manifest: the manifest.
+            entry: the path of the data file's entry there.
+        """
+        if self.is_shredded and (self.lower or self.upper):
+            told = "bounds of a variant were not compared with the rows: it is shredded, and not put together here"
+            yield finding("BND007", told, file=location, path=name, severity=Severity.INFO)
+        for problem in self.problems.values():
+            attribute, _, path = problem.path.partition("#")
+            if not attribute.endswith("_bounds"):
+                yield of(problem, file=location, under=name)
+                continue
+            where = f"{entry}{attribute}/{field_id}" + (f"#{path}" if path else "")
+            yield finding(problem.requirement, problem.message, file=manifest, path=where, found=problem.found,
+                          expected=problem.expected)  # fmt: skip
+
+
+def _end(corner: GeoPoint | None, name: str) -> float | None:
+    found: float | None = None if corner is None else getattr(corner, name)
+    return None if found is None or math.isnan(found) else found
+
+
+def _outside(code: str, message: str, path: str, found: float, expected: str) -> Violation:
+    return Violation(requirement=code, message=message, path=path, found=repr(found), expected=expected)

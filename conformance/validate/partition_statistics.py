@@ -1,0 +1,399 @@
+"""Checking partition statistics files: their schema, their rows, and what the rows count (Partition Statistics File).
+
+The counts are computed anew from the manifests of the snapshot: a manifest emits the sums of each of its partitions, a
+statistics file its rows, and both meet in the bucket of the partition. Nothing holds all partitions.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+import pyarrow as pa
+
+from conformance.pipeline.file_access import FileAccessError, file_size, open_input
+from conformance.validate.context import Context, ManifestTask, Members
+from conformance.validate.emitted import Emitted, Facts, Findings, StatisticsRead
+from conformance.validate.finding import all_of, finding
+from conformance.validate.opened import Opened, open_file
+from conformance.validate.values import exact, partition_values, same_type
+from spec_ref.errors import SpecError
+from spec_ref.findings import Finding, Severity, Tally
+from spec_ref.formats.arrow_values import values_of
+from spec_ref.formats.partition_statistics import (
+    PartitionStatistics,
+    check_order,
+    check_row,
+    file_type,
+    read_row,
+)
+from spec_ref.manifests.columns import ManifestColumns
+from spec_ref.manifests.data_file import FileContent, FileFormat
+from spec_ref.records import field_rules
+from spec_ref.schemas.types import NestedField, StructType
+from spec_ref.table_metadata.statistics import PartitionStatisticsFile
+from spec_ref.versions import V2, V3, FormatVersion
+
+PARTITION = 1
+"""The field id of the partition tuple."""
+
+_RULES = field_rules(PartitionStatistics)
+
+COUNTED = (
+    "data_record_count", "data_file_count", "total_data_file_size_in_bytes", "position_delete_record_count",
+    "position_delete_file_count", "dv_count", "equality_delete_record_count", "equality_delete_file_count",
+)  # fmt: skip
+"""What the manifests tell exactly."""
+
+_KEY: list[tuple[str, pa.DataType]] = [("key", pa.string())]
+_NUMBERS: list[tuple[str, pa.DataType]] = [(name, pa.int64()) for name in COUNTED]
+PARTITIONS = pa.schema([
+    *_KEY, ("manifest", pa.int32()), *_NUMBERS, ("vector_records", pa.int64()), ("added_at", pa.int64()),
+])  # fmt: skip
+"""The live files of one partition in one manifest; the key stands for the tuple in the unified partition type."""
+
+STATISTICS = pa.schema([
+    *_KEY, ("file", pa.int32()), ("row", pa.int64()), *_NUMBERS, ("total_record_count", pa.int64()),
+    ("last_updated_at", pa.int64()), ("last_updated_snapshot_id", pa.int64()),
+])  # fmt: skip
+"""A row of a partition statistics file; null for what is not given, or was told to be wrong."""
+
+BATCH_ROWS = 1 << 14
+
+
+@attrs.frozen
+class PartitionStatisticsTask:
+    """One partition statistics file."""
+
+    place: int
+    """Its place in the metadata."""
+
+    statistics: PartitionStatisticsFile
+
+
+def partition_statistics_tasks(context: Context, checked: frozenset[int]) -> tuple[PartitionStatisticsTask, ...]:
+    """The partition statistics files of the snapshots that are checked."""
+    listed = enumerate(context.metadata.partition_statistics)
+    return tuple(PartitionStatisticsTask(place, one) for place, one in listed if one.snapshot_id in checked)
+
+
+# What manifests count
+
+
+def partition_facts(context: Context, task: ManifestTask, columns: ManifestColumns) -> Iterator[Facts]:
+    """The sums of the partitions of some entries, where a snapshot has partition statistics that tell of them."""
+    unified, spec = context.unified_partition, columns.manifest.spec
+    live = np.nonzero(columns.live)[0]
+    if unified is None or spec is None or not len(live):
+        return
+    known = {field.field_id for field in spec.fields}
+    tuples = [partition_values(columns, field.id) if field.id in known else [None] * len(columns)
+              for field in unified.fields]  # fmt: skip
+    places: dict[str, int] = {}
+    rows = list(zip(*tuples, strict=True)) if tuples else [()] * len(columns)
+    code = np.array([places.setdefault(_key(rows[row]), len(places)) for row in live.tolist()], np.intp)
+
+    def summed(numbers: Any) -> pa.Array[Any]:
+        made = np.zeros(len(places), np.int64)
+        np.add.at(made, code, np.asarray(numbers, np.int64)[live])
+        return pa.array(made)
+
+    content, records = columns.content, columns.record_count
+    vectors = (content == FileContent.POSITION_DELETES) & columns.content_offset.valid
+    data, equality = content == FileContent.DATA, content == FileContent.EQUALITY_DELETES
+    positions = (content == FileContent.POSITION_DELETES) & ~vectors
+    sizes = columns.file_size_in_bytes
+    counted = {
+        "data_record_count": records * data, "data_file_count": data, "total_data_file_size_in_bytes": sizes * data,
+        "position_delete_record_count": records * (positions | vectors), "position_delete_file_count": positions,
+        "dv_count": vectors, "equality_delete_record_count": records * equality,
+        "equality_delete_file_count": equality, "vector_records": records * vectors,
+    }  # fmt: skip
+    added_at = np.full(len(places), -1, np.int64)
+    np.maximum.at(added_at, code, _added_at(context, columns)[live])
+    batch = pa.RecordBatch.from_arrays(
+        [
+            pa.array(list(places), pa.string()), pa.array(np.full(len(places), task.number, np.int32)),
+            *(summed(counted[name]) for name in (*COUNTED, "vector_records")),
+            pa.array(added_at, mask=added_at < 0),
+        ],
+        schema=PARTITIONS,
+    )  # fmt: skip
+    yield from _split(context, "partitions", batch)
+
+
+def _added_at(context: Context, columns: ManifestColumns) -> Any:
+    """When the snapshots of the entries were made, in milliseconds; -1 for those that have expired."""
+    ids = columns.snapshot_id
+    made = np.full(len(columns), -1, np.int64)
+    for snapshot_id in np.unique(ids.values[ids.valid]).tolist():
+        snapshot = context.snapshots.get(snapshot_id)
+        if snapshot is not None:
+            made[ids.valid & (ids.values == snapshot_id)] = snapshot.timestamp_ms
+    return made
+
+
+def _key(values: Sequence[Any]) -> str:
+    return repr(tuple(map(exact, values)))
+
+
+def _split(context: Context, kind: str, batch: pa.RecordBatch) -> Iterator[Facts]:
+    keys: list[Any] = batch.column(0).to_pylist()
+    hashes = (zlib.crc32(key.encode("utf-8", "surrogatepass")) for key in keys)
+    buckets = np.fromiter((one % context.buckets for one in hashes), np.int64, batch.num_rows)
+    for bucket in np.unique(buckets).tolist():
+        yield Facts(bucket, kind, batch.take(np.nonzero(buckets == bucket)[0]))
+
+
+# Files
+
+
+def check_partition_statistics_task(context: Context, task: PartitionStatisticsTask) -> Iterator[Emitted]:
+    """Check a file by itself, and emit its rows."""
+    statistics, metadata = task.statistics, context.metadata_location
+    location, path = statistics.statistics_path, f"/partition-statistics/{task.place}"
+    tally = Tally()
+    try:
+        size = file_size(location)
+        if size != statistics.file_size_in_bytes:
+            tally.add([finding(
+                "STA015", "the size is not that of the file", file=metadata, path=f"{path}/file-size-in-bytes",
+                found=statistics.file_size_in_bytes, expected=str(size),
+            )])  # fmt: skip
+        opened = open_file(location, _format(location), None)
+        version = _version(context, statistics.snapshot_id)
+        unified = context.unified_partition
+        if unified is None:
+            told = "the rows were not checked: the type of a partition field is not known"
+            tally.add([finding("STA031", told, file=location, severity=Severity.INFO)])
+        else:
+            faults = list(_schema_faults(context, opened, unified, version, location))
+            tally.add(faults)
+            if not faults:
+                yield from _rows(context, task, opened, unified, version, tally)
+                yield StatisticsRead(task.place)
+    except FileAccessError as error:
+        told = f"the partition statistics file cannot be read: {error.reason}"
+        tally.add([finding("STA014", told, file=metadata, path=f"{path}/statistics-path", found=location)])
+    except SpecError as error:
+        tally.add(all_of([error.violation], file=location))
+    yield Findings(tally.findings())
+
+
+_MAGIC = {b"PAR1": FileFormat.PARQUET, b"ORC": FileFormat.ORC, b"Obj\x01": FileFormat.AVRO}
+
+
+def _format(location: str) -> FileFormat:
+    """The format, by the first bytes; what begins as none is taken for Parquet, which tells what is wrong with it."""
+    with open_input(location) as file:
+        start = file.read(4)
+    return next((found for magic, found in _MAGIC.items() if start.startswith(magic)), FileFormat.PARQUET)
+
+
+def _version(context: Context, snapshot_id: int) -> FormatVersion:
+    """The version that a file was written for: it stays after an upgrade."""
+    snapshot = context.snapshots.get(snapshot_id)
+    is_lineage = snapshot is not None and snapshot.first_row_id is not None
+    return V3 if is_lineage else min(V2, context.metadata.format_version)
+
+
+def _schema_faults(
+    context: Context, opened: Opened, unified: StructType, version: FormatVersion, location: str
+) -> Iterator[Finding]:
+    """Columns that are missing, or of other types."""
+    stored = {field.id: field for field in opened.struct.fields}
+    for field in file_type(unified, version).fields:
+        rule = next(one for one in _RULES.values() if one.id == field.id)
+        found = stored.get(field.id)
+        if found is None:
+            if field.required:
+                yield finding(
+                    rule.requirement, "the file has no such column", file=location, path=f"/{field.name}",
+                    expected=f"a column with the field id {field.id}",
+                )  # fmt: skip
+        elif field.id == PARTITION:
+            yield from _partition_faults(context, found, unified, location)
+        elif found.type != field.type:
+            yield finding(
+                rule.requirement, "the column has another type", file=location, path=f"/{field.name}",
+                found=str(found.type), expected=str(field.type),
+            )  # fmt: skip
+
+
+def _partition_faults(context: Context, found: NestedField, unified: StructType, location: str) -> Iterator[Finding]:
+    if not isinstance(found.type, StructType):
+        yield finding("STA017", "the partition is no struct", file=location, path="/partition", found=str(found.type))
+        return
+    mine, wanted = ([field.id for field in struct.fields] for struct in (found.type, unified))
+    if mine != wanted:
+        dropped = {field.id for field in unified.fields} - context.partition_fields_with_source
+        left_out = [field_id for field_id in wanted if field_id not in dropped]
+        yield finding(
+            "STA031", "the partition has other fields than the specs of the table, or in another order", file=location,
+            path="/partition", found=mine, expected=str(wanted),
+            severity=Severity.TOLERATED if mine == left_out else Severity.ERROR,
+        )  # fmt: skip
+        return
+    for stored, field in zip(found.type.fields, unified.fields, strict=True):
+        if not same_type(stored.type, field.type, context.metadata.format_version):
+            yield finding(
+                "STA017", "a partition field has another type", file=location, path=f"/partition/{field.name}",
+                found=str(stored.type), expected=str(field.type),
+            )  # fmt: skip
+
+
+def _rows(
+    context: Context, task: PartitionStatisticsTask, opened: Opened, unified: StructType, version: FormatVersion,
+    tally: Tally,
+) -> Iterator[Facts]:  # fmt: skip
+    location = task.statistics.statistics_path
+    known = {rule.id for rule in _RULES.values()}
+    struct = StructType(tuple(field for field in opened.struct.fields if field.id in known))
+    names, first, previous = [field.name for field in struct.fields], 0, None
+    for batch in opened.batches(names, BATCH_ROWS):
+        columns = [
+            values_of(field.type, batch.column(batch.schema.get_field_index(field.name))) for field in struct.fields
+        ]
+        made: list[tuple[Any, ...]] = []
+        for place, values in enumerate(zip(*columns, strict=True), start=first):
+            row = dict(zip([field.id for field in struct.fields], values, strict=True))
+            read: PartitionStatistics | None = None
+            try:
+                read = read_row(row, unified, version)
+            except SpecError as error:
+                tally.add(all_of([error.violation], file=location, under=f"/{place}"))
+            else:
+                tally.add(all_of(check_row(read, f"/{place}", version), file=location))
+                tally.add(_spec(context, read, location, place))
+                if previous is not None:
+                    tally.add(all_of(check_order(previous, read, unified, f"/{place}"), file=location))
+                previous = read
+            made.append(_fact(task, place, row, unified, read))
+        first += batch.num_rows
+        if made:
+            yield from _split(context, "statistics", _batch(made))
+
+
+def _spec(context: Context, row: PartitionStatistics, location: str, place: int) -> Iterator[Finding]:
+    if row.spec_id not in context.specs:
+        known = ", ".join(map(str, sorted(context.specs)))
+        yield finding("STA018", "the table has no such partition spec", file=location, path=f"/{place}/spec_id",
+                      found=row.spec_id, expected=f"one of {known}")  # fmt: skip
+
+
+def _fact(
+    task: PartitionStatisticsTask, place: int, row: Mapping[int, Any], unified: StructType,
+    read: PartitionStatistics | None,
+) -> tuple[Any, ...]:  # fmt: skip
+    values = row.get(PARTITION)
+    values = values if isinstance(values, Mapping) else {}
+    key = _key([values.get(field.id) for field in unified.fields])
+    told = (*COUNTED, "total_record_count", "last_updated_at", "last_updated_snapshot_id")
+    return (key, task.place, place, *(None if read is None else getattr(read, name) for name in told))
+
+
+def _batch(rows: Sequence[tuple[Any, ...]]) -> pa.RecordBatch:
+    arrays = [pa.array(column, field.type) for column, field in zip(zip(*rows, strict=True), STATISTICS, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=STATISTICS)
+
+
+# Both together
+
+
+def compare_partitions(context: Context, members: Members, partitions: pa.Table, rows: pa.Table) -> Iterator[Finding]:
+    """Where the rows of one bucket count something else than the manifests.
+
+    Args:
+        context: the table.
+        members: the manifests of the snapshots.
+        partitions: the facts of manifests (`PARTITIONS`).
+        rows: the facts of statistics files (`STATISTICS`).
+    """
+    counted, told = partitions.to_pylist(), rows.to_pylist()
+    for file in sorted(members.counted):
+        statistics = context.metadata.partition_statistics[file]
+        manifests = members.of_snapshot[statistics.snapshot_id]
+        sums: dict[str, dict[str, Any]] = {}
+        for one in counted:
+            if one["manifest"] in manifests:
+                sums[one["key"]] = _plus(sums[one["key"]], one) if one["key"] in sums else one
+        mine = sorted((row for row in told if row["file"] == file), key=lambda row: int(row["row"]))
+        is_known = statistics.snapshot_id in members.without_deletes
+        yield from _compared(context, statistics, sums, mine, is_known=is_known)
+
+
+def _plus(one: Mapping[str, Any], two: Mapping[str, Any]) -> dict[str, Any]:
+    made = {name: one[name] + two[name] for name in (*COUNTED, "vector_records")}
+    times = [time for time in (one["added_at"], two["added_at"]) if time is not None]
+    return {"key": one["key"], "added_at": max(times, default=None), **made}
+
+
+def _compared(
+    context: Context, statistics: PartitionStatisticsFile, sums: Mapping[str, Mapping[str, Any]],
+    rows: Sequence[Mapping[str, Any]], *, is_known: bool,
+) -> Iterator[Finding]:  # fmt: skip
+    location = statistics.statistics_path
+    seen: set[str] = set()
+    for row in rows:
+        key, path = row["key"], f"/{row['row']}"
+        if key in seen:
+            yield finding("STA038", "the partition has another row", file=location, path=f"{path}/partition", found=key)
+            continue
+        seen.add(key)
+        counted = sums.get(key)
+        if counted is None and any(row[name] for name in COUNTED):
+            yield finding("STA017", "no live file of the snapshot is in the partition", file=location,
+                          path=f"{path}/partition", found=key)  # fmt: skip
+            continue
+        yield from _counts(row, counted or {}, location, path)
+        if counted is not None:
+            yield from _total(row, counted, location, path, is_known=is_known)
+            yield from _updated(context, row, counted, location, path)
+    for key in sorted(sums.keys() - seen):
+        yield finding("STA038", "a partition of the snapshot has no row", file=location, path=f"#{key}", expected=key)
+
+
+def _counts(row: Mapping[str, Any], counted: Mapping[str, Any], location: str, path: str) -> Iterator[Finding]:
+    for name in COUNTED:
+        told, wanted = row[name], counted.get(name, 0)
+        if told is not None and told != wanted:
+            yield finding(
+                _RULES[name].requirement, f"the {name} is not that of the manifests", file=location,
+                path=f"{path}/{name}", found=told, expected=str(wanted),
+            )  # fmt: skip
+
+
+def _total(
+    row: Mapping[str, Any], counted: Mapping[str, Any], location: str, path: str, *, is_known: bool
+) -> Iterator[Finding]:
+    """The records that are left, which the manifests tell where there are no deletes but vectors."""
+    told, wanted = row["total_record_count"], counted["data_record_count"] - counted["vector_records"]
+    if not is_known or row["data_record_count"] is None:
+        return
+    where: dict[str, Any] = {"file": location, "path": f"{path}/total_record_count"}
+    if told is None:
+        message = "the total is left out, although the manifests tell it"
+        yield finding("STA039", message, expected=str(wanted), severity=Severity.WARNING, **where)
+    elif told != wanted:
+        yield finding("STA027", "the total is not that of the manifests", found=told, expected=str(wanted), **where)
+
+
+def _updated(
+    context: Context, row: Mapping[str, Any], counted: Mapping[str, Any], location: str, path: str
+) -> Iterator[Finding]:
+    """The last update is not before a live file was added, and was made by the snapshot of that time."""
+    told, snapshot_id = row["last_updated_at"], row["last_updated_snapshot_id"]
+    if told is not None and counted["added_at"] is not None and told < counted["added_at"]:
+        yield finding(
+            "STA028", "a live file was added after the last update", file=location, path=f"{path}/last_updated_at",
+            found=told, expected=f"at least {counted['added_at']}",
+        )  # fmt: skip
+    snapshot = context.snapshots.get(snapshot_id)
+    if told is not None and snapshot is not None and snapshot.timestamp_ms != told:
+        yield finding(
+            "STA029", "the snapshot of the last update was made at another time", file=location,
+            path=f"{path}/last_updated_snapshot_id", found=snapshot_id, expected=f"the snapshot of {told}",
+        )  # fmt: skip

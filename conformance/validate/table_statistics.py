@@ -1,0 +1,50 @@
+"""Checking the statistics files of a snapshot: the Puffin files that table metadata lists (Table Statistics)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import attrs
+
+from conformance.pipeline.file_access import FileAccessError, read_bytes
+from conformance.validate.context import Context
+from conformance.validate.emitted import Emitted, Findings
+from conformance.validate.finding import all_of, finding
+from spec_ref.findings import Finding
+from spec_ref.table_metadata.statistics import StatisticsFile
+from spec_ref.table_metadata.statistics_files import check_statistics_file
+
+
+@attrs.frozen
+class StatisticsTask:
+    """One statistics file."""
+
+    place: int
+    """Its place in the metadata."""
+
+    statistics: StatisticsFile
+
+
+def statistics_tasks(context: Context, checked: frozenset[int]) -> tuple[StatisticsTask, ...]:
+    """The statistics files of the snapshots that are checked."""
+    listed = enumerate(context.metadata.statistics)
+    return tuple(StatisticsTask(place, one) for place, one in listed if one.snapshot_id in checked)
+
+
+def check_statistics_task(context: Context, task: StatisticsTask) -> Iterator[Emitted]:
+    """What is wrong with a statistics file, and where the metadata tells something else of it."""
+    yield Findings(tuple(_findings(context, task)))
+
+
+def _findings(context: Context, task: StatisticsTask) -> Iterator[Finding]:
+    statistics, path = task.statistics, f"/statistics/{task.place}"
+    metadata, location = context.metadata_location, task.statistics.statistics_path
+    try:
+        data = read_bytes(location)
+    except FileAccessError as error:
+        told = f"the statistics file cannot be read: {error.reason}"
+        yield finding("STA002", told, file=metadata, path=f"{path}/statistics-path", found=location)
+        return
+    for problem in check_statistics_file(statistics, data):
+        own = problem.requirement.startswith("STA")
+        yield from all_of([problem], file=metadata if own else location, under=path if own else "")

@@ -1,0 +1,66 @@
+"""Whether the values of a variant column are within the bounds of its fields (Bounds for Variant; BND007, BND008).
+
+A path leads through arrays: the bounds of a path hold for the elements of every array on the way and at its end. A
+field that is not there, or is a variant null, does not count. Values of one equivalence class of the encoding are of
+one type, as `spec_ref.single_value.variant_bounds` has it; a value of another class than the bound, also an object, is
+of another type, so that there may be no bound.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from spec_ref.errors import SpecError, Violation, violation
+from spec_ref.formats.json_path import parse_normalized_path
+from spec_ref.formats.variant import Node, Physical, Scalar
+from spec_ref.single_value.variant_bounds import VariantBound, class_of, typed
+
+
+def values_at(node: Node, names: tuple[str, ...]) -> Iterator[Node]:
+    """The primitives and objects that a path leads to, through arrays; variant nulls are left out."""
+    if isinstance(node, tuple):
+        for element in node:
+            yield from values_at(element, names)
+    elif names:
+        if isinstance(node, dict) and names[0] in node:
+            yield from values_at(node[names[0]], names[1:])
+    elif not (isinstance(node, Scalar) and node.physical is Physical.NULL):
+        yield node
+
+
+def check_within(node: Node, lower: VariantBound | None, upper: VariantBound | None) -> Iterator[Violation]:
+    """The fields of a value that are beyond the bounds of the column, or of another type than they are.
+
+    Args:
+        node: the decoded value.
+        lower: the lower bounds of the column, by path.
+        upper: the upper bounds.
+
+    Paths of violations begin with ``/lower_bounds`` or ``/upper_bounds``, and then have the path of the field.
+    """
+    for name, bounds, sign in (("lower_bounds", lower, 1), ("upper_bounds", upper, -1)):
+        for path, (type_, bound) in (bounds or {}).items():
+            for value in values_at(node, parse_normalized_path(path)):
+                problem = _problem(value, class_of(type_), bound, sign)
+                if problem is not None:
+                    code, message = problem
+                    found, expected = value.value if isinstance(value, Scalar) else value, f"{type_} {bound}"
+                    yield violation(
+                        code, message, found=found, expected=expected, path=f"/{name}#{path}"
+                    ).violation  # fmt: skip
+
+
+def _problem(value: Node, wanted: str, bound: Any, sign: int) -> tuple[str, str] | None:
+    try:
+        type_, found = typed(value)
+    except SpecError:
+        return "BND008", "a field with bounds has an object among its values"
+    if class_of(type_) != wanted:
+        return "BND008", "a field with bounds has values of another variant type"
+    if isinstance(found, float) and math.isnan(found):
+        return None
+    if (found < bound) if sign > 0 else (found > bound):
+        return "BND007", f"a value of a field is {'below its lower' if sign > 0 else 'above its upper'} bound"
+    return None
