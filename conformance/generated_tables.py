@@ -18,18 +18,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from attrs import evolve, frozen
 
+from conformance.compare import read_type
 from conformance.exchange import from_exchange
 from conformance.generated_values import (
     LEAST,
     TRANSFORMS,
     VALUES,
     Chance,
-    by_ids,
     constant,
     leaves_of,
     names_in,
     simpler_predicates,
 )
+from conformance.scripts.literals import with_ids
 from spec_ref.formats.metrics_parquet import parquet_metrics
 from spec_ref.formats.parquet_arrow import WRITER_OPTIONS, arrow_schema
 from spec_ref.json_records import reader
@@ -133,7 +134,7 @@ def make_case(seed: int, avoid: frozenset[str] = frozenset()) -> TableCase:
         columns.append(ColumnCase("abc"[number], kind, min(born, files), default))
     rows = tuple(
         tuple(
-            tuple(by_ids(column.type, chance.value(column.type)) for column in columns)
+            tuple(with_ids(read_type(column.type), chance.value(column.type)) for column in columns)
             for _ in range(draw.randint(1, 3))
         )
         for _ in range(files)

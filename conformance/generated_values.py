@@ -1,14 +1,13 @@
 """Types, values and predicates made at random: the one generator of all tables and scripts that are made at random.
 
 Everything is JSON: types in the form of Appendix C with field ids, values in exchange form, predicates as the protocol
-has them. A struct is an object by the names of its fields, as scripts have it; `by_ids` makes it one by field ids, as
-answers have it.
+has them. A struct is an object by the names of its fields, as scripts have it (`conformance.scripts.literals`).
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from attrs import frozen
@@ -54,6 +53,18 @@ NEW_VALUES: dict[str, tuple[Json, ...]] = {
     ),
 }  # fmt: skip
 """Values of primitive types that came with version 3."""
+
+SEALED_VALUES: dict[str, tuple[Json, ...]] = {
+    "unknown": (None,),
+    "geometry": ("POINT (1 2)", "POINT (-180 90)"),
+    "geography": ("POINT (1 2)",),
+    "variant": ({"metadata": "010000", "value": "0C22"}, {"metadata": "010000", "value": "0568"}),
+}
+"""Values of types that came with version 3 and that no predicate, partition, sort order or equality delete can name:
+points, the int8 34 and the string ``h``."""
+
+PROMOTED = {"decimal(18, 2)": "decimal(9, 2)"}
+"""Types that columns are promoted to, whose values are those of the type before."""
 
 TRANSFORMS: dict[str, tuple[str, ...]] = {
     "boolean": ("identity",),
@@ -183,7 +194,8 @@ class Chance:
 
 def pool_of(kind: str) -> tuple[Json, ...]:
     """The values of a primitive type."""
-    return VALUES[kind] if kind in VALUES else NEW_VALUES[kind]
+    kind = PROMOTED.get(kind, kind)
+    return next(values[kind] for values in (VALUES, NEW_VALUES, SEALED_VALUES) if kind in values)
 
 
 def constant(kind: str, value: Json) -> Json:
@@ -207,37 +219,10 @@ def leaves_of(fields: Iterable[Struct], prefix: str = "") -> Iterator[tuple[str,
     for field in fields:
         name, type_ = prefix + field["name"], field["type"]
         if isinstance(type_, str):
-            if type_ in VALUES or type_ in NEW_VALUES:
+            if PROMOTED.get(type_, type_) not in SEALED_VALUES:
                 yield name, type_
         elif type_["type"] == "struct":
             yield from leaves_of(type_["fields"], f"{name}.")
-
-
-def by_ids(type_: Json, literal: Json) -> Json:
-    """A value in exchange form, of one whose structs are objects by name; a field that is not there is null."""
-    return _mapped(type_, literal, lambda one: (one["name"], str(one["id"])))
-
-
-def by_names(type_: Json, value: Json) -> Json:
-    """A value whose structs are objects by name, of one in exchange form."""
-    return _mapped(type_, value, lambda one: (str(one["id"]), one["name"]))
-
-
-def _mapped(type_: Json, value: Json, key: Callable[[Struct], tuple[str, str]]) -> Json:
-    if value is None or not isinstance(type_, dict):
-        return value
-    match type_["type"]:
-        case "struct":
-            keys = {one["id"]: key(one) for one in type_["fields"]}
-            return {
-                keys[one["id"]][1]: _mapped(one["type"], value.get(keys[one["id"]][0]), key) for one in type_["fields"]
-            }
-        case "list":
-            return [_mapped(type_["element"], item, key) for item in value]
-    return {
-        "keys": [_mapped(type_["key"], item, key) for item in value["keys"]],
-        "values": [_mapped(type_["value"], item, key) for item in value["values"]],
-    }
 
 
 # Making values and predicates smaller.

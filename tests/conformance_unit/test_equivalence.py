@@ -52,7 +52,7 @@ def _less_or_equal_as_less(args: Arguments, right: Operation) -> Any:
 def _loses_rows_of_null_partitions(args: Arguments, right: Operation) -> Any:
     answer = right(args)
     partition = load_table(args["table"]).metadata.partition_specs[0].fields
-    if "filter" not in args or not partition or partition[0].transform.name != "identity":
+    if "filter" not in args or not partition or str(partition[0].transform) != "identity":
         return answer
     name = list(args["types"])[partition[0].source_id - 1]
     return {"rows": [row for row in answer["rows"] if row[name] is not None]}

@@ -1,0 +1,195 @@
+"""Cells that are known to be as they are (``conformance/known_deviations/matrix.toml``).
+
+A TOML file::
+
+    [[cell]]
+    consumer = "duckdb"                 # an adapter's name, without @version
+    versions = ["1.5.5"]                # the versions it was seen in; any where left out
+    producers = ["iceberg-java@1.12.0"] # names, which may have * in them; any where left out
+    tables = ["evolution-*"]            # scripts with their variants, which may have * in them
+    state = "refuses"                   # wrong, refuses or crashes
+    says = "not yet"                    # optional: a part of the reason, so that another one is a difference
+    reason = "why it is wrong, and what breaks"
+    evidence = "where it can be seen"
+
+    [[table]]
+    producer = "pyiceberg"              # what a producer makes of a script: invalid, wrong, refused or crashed
+    ...
+
+Golden tables need no entries: what is known of them stands with the vectors that read them. Every table that an entry
+names and that ran has to be as it says.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Collection, Iterable, Iterator
+from fnmatch import fnmatchcase
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+from attrs import evolve, field, frozen
+
+from conformance.expectations import shipped
+from conformance.failures import UsageError
+from conformance.matrix.cells import GOLDEN, Cell, MadeTable, Matrix, Participant
+from conformance.protocol import place, shorten
+
+FILE = "matrix.toml"
+
+
+@frozen
+class Known:
+    """One known deviation of a consumer, or of a producer."""
+
+    role: str
+    """``cell`` or ``table``."""
+
+    who: str
+    tables: tuple[str, ...]
+    state: str
+    reason: str
+    versions: tuple[str, ...] = ()
+    producers: tuple[str, ...] = ("*",)
+    says: str = ""
+    evidence: str = ""
+    number: int = field(default=0, eq=False)
+
+    def is_of(self, who: Participant) -> bool:
+        """Whether it speaks of an adapter, at its version."""
+        names = (who.name, who.name.partition("@")[0], who.implementation)
+        return self.who in names and (not self.versions or who.version in self.versions)
+
+    def names(self, producer: str, table: str) -> bool:
+        """Whether it speaks of a table."""
+        return any(fnmatchcase(producer, one) for one in self.producers) and any(
+            fnmatchcase(table, one) for one in self.tables
+        )
+
+    def happened(self, state: str, reason: str) -> bool:
+        """Whether what was seen is what it says."""
+        return state == self.state and self.says in reason
+
+
+def load_known(path: Path | None = None, names: Collection[str] = ()) -> tuple[Known, ...]:
+    """The known deviations of a file; of the one that comes with the tool where none is given.
+
+    Args:
+        path: the file.
+        names: all tables that scripts make; each pattern has to fit one.
+
+    Raises:
+        UsageError: the file is not of the form, or names no table.
+    """
+    chosen = path or shipped() / FILE
+    try:
+        content = tomllib.loads(chosen.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"{chosen}: known deviations cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise UsageError(f"{chosen}: broken known deviations: {error}") from None
+    wrong = next(iter(_schema().iter_errors(content)), None)
+    if wrong is not None:
+        raise UsageError(f"{chosen}: broken known deviations: {place(wrong.instance_path)}{shorten(wrong.message)}")
+    found = tuple(
+        _known(role, index, row) for role in ("cell", "table") for index, row in enumerate(content.get(role, ()))
+    )
+    for known in found:
+        for pattern in known.tables:
+            if names and not any(fnmatchcase(name, pattern) for name in names):
+                raise UsageError(f"{chosen}: /{known.role}/{known.number}/tables: no script makes {pattern!r}")
+    return found
+
+
+def _known(role: str, number: int, row: dict[str, Any]) -> Known:
+    return Known(
+        role=role,
+        who=row["consumer" if role == "cell" else "producer"],
+        tables=tuple(row["tables"]),
+        state=row["state"],
+        reason=row["reason"],
+        versions=tuple(row.get("versions", ())),
+        producers=tuple(row.get("producers", ("*",))),
+        says=row.get("says", ""),
+        evidence=row.get("evidence", ""),
+        number=number,
+    )
+
+
+@cache
+def _schema() -> jsonschema_rs.Validator:
+    text = (files("conformance") / "schemas" / "matrix_deviations.json").read_text(encoding="utf-8")
+    return jsonschema_rs.validator_for(json.loads(text))
+
+
+def apply_known(matrix: Matrix, known: Iterable[Known]) -> None:
+    """Mark what is known in a matrix, and note what was said and is not so.
+
+    Raises:
+        UsageError: two entries speak of one cell.
+    """
+    entries = tuple(known)
+    who = {one.name: one for one in matrix.participants}
+    unmet: list[str] = []
+    for place_, cell in enumerate(matrix.cells):
+        if not cell.producer.startswith(GOLDEN):
+            entry = _entry(entries, "cell", who[cell.consumer], cell.producer, cell.table)
+            if entry is not None:
+                matrix.cells[place_] = _marked(cell, entry, unmet)
+    for table in matrix.tables:
+        entry = _entry(entries, "table", who[table.producer], "", table.name) if table.producer in who else None
+        if entry is not None:
+            _mark_table(matrix, table, entry, unmet)
+    matrix.unmet += unmet
+
+
+def _entry(entries: tuple[Known, ...], role: str, who: Participant, producer: str, table: str) -> Known | None:
+    found = [
+        one
+        for one in entries
+        if one.role == role and one.is_of(who) and (role == "table" or one.names(producer, table))
+        if any(fnmatchcase(table, pattern) for pattern in one.tables)
+    ]
+    if len(found) > 1:
+        numbers = " and ".join(f"/{role}/{one.number}" for one in found)
+        raise UsageError(f"{FILE}: {numbers} both speak of {who} and {table}")
+    return found[0] if found else None
+
+
+def _marked(cell: Cell, entry: Known, unmet: list[str]) -> Cell:
+    if entry.happened(cell.state.value, cell.reason):
+        return evolve(cell, known=entry.reason)
+    now = cell.reason if cell.state.is_bad else f"it is {cell.state.value} now"
+    unmet.append(f"/cell/{entry.number}: {cell.consumer} and {cell.table} of {cell.producer}, {entry.state}: {now}")
+    return cell
+
+
+def _mark_table(matrix: Matrix, table: MadeTable, entry: Known, unmet: list[str]) -> None:
+    if entry.happened(table.writing.value, _told(table)):
+        matrix.known_tables[table.producer, table.name] = entry.reason
+    else:
+        said = f"{table.writing.value} {_told(table)}".rstrip()
+        unmet.append(f"/table/{entry.number}: {table.producer} and {table.name}, {entry.state}: it is {said} now")
+
+
+def _told(table: MadeTable) -> str:
+    return "; ".join(table.findings) or table.reason
+
+
+def unused(known: Iterable[Known], matrix: Matrix) -> Iterator[Known]:
+    """The entries that speak of nothing that ran."""
+    who = {one.name: one for one in matrix.participants}
+    for one in known:
+        cells = any(one.role == "cell" and one.is_of(who[c.consumer]) and one.names(c.producer, c.table)
+                    for c in matrix.cells)  # fmt: skip
+        tables = any(
+            one.role == "table" and t.producer in who and one.is_of(who[t.producer])
+            and any(fnmatchcase(t.name, pattern) for pattern in one.tables)
+            for t in matrix.tables
+        )  # fmt: skip
+        if not cells and not tables:
+            yield one
