@@ -18,7 +18,16 @@ from conformance.expectations import Deviation
 from conformance.failures import ExitStatus, UsageError
 from conformance.validate.advice import own_advice
 from conformance.vectors import Vector
-from spec_ref.requirements import NO_EXAMPLE, Contradiction, Requirement, Status, contradictions, register, sources
+from spec_ref.requirements import (
+    EXAMPLES,
+    NO_EXAMPLE,
+    Contradiction,
+    Requirement,
+    Status,
+    contradictions,
+    register,
+    sources,
+)
 
 WIDTH = 100
 LABEL = 13
@@ -81,6 +90,7 @@ def _lines(
     yield from _part("why", rule.why)
     yield from _part("right", rule.right)
     yield from _part("wrong", rule.wrong)
+    yield from _part("", rule.judged and f"({EXAMPLES[rule.judged]}; the reference judges both)")
     yield from _part("no example", rule.no_example and NO_EXAMPLE[rule.no_example])
     yield from _part("section", f"{rule.section} ({rule.document})")
     yield from _part("text", link(rule))

@@ -28,6 +28,29 @@ NO_EXAMPLE = {
 }
 """Why a requirement may have no example; a row names the first two, and the others follow from it."""
 
+EXAMPLES = {
+    "answers": "questions and answers",
+    "column": "a column of a schema, or a list of them",
+    "comparisons": "comparisons of two values of a type",
+    "deletion-vector": "the blob of a deletion vector",
+    "listed-manifest": "fields of a manifest in a manifest list, bytes as hexadecimal",
+    "manifest-entry": "fields of an entry of a manifest, bytes as hexadecimal",
+    "manifest-header": "keys of a manifest's metadata",
+    "metadata": "a fragment of table metadata",
+    "name-mapping": "a name mapping",
+    "partition-statistics": "fields of an entry of partition-statistics",
+    "paths": "JSON paths",
+    "predicate": "a predicate in JSON",
+    "promotions": "type promotions",
+    "puffin-bytes": "a Puffin file without blobs",
+    "puffin-footer": "a fragment of a Puffin footer that describes a deletion vector",
+    "schema": "a schema",
+    "statistics": "fields of an entry of statistics",
+    "types": "types in JSON",
+}
+"""What examples are that the tests have judged by the reference, which accepts what is right, and refuses what is wrong
+with the requirement's code. A fragment stands for itself in an otherwise sound document, and null for a null."""
+
 SOURCES = "sources.toml"
 
 
@@ -96,8 +119,7 @@ class Requirement:
     """Short examples that do not."""
 
     judged: str | None = None
-    """What the examples are, for those that the tests have judged by the reference: ``metadata`` for a fragment of
-    table metadata, ``types`` for types in JSON, ... The judges are in ``tests/requirements/example_judges.py``."""
+    """What the examples are, for those that the tests have judged by the reference: a key of `EXAMPLES`."""
 
     no_example: str | None = None
     """Why there is no example: a key of `NO_EXAMPLE`."""

@@ -1,0 +1,431 @@
+"""Who judges the examples of requirements: for each kind that a row may name, the codes that an example breaks.
+
+An example stands in the register as people read it, and most are fragments: what a fragment does not tell is taken
+from a small sound table, manifest, list or Puffin file of the highest version that the requirement holds in. Objects
+are laid over those of the sound document member by member, and lists of objects item by item.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from conformance.adapters.reference import operations
+from conformance.exchange_manifests import entry_from_form, listed_from_form, table_of
+from spec_ref.deletes.deletion_vector import decode_deletion_vector, encode_deletion_vector
+from spec_ref.errors import SpecError
+from spec_ref.expressions.expression_json import predicate_from_json
+from spec_ref.formats.avro_container import open_container, write_container
+from spec_ref.formats.json_path import parse_normalized_path
+from spec_ref.formats.puffin_checks import check_puffin
+from spec_ref.manifests import check_manifest, write_manifest
+from spec_ref.requirements import Requirement
+from spec_ref.schemas.evolution import promotable
+from spec_ref.schemas.name_mapping import read_name_mapping
+from spec_ref.schemas.type_json import type_from_json
+from spec_ref.snapshots.manifest_list import ManifestContent, write_manifest_list
+from spec_ref.snapshots.manifest_list_checks import check_manifest_list
+from spec_ref.table_metadata import check_metadata
+from spec_ref.versions import V1, V2, V3, FormatVersion
+
+Json = Any
+
+COLUMNS: list[dict[str, Json]] = [
+    {"id": 1, "name": "id", "required": True, "type": "long"},
+    {"id": 2, "name": "name", "required": False, "type": "string"},
+    {"id": 3, "name": "ts", "required": False, "type": "timestamp"},
+    {"id": 4, "name": "price", "required": False, "type": "decimal(9, 2)"},
+    {"id": 5, "name": "score", "required": False, "type": "double"},
+    {"id": 6, "name": "n", "required": False, "type": "int"},
+]
+SCHEMA = {"type": "struct", "schema-id": 0, "fields": COLUMNS}
+FIELDS = [{"source-id": 1, "field-id": 1000, "name": "id_bucket", "transform": "bucket[4]"}]
+SPEC = {"spec-id": 0, "fields": FIELDS}
+ORDER = {
+    "order-id": 1,
+    "fields": [{"transform": "identity", "source-id": 3, "direction": "asc", "null-order": "nulls-first"}],
+}
+SNAPSHOTS = [
+    {
+        "snapshot-id": 11,
+        "sequence-number": 1,
+        "timestamp-ms": 1600000000000,
+        "summary": {"operation": "append"},
+        "manifest-list": "s3://bucket/t/metadata/snap-11.avro",
+        "schema-id": 0,
+        "first-row-id": 0,
+        "added-rows": 10,
+    },
+    {
+        "snapshot-id": 12,
+        "parent-snapshot-id": 11,
+        "sequence-number": 2,
+        "timestamp-ms": 1600000001000,
+        "summary": {"operation": "append"},
+        "manifest-list": "s3://bucket/t/metadata/snap-12.avro",
+        "schema-id": 0,
+        "first-row-id": 10,
+        "added-rows": 10,
+    },
+]
+METADATA = {
+    "format-version": 3,
+    "table-uuid": "9c12d441-03fe-4693-9a96-a0705ddf69c1",
+    "location": "s3://bucket/t",
+    "last-sequence-number": 2,
+    "last-updated-ms": 1600000001000,
+    "last-column-id": 6,
+    "schemas": [SCHEMA],
+    "current-schema-id": 0,
+    "partition-specs": [SPEC],
+    "default-spec-id": 0,
+    "last-partition-id": 1000,
+    "sort-orders": [{"order-id": 0, "fields": []}, ORDER],
+    "default-sort-order-id": 1,
+    "next-row-id": 20,
+    "current-snapshot-id": 12,
+    "snapshots": SNAPSHOTS,
+    "snapshot-log": [
+        {"snapshot-id": 11, "timestamp-ms": 1600000000000},
+        {"snapshot-id": 12, "timestamp-ms": 1600000001000},
+    ],
+    "metadata-log": [{"metadata-file": "s3://bucket/t/metadata/v1.json", "timestamp-ms": 1600000000000}],
+    "refs": {"main": {"snapshot-id": 12, "type": "branch"}},
+}
+SINCE_2 = ("sequence-number",)
+SINCE_3 = ("first-row-id", "added-rows")
+"""Members of snapshots that older versions do not have."""
+
+
+def overlaid(document: Json, fragment: Json) -> Json:
+    """The document with what a fragment tells; an item of a list that the document does not have is added."""
+    if isinstance(document, dict) and isinstance(fragment, dict):
+        return {**document, **{name: overlaid(document.get(name), value) for name, value in fragment.items()}}
+    if isinstance(document, list) and isinstance(fragment, list) and all(isinstance(one, dict) for one in fragment):
+        both = [overlaid(old, new) for old, new in zip(document, fragment, strict=False)]
+        return [*both, *document[len(fragment) :], *fragment[len(document) :]] if fragment else []
+    return fragment
+
+
+def sound_metadata(version: FormatVersion) -> dict[str, Json]:
+    """Table metadata of a version, with two snapshots, in which nothing is wrong."""
+    metadata = dict(METADATA, **{"format-version": int(version)})
+    left_out = {V1: SINCE_2 + SINCE_3, V2: SINCE_3, V3: ()}[version]
+    metadata["snapshots"] = [{k: v for k, v in one.items() if k not in left_out} for one in SNAPSHOTS]
+    if version < V3:
+        del metadata["next-row-id"]
+    if version == V1:
+        del metadata["last-sequence-number"]
+        del metadata["refs"]
+        fields = [{k: v for k, v in field.items() if k != "field-id"} for field in FIELDS]
+        metadata |= {"schema": SCHEMA, "partition-spec": fields, "partition-specs": [{"spec-id": 0, "fields": fields}]}
+    return metadata
+
+
+def _metadata(text: str, rule: Requirement) -> Iterable[str]:
+    fragment = json.loads(text)
+    told = fragment.get("format-version") if isinstance(fragment, dict) else None
+    version = FormatVersion(told) if told in (1, 2, 3) else max(rule.versions)
+    document = overlaid(sound_metadata(version), fragment)
+    return [finding.requirement for finding in check_metadata(json.dumps(document).encode())]
+
+
+BLOB_OF_STATISTICS = {
+    "type": "apache-datasketches-theta-v1",
+    "snapshot-id": 12,
+    "sequence-number": 2,
+    "fields": [1],
+    "properties": {"ndv": "90"},
+}
+PARTITION_STATISTICS = {
+    "snapshot-id": 12,
+    "statistics-path": "s3://bucket/t/p.parquet",
+    "file-size-in-bytes": 500,
+}
+STATISTICS = {
+    "snapshot-id": 12,
+    "statistics-path": "s3://bucket/t/s.puffin",
+    "file-size-in-bytes": 500,
+    "file-footer-size-in-bytes": 40,
+    "blob-metadata": [BLOB_OF_STATISTICS],
+}
+
+
+def _statistics(text: str, rule: Requirement) -> Iterable[str]:
+    """A table statistics file of the current snapshot."""
+    return _metadata(json.dumps({"statistics": [overlaid(STATISTICS, json.loads(text))]}), rule)
+
+
+def _partition_statistics(text: str, rule: Requirement) -> Iterable[str]:
+    """A partition statistics file of the current snapshot."""
+    return _metadata(json.dumps({"partition-statistics": [overlaid(PARTITION_STATISTICS, json.loads(text))]}), rule)
+
+
+def _schema(text: str, rule: Requirement) -> Iterable[str]:
+    """A whole schema, in a table that neither partitions nor sorts by any column."""
+    metadata = dict(sound_metadata(max(rule.versions)))
+    metadata |= {
+        "last-column-id": 100,
+        "schemas": [json.loads(text)],
+        "partition-specs": [{"spec-id": 0, "fields": []}],
+        "last-partition-id": 999,
+        "sort-orders": [{"order-id": 0, "fields": []}],
+        "default-sort-order-id": 0,
+    }
+    if "schema" in metadata:
+        metadata |= {"schema": json.loads(text), "partition-spec": []}
+    return [finding.requirement for finding in check_metadata(json.dumps(metadata).encode())]
+
+
+def _column(text: str, rule: Requirement) -> Iterable[str]:
+    """One column or several, beside the column ``id`` of id 1."""
+    columns = json.loads(text)
+    fields = [COLUMNS[0], *(columns if isinstance(columns, list) else [columns])]
+    return _schema(json.dumps({"type": "struct", "schema-id": 0, "fields": fields}), rule)
+
+
+def parts(text: str) -> list[str]:
+    """The single examples of a text with several."""
+    return text.split("; ")
+
+
+def _types(text: str, rule: Requirement) -> Iterable[str]:
+    return [code for part in parts(text) for code in _refused(lambda part=part: type_from_json(json.loads(part)))]  # type: ignore[misc]
+
+
+def _refused(read: Callable[[], object]) -> list[str]:
+    try:
+        read()
+    except SpecError as error:
+        return [error.violation.requirement]
+    return []
+
+
+ENTRY = {
+    "status": 1,
+    "snapshot_id": 12,
+    "data_file": {
+        "content": 0,
+        "file_path": "s3://bucket/t/data/a.parquet",
+        "file_format": "parquet",
+        "partition": {"1000": 3},
+        "record_count": 100,
+        "file_size_in_bytes": 5000,
+    },
+}
+VECTOR = {
+    "content": 1,
+    "file_path": "s3://bucket/t/data/dv.puffin",
+    "file_format": "puffin",
+    "record_count": 2,
+    "referenced_data_file": "s3://bucket/t/data/a.parquet",
+    "content_offset": 4,
+    "content_size_in_bytes": 44,
+}
+
+
+def _manifest(entry: Json, version: FormatVersion) -> bytes:
+    schema, specs = table_of(SCHEMA, [SPEC])
+    content = ManifestContent(1 if entry["data_file"].get("content") else 0)
+    made = entry_from_form(entry, specs[0].partition_type(schema))
+    return write_manifest([made], specs[0], schema, version, content)
+
+
+def _checked(data: bytes) -> Iterable[str]:
+    schema, specs = table_of(SCHEMA, [SPEC])
+    return [finding.requirement for finding in check_manifest(data, specs=specs, schema=schema)]
+
+
+def _entry(text: str, rule: Requirement) -> Iterable[str]:
+    fragment = json.loads(text)
+    document = ENTRY
+    if fragment.get("data_file", {}).get("file_format") == "puffin":
+        document = overlaid(ENTRY, {"data_file": VECTOR})
+    try:
+        data = _manifest(overlaid(document, fragment), max(rule.versions))
+    except SpecError as error:
+        return [error.violation.requirement]
+    return _checked(data)
+
+
+def _header(text: str, rule: Requirement) -> Iterable[str]:
+    """Keys and values of a manifest's header; null leaves a key out."""
+    container = open_container(_manifest(ENTRY, max(rule.versions)), "MAN001")
+    told = json.loads(text)
+    header = {**container.metadata, **told}
+    kept = {key: value for key, value in header.items() if value is not None}
+    return _checked(write_container(kept, container.payloads(), codec="null", sync=container.sync))
+
+
+LISTED = {
+    "manifest_path": "s3://bucket/t/metadata/m0.avro",
+    "manifest_length": 7000,
+    "partition_spec_id": 0,
+    "content": 0,
+    "sequence_number": 2,
+    "min_sequence_number": 1,
+    "added_snapshot_id": 12,
+    "added_files_count": 1,
+    "existing_files_count": 0,
+    "deleted_files_count": 0,
+    "added_rows_count": 100,
+    "existing_rows_count": 0,
+    "deleted_rows_count": 0,
+    "partitions": [{"contains_null": False, "lower_bound": "00000000", "upper_bound": "03000000"}],
+    "first_row_id": 10,
+}
+
+
+def _listed(text: str, rule: Requirement) -> Iterable[str]:
+    """A manifest as a manifest list tells of it, or a list of such."""
+    fragment, version = json.loads(text), max(rule.versions)
+    _, specs = table_of(SCHEMA, [SPEC])
+    told = [overlaid(LISTED, one) for one in (fragment if isinstance(fragment, list) else [fragment])]
+    try:
+        data = write_manifest_list([listed_from_form(one) for one in told], version)
+    except SpecError as error:
+        return [error.violation.requirement]
+    first = 10 if version >= V3 else None
+    return [found.requirement for found in check_manifest_list(data, version, specs=specs, first_row_id=first)]
+
+
+MAGIC = b"PFA1"
+POSITIONS = encode_deletion_vector([1, 3])
+BLOB = {
+    "type": "deletion-vector-v1",
+    "fields": [2147483645],
+    "snapshot-id": -1,
+    "sequence-number": -1,
+    "offset": 4,
+    "length": len(POSITIONS),
+    "properties": {"referenced-data-file": "s3://bucket/t/data/a.parquet", "cardinality": "2"},
+}
+FOOTER = {"blobs": [BLOB], "properties": {"created-by": "conformance"}}
+
+
+def _puffin(text: str, rule: Requirement) -> Iterable[str]:
+    """The footer's payload of a file with one deletion vector."""
+    payload = json.dumps(overlaid(FOOTER, json.loads(text))).encode()
+    tail = struct.pack("<iI4s", len(payload), 0, MAGIC)
+    return [one.requirement for one in check_puffin(MAGIC + POSITIONS + MAGIC + payload + tail)]
+
+
+def _hex(text: str) -> bytes:
+    return bytes.fromhex(text.replace(" ", ""))
+
+
+def _puffin_bytes(text: str, rule: Requirement) -> Iterable[str]:
+    return [one.requirement for one in check_puffin(_hex(text)) if one.requirement != "PUF025"]
+
+
+def _deletion_vector(text: str, rule: Requirement) -> Iterable[str]:
+    return _refused(lambda: decode_deletion_vector(_hex(text)))
+
+
+def _predicate(text: str, rule: Requirement) -> Iterable[str]:
+    return _refused(lambda: predicate_from_json(json.loads(text)))
+
+
+def _mapping(text: str, rule: Requirement) -> Iterable[str]:
+    return _refused(lambda: read_name_mapping(json.loads(text)))
+
+
+def _paths(text: str, rule: Requirement) -> Iterable[str]:
+    return [code for part in parts(text) for code in _refused(lambda part=part: parse_normalized_path(part))]  # type: ignore[misc]
+
+
+def _promotions(text: str, rule: Requirement) -> Iterable[str]:
+    """``OLD to NEW``; any promotion that the version does not know breaks the rule."""
+    for part in parts(text):
+        old, new = (type_from_json(one) for one in part.split(" to "))
+        if not promotable(old, new, max(rule.versions)):
+            yield rule.code
+
+
+QUESTION = re.compile(r"(?P<name>[a-z]+)(?P<width>\[\d+\])?\((?P<type>[a-z_]+(?:\(.+?\)|\[\d+\])?) (?P<value>.+)\)")
+NAMES = {
+    "hash": "hash",
+    "bytes": "single-value.encode",
+    "value": "single-value.decode",
+    "json": "json-value.round-trip",
+}
+VALUE = {"bytes": "value", "value": "bytes", "json": "json"}
+
+
+def _answer(question: str) -> Json:
+    asked = QUESTION.fullmatch(question)
+    assert asked is not None, f"no question: {question}"
+    name, type_, value = asked["name"], json.loads(json.dumps(asked["type"])), json.loads(asked["value"])
+    if name in NAMES:
+        return operations()[NAMES[name]]({"type": type_, VALUE.get(name, "value"): value})
+    transform = name + (asked["width"] or "")
+    return operations()["transform"]({"transform": transform, "type": type_, "value": value})
+
+
+def _answers(text: str, rule: Requirement) -> Iterable[str]:
+    """``QUESTION = ANSWER``; a wrong answer, and any answer to what has none, breaks the rule."""
+    for part in parts(text):
+        question, told = part.rsplit(" = ", 1)
+        try:
+            answer = _answer(question)
+        except SpecError as error:
+            yield error.violation.requirement
+            continue
+        if answer != json.loads(told) or type(answer) is not type(json.loads(told)):
+            yield rule.code
+
+
+COMPARISON = re.compile(
+    r"(?P<type>[a-z_0-9(), ]+): (?P<left>.+) (?P<sign>=|!=|<|<=|>|>=) (?P<right>.+) is (?P<told>true|false)"
+)
+SIGNS = {"=": "eq", "!=": "not-eq", "<": "lt", "<=": "lt-eq", ">": "gt", ">=": "gt-eq"}
+
+
+def _comparisons(text: str, rule: Requirement) -> Iterable[str]:
+    """``TYPE: VALUE = VALUE is true``, for values of two columns of one type."""
+    for part in parts(text):
+        asked = COMPARISON.fullmatch(part)
+        assert asked is not None, f"no comparison: {part}"
+        names = (("a", asked["left"]), ("b", asked["right"]))
+        columns = [
+            {"id": place, "name": name, "required": False, "type": asked["type"]}
+            for place, (name, _) in enumerate(names, start=1)
+        ]
+        left, right = ({"type": "reference", "name": name} for name, _ in names)
+        question = {
+            "schema": {"type": "struct", "schema-id": 0, "fields": columns},
+            "predicate": {"type": SIGNS[asked["sign"]], "left": left, "right": right},
+            "row": {str(place): json.loads(value) for place, (_, value) in enumerate(names, start=1)},
+        }
+        if operations()["expression.evaluate"](question) is not json.loads(asked["told"]):
+            yield rule.code
+
+
+JUDGES: dict[str, Callable[[str, Requirement], Iterable[str]]] = {
+    "answers": _answers,
+    "column": _column,
+    "comparisons": _comparisons,
+    "deletion-vector": _deletion_vector,
+    "listed-manifest": _listed,
+    "manifest-entry": _entry,
+    "manifest-header": _header,
+    "metadata": _metadata,
+    "name-mapping": _mapping,
+    "partition-statistics": _partition_statistics,
+    "paths": _paths,
+    "predicate": _predicate,
+    "promotions": _promotions,
+    "puffin-bytes": _puffin_bytes,
+    "puffin-footer": _puffin,
+    "schema": _schema,
+    "statistics": _statistics,
+    "types": _types,
+}
+
+
+def codes(kind: str, text: str, rule: Requirement) -> list[str]:
+    """The codes that an example of a requirement breaks, each once."""
+    return sorted(set(JUDGES[kind](text, rule)))
