@@ -18,14 +18,17 @@ COMMANDS = {
     "run": ("run:run", "Replay vectors against implementations."),
     "validate": ("validate:validate", "Check tables that any engine wrote, at four levels, here or on Spark."),
     "equivalence": ("equivalence:equivalence", "Hold what is read with a filter to what the filter leaves."),
+    "matrix": ("matrix:matrix", "Let every consumer read what every producer writes."),
     "replay": ("replay:replay", "Ask one case again and show all evidence."),
     "report": ("report:report", "Render results files for people and for other tools."),
     "explain": ("explain:explain", "Tell what a requirement asks for, and which vectors prove it."),
     "list": ("listing:app", "List vectors, adapters, engines or requirements."),
     "race": ("race:app", "Race commits against each other, in every order or on a real table."),
     "check": ("check:app", "Check files: the linter of the vectors."),
-    "engines": ("engines:app", "List and install the engines that come with an adapter."),
+    "new-adapter": ("new_adapter:new_adapter", "Begin an adapter for an engine: a folder with one that runs."),
+    "engines": ("engines:app", "List, install and prune the engines that come with an adapter."),
     "doctor": ("doctor:doctor", "Check this installation, and tell what to do."),
+    "completion": ("completion:completion", "Write the script with which a shell completes commands and options."),
 }
 """The commands: where each is, and its one line of help, which is shown without importing it."""
 

@@ -176,5 +176,5 @@ def _cell(consumer: str, table: MadeTable, verdicts: list[tuple[Vector, Verdict]
         case=vector.id if states[place] is not State.RIGHT else "",
         reason=verdict.reason,
         differences=tuple(map(difference_json, verdict.differences[:3])),
-        known=bad[0] if bad and all(bad) else "",
+        known=known[place] if bad and all(bad) else "",
     )

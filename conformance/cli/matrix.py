@@ -1,0 +1,237 @@
+"""``iceberg-conformance matrix``."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from conformance.adapters.process import Limits
+from conformance.cli.progress import progress
+from conformance.cli.targets import REFERENCE, limits_of, target
+from conformance.failures import ExitStatus, NothingSelected, UsageError
+
+if TYPE_CHECKING:
+    from conformance.matrix.catalogue import Variant
+    from conformance.matrix.cells import MadeTable, Matrix
+    from conformance.matrix.known import Known
+
+DEFAULTS = Limits()
+PRODUCERS = (REFERENCE, "iceberg-java", "iceberg-java@1.10.2", "pyiceberg", "golden")
+CONSUMERS = (
+    REFERENCE, "iceberg-java", "iceberg-java@1.10.2", "pyiceberg", "duckdb", "chdb", "polars", "daft", "datafusion",
+    "sail",
+)  # fmt: skip
+KINDS = {
+    "terminal": "conformance.reports.matrix_terminal",
+    "markdown": "conformance.reports.matrix_markdown",
+    "html": "conformance.reports.matrix_page",
+}
+
+
+def matrix(
+    *,
+    producer: tuple[str, ...] = (),
+    consumer: tuple[str, ...] = (),
+    script: tuple[str, ...] = (),
+    quick: bool = False,
+    results: Path | None = None,
+    report: tuple[str, ...] = (),
+    format: Literal["text", "json"] = "text",
+    known: str = "known-deviations",
+    keep: Path | None = None,
+    from_: Annotated[Path | None, Parameter(name="--from")] = None,
+    list_: Annotated[bool, Parameter(name="--list")] = False,
+    jobs: int = 2,
+    start_timeout: float = DEFAULTS.start,
+    timeout: float = DEFAULTS.request,
+) -> int:
+    """Let every consumer read what every producer writes.
+
+    Producers write the scripts of a catalogue, or wrote the golden tables; consumers read every state of each table.
+    What they read is held to what the script comes to.
+
+    Exit status: 1 for a difference that is not known, or one that is known and no longer happens; otherwise 3 if an
+    adapter cannot be started.
+
+    Args:
+        producer: reference, the name of an engine, golden for the tables that engines wrote before, or a command as for
+            run. May be repeated. All that there are when nothing is named.
+        consumer: The same of those that read.
+        script: A script or a golden table by its name, which may have * in it. May be repeated.
+        quick: Only a few scripts, and no golden tables unless they are named.
+        results: Write what was found here as JSON lines.
+        report: terminal, markdown or html, with :PATH for a file. May be repeated.
+        format: What goes to standard output where no report does.
+        known: A file of known deviations, known-deviations for the one that comes with the tool, or none.
+        keep: Write tables below this folder and keep them.
+        from_: Report on a file of results; nothing is run.
+        list_: List the scripts, with --format json their operations too; nothing is run.
+        jobs: How many adapters work at once.
+        start_timeout: Seconds that an adapter may take to start.
+        timeout: Seconds that an adapter may take for one answer.
+    """
+    from conformance.matrix import results as files
+    from conformance.matrix.catalogue import variants
+
+    written = _outputs(report)
+    limits = limits_of(start_timeout, timeout)
+    if jobs < 1:
+        raise UsageError("--jobs has to be at least 1")
+    if list_:
+        _list(variants(script, quick=quick), format)
+        return ExitStatus.CONFORMANT
+    if from_ is not None:
+        found = files.read(from_)
+        _tell(found, written, format)
+        return found.exit_status or ExitStatus.CONFORMANT
+    chosen = variants(script, quick=quick)
+    found = _run(chosen, script, producer, consumer, quick, known, keep, jobs, limits)
+    if results is not None:
+        files.write(found, results)
+    _tell(found, written, format)
+    return found.exit_status or ExitStatus.CONFORMANT
+
+
+def _run(
+    chosen: Sequence[Variant],
+    names: Sequence[str],
+    producer: Sequence[str],
+    consumer: Sequence[str],
+    quick: bool,
+    known: str,
+    keep: Path | None,
+    jobs: int,
+    limits: Limits,
+) -> Matrix:
+    from conformance import expectations, vectors
+    from conformance.expectations import Expectations
+    from conformance.matrix.catalogue import variants
+    from conformance.matrix.cells import GOLDEN
+    from conformance.matrix.known import load_known
+    from conformance.matrix.results import RESULTS
+    from conformance.matrix.running import Plan, run_matrix
+    from conformance.version import tool_version
+
+    default = tuple(name for name in PRODUCERS if not quick or name != GOLDEN)
+    producers = list(dict.fromkeys(producer or default))
+    every = vectors.load(vectors.shipped())
+    golden = _golden(every, names) if GOLDEN in producers else ()
+    if not golden and not (chosen and producers != [GOLDEN]):
+        raise NothingSelected(f"there is no script or golden table {' or '.join(names)}")
+    known_cells: tuple[Known, ...] = ()
+    known_vectors = Expectations()
+    if known != "none":
+        shipped = known == expectations.SHIPPED
+        known_cells = load_known(None if shipped else Path(known), {one.name for one in variants()} if shipped else ())
+        known_vectors = expectations.load(expectations.SHIPPED, {vector.id for vector in every})
+    header = {
+        "matrix": RESULTS,
+        "tool": tool_version(),
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "command": sys.argv[1:],
+    }
+    targets = {
+        name: target(name, limits)
+        for name in dict.fromkeys((*producers, *(consumer or CONSUMERS)))
+        if name != GOLDEN and (chosen or name in (consumer or CONSUMERS))
+    }
+    with _folder(keep) as folder, progress() as tell:
+        plan = Plan(
+            producers=tuple(targets[name] for name in producers if name in targets and chosen),
+            consumers=tuple(targets[name] for name in dict.fromkeys(consumer or CONSUMERS)),
+            scripts=tuple(chosen),
+            golden=golden,
+            folder=folder,
+            known=known_cells,
+            expectations=known_vectors,
+            jobs=jobs,
+        )
+        return run_matrix(plan, header, tell)
+
+
+def _golden(every: Sequence[Any], names: Sequence[str]) -> tuple[MadeTable, ...]:
+    from fnmatch import fnmatchcase
+
+    from conformance.matrix.golden import golden_cases, golden_tables
+
+    wanted = [name for name in golden_cases(every) if not names or any(fnmatchcase(name, one) for one in names)]
+    return tuple(golden_tables(every, wanted))
+
+
+@contextmanager
+def _folder(keep: Path | None) -> Iterator[Path]:
+    if keep is not None:
+        keep.mkdir(parents=True, exist_ok=True)
+        yield Path(tempfile.mkdtemp(prefix="matrix-", dir=keep))
+        return
+    with tempfile.TemporaryDirectory(prefix="iceberg-matrix-", ignore_cleanup_errors=True) as made:
+        yield Path(made)
+
+
+def _outputs(asked: Sequence[str]) -> list[tuple[str, Path | None]]:
+    made: list[tuple[str, Path | None]] = []
+    for text in asked:
+        kind, colon, path = text.partition(":")
+        if kind not in KINDS or (colon and not path):
+            raise UsageError(f"--report {text}: it has to be {', '.join(KINDS)}, or one of them with :PATH")
+        made.append((kind, Path(path) if path else None))
+    if sum(path is None for _, path in made) > 1:
+        raise UsageError("only one report can go to standard output; give the others a path (KIND:PATH)")
+    return made
+
+
+def _tell(found: Matrix, written: Sequence[tuple[str, Path | None]], format: str) -> None:
+    from importlib import import_module
+
+    from conformance.reports import matrix_terminal
+
+    for kind, path in written:
+        text = import_module(KINDS[kind]).render(found)
+        if path is None:
+            sys.stdout.write(text)
+        else:
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+            except OSError as error:
+                raise UsageError(f"--report: {path} cannot be written: {error.strerror}") from None
+    to_stdout = any(path is None for _, path in written)
+    if format == "json" and not to_stdout:
+        from conformance.matrix.results import stored
+
+        document = {
+            **found.header,
+            "participants": [stored(one) for one in found.participants],
+            "tables": [stored(one) for one in found.tables],
+            "cells": [stored(one) for one in found.cells],
+            "unmet": found.unmet,
+            "complete": found.complete,
+            "exit_status": found.exit_status,
+        }
+        json.dump(document, sys.stdout, indent=2, allow_nan=False)
+        sys.stdout.write("\n")
+    matrix_terminal.show(found, sys.stderr if to_stdout or format == "json" else sys.stdout)
+
+
+def _list(chosen: Sequence[Variant], format: str) -> None:
+    if format == "json":
+        told = [
+            {
+                "name": one.name, "about": one.entry.about, "features": one.entry.features,
+                "format_version": one.format_version, "file_format": one.file_format, "script": one.script,
+            }
+            for one in chosen
+        ]  # fmt: skip
+        json.dump(told, sys.stdout, indent=2)
+        sys.stdout.write("\n")
+        return
+    for one in chosen:
+        print(f"{one.name:36} {one.entry.about}")

@@ -1,0 +1,116 @@
+"""The file of a matrix: JSON lines with a header first and a footer last (`schemas/matrix.json`)."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+from attrs import fields
+
+from conformance.failures import UsageError
+from conformance.matrix.cells import Cell, MadeTable, Matrix, Participant, State, Writing
+from conformance.protocol import dump_json, parse_json, place, shorten
+
+Json = dict[str, Any]
+
+RESULTS = 1
+"""The version of the form of the file."""
+
+_NOT_STORED = frozenset({"cases"})
+
+
+def stored(record: Participant | MadeTable | Cell) -> Json:
+    """A record as JSON, without what is empty."""
+    content = {}
+    for attribute in fields(type(record)):
+        value = getattr(record, attribute.name)
+        if attribute.name not in _NOT_STORED and value not in ("", (), None):
+            content[attribute.name] = value.value if isinstance(value, State | Writing) else value
+    return content
+
+
+def lines(matrix: Matrix) -> list[Json]:
+    """The lines of the file."""
+    return [
+        {"kind": "header", **matrix.header},
+        *({"kind": "participant", **stored(one)} for one in matrix.participants),
+        *({"kind": "table", **stored(one), **_known(matrix, one)} for one in matrix.tables),
+        *({"kind": "cell", **stored(one)} for one in matrix.cells),
+        {"kind": "footer", "complete": matrix.complete, "exit_status": matrix.exit_status, "unmet": matrix.unmet},
+    ]
+
+
+def _known(matrix: Matrix, table: MadeTable) -> Json:
+    reason = matrix.known_tables.get((table.producer, table.name))
+    return {} if reason is None else {"known": reason}
+
+
+def write(matrix: Matrix, path: Path) -> None:
+    """Write the file.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(f"{dump_json(line)}\n" for line in lines(matrix)), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--results {path}: cannot be written: {error.strerror}") from None
+
+
+@cache
+def _schema() -> jsonschema_rs.Validator:
+    text = (files("conformance") / "schemas" / "matrix.json").read_text(encoding="utf-8")
+    return jsonschema_rs.validator_for(json.loads(text))
+
+
+def read(path: Path) -> Matrix:
+    """The matrix that a file holds; what consumers were asked is not in it.
+
+    Raises:
+        UsageError: the file cannot be read, or is not of the form; says where.
+    """
+    try:
+        raw = path.read_bytes().splitlines()
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
+    matrix: Matrix | None = None
+    for number, line in enumerate(raw, 1):
+        try:
+            message = parse_json(line)
+        except ValueError as error:
+            raise UsageError(f"{path}:{number}: not a line of a matrix: {error}") from None
+        wrong = next(iter(_schema().iter_errors(message)), None)
+        if wrong is not None:
+            where = place(wrong.instance_path)
+            raise UsageError(f"{path}:{number}: not a line of a matrix: {where}{shorten(wrong.message)}")
+        kind = message.pop("kind")
+        if (matrix is None) != (kind == "header"):
+            raise UsageError(f"{path}:{number}: a matrix begins with its header, and has one")
+        matrix = Matrix(message) if matrix is None else _taken(matrix, kind, message)
+    if matrix is None:
+        raise UsageError(f"{path}: an empty file, not a matrix")
+    return matrix
+
+
+def _taken(matrix: Matrix, kind: str, message: Json) -> Matrix:
+    match kind:
+        case "participant":
+            matrix.participants.append(Participant(**message))
+        case "table":
+            reason = message.pop("known", None)
+            if reason is not None:
+                matrix.known_tables[message["producer"], message["name"]] = reason
+            lists = {name: tuple(message.get(name, ())) for name in ("features", "findings")}
+            matrix.tables.append(MadeTable(**{**message, **lists, "writing": Writing(message["writing"])}))
+        case "cell":
+            differences = tuple(message.pop("differences", ()))
+            matrix.cells.append(Cell(**{**message, "state": State(message["state"])}, differences=differences))
+        case _:
+            matrix.complete, matrix.exit_status = message["complete"], message["exit_status"]
+            matrix.unmet += message["unmet"]
+    return matrix

@@ -1,0 +1,62 @@
+"""The matrix in Markdown: for a page of documentation or the summary of a job."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from conformance.matrix.cells import Cell, Matrix
+from conformance.matrix.summary import Counted, by_feature, by_layout, by_producer, reproduce, reproduce_table
+from conformance.reports.evidence import difference_text
+from conformance.reports.markdown import code, row
+from conformance.reports.matrix_terminal import summary
+
+WORDS = ("right", "known", "wrong", "refuses", "crashes", "cannot")
+
+
+def render(matrix: Matrix) -> str:
+    """The document."""
+    return "\n".join(_lines(matrix)) + "\n"
+
+
+def _lines(matrix: Matrix) -> Iterator[str]:
+    yield "## Who reads what whom wrote"
+    yield ""
+    yield f"{summary(matrix)}."
+    for title, counted in (
+        ("producer", by_producer(matrix)),
+        ("version and format", by_layout(matrix)),
+        ("feature", by_feature(matrix)),
+    ):
+        yield ""
+        yield from _table(matrix, title, counted)
+    if matrix.new_tables:
+        yield from ("", "### Tables that are not as they have to be", "")
+    for table in matrix.new_tables:
+        yield f"- {code(table.name)} of {table.producer}: {table.writing.value}: {code(table.reason)}"
+        yield f"  - {code(reproduce_table(table.producer, table.name))}"
+    if matrix.new_cells:
+        yield from ("", "### Tables that are not read as they have to be", "")
+    for cell in matrix.new_cells:
+        yield from _told(cell)
+    if matrix.unmet:
+        yield from ("", "### Not as stated", "")
+    yield from (f"- {code(unmet)}" for unmet in matrix.unmet)
+
+
+def _table(matrix: Matrix, title: str, counted: Counted) -> Iterator[str]:
+    names = {one.name: str(one) for one in matrix.consumers}
+    yield row([title, *(names[name] for name in counted.consumers)])
+    yield "|---" * (len(counted.consumers) + 1) + "|"
+    for name in counted.rows:
+        yield row([name, *(_cell(counted.cell(name, consumer)) for consumer in counted.consumers)])
+
+
+def _cell(counts: Counter[str]) -> str:
+    return ", ".join(f"{counts[word]} {word}" for word in WORDS if counts[word])
+
+
+def _told(cell: Cell) -> Iterator[str]:
+    yield f"- {code(cell.table)} of {cell.producer}, {cell.consumer} {cell.state.value}: {code(cell.reason)}"
+    yield from (f"  - {code(difference_text(one))}" for one in cell.differences)
+    yield f"  - {code(reproduce(cell))}"

@@ -1,0 +1,143 @@
+"""The matrix for people at a terminal: counts by producers and by features, then what is new, then what is known."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from typing import TextIO
+
+from conformance.matrix.cells import Cell, MadeTable, Matrix, Writing
+from conformance.matrix.summary import Counted, by_feature, by_producer, reproduce, reproduce_table, status, verdict
+from conformance.reports.evidence import difference_text
+from conformance.reports.terminal import WIDTH, Paint, coloured, plain
+
+SIGNS = {
+    "right": ("✔", "32"),
+    "known": ("k", "33"),
+    "wrong": ("✖", "31"),
+    "refuses": ("r", "31"),
+    "crashes": ("!", "31"),
+    "cannot": ("–", "2"),
+}
+"""The sign of each count, and its colour."""
+
+
+def show(matrix: Matrix, stream: TextIO) -> None:
+    """Write the report to a stream, in colour where that is wanted."""
+    environ = os.environ
+    wanted = not environ.get("NO_COLOR") and (bool(environ.get("FORCE_COLOR")) or stream.isatty())
+    text = "".join(f"{line}\n" for line in lines(matrix, coloured if wanted else plain))
+    encoding = stream.encoding or "utf-8"
+    stream.write(text.encode(encoding, "replace").decode(encoding))
+    stream.flush()
+
+
+def render(matrix: Matrix) -> str:
+    """The report without colour."""
+    return "".join(f"{line}\n" for line in lines(matrix, plain))
+
+
+def lines(matrix: Matrix, paint: Paint) -> Iterator[str]:
+    """The report, line by line."""
+    yield from _producers(matrix)
+    for title, counted in (("producer", by_producer(matrix)), ("feature", by_feature(matrix))):
+        yield ""
+        yield from _table(title, counted, paint)
+    yield "   ".join(f"{paint(sign, colour)} {name}" for name, (sign, colour) in SIGNS.items())
+    for table in matrix.new_tables:
+        yield ""
+        yield from table_evidence(table, paint)
+    for cell in matrix.new_cells:
+        yield ""
+        yield from cell_evidence(cell, paint)
+    yield from _known(matrix)
+    yield from _notes(matrix, paint)
+    yield ""
+    yield summary(matrix)
+
+
+def _producers(matrix: Matrix) -> Iterator[str]:
+    """How many tables each producer wrote."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for table in matrix.tables:
+        known = table.writing.is_bad and (table.producer, table.name) in matrix.known_tables
+        counts[table.producer]["known" if known else table.writing.value] += 1
+    names = {one.name: str(one) for one in matrix.participants}
+    width = max((len(names.get(name, name)) for name in counts), default=0)
+    for name, count in counts.items():
+        told = ", ".join(f"{count[word]} {word}" for word in (*(one.value for one in Writing), "known") if count[word])
+        yield f"{names.get(name, name).ljust(width)}  {told}"
+
+
+def _table(title: str, counted: Counted, paint: Paint) -> Iterator[str]:
+    """A table of counts; as many, one below the other, as `WIDTH` asks for."""
+    columns = [[name, *(_cell(counted.cell(row, name)) for row in counted.rows)] for name in counted.consumers]
+    labels = [title, *counted.rows]
+    first = max(map(len, labels))
+    while columns:
+        widths = [max(map(len, column)) for column in columns]
+        taken = max(1, sum(first + sum(widths[:count]) + 2 * count <= WIDTH for count in range(1, len(widths) + 1)))
+        for row in zip(labels, *columns[:taken], strict=True):
+            line = "  ".join(cell.ljust(width) for cell, width in zip(row, [first, *widths], strict=False)).rstrip()
+            for sign, colour in SIGNS.values():
+                line = line.replace(f" {sign}", f" {paint(sign, colour)}")
+            yield line
+        columns = columns[taken:]
+        if columns:
+            yield ""
+
+
+def _cell(counts: Counter[str]) -> str:
+    return "  ".join(f"{counts[name]} {sign}" for name, (sign, _) in SIGNS.items() if counts[name]) or "."
+
+
+def cell_evidence(cell: Cell, paint: Paint = plain) -> Iterator[str]:
+    """All there is to tell about a cell."""
+    sign, colour = SIGNS[cell.state.value]
+    yield f"{paint(sign, colour)} {paint(cell.table, '1')} of {cell.producer} · {cell.consumer} · {cell.state.value}"
+    yield f"    asked        {cell.case}"
+    if cell.reason:
+        yield f"    reason       {cell.reason}"
+    yield from (f"    difference   {difference_text(one)}" for one in cell.differences)
+    yield f"    reproduce    {reproduce(cell)}"
+
+
+def table_evidence(table: MadeTable, paint: Paint = plain) -> Iterator[str]:
+    """All there is to tell about a table that is not as it has to be."""
+    yield f"{paint('✖', '31')} {paint(table.name, '1')} · {table.producer} · {table.writing.value}"
+    yield f"    about        {table.about}"
+    yield f"    reason       {table.reason}"
+    yield f"    reproduce    {reproduce_table(table.producer, table.name)}"
+
+
+def _known(matrix: Matrix) -> Iterator[str]:
+    reasons: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for table in matrix.tables:
+        if (table.producer, table.name) in matrix.known_tables:
+            reason = matrix.known_tables[table.producer, table.name]
+            reasons[f"{table.producer} writes", reason].append(table.writing.value)
+    for cell in matrix.cells:
+        if status(cell) == "known":
+            reasons[f"{cell.consumer} reads", cell.known].append(cell.state.value)
+    if reasons:
+        yield ""
+        yield "known:"
+    for (who, reason), states in reasons.items():
+        told = ", ".join(f"{count} {state}" for state, count in Counter(states).items())
+        yield f"    {who}: {told}: {reason}"
+
+
+def _notes(matrix: Matrix, paint: Paint) -> Iterator[str]:
+    notes = [f"{one.name}: not run: {one.not_examined}" for one in matrix.participants if one.not_examined]
+    notes += [f"not as stated: {unmet}" for unmet in matrix.unmet]
+    if notes:
+        yield ""
+    yield from (f"{paint('!', '31')} {note}" for note in notes)
+
+
+def summary(matrix: Matrix) -> str:
+    """One line."""
+    counts = Counter(status(cell) for cell in matrix.cells)
+    told = ", ".join(f"{counts[name]} {name}" for name in SIGNS if counts[name]) or "no cells"
+    return f"{len(matrix.tables)} tables, {told}; {verdict(matrix)}"
