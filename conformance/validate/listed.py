@@ -6,33 +6,25 @@ manifest, a batch at a time.
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
+import attrs
 import numpy as np
 import numpy.typing as npt
 
 from conformance.validate.context import Context, ManifestTask
 from conformance.validate.finding import finding
-from spec_ref.errors import SpecError, shown
-from spec_ref.findings import Finding, Severity
-from spec_ref.formats.metrics import order_of
+from spec_ref.errors import SpecError
+from spec_ref.findings import Finding
+from spec_ref.manifests.checks_listed import PartitionValues, Totals, listed_findings
 from spec_ref.manifests.columns import ManifestColumns
 from spec_ref.manifests.data_file import FileContent
 from spec_ref.manifests.entry import EntryStatus
 from spec_ref.manifests.manifest import Manifest
-from spec_ref.manifests.rules_columnar import signed_order
-from spec_ref.schemas.types import NestedField, Type, kind
-from spec_ref.single_value.bounds import decode_bound
-from spec_ref.snapshots.manifest_list import FieldSummary, ManifestContent, ManifestFile
+from spec_ref.records import evolve
+from spec_ref.schemas.types import kind
+from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile
 from spec_ref.versions import V1, V3
-
-_COUNTED = (
-    ("added", EntryStatus.ADDED, "MLS010", "MLS013"),
-    ("existing", EntryStatus.EXISTING, "MLS011", "MLS014"),
-    ("deleted", EntryStatus.DELETED, "MLS012", "MLS015"),
-)
 
 INTEGERS = frozenset({"int", "long", "date", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns", "time"})
 
@@ -45,25 +37,20 @@ class Listing:
         self.manifest = manifest
         self.length = length
         self.task = task
-        self.files = dict.fromkeys(EntryStatus, 0)
-        self.rows = dict.fromkeys(EntryStatus, 0)
-        self.least: int | None = None
-        struct = context.partition_type(manifest.spec) if manifest.spec is not None else None
-        self.fields = [] if struct is None else [_Field(field) for field in struct.fields]
+        self.totals = Totals.of(context.partition_type(manifest.spec) if manifest.spec is not None else None)
 
     def add(self, columns: ManifestColumns) -> Iterator[Finding]:
         """Look at a batch; what is wrong with single entries is told at once."""
         for status in EntryStatus:
             rows = columns.status == status
-            self.files[status] += int(rows.sum())
-            self.rows[status] += sum(columns.record_count[rows].tolist())
+            self.totals.files[status] += int(rows.sum())
+            self.totals.rows[status] += sum(columns.record_count[rows].tolist())
         sequence = columns.sequence_number
         known = columns.live & sequence.valid
         if known.any():
-            least = int(sequence.values[known].min())
-            self.least = least if self.least is None else min(self.least, least)
-        for field in self.fields:
-            field.add(columns)
+            self.totals.at_least(int(sequence.values[known].min()))
+        for values in self.totals.partition or ():
+            _add(values, columns)
         yield from self._snapshots(columns)
         yield from self._row_ids(columns)
         yield from self._specs(columns)
@@ -169,122 +156,28 @@ class Listing:
         listed = self.task.manifest_file
         if listed is None:
             return
-        header, file = self.manifest.header, self.task.place.rpartition(":/")[0]
-        path = "/" + self.task.place.rpartition(":/")[2]
-
-        def wrong(code: str, message: str, field: str, found: object, expected: object) -> Finding:
-            told = f"{path}/{field}"
-            return finding(code, message, file=file, path=told, found=found, expected=str(expected))
-
-        if listed.manifest_length != self.length:
-            yield wrong("MLS004", "the length is another", "manifest_length", listed.manifest_length, self.length)
-        if header.spec_id is not None and header.spec_id != listed.partition_spec_id:
-            found = listed.partition_spec_id
-            yield wrong("MAN003", "the header has another partition spec", "partition_spec_id", found, header.spec_id)
-        if header.content is not None and header.content is not listed.content:
-            found_content = listed.content.name
-            yield wrong("MAN010", "the header has another content", "content", found_content, header.content.name)
-        for name, status, of_files, of_rows in _COUNTED:
-            pairs = ((f"{name}_files_count", of_files, self.files), (f"{name}_rows_count", of_rows, self.rows))
-            for attribute, code, counted in pairs:
-                told = getattr(listed, attribute)
-                if told is not None and told != counted[status]:
-                    yield wrong(code, f"the {attribute} is another", attribute, told, counted[status])
-        is_v1 = self.manifest.format_version is V1
-        if self.least is not None and not is_v1 and listed.min_sequence_number > self.least:
-            found, name = listed.min_sequence_number, "min_sequence_number"
-            yield wrong("MLS008", "a live file has a lower sequence number", name, found, self.least)
-        if listed.partitions is None or not self.fields or len(listed.partitions) != len(self.fields):
-            return  # the number of summaries is for the check of the list
-        for place, (summary, field) in enumerate(zip(listed.partitions, self.fields, strict=True)):
-            yield from field.findings(summary, file, f"{path}/partitions/{place}")
+        file, _, place = self.task.place.rpartition(":/")
+        for one in listed_findings(listed, self.manifest, self.length, self.totals):
+            problem = attrs.evolve(one.violation, file=file, path=f"/{place}{one.path}")
+            yield evolve(one, violation=problem)
 
 
-class _Field:
-    """The values of one partition field in the live files of a manifest."""
-
-    def __init__(self, field: NestedField) -> None:
-        self.id = field.id
-        self.type: Type = field.type
-        self.nulls = self.nans = False
-        self.least: Any = None
-        self.greatest: Any = None
-
-    def add(self, columns: ManifestColumns) -> None:
-        live = columns.live
-        if not live.any():
-            return
-        try:
-            if kind(self.type) in INTEGERS:
-                self._add_integers(columns, live)
-            else:
-                self._add_values(columns, live)
-        except SpecError:  # the tuples do not have the field: the check of the Avro schema tells
-            self.nulls = True
-
-    def _add_integers(self, columns: ManifestColumns, live: npt.NDArray[np.bool_]) -> None:
-        numbers = columns.partition_numbers(self.id)
-        present = live & numbers.valid
-        self.nulls |= bool((live & ~numbers.valid).any())
-        if present.any():
-            self._extend(int(numbers.values[present].min()))
-            self._extend(int(numbers.values[present].max()))
-
-    def _add_values(self, columns: ManifestColumns, live: npt.NDArray[np.bool_]) -> None:
-        values = columns.partition(self.id)
-        for value in {value for value, alive in zip(values, live.tolist(), strict=True) if alive}:
-            if value is None:
-                self.nulls = True
-            elif value != value:
-                self.nans = True
-            else:
-                self._extend(value)
-
-    def _extend(self, value: Any) -> None:
-        key = order_of(self.type)
-        self.least = value if self.least is None else min(self.least, value, key=key)
-        self.greatest = value if self.greatest is None else max(self.greatest, value, key=key)
-
-    def findings(self, summary: FieldSummary, file: str, path: str) -> Iterator[Finding]:
-        """Where the summary leaves out a live value, so that scans would not find its file."""
-        if self.nulls and not summary.contains_null:
-            yield finding("MLS019", "a file has null", file=file, path=f"{path}/contains_null", found=False)
-        if self.nans and summary.contains_nan is False:
-            yield finding("MLS020", "a file has NaN", file=file, path=f"{path}/contains_nan", found=False)
-        if kind(self.type) == "unknown" or self.least is None:
-            return
-        ends: tuple[tuple[str, str, Any, Callable[[Any, Any], bool]], ...] = (
-            ("lower_bound", "MLS021", self.least, operator.gt),
-            ("upper_bound", "MLS022", self.greatest, operator.lt),
-        )
-        for attribute, code, extreme, beyond in ends:
-            data = getattr(summary, attribute)
-            where = f"{path}/{attribute}"
-            if data is None:
-                told = "there are values and no bound"
-                yield finding(code, told, file=file, path=where, found=None, expected=shown(extreme))
-                continue
-            try:
-                bound = decode_bound(self.type, data)
-            except SpecError as error:
-                yield finding(code, error.violation.message, file=file, path=where, found=data)
-                continue
-            if _is_beyond(beyond, bound, extreme):
-                told = "a value is beyond the bound"
-                tolerated = all(signed_order(self.type, bound, value, is_lower=beyond is operator.gt)
-                                for value in (self.least, self.greatest))  # fmt: skip
-                yield finding(
-                    code, told, file=file, path=where, found=bound, expected=shown(extreme),
-                    severity=Severity.TOLERATED if tolerated else Severity.ERROR,
-                )  # fmt: skip
-            elif bound == 0 == extreme and beyond(order_of(self.type)(bound), order_of(self.type)(extreme)):
-                yield finding("MLS023", "a zero is beyond the bound", file=file, path=where, found=bound)
-
-
-def _is_beyond(beyond: Callable[[Any, Any], bool], bound: Any, extreme: Any) -> bool:
-    if isinstance(bound, float) and bound != bound:
-        return False
+def _add(values: PartitionValues, columns: ManifestColumns) -> None:
+    """Take in the values of the live files."""
+    live = columns.live
+    if not live.any():
+        return
     try:
-        return beyond(bound, extreme)
-    except TypeError:
-        return True
+        if kind(values.type) in INTEGERS:
+            numbers = columns.partition_numbers(values.field_id)
+            present = live & numbers.valid
+            values.null |= bool((live & ~numbers.valid).any())
+            if present.any():
+                values.add(int(numbers.values[present].min()))
+                values.add(int(numbers.values[present].max()))
+            return
+        of_files = columns.partition(values.field_id)
+        for value in {value for value, alive in zip(of_files, live.tolist(), strict=True) if alive}:
+            values.add(value)
+    except SpecError:  # the tuples do not have the field: the check of the Avro schema tells
+        values.null = True

@@ -31,7 +31,7 @@ from spec_ref.formats.metrics import (
 )
 from spec_ref.formats.metrics_columnar import leaf_names, metrics_of_array, storage_of
 from spec_ref.manifests.data_file import FileContent, FileFormat
-from spec_ref.manifests.rules_columnar import signed_order
+from spec_ref.manifests.entry_problems import signed_order
 from spec_ref.partitioning.transforms import Identity, Transform, UnknownTransform, Void
 from spec_ref.partitioning.transforms_columnar import transform_array
 from spec_ref.schemas.types import LONG, STRING, StructType, Type, VariantType, kind

@@ -8,29 +8,27 @@ batches, and nothing is kept of them but sums.
 from __future__ import annotations
 
 import collections
-import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
 
-from spec_ref.errors import SpecError, Violation, shown
+from spec_ref.errors import SpecError, Violation
 from spec_ref.findings import Finding, Severity
 from spec_ref.formats.avro_container import Data
 from spec_ref.formats.avro_row_checks import Fault, schema_faults
-from spec_ref.manifests.checks_listed import Totals, broken_at, error_at
-from spec_ref.manifests.entry import ManifestEntry
+from spec_ref.manifests.checks_listed import Totals, broken_at, error_at, listed_findings
+from spec_ref.manifests.entry import EntryStatus, ManifestEntry
+from spec_ref.manifests.entry_problems import entry_problems
 from spec_ref.manifests.inheritance import inherit
 from spec_ref.manifests.manifest import CONTENTS, Header, Manifest
-from spec_ref.manifests.metrics import bound_of
 from spec_ref.manifests.reader import read_manifest
-from spec_ref.manifests.rules import Context, broken_rules
+from spec_ref.manifests.rules import Context
 from spec_ref.partitioning.spec import PartitionSpec
-from spec_ref.records import field_rules
 from spec_ref.schemas.schema import Schema
-from spec_ref.schemas.types import StructType, Type, is_primitive
+from spec_ref.schemas.types import StructType, Type
 from spec_ref.snapshots.manifest_list import ManifestFile
-from spec_ref.versions import REQUIRED, V1, V2, FormatVersion
+from spec_ref.versions import V1, V2, FormatVersion
 
 MAX_PER_RULE = 1000
 """How many places of one broken rule are told; a manifest with more has one cause."""
@@ -111,29 +109,35 @@ def _findings(manifest: Manifest, length: int, given: Schema | None) -> Iterator
     context = Context(version, manifest.content)
     types = {column.id: column.type for column in (given or schema).columns()} if given or schema else {}
     listed = manifest.manifest_file
-    totals = None if listed is None else Totals(listed, partition)
+    totals = Totals.of(partition)
+    other: int | None = None
     entries = _Entries(manifest)
     try:
         for inherited in inherit(entries.readable(), listed, version):
             yield from entries.told()
-            if totals is not None:
-                totals.add(inherited)
+            if listed is not None:
+                totals.add(inherited, listed.sequence_number)
+                if inherited.status is EntryStatus.ADDED and inherited.snapshot_id != listed.added_snapshot_id:
+                    other = inherited.snapshot_id
             yield from _entry_findings(entries.entry, entries.number, context, types)
     except SpecError as error:  # row ids that run out of 64 bits
         yield Finding(error.violation, Severity.ERROR)
     yield from entries.told()
-    if totals is not None:
-        yield from totals.findings(manifest, length)
+    if listed is None:
+        return
+    if other is not None:
+        yield error_at("MAN016", "an added file is of another snapshot", "/added_snapshot_id", other)
+    yield from listed_findings(listed, manifest, length, totals)
+    if listed.partitions is not None and partition is not None and len(listed.partitions) != len(partition.fields):
+        found, expected = len(listed.partitions), str(len(partition.fields))
+        yield error_at("MLS016", "there is not a summary for each partition field", "/partitions", found, expected)
 
 
 def _entry_findings(
     entry: ManifestEntry, number: int, context: Context, types: Mapping[int, Type]
 ) -> Iterator[Finding]:
-    for rule, broken in broken_rules(entry, context):
-        severity = Severity.ERROR if rule.refused else Severity.WARNING
-        yield Finding(attrs.evolve(broken, path=f"/{number}{broken.path}"), severity)
-    for broken in itertools.chain(_bounds(entry, types), _snapshot(entry, context.version), _repeated(entry)):
-        yield Finding(attrs.evolve(broken, path=f"/{number}{broken.path}"), Severity.ERROR)
+    for problem, severity in entry_problems(entry, context, types):
+        yield Finding(attrs.evolve(problem, path=f"/{number}{problem.path}"), severity)
 
 
 class _Entries:
@@ -207,54 +211,3 @@ def _partition_type(spec: PartitionSpec | None, schema: Schema | None) -> Struct
         return spec.partition_type(schema)
     except SpecError:
         return None
-
-
-def _snapshot(entry: ManifestEntry, version: FormatVersion) -> Iterator[Violation]:
-    """A required snapshot id that some writers of v1 leave null; readers let it be inherited."""
-    rule = field_rules(ManifestEntry)["snapshot_id"]
-    if entry.snapshot_id is None and rule.write(version) is REQUIRED:
-        yield broken_at(rule.requirement, "the snapshot id is null", "/snapshot_id", format_version=version)
-
-
-def _repeated(entry: ManifestEntry) -> Iterator[Violation]:
-    """Statistics that contradict each other: more nulls than values."""
-    nulls = entry.data_file.null_value_counts or {}
-    for column, count in (entry.data_file.value_counts or {}).items():
-        if column in nulls and nulls[column] > count:
-            yield broken_at(
-                "DFL013", "a column has more nulls than values", f"/data_file/null_value_counts/{column}",
-                str(nulls[column]), f"at most {count}",
-            )  # fmt: skip
-
-
-def _bounds(entry: ManifestEntry, types: Mapping[int, Type]) -> Iterator[Violation]:
-    for name, requirement in (("lower_bounds", "DFL016"), ("upper_bounds", "DFL017")):
-        for column in getattr(entry.data_file, name) or {}:
-            type_ = types.get(column)
-            if type_ is None:  # a column that was dropped, or a metadata column
-                continue
-            try:
-                value = bound_of(entry.data_file, name, column, type_)
-            except SpecError as error:
-                problem = error.violation
-                yield attrs.evolve(problem, requirement=requirement, path=f"/data_file{problem.path}")
-                continue
-            if isinstance(value, float) and value != value:
-                yield broken_at("DFL027", "NaN is a bound", f"/data_file/{name}/{column}", found="NaN")
-    yield from _crossed(entry, types)
-
-
-def _crossed(entry: ManifestEntry, types: Mapping[int, Type]) -> Iterator[Violation]:
-    """Lower bounds above the upper ones."""
-    for column in (entry.data_file.lower_bounds or {}).keys() & (entry.data_file.upper_bounds or {}).keys():
-        type_ = types.get(column)
-        if type_ is None or not is_primitive(type_) or str(type_).startswith("geo"):
-            continue
-        try:
-            low = bound_of(entry.data_file, "lower_bounds", column, type_)
-            high = bound_of(entry.data_file, "upper_bounds", column, type_)
-        except SpecError:
-            continue
-        if low > high:
-            path = f"/data_file/lower_bounds/{column}"
-            yield broken_at("DFL016", "the lower bound is above the upper", path, shown(low), f"at most {shown(high)}")

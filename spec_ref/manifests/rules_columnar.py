@@ -1,6 +1,6 @@
 """The rules of manifest entries over columns: which entries may break one (Manifest Entry Fields; Data File Fields).
 
-The definition of every rule is on one entry (`spec_ref.manifests.rules`, and the metrics in `entry_problems` here). The
+The definition of every rule is on one entry (`spec_ref.manifests.rules` and `spec_ref.manifests.entry_problems`). The
 kernel clears entries: it finds, over all entries of a batch at once, those that no rule can find fault with. The few
 others are made into objects and asked. What the kernel clears wrongly would go unseen, so a property test holds that
 no entry that breaks a rule is cleared.
@@ -8,8 +8,6 @@ no entry that breaks a rule is cleared.
 
 from __future__ import annotations
 
-import itertools
-import struct
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -17,16 +15,15 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from spec_ref.errors import SpecError, Violation, shown
+from spec_ref.errors import SpecError
 from spec_ref.findings import EXAMPLES, Finding, Severity
 from spec_ref.formats.avro_columns import BytesColumn, Column, NumberColumn
 from spec_ref.manifests.column_values import Mask
 from spec_ref.manifests.columns import ManifestColumns
 from spec_ref.manifests.data_file import FileContent, FileFormat
-from spec_ref.manifests.entry import EntryStatus, ManifestEntry
-from spec_ref.manifests.metrics import bound_of
+from spec_ref.manifests.entry import EntryStatus
+from spec_ref.manifests.entry_problems import SNAPSHOT_RULE, entry_problems
 from spec_ref.manifests.rules import CONTENTS_OF, Context, broken_rules
-from spec_ref.records import field_rules
 from spec_ref.schemas.types import FixedType, Type, is_primitive, kind
 from spec_ref.versions import REQUIRED, V2, V3
 
@@ -60,17 +57,6 @@ def entry_findings(columns: ManifestColumns, context: Context, types: Mapping[in
             continue
         for problem, severity in entry_problems(entry, context, types):
             yield Finding(attrs.evolve(problem, path=f"/{number}{problem.path}"), severity)
-
-
-def entry_problems(
-    entry: ManifestEntry, context: Context, types: Mapping[int, Type]
-) -> Iterator[tuple[Violation, Severity]]:
-    """What is wrong with one entry, as it is written."""
-    for rule, broken in broken_rules(entry, context):
-        yield broken, Severity.ERROR if rule.refused else Severity.WARNING
-    for broken in itertools.chain(_snapshot(entry, context), _nulls(entry)):
-        yield broken, Severity.ERROR
-    yield from _bounds(entry, types)
 
 
 def _without_scheme(columns: ManifestColumns, context: Context, looked_at: npt.NDArray[np.intp]) -> Iterator[Finding]:
@@ -133,7 +119,7 @@ def _suspicious(columns: ManifestColumns, context: Context, types: Mapping[int, 
 def _numbers(columns: ManifestColumns, context: Context, added: Mask, deleted: Mask) -> Mask:
     snapshot = columns.written("snapshot_id").valid
     wrong: Mask = deleted & ~snapshot
-    if _SNAPSHOT_RULE.write(context.version) is REQUIRED:
+    if SNAPSHOT_RULE.write(context.version) is REQUIRED:
         wrong |= ~snapshot
     if context.version >= V2:
         file_number = columns.written("file_sequence_number").valid
@@ -321,69 +307,3 @@ def _not_utf8(values: BytesColumn) -> Mask:
         except UnicodeDecodeError:
             wrong[row] = True
     return wrong
-
-
-# One entry's metrics
-
-_SNAPSHOT_RULE = field_rules(ManifestEntry)["snapshot_id"]
-
-
-def _snapshot(entry: ManifestEntry, context: Context) -> Iterator[Violation]:
-    """A required snapshot id that some writers of v1 leave null; readers let it be inherited."""
-    if entry.snapshot_id is None and _SNAPSHOT_RULE.write(context.version) is REQUIRED:
-        yield Violation(
-            requirement=_SNAPSHOT_RULE.requirement, message="the snapshot id is null", path="/snapshot_id",
-            format_version=context.version,
-        )  # fmt: skip
-
-
-def _nulls(entry: ManifestEntry) -> Iterator[Violation]:
-    """Statistics that contradict each other: more nulls than values."""
-    nulls = entry.data_file.null_value_counts or {}
-    for column, count in (entry.data_file.value_counts or {}).items():
-        if column in nulls and nulls[column] > count:
-            yield Violation(
-                requirement="DFL013", message="a column has more nulls than values",
-                path=f"/data_file/null_value_counts/{column}", found=str(nulls[column]), expected=f"at most {count}",
-            )  # fmt: skip
-
-
-def signed_order(type_: Type, bound: Any, value: Any, *, is_lower: bool) -> bool:
-    """Whether a bound of a UUID holds for a value when UUIDs are compared as two signed 64-bit integers.
-
-    Iceberg-Java compares them so; the spec stores a UUID as 16 bytes, which compare unsigned.
-    """
-    if kind(type_) != "uuid":
-        return False
-    one, two = (struct.unpack(">qq", uuid.bytes) for uuid in (bound, value))
-    return one <= two if is_lower else one >= two
-
-
-def _bounds(entry: ManifestEntry, types: Mapping[int, Type]) -> Iterator[tuple[Violation, Severity]]:
-    bounds: dict[str, dict[int, Any]] = {"lower_bounds": {}, "upper_bounds": {}}
-    for name, requirement in (("lower_bounds", "DFL016"), ("upper_bounds", "DFL017")):
-        for column in getattr(entry.data_file, name) or {}:
-            type_ = types.get(column)
-            if type_ is None:  # a column that was dropped, or a metadata column
-                continue
-            try:
-                value = bound_of(entry.data_file, name, column, type_)
-            except SpecError as error:
-                problem = error.violation
-                told = attrs.evolve(problem, requirement=requirement, path=f"/data_file{problem.path}")
-                yield told, Severity.ERROR
-                continue
-            if isinstance(value, float) and value != value:
-                path = f"/data_file/{name}/{column}"
-                yield Violation(requirement="DFL027", message="NaN is a bound", path=path, found="NaN"), Severity.ERROR
-            bounds[name][column] = value
-    for column, low in bounds["lower_bounds"].items():
-        high, type_ = bounds["upper_bounds"].get(column), types[column]
-        comparable = is_primitive(type_) and not kind(type_).startswith("geo")
-        if high is not None and comparable and low > high:
-            crossed = Violation(
-                requirement="DFL016", message="the lower bound is above the upper",
-                path=f"/data_file/lower_bounds/{column}", found=shown(low), expected=f"at most {shown(high)}",
-            )  # fmt: skip
-            tolerated = signed_order(type_, low, high, is_lower=True)
-            yield crossed, Severity.TOLERATED if tolerated else Severity.ERROR

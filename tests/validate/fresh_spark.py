@@ -24,7 +24,9 @@ NESTED = "named_struct('a', 3000000000L, 'b', array(1L))"
 
 FEATURES = {
     "plain": ("", ["INSERT INTO {t} {more}"]),
-    "partitioned": ("PARTITIONED BY (bucket(4, id), months(ts), truncate(2, s))", ["INSERT INTO {t} {more}", *STATISTICS]),
+    "partitioned": (
+        "PARTITIONED BY (bucket(4, id), months(ts), truncate(2, s))", ["INSERT INTO {t} {more}", *STATISTICS]
+    ),
     "merge-on-read": (
         "PARTITIONED BY (k)",
         [

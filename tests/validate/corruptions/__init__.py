@@ -49,6 +49,15 @@ def corruption(
 
 def load() -> list[Corruption]:
     """All corruptions."""
-    from corruptions import data_files, deletes, entries, lists, manifest_files, metadata, statistics  # noqa: F401
+    from corruptions import (  # noqa: F401
+        data_files,
+        deletes,
+        entries,
+        lists,
+        manifest_files,
+        metadata,
+        nested_bounds,
+        statistics,
+    )
 
     return KIT

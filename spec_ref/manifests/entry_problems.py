@@ -1,0 +1,113 @@
+"""Everything that is wrong with one entry of a manifest, as it is written (Manifest Entry Fields; Data File Fields).
+
+The rules over the fields are in `spec_ref.manifests.rules`; here they are told with their severity, and with them what
+needs the types of the table's columns: bounds.
+"""
+
+from __future__ import annotations
+
+import itertools
+import struct
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from spec_ref.errors import SpecError, Violation, shown
+from spec_ref.findings import Severity
+from spec_ref.manifests.entry import ManifestEntry
+from spec_ref.manifests.metrics import bound_of
+from spec_ref.manifests.rules import Context, broken_rules
+from spec_ref.records import field_rules
+from spec_ref.schemas.types import Type, VariantType, is_primitive, kind
+from spec_ref.single_value.variant_bounds import check_same_types
+from spec_ref.versions import REQUIRED
+
+SNAPSHOT_RULE = field_rules(ManifestEntry)["snapshot_id"]
+
+
+def entry_problems(
+    entry: ManifestEntry, context: Context, types: Mapping[int, Type]
+) -> Iterator[tuple[Violation, Severity]]:
+    """What is wrong with an entry, with paths inside of it.
+
+    Args:
+        entry: the entry, without what it inherits.
+        context: what it stands in.
+        types: the types of the table's columns by id.
+    """
+    for rule, broken in broken_rules(entry, context):
+        yield broken, Severity.ERROR if rule.refused else Severity.WARNING
+    for broken in itertools.chain(_snapshot(entry, context), _nulls(entry)):
+        yield broken, Severity.ERROR
+    yield from _bounds(entry, types)
+
+
+def _snapshot(entry: ManifestEntry, context: Context) -> Iterator[Violation]:
+    """A required snapshot id that some writers of v1 leave null; readers let it be inherited."""
+    if entry.snapshot_id is None and SNAPSHOT_RULE.write(context.version) is REQUIRED:
+        yield Violation(
+            requirement=SNAPSHOT_RULE.requirement, message="the snapshot id is null", path="/snapshot_id",
+            format_version=context.version,
+        )  # fmt: skip
+
+
+def _nulls(entry: ManifestEntry) -> Iterator[Violation]:
+    """Statistics that contradict each other: more nulls than values."""
+    nulls, values = entry.data_file.null_value_counts or {}, entry.data_file.value_counts or {}
+    for column, count in values.items():
+        if 0 <= count < nulls.get(column, 0):  # a negative count is told as such
+            yield Violation(
+                requirement="DFL013", message="a column has more nulls than values",
+                path=f"/data_file/null_value_counts/{column}", found=str(nulls[column]), expected=f"at most {count}",
+            )  # fmt: skip
+
+
+def _bounds(entry: ManifestEntry, types: Mapping[int, Type]) -> Iterator[tuple[Violation, Severity]]:
+    bounds: dict[str, dict[int, Any]] = {"lower_bounds": {}, "upper_bounds": {}}
+    for name, requirement in (("lower_bounds", "DFL016"), ("upper_bounds", "DFL017")):
+        for column in getattr(entry.data_file, name) or {}:
+            type_ = types.get(column)
+            if type_ is None:  # a column that was dropped, or a metadata column
+                continue
+            try:
+                value = bound_of(entry.data_file, name, column, type_)
+            except SpecError as error:
+                problem = error.violation
+                told = attrs.evolve(problem, requirement=requirement, path=f"/data_file{problem.path}")
+                yield told, Severity.ERROR
+                continue
+            if isinstance(value, float) and value != value:
+                path = f"/data_file/{name}/{column}"
+                yield Violation(requirement="DFL027", message="NaN is a bound", path=path, found="NaN"), Severity.ERROR
+            bounds[name][column] = value
+    for column in bounds["lower_bounds"].keys() & bounds["upper_bounds"].keys():
+        low, high = bounds["lower_bounds"][column], bounds["upper_bounds"][column]
+        yield from _crossed(types[column], low, high, f"/data_file/lower_bounds/{column}")
+
+
+def _crossed(type_: Type, low: Any, high: Any, path: str) -> Iterator[tuple[Violation, Severity]]:
+    """Bounds that no value is between; those of a variant, of which a field has two types."""
+    if isinstance(type_, VariantType):
+        try:
+            check_same_types(low, high)
+        except SpecError as error:
+            yield attrs.evolve(error.violation, path=f"{path}#{error.violation.path}"), Severity.ERROR
+    elif is_primitive(type_) and not kind(type_).startswith("geo") and low > high:
+        problem = Violation(
+            requirement="DFL016", message="the lower bound is above the upper", path=path, found=shown(low),
+            expected=f"at most {shown(high)}",
+        )  # fmt: skip
+        tolerated = signed_order(type_, low, high, is_lower=True)
+        yield problem, Severity.TOLERATED if tolerated else Severity.ERROR
+
+
+def signed_order(type_: Type, bound: Any, value: Any, *, is_lower: bool) -> bool:
+    """Whether a bound of a UUID holds for a value when UUIDs are compared as two signed 64-bit integers.
+
+    Iceberg-Java compares them so; the spec stores a UUID as 16 bytes, which compare unsigned.
+    """
+    if kind(type_) != "uuid":
+        return False
+    one, two = (struct.unpack(">qq", uuid.bytes) for uuid in (bound, value))
+    return one <= two if is_lower else one >= two
