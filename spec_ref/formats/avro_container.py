@@ -166,6 +166,8 @@ class _Frames:
                 number |= (byte & 0x7F) << shift
                 shift += 7
                 position += 1
+                if shift > 63:  # at once: a number of a million bytes takes as many steps with ever longer integers
+                    raise self.wrong(f"{what} is an integer of more than 64 bits")
         except IndexError:
             raise self.wrong(f"the file ends inside {what}") from None
         number |= byte << shift
@@ -319,6 +321,13 @@ def write_container(
         codec: one of `CODECS`.
         sync: the sync marker, 16 bytes that the blocks should not hold.
     """
+    return header_bytes(metadata, codec=codec, sync=sync) + b"".join(
+        block_bytes(count, payload, codec=codec, sync=sync) for count, payload in blocks
+    )
+
+
+def header_bytes(metadata: Mapping[str, bytes | str], *, codec: str, sync: bytes) -> bytes:
+    """The header of a container file; arguments as in `write_container`."""
     if codec not in _ENCODERS:
         raise ValueError(f"{codec} is not one of {', '.join(_ENCODERS)}")
     if len(sync) != SYNC_LENGTH:
@@ -331,10 +340,13 @@ def write_container(
         for part in (key.encode(), value.encode() if isinstance(value, str) else value):
             out.write(long_bytes(len(part)) + part)
     out.write(long_bytes(0) + sync)
-    for count, payload in blocks:
-        packed = _ENCODERS[codec](payload)
-        out.write(long_bytes(count) + long_bytes(len(packed)) + packed + sync)
     return out.getvalue()
+
+
+def block_bytes(count: int, payload: bytes, *, codec: str, sync: bytes) -> bytes:
+    """A block of a container file: so many objects in an encoded payload."""
+    packed = _ENCODERS[codec](payload)
+    return long_bytes(count) + long_bytes(len(packed)) + packed + sync
 
 
 def long_bytes(value: int) -> bytes:

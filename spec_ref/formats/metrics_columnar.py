@@ -55,17 +55,18 @@ def metrics_of_batches(
         SpecError: DFL012, if a column of the struct is missing.
     """
     columns = {field_id: ColumnMetrics(type_) for _, field_id, type_ in leaves(struct)}
-    paths = [(field_id, _names(struct, path)) for path, field_id, _ in leaves(struct)]
+    paths = [(field_id, leaf_names(struct, path)) for path, field_id, _ in leaves(struct)]
     count = 0
     for batch in batches:
         count += len(batch)
         for field_id, names in paths:
-            found = metrics_of_array(columns[field_id].type, _leaf(batch, names))
+            found = metrics_of_array(columns[field_id].type, leaf_array(batch, names))
             columns[field_id] = columns[field_id].merged(found)
     return file_metrics(count, columns, mode)
 
 
-def _names(struct: StructType, path: tuple[int, ...]) -> tuple[str, ...]:
+def leaf_names(struct: StructType, path: tuple[int, ...]) -> tuple[str, ...]:
+    """The names on the way to a column."""
     names = []
     for place in path:
         field = struct.fields[place]
@@ -75,7 +76,8 @@ def _names(struct: StructType, path: tuple[int, ...]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _leaf(batch: pa.RecordBatch, names: tuple[str, ...]) -> pa.Array[Any]:
+def leaf_array(batch: pa.RecordBatch, names: tuple[str, ...]) -> pa.Array[Any]:
+    """The values of a column by the names on the way to it; null where a struct around it is null."""
     place = batch.schema.get_field_index(names[0])
     array = batch.column(place) if place >= 0 else None
     for name in names[1:]:

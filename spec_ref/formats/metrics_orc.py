@@ -36,7 +36,7 @@ def orc_metrics(
         SpecError: the columns are none of Iceberg's (`struct_from_orc`), or ORC008 for a file that is damaged, or has
             timestamps outside of 1677 to 2262, which pyarrow does not read.
     """
-    stripes = read_stripes(data)
+    read_stripes(data)
     check_types(io.BytesIO(data))
     try:
         file = orc.ORCFile(io.BytesIO(data))
@@ -44,13 +44,18 @@ def orc_metrics(
         made = metrics_of_batches(struct, map(file.read_stripe, range(file.nstripes)), mode)
     except (pa.ArrowException, OSError) as error:
         raise violation("ORC008", f"the file cannot be read: {error}") from error
+    sizes, offsets = orc_layout(data, file.schema, struct)
+    return evolve(made, file_size_in_bytes=len(data), column_sizes=sizes if mode.counts else {}, split_offsets=offsets)
+
+
+def orc_layout(data: bytes, schema: pa.Schema, struct: StructType) -> tuple[dict[int, int], tuple[int, ...]]:
+    """The bytes of each column by its id, and where the stripes start."""
+    stripes = read_stripes(data)
     sizes: dict[int, int] = {}
-    if mode.counts:
-        for column, field_id in _columns(file.schema, struct):
-            size = sum(stripe.column_sizes.get(column, 0) for stripe in stripes)
-            sizes[field_id] = sizes.get(field_id, 0) + size
-    offsets = tuple(sorted(stripe.offset for stripe in stripes))
-    return evolve(made, file_size_in_bytes=len(data), column_sizes=sizes, split_offsets=offsets)
+    for column, field_id in _columns(schema, struct):
+        size = sum(stripe.column_sizes.get(column, 0) for stripe in stripes)
+        sizes[field_id] = sizes.get(field_id, 0) + size
+    return sizes, tuple(sorted(stripe.offset for stripe in stripes))
 
 
 def _columns(schema: pa.Schema, struct: StructType) -> Iterator[tuple[int, int]]:

@@ -54,12 +54,10 @@ def parquet_metrics(
         if field_id is not None and mode.counts:
             of_groups = (footer.row_group(group).column(column) for group in range(footer.num_row_groups))
             sizes[field_id] = sizes.get(field_id, 0) + sum(chunk.total_compressed_size for chunk in of_groups)
-    return evolve(
-        made, file_size_in_bytes=size, column_sizes=sizes, split_offsets=tuple(sorted(_group_offsets(footer)))
-    )
+    return evolve(made, file_size_in_bytes=size, column_sizes=sizes, split_offsets=tuple(sorted(group_offsets(footer))))
 
 
-def _group_offsets(footer: pq.FileMetaData) -> Iterator[int]:
+def group_offsets(footer: pq.FileMetaData) -> Iterator[int]:
     """Where each row group starts: at the first page of its first column."""
     for group in range(footer.num_row_groups):
         row_group = footer.row_group(group)

@@ -192,13 +192,13 @@ def _field(field: NestedField, column: NestedField, constants: Constants, *, map
 
     def checked(array: Array) -> Array:
         made = read(array)
-        _refuse_nulls(field.type, made, None, "TYP002")
+        refuse_nulls(field.type, made, None, "TYP002")
         return made
 
     return checked
 
 
-def _refuse_nulls(type_: Type, array: Array, parent: Array | None, requirement: str) -> None:
+def refuse_nulls(type_: Type, array: Array, parent: Array | None, requirement: str) -> None:
     """Refuse nulls where the parent is not null."""
     if array.null_count == 0:
         return
@@ -267,13 +267,13 @@ def _struct_reader(
                     raise violation("PRJ001", "the struct has no field, or several, of the name", found=name)
                 made.append(make(array.field(place)))
                 if field.required:
-                    _refuse_nulls(field.type, made[-1], array, "TYP002")
+                    refuse_nulls(field.type, made[-1], array, "TYP002")
         return pa.StructArray.from_buffers(target, len(array), [validity(array)], children=made)
 
     return read
 
 
-def _ranges(array: Array) -> tuple[Any, int, int]:
+def ranges(array: Array) -> tuple[Any, int, int]:
     """The offsets of a list or map from 0 on, and which of its values they are of."""
     offsets = np.asarray(array.offsets)
     first, last = (int(offsets[0]), int(offsets[-1])) if len(offsets) else (0, 0)
@@ -286,11 +286,11 @@ def _list_reader(target: ArrowType, element: Type, inner: Read, *, required: boo
         array = storage_of(array)
         if not pa.types.is_list(array.type):
             array = array.cast(pa.list_(array.type.value_type))
-        offsets, first, count = _ranges(array)
+        offsets, first, count = ranges(array)
         with at("/element"):
             values = inner(array.values.slice(first, count))
             if required:
-                _refuse_nulls(element, values, None, "TYP003")
+                refuse_nulls(element, values, None, "TYP003")
         return pa.ListArray.from_buffers(target, len(array), [validity(array), offsets], children=[values])
 
     return read
@@ -300,14 +300,14 @@ def _map_reader(target: Any, type_: MapType, read_keys: Read, read_values: Read,
     entries = pa.struct([target.key_field, target.item_field])
 
     def read(array: Array) -> Array:
-        offsets, first, count = _ranges(array)
+        offsets, first, count = ranges(array)
         with at("/key"):
             keys = read_keys(array.keys.slice(first, count))
-            _refuse_nulls(type_.key, keys, None, "TYP004")
+            refuse_nulls(type_.key, keys, None, "TYP004")
         with at("/value"):
             values = read_values(array.items.slice(first, count))
             if required:
-                _refuse_nulls(type_.value, values, None, "TYP004")
+                refuse_nulls(type_.value, values, None, "TYP004")
         pairs = pa.StructArray.from_buffers(entries, count, [None], children=[keys, values])
         return pa.Array.from_buffers(target, len(array), [validity(array), offsets], children=[pairs])
 

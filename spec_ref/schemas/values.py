@@ -128,6 +128,11 @@ _RULES: dict[str, _ValueRule] = {
 }
 
 
+def requirement_of(type_: Type) -> str:
+    """The requirement that says what the values of a type without children are."""
+    return _RULES[kind(type_)].requirement
+
+
 def check_value(type_: Type, value: Any) -> None:
     """Raise a `SpecError` where ``value`` is not a value of the type; null is a value of ``unknown`` alone."""
     match type_:

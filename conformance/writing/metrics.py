@@ -1,0 +1,111 @@
+"""The metrics of a file that is being written, as the table's properties ask for them (Data File Fields)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+import pyarrow as pa
+
+from spec_ref.errors import violation
+from spec_ref.formats.metrics import (
+    COUNTS,
+    FULL,
+    NO_METRICS,
+    TRUNCATED,
+    ColumnMetrics,
+    FileMetrics,
+    MetricsMode,
+    file_metrics,
+    leaves,
+)
+from spec_ref.formats.metrics_columnar import leaf_array, leaf_names, metrics_of_array
+from spec_ref.records import evolve
+from spec_ref.schemas.reserved_ids import MAX_TABLE_FIELD_ID
+from spec_ref.schemas.schema import Schema
+from spec_ref.schemas.types import StructType
+
+DEFAULT = "write.metadata.metrics.default"
+OF_COLUMN = "write.metadata.metrics.column."
+MOST_COLUMNS = "write.metadata.metrics.max-inferred-column-defaults"
+COLUMNS = 100
+"""Columns that have metrics where the properties do not name a mode; tables may have thousands."""
+
+MODES = {"none": NO_METRICS, "counts": COUNTS, "full": FULL}
+"""The modes by their names, beside ``truncate(16)`` of any width."""
+
+Modes = tuple[tuple[int, MetricsMode], ...]
+"""The mode of each column that has metrics, by its id; as pairs, so that a plan that holds them can be pickled."""
+
+
+def parse_mode(text: str) -> MetricsMode:
+    """A mode by its name.
+
+    Raises:
+        SpecError: DFL012, for text that names none.
+    """
+    match = re.fullmatch(r"truncate\(([1-9][0-9]{0,8})\)", text.strip().lower())
+    if match:
+        return MetricsMode(width=int(match[1]))
+    if text.strip().lower() not in MODES:
+        expected = "none, counts, truncate(16) or full"
+        raise violation("DFL012", "there is no such mode of metrics", found=text, expected=expected)
+    return MODES[text.strip().lower()]
+
+
+def modes_of(schema: Schema, properties: Mapping[str, str]) -> Modes:
+    """The mode of every column, as the properties of a table say."""
+    default = parse_mode(properties[DEFAULT]) if DEFAULT in properties else TRUNCATED
+    most = int(properties.get(MOST_COLUMNS, COLUMNS)) if DEFAULT not in properties else None
+    made = []
+    for place, (_, field_id, _) in enumerate(leaves(schema.as_struct())):
+        column = schema.find(field_id)
+        own = None if column is None else properties.get(OF_COLUMN + column.name)
+        if own is not None:
+            made.append((field_id, parse_mode(own)))
+        else:
+            made.append((field_id, default if most is None or place < most else NO_METRICS))
+    return tuple(made)
+
+
+class Collected:
+    """The metrics of the rows that were written to a file so far."""
+
+    def __init__(self, fields: StructType, modes: Modes) -> None:
+        wanted = {field_id for field_id, mode in modes if mode.counts}
+        kept = (one for one in fields.fields if one.id <= MAX_TABLE_FIELD_ID or one.id in wanted)
+        self._struct = StructType(tuple(kept))
+        self._modes = modes
+        self._paths = [
+            (field_id, leaf_names(self._struct, path))
+            for path, field_id, _ in leaves(self._struct)
+            if field_id in wanted
+        ]
+        self._columns = {field_id: ColumnMetrics(type_) for _, field_id, type_ in leaves(self._struct)}
+        self.rows = 0
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Take more rows into account."""
+        self.rows += batch.num_rows
+        for field_id, names in self._paths:
+            before = self._columns[field_id]
+            self._columns[field_id] = before.merged(metrics_of_array(before.type, leaf_array(batch, names)))
+
+    def metrics(self) -> FileMetrics:
+        """The metrics of all rows."""
+        made = FileMetrics(record_count=self.rows)
+        for mode in dict.fromkeys(mode for _, mode in self._modes if mode.counts):
+            columns = {
+                field_id: self._columns[field_id]
+                for field_id, own in self._modes
+                if own == mode and field_id in self._columns
+            }
+            made = _joined(made, file_metrics(self.rows, columns, mode))
+        return made
+
+
+_MAPS = ("value_counts", "null_value_counts", "nan_value_counts", "lower_bounds", "upper_bounds")
+
+
+def _joined(one: FileMetrics, other: FileMetrics) -> FileMetrics:
+    return evolve(one, **{name: {**getattr(one, name), **getattr(other, name)} for name in _MAPS})

@@ -1,0 +1,66 @@
+"""Writing Avro files (Appendix A, Avro)."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pyarrow as pa
+
+from spec_ref.errors import violation
+from spec_ref.formats.arrow_values import values_of
+from spec_ref.formats.avro_container import CODECS, SYNC_LENGTH, block_bytes, header_bytes
+from spec_ref.formats.avro_schema import schema_json, value_writer
+from spec_ref.formats.avro_types import from_json
+from spec_ref.formats.avro_values import encoder
+from spec_ref.formats.file_writing import FileLayout, Output
+from spec_ref.json_document import dumps
+from spec_ref.schemas.types import StructType
+
+REQUIREMENT = "AVR014"
+BLOCK_BYTES = 1 << 18
+"""Bytes of a block before compression."""
+
+
+class AvroRows:
+    """Writes one Avro file, row by row."""
+
+    def __init__(self, out: Output, struct: StructType, codec: str, name: str) -> None:
+        if codec not in CODECS:
+            raise violation(REQUIREMENT, "Avro has no such codec", found=codec, expected=", ".join(CODECS))
+        self._out = out
+        self._struct = struct
+        json = schema_json(struct, name)
+        text = dumps(json)
+        self._encode, self._value = encoder(from_json(json, REQUIREMENT)), value_writer(struct)
+        # The marker need not be random: it is not in the blocks of another file, which nobody reads with this header.
+        self._codec, self._sync = codec, hashlib.sha256(text.encode()).digest()[:SYNC_LENGTH]
+        self._payload = bytearray()
+        self._rows = 0
+        out.write(header_bytes({"avro.schema": text}, codec=codec, sync=self._sync))
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Append rows."""
+        ids = [field.id for field in self._struct.fields]
+        columns = [
+            values_of(field.type, array) for field, array in zip(self._struct.fields, batch.columns, strict=True)
+        ]
+        rows = zip(*columns, strict=True) if columns else ((),) * batch.num_rows
+        for row in rows:
+            self._encode(self._value(dict(zip(ids, row, strict=True))), self._payload)
+            self._rows += 1
+            if len(self._payload) >= BLOCK_BYTES:
+                self._end_block()
+
+    def _end_block(self) -> None:
+        if self._rows:
+            self._out.write(block_bytes(self._rows, bytes(self._payload), codec=self._codec, sync=self._sync))
+        self._payload, self._rows = bytearray(), 0
+
+    def size(self) -> int:
+        """The bytes of the blocks, and those of the rows that are in none yet."""
+        return int(self._out.tell()) + len(self._payload)
+
+    def close(self) -> FileLayout:
+        """Write the last block."""
+        self._end_block()
+        return FileLayout()

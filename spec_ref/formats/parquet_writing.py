@@ -1,0 +1,92 @@
+"""Writing Parquet files (Appendix A, Parquet)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from spec_ref.errors import violation
+from spec_ref.formats.file_writing import FileLayout, Output, refused
+from spec_ref.formats.metrics_columnar import storage_of
+from spec_ref.formats.metrics_parquet import group_offsets
+from spec_ref.formats.parquet_arrow import WRITER_OPTIONS, arrow_schema
+from spec_ref.formats.stored_arrays import stored_batch
+from spec_ref.schemas.types import UNKNOWN, ListType, MapType, StructType, Type
+
+SAMPLE = 2048
+"""Rows that are looked at to find out whether the values of a column come again."""
+
+
+class ParquetRows:
+    """Writes one Parquet file."""
+
+    def __init__(self, out: Output, struct: StructType, codec: str) -> None:
+        self._out = out
+        self._struct = struct
+        self._schema = arrow_schema(struct)
+        self._codec = codec
+        self._made: pq.ParquetWriter | None = None
+        if not self._schema:
+            raise violation("PQT006", "a Parquet file has a column at least, and columns of type unknown are left out")
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Append a row group."""
+        try:
+            made = stored_batch(self._struct, batch, self._schema)
+            self._writer(made).write_batch(made, row_group_size=batch.num_rows)
+        except pa.ArrowException as error:
+            raise refused("PQT007", error) from error
+
+    def _writer(self, first: pa.RecordBatch) -> pq.ParquetWriter:
+        """What writes the file, with dictionaries of columns whose values come again: of others they cost twice."""
+        if self._made is None:
+            names = [field.name for field in self._schema]
+            with_dictionary: Any = [name for name, array in zip(names, first.columns, strict=True) if _repeats(array)]
+            options: dict[str, Any] = {"use_dictionary": with_dictionary, "compression": self._codec, **WRITER_OPTIONS}
+            self._made = pq.ParquetWriter(self._out, self._schema, **options)
+        return self._made
+
+    def size(self) -> int:
+        """The bytes of the row groups."""
+        return int(self._out.tell())
+
+    def close(self) -> FileLayout:
+        """Write the footer."""
+        writer = self._writer(pa.RecordBatch.from_pylist([], schema=self._schema))
+        writer.close()
+        footer = writer.writer.metadata
+        ids = [field_id for field in self._struct.fields for field_id in _column_ids(field.type, field.id)]
+        sizes = dict.fromkeys(ids, 0)
+        for group in range(footer.num_row_groups):
+            row_group = footer.row_group(group)
+            for place, field_id in enumerate(ids):
+                sizes[field_id] += row_group.column(place).total_compressed_size
+        return FileLayout(sizes, tuple(sorted(group_offsets(footer))))
+
+
+def _repeats(array: Any) -> bool:
+    """Whether values of a column come again, as far as some of its rows tell."""
+    if pa.types.is_nested(array.type) or pa.types.is_boolean(array.type):
+        return False
+    sample = storage_of(array).take(np.linspace(0, max(len(array) - 1, 0), min(SAMPLE, len(array)), dtype=np.int64))
+    values = sample.drop_null()
+    return len(values) == 0 or len(values.unique()) < 0.99 * len(values)
+
+
+def _column_ids(type_: Type, own: int) -> Iterator[int]:
+    """The field ids of the physical columns of a column, in their order."""
+    match type_:
+        case StructType(fields):
+            for field in fields:
+                yield from _column_ids(field.type, field.id)
+        case ListType(element_id, element):
+            yield from _column_ids(element, element_id)
+        case MapType(key_id, key, value_id, value):
+            yield from _column_ids(key, key_id)
+            yield from _column_ids(value, value_id)
+        case _ if type_ != UNKNOWN:
+            yield own

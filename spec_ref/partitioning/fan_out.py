@@ -1,0 +1,97 @@
+"""Rows by partition: the partition tuple of every row of an Arrow batch, and the rows of each (Partitioning)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from spec_ref.errors import violation
+from spec_ref.formats.arrow_values import values_of
+from spec_ref.formats.metrics_columnar import storage_of
+from spec_ref.partitioning.spec import PartitionSpec, source_type
+from spec_ref.partitioning.transforms_columnar import transform_array
+from spec_ref.schemas.schema import Schema
+from spec_ref.schemas.types import Type
+from spec_ref.schemas.written_rows import column_array, distinct
+
+MAX_RADIX = 1 << 16
+"""Codes below are sorted in linear time."""
+
+Codes = npt.NDArray[np.int64]
+
+
+def check_spec(spec: PartitionSpec, schema: Schema) -> None:
+    """Refuse a spec by which rows of a schema cannot be written.
+
+    Raises:
+        SpecError: PAR007, for an unknown transform or one of several sources; PAR004, for a source that the schema does
+            not have or that stands in a list or map; what the transform raises for a type that it does not take.
+    """
+    for field in spec.fields:
+        if not spec.writable or len(field.sources) != 1:
+            raise violation("PAR007", "no file is written under an unknown transform", found=str(field.transform))
+        field.transform.result_type(source_type(field.sources[0], schema))
+
+
+def by_partition(
+    spec: PartitionSpec, schema: Schema, batch: pa.RecordBatch
+) -> Iterator[tuple[Mapping[int, Any], pa.RecordBatch]]:
+    """The rows of a batch by partition, in their order, each with the values of its partition tuple by field id.
+
+    Floating-point values are told apart by their bits, but that NaN is NaN (SCN013).
+
+    Args:
+        spec: a spec that `check_spec` takes.
+        schema: the schema of the batch.
+        batch: rows as `spec_ref.schemas.written_rows` makes them.
+
+    Raises:
+        SpecError: a transform has no result for a value.
+    """
+    if not batch.num_rows:
+        return
+    results = partition_columns(spec, schema, batch)
+    codes, count = _codes([array for _, _, array in results], batch.num_rows)
+    small: Any = codes.astype(np.uint16 if count <= MAX_RADIX else np.int64, copy=False)
+    if (small[1:] >= small[:-1]).all():
+        order, rows = None, batch
+    else:
+        order = np.argsort(small, kind="stable")
+        rows = batch.take(order)
+    counts = np.bincount(codes, minlength=count)
+    present = np.flatnonzero(counts)
+    ends = np.cumsum(counts[present])
+    starts = ends - counts[present]
+    firsts = pa.array(starts if order is None else order[starts])
+    columns = [(field_id, values_of(type_, array.take(firsts))) for field_id, type_, array in results]
+    for place, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
+        partition = {field_id: values[place] for field_id, values in columns}
+        yield partition, rows.slice(start, end - start)
+
+
+def partition_columns(spec: PartitionSpec, schema: Schema, batch: pa.RecordBatch) -> list[tuple[int, Type, Any]]:
+    """The id, type and values of every field of the partition tuples of a batch."""
+    found = []
+    for field in spec.fields:
+        column = schema.find(field.sources[0])
+        assert column is not None
+        array = transform_array(field.transform, column.type, column_array(batch, column))
+        found.append((field.field_id, field.transform.result_type(column.type), storage_of(array)))
+    return found
+
+
+def _codes(arrays: list[Any], rows: int) -> tuple[Codes, int]:
+    """A number for each row that is the same where the values of all columns are, and how many numbers there may be."""
+    codes, count = np.zeros(rows, np.int64), 1
+    for array in arrays:
+        encoded = distinct(array).dictionary_encode(null_encoding="encode")
+        own = np.asarray(encoded.indices).astype(np.int64)
+        codes, count = codes * len(encoded.dictionary) + own, count * len(encoded.dictionary)
+        if count > MAX_RADIX:
+            encoded = pa.array(codes).dictionary_encode()
+            codes, count = np.asarray(encoded.indices).astype(np.int64), len(encoded.dictionary)
+    return codes, count

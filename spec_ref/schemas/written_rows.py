@@ -1,0 +1,390 @@
+"""Rows that are to be written, as the schema has them (Schemas and Data Types; Default Values).
+
+The columns of an input are found by name; what comes out has every column of the schema, in its order and in the Arrow
+types of `spec_ref.schemas.projection_columnar`, and holds nothing but values of the types.
+
+Decided here, because the text leaves it open:
+
+- A column that the input does not have takes its write default, else null; a null that the input has stays null.
+- A value is taken from a wider Arrow type where it is one of the schema's type exactly: 5 in 64 bits is an int, 1.5 in
+  64 bits is a float, and microseconds in nanoseconds are a timestamp. One that is not is refused, never cut off.
+- A column that the schema does not have is refused, as its values would be lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from spec_ref.arrow_types import check_arrow_type, check_values, validity
+from spec_ref.errors import SpecError, at, violation
+from spec_ref.formats.arrow_values import values_of
+from spec_ref.formats.metrics_columnar import storage_of
+from spec_ref.formats.variant import Variant, decode_variant
+from spec_ref.records import record
+from spec_ref.schemas.defaults import effective_write
+from spec_ref.schemas.projection_columnar import (
+    arrow_field,
+    arrow_type,
+    constant_array,
+    ranges,
+    refuse_nulls,
+)
+from spec_ref.schemas.schema import Column
+from spec_ref.schemas.types import UNKNOWN, UUID, ListType, MapType, NestedField, StructType, Type, is_primitive, kind
+from spec_ref.schemas.values import check_unique_keys, requirement_of
+
+Array: TypeAlias = Any
+ArrowType: TypeAlias = Any
+Convert: TypeAlias = Callable[[Array], Array]
+
+
+@record
+class InputRows:
+    """What makes rows of the schema of the rows of one input."""
+
+    schema: pa.Schema
+    """Of the rows that are made."""
+
+    _made: tuple[tuple[int | None, Callable[[Any], Array]], ...]
+
+    def __call__(self, batch: pa.RecordBatch, first_row: int = 0) -> pa.RecordBatch:
+        """A batch of the input as the schema has it.
+
+        Args:
+            batch: some rows of the input.
+            first_row: the number of the first one, for errors, whose path starts with the number of the row.
+
+        Raises:
+            SpecError: a required value is null (TYP002 to TYP004), or a value is none of its type (the type's code).
+        """
+        try:
+            return self._converted(batch)
+        except SpecError:
+            row = self._first_wrong(batch)
+            with at(f"/{first_row + row}"):
+                self._converted(batch.slice(row, 1))
+            raise
+
+    def _converted(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        arrays = []
+        for field, (place, make) in zip(self.schema, self._made, strict=True):
+            with at(f"/{field.name}"):
+                arrays.append(make(batch.num_rows if place is None else batch.column(place)))
+        if not arrays:
+            return batch.select([])
+        return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+
+    def _first_wrong(self, batch: pa.RecordBatch) -> int:
+        """The first row that cannot be converted, found by halving."""
+        low, high = 0, batch.num_rows
+        while high - low > 1:
+            middle = (low + high) // 2
+            try:
+                self._converted(batch.slice(low, middle - low))
+            except SpecError:
+                high = middle
+            else:
+                low = middle
+        return low
+
+
+def compile_input(fields: Sequence[NestedField], given: pa.Schema) -> InputRows:
+    """What makes rows of the schema of the batches of an input.
+
+    Args:
+        fields: the columns of the schema.
+        given: the Arrow schema of the batches.
+
+    Raises:
+        SpecError: TYP002, for a column that the schema does not have or that is there twice; DEF007, for a required
+            column without a write default that is not there; the code of the type for an Arrow type that cannot hold
+            its values.
+    """
+    _check_names([field.name for field in fields], given.names)
+    made: list[tuple[int | None, Callable[[Any], Array]]] = []
+    for field in fields:
+        with at(f"/{field.name}"):
+            place = given.get_field_index(field.name)
+            if place < 0:
+                made.append((None, _default(field)))
+            else:
+                made.append((place, _field(field, given.field(place).type)))
+    return InputRows(pa.schema(list(map(arrow_field, fields))), tuple(made))
+
+
+def _check_names(known: Sequence[str], given: Sequence[str]) -> None:
+    seen: set[str] = set()
+    for name in given:
+        if name not in known:
+            message = "the schema has no such column"
+            raise violation("TYP002", message, found=name, expected=", ".join(known) or "no columns")
+        if name in seen:
+            raise violation("TYP002", "the input has two columns of one name", found=name)
+        seen.add(name)
+
+
+def column_array(batch: pa.RecordBatch, column: Column) -> Array:
+    """The values of a column that may stand in structs; null where a struct around it is null."""
+    array: Any = batch.column(column.path[0])
+    for name in column.path[1:]:
+        array = pc.struct_field(array, [array.type.get_field_index(name)])
+    return array
+
+
+def _default(field: NestedField) -> Callable[[int], Array]:
+    value = effective_write(field)
+    return lambda length: constant_array(field.type, value, length)
+
+
+def _field(field: NestedField, source: ArrowType) -> Convert:
+    convert = _converter(field.type, source)
+    if not field.required:
+        return convert
+
+    def checked(array: Array) -> Array:
+        made = convert(array)
+        refuse_nulls(field.type, made, None, "TYP002")
+        return made
+
+    return checked
+
+
+def _converter(type_: Type, source: ArrowType) -> Convert:
+    source = _plain(source)
+    if pa.types.is_null(source):
+        return lambda array: pa.nulls(len(array), arrow_type(type_))
+    match type_:
+        case StructType(fields):
+            return _struct(type_, fields, source)
+        case ListType(_, element, required):
+            return _list(type_, element, source, required=required)
+        case MapType():
+            return _map(type_, source)
+        case _ if kind(type_) == "variant":
+            return _variant(type_, source)
+        case _:
+            return _primitive(type_, source)
+
+
+def _plain(source: ArrowType) -> ArrowType:
+    if isinstance(source, pa.BaseExtensionType) and not isinstance(source, pa.UuidType):
+        source = source.storage_type
+    return source.value_type if pa.types.is_dictionary(source) else source
+
+
+# Nested types
+
+
+def _refused(requirement: str, type_: Type, source: ArrowType) -> SpecError:
+    return violation(requirement, f"the Arrow type does not hold a {kind(type_)}", found=str(source))
+
+
+def _struct(type_: Type, fields: Sequence[NestedField], source: ArrowType) -> Convert:
+    if not pa.types.is_struct(source):
+        raise _refused("TYP002", type_, source)
+    children: list[tuple[int | None, NestedField, Any]] = []
+    names = [source.field(place).name for place in range(source.num_fields)]
+    _check_names([field.name for field in fields], names)
+    for field in fields:
+        with at(f"/{field.name}"):
+            place = names.index(field.name) if field.name in names else None
+            make = _default(field) if place is None else _converter(field.type, source.field(place).type)
+            children.append((place, field, make))
+    target = arrow_type(type_)
+
+    def convert(array: Array) -> Array:
+        array = storage_of(array)
+        made = []
+        for place, field, make in children:
+            with at(f"/{field.name}"):
+                made.append(make(len(array)) if place is None else make(array.field(place)))
+                if field.required:
+                    refuse_nulls(field.type, made[-1], array, "TYP002")
+        return pa.StructArray.from_buffers(target, len(array), [validity(array)], children=made)
+
+    return convert
+
+
+def _is_list(source: ArrowType) -> bool:
+    tests = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list, pa.types.is_list_view)
+    return any(test(source) for test in tests)
+
+
+def _list(type_: Type, element: Type, source: ArrowType, *, required: bool) -> Convert:
+    if not _is_list(source):
+        raise _refused("TYP003", type_, source)
+    with at("/element"):
+        inner = _converter(element, source.value_type)
+    target = arrow_type(type_)
+
+    def convert(array: Array) -> Array:
+        array = storage_of(array)
+        if not pa.types.is_list(array.type):
+            array = array.cast(pa.list_(array.type.value_type))
+        offsets, first, count = ranges(array)
+        with at("/element"):
+            values = inner(array.values.slice(first, count))
+            if required:
+                refuse_nulls(element, values, None, "TYP003")
+        return pa.ListArray.from_buffers(target, len(array), [validity(array), offsets], children=[values])
+
+    return convert
+
+
+def _map(type_: MapType, source: Any) -> Convert:
+    if not pa.types.is_map(source):
+        raise _refused("TYP004", type_, source)
+    with at("/key"):
+        read_keys = _converter(type_.key, source.key_type)
+    with at("/value"):
+        read_values = _converter(type_.value, source.item_type)
+    target: Any = arrow_type(type_)
+    entries = pa.struct([target.key_field, target.item_field])
+
+    def convert(array: Array) -> Array:
+        array = storage_of(array)
+        offsets, first, count = ranges(array)
+        with at("/key"):
+            keys = read_keys(array.keys.slice(first, count))
+            refuse_nulls(type_.key, keys, None, "TYP004")
+            _refuse_twice(type_, keys, np.frombuffer(offsets, np.int32, len(array) + 1))
+        with at("/value"):
+            values = read_values(array.items.slice(first, count))
+            if type_.value_required:
+                refuse_nulls(type_.value, values, None, "TYP004")
+        pairs = pa.StructArray.from_buffers(entries, count, [None], children=[keys, values])
+        return pa.Array.from_buffers(target, len(array), [validity(array), offsets], children=[pairs])
+
+    return convert
+
+
+def _refuse_twice(type_: MapType, keys: Array, offsets: Any) -> None:
+    """Refuse a key that stands twice in one map."""
+    if not is_primitive(type_.key):
+        values = values_of(type_.key, keys)
+        for start, end in pairwise(offsets.tolist()):
+            check_unique_keys(type_, tuple(values[start:end]))
+        return
+    codes = np.asarray(distinct(storage_of(keys)).dictionary_encode().indices).astype(np.int64)
+    pairs = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)) * max(len(keys), 1) + codes
+    ordered = np.sort(pairs)
+    if (ordered[1:] == ordered[:-1]).any():
+        twice = int(ordered[1:][ordered[1:] == ordered[:-1]][0]) % len(keys)
+        found = keys[int(np.flatnonzero(codes == twice)[0])]
+        raise violation("TYP004", "a key stands twice in a map", found=str(found))
+
+
+def distinct(array: Array) -> Array:
+    """An array that Arrow finds equal values in as the spec does: floating-point values by their bits, with one NaN."""
+    if not pa.types.is_floating(array.type):
+        return array
+    values = np.array(array.fill_null(0.0))
+    values[np.isnan(values)] = np.nan
+    integers = values.view(np.int32 if values.dtype == np.float32 else np.int64)
+    return pa.array(integers, mask=np.asarray(array.is_null()))
+
+
+def _variant(type_: Type, source: ArrowType) -> Convert:
+    names = [source.field(place).name for place in range(source.num_fields)] if pa.types.is_struct(source) else []
+    if sorted(names) != ["metadata", "value"]:
+        raise violation("TYP006", "a variant is a struct of metadata and value", found=str(source))
+    target = arrow_type(type_)
+
+    def convert(array: Array) -> Array:
+        array = storage_of(array)
+        parts = [array.field(names.index(name)).cast(pa.binary()) for name in ("metadata", "value")]
+        for part in parts:
+            refuse_nulls(type_, part, array, "TYP006")
+        for metadata, value, valid in zip(
+            *(part.to_pylist() for part in parts), array.is_valid().to_pylist(), strict=True
+        ):
+            if valid:
+                decode_variant(Variant(metadata, value))
+        return pa.StructArray.from_buffers(target, len(array), [validity(array)], children=parts)
+
+    return convert
+
+
+# Primitive types
+
+
+def _is_bytes(source: ArrowType) -> bool:
+    tests = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view, pa.types.is_fixed_size_binary)
+    return any(test(source) for test in tests)
+
+
+def _is_text(source: ArrowType) -> bool:
+    return any(test(source) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view))
+
+
+def _is_local(source: ArrowType) -> bool:
+    return bool(pa.types.is_timestamp(source) and source.tz is None)
+
+
+def _is_instant(source: ArrowType) -> bool:
+    return bool(pa.types.is_timestamp(source) and source.tz is not None)
+
+
+_WIDER: dict[str, Callable[[ArrowType], bool]] = {
+    **dict.fromkeys(("int", "long"), pa.types.is_integer),
+    **dict.fromkeys(("float", "double"), pa.types.is_floating),
+    **dict.fromkeys(("timestamp", "timestamp_ns"), _is_local),
+    **dict.fromkeys(("timestamptz", "timestamptz_ns"), _is_instant),
+    **dict.fromkeys(("fixed", "binary", "geometry", "geography"), _is_bytes),
+    "decimal": pa.types.is_decimal, "date": pa.types.is_date, "time": pa.types.is_time, "string": _is_text,
+    "uuid": lambda source: isinstance(source, pa.UuidType) or _is_bytes(source),
+}  # fmt: skip
+"""The Arrow types of which values of a type may be taken, by type; of other types only its own."""
+
+_CHECKED = frozenset({"string", "decimal", "time", "geometry", "geography"})
+"""The types that have fewer values than their Arrow types."""
+
+
+def _primitive(type_: Type, source: ArrowType) -> Convert:
+    name = kind(type_)
+    if name not in _WIDER or not _WIDER[name](source):
+        check_arrow_type(type_, source)
+    target = arrow_type(type_)
+    stored = pa.binary(16) if type_ == UUID else target
+
+    def convert(array: Array) -> Array:
+        if type_ == UNKNOWN:
+            return pa.nulls(len(array))
+        array = storage_of(array)
+        if pa.types.is_null(array.type):
+            return pa.nulls(len(array), target)
+        made = array if array.type == stored else _cast(type_, array, stored)
+        if name in _CHECKED:
+            check_values(type_, made)
+        return pa.ExtensionArray.from_storage(target, made) if type_ == UUID else made
+
+    return convert
+
+
+def _cast(type_: Type, array: Array, stored: Any) -> Array:
+    """The values in the Arrow type that they are stored as, where it has all of them."""
+    if pa.types.is_fixed_size_binary(stored):
+        if pa.types.is_binary_view(array.type):
+            array = array.cast(pa.large_binary())
+        kernels: Any = pc
+        lengths = np.asarray(kernels.binary_length(array).drop_null())
+        if (lengths != stored.byte_width).any():
+            found = f"{lengths[lengths != stored.byte_width][0]} bytes"
+            raise violation(requirement_of(type_), f"not a value of {type_}", found=found)
+    try:
+        made = array.cast(stored)
+    except pa.ArrowInvalid as error:
+        raise violation(requirement_of(type_), f"not a value of {type_}", found=str(error)) from error
+    if pa.types.is_float32(stored) and pa.types.is_float64(array.type):
+        back, before = (np.asarray(one.drop_null()) for one in (made.cast(pa.float64()), array))
+        wrong = (back != before) & ~np.isnan(before)
+        if wrong.any():
+            value = float(before[wrong][0])
+            raise violation(requirement_of(type_), f"not a value of {type_}", found=value, expected="32 bits")
+    return made

@@ -1,0 +1,75 @@
+"""Sorting Arrow batches by a sort order (Sorting): the kernel beside `spec_ref.sorting`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from spec_ref.formats.metrics_columnar import storage_of
+from spec_ref.partitioning.transforms import UnknownTransform, Void
+from spec_ref.partitioning.transforms_columnar import transform_array
+from spec_ref.schemas.schema import Schema
+from spec_ref.schemas.written_rows import column_array
+from spec_ref.sorting import NullOrder, SortDirection, SortOrder
+
+_MAGNITUDE = np.int64(0x7FFF_FFFF_FFFF_FFFF)
+
+
+def sortable(order: SortOrder, schema: Schema) -> bool:
+    """Whether rows can be sorted by an order: it has fields, one source each in the schema, and known transforms."""
+    return bool(order.fields) and all(
+        len(field.sources) == 1
+        and schema.find(field.sources[0]) is not None
+        and not isinstance(field.transform, UnknownTransform)
+        for field in order.fields
+    )
+
+
+def sort_indices(order: SortOrder, schema: Schema, batch: pa.RecordBatch) -> Any:
+    """The places of the rows of a batch in the order of a sort order; equal rows keep their order (SRT003 to SRT005).
+
+    Args:
+        order: a `sortable` order.
+        schema: the schema of the batch.
+        batch: rows as `spec_ref.schemas.written_rows` makes them.
+    """
+    keys: list[Any] = []
+    directions: list[Any] = []
+    for field in order.fields:
+        column = schema.find(field.sources[0])
+        if isinstance(field.transform, Void) or column is None:
+            continue
+        array = _key(storage_of(transform_array(field.transform, column.type, column_array(batch, column))))
+        if array.null_count:
+            # The direction does not turn the nulls round, and Arrow has one place of nulls for all keys.
+            keys.append(array.is_null().cast(pa.int8()))
+            directions.append("descending" if field.null_order is NullOrder.NULLS_FIRST else "ascending")
+        keys.append(array)
+        directions.append("ascending" if field.direction is SortDirection.ASC else "descending")
+    if not keys:
+        return pa.array(np.arange(batch.num_rows))
+    names = [str(place) for place in range(len(keys))]
+    return pc.sort_indices(pa.table(keys, names), sort_keys=list(zip(names, directions, strict=True)))
+
+
+def sorted_batch(order: SortOrder, schema: Schema, batch: pa.RecordBatch) -> pa.RecordBatch:
+    """A batch with its rows in the order."""
+    return batch.take(sort_indices(order, schema, batch))
+
+
+def _key(array: Any) -> Any:
+    """Values that Arrow compares as the spec sorts."""
+    if pa.types.is_floating(array.type):
+        return pa.array(float_sort_keys(array.fill_null(0.0)), mask=np.asarray(array.is_null()))
+    return array.cast(pa.int8()) if pa.types.is_boolean(array.type) else array
+
+
+def float_sort_keys(array: Any) -> Any:
+    """`spec_ref.sorting.float_sort_key` of the values of an Arrow array without nulls, as 64-bit integers."""
+    values = np.asarray(array.cast(pa.float64()))
+    values = np.where(np.isnan(values), np.copysign(np.nan, values), values)
+    bits = values.view(np.int64)
+    return np.where(bits >= 0, bits, -(bits & _MAGNITUDE) - 1)
