@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.installed
 
-.PHONY: help install conformance test check trace trace-check lint types docs format lock clean
+.PHONY: help install conformance test bench trace trace-check lint types docs format lock clean
 
 help:           ## say what can be made
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -29,6 +29,10 @@ test: $(READY) lint types    ## lint, check the types and pass every test, those
 	$(BIN)/iceberg-conformance engines install --all
 	$(BIN)/python -m pytest --hypothesis-profile repeatable -p tools.trace_recorder --trace-out results/trace.json
 	$(BIN)/python -m tools.trace --check --run results/trace.json
+
+bench: $(READY)    ## measure every claim about speed beside its peers (half an hour of a quiet machine)
+	$(BIN)/iceberg-conformance engines install --all
+	$(BIN)/python -m tools.bench --write
 
 trace: $(READY)    ## write SPEC_TRACE.md
 	$(BIN)/python -m tools.trace

@@ -1,20 +1,15 @@
-"""How fast tables are validated, and in how much memory.
+"""Validating: manifests with 20 columns of statistics, and Parquet files at level rows beside plain pyarrow.
 
-    python tools/bench_validate.py manifests [--entries 10000 100000 1000000] [--engine local spark] [--workers 1]
-    python tools/bench_validate.py rows [--rows 4000000] [--rounds 3]
-
-``manifests`` writes tables of manifests with 20 columns of statistics and validates them at that level, each in a
-process of its own; the memory is that of the process and all that it started, sampled. ``rows`` validates Parquet files
-at level rows, and reads the same files with plain pyarrow in the same run, in turns.
+A table of manifests is validated in a process of its own, with one worker, and what counts are entries for each second
+of the processor. Level rows and plain reading take turns, in seconds of the processor, as one thread does the work.
+``python -m tools.bench.validation`` validates more and more entries with both engines and tells time and memory.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import resource
-import statistics
 import struct
 import subprocess
 import sys
@@ -22,7 +17,7 @@ import tempfile
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +30,10 @@ from conformance.validate.local import Local
 from conformance.validate.run import validate
 from spec_ref.formats.avro_container import open_container, write_container
 from spec_ref.formats.metrics_parquet import parquet_metrics
-from spec_ref.formats.parquet_arrow import WRITER_OPTIONS, arrow_schema
+from spec_ref.formats.parquet_arrow import arrow_schema
 from spec_ref.manifests import DataFile, EntryStatus, FileFormat, ManifestEntry
 from spec_ref.manifests.writer import manifest_file, write_manifest
-from spec_ref.partitioning.spec import UNPARTITIONED, PartitionField, PartitionSpec
+from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Identity
 from spec_ref.records import evolve
 from spec_ref.schemas.schema import Schema
@@ -48,6 +43,8 @@ from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.sorting import UNSORTED
 from spec_ref.table_metadata import TableMetadata, dumps
 from spec_ref.versions import V2
+from tools.bench.measure import BenchError, Claim, Measure, Scale, in_turns
+from tools.table_kit import TableKit, parquet_bytes
 
 COLUMNS: tuple[Type, ...] = (LONG,) * 10 + (DOUBLE,) * 4 + (STRING,) * 4 + (DATE, TIMESTAMP)
 A_MANIFEST = 10_000
@@ -198,29 +195,36 @@ def measured(command: list[str]) -> tuple[float, float, int, int, dict[str, Any]
     return seconds, processor, total, largest, json.loads(out)
 
 
-def manifests(arguments: argparse.Namespace) -> None:
-    """Time over entries, for each engine."""
+def _validated(metadata: Path, engine: str, workers: int) -> tuple[float, float, int, int, dict[str, Any]]:
+    command = [
+        sys.executable, "-m", "conformance", "validate", str(metadata), "--level", "manifests", "--engine",
+        engine, "--format", "json", "--fail-on", "never",
+    ]  # fmt: skip
+    command += ["--workers", str(workers)] if engine == "local" else []
+    seconds, processor, total, largest, report = measured(command)
+    (table,) = report["tables"]
+    if table["counts"]["error"]:
+        message = f"the table has errors: {table['findings']}"
+        raise BenchError(message)
+    return seconds, processor, total, largest, table
+
+
+def _manifests(scale: Scale) -> Iterator[Claim]:
+    entries = scale.of(200_000, 20_000)
     with tempfile.TemporaryDirectory(prefix="bench-validate-") as folder:
-        tables = Tables(Path(folder))
-        print("  entries  engine  seconds  processor s  check s  entries/s  entries/processor s  MiB all  MiB one")
-        for entries in arguments.entries:
-            metadata = tables.make(entries)
-            for engine in arguments.engine:
-                command = [
-                    sys.executable, "-m", "conformance", "validate", str(metadata), "--level", "manifests", "--engine",
-                    engine, "--format", "json", "--fail-on", "never",
-                ]  # fmt: skip
-                command += ["--workers", str(arguments.workers)] if engine == "local" else []
-                seconds, processor, total, largest, report = measured(command)
-                (table,) = report["tables"]
-                assert table["entries"] == entries, table
-                assert not table["counts"]["error"], table["findings"]
-                rate = entries / table["seconds"]
-                # What Spark's executors take is no child's time, and not told.
-                used = f"{processor:>12.2f}" if engine == "local" else f"{'-':>12}"
-                each = f"{entries / processor:>20.0f}" if engine == "local" else f"{'-':>20}"
-                told = f"{entries:>9} {engine:>7} {seconds:>8.2f} {used} {table['seconds']:>8.2f} {rate:>10.0f} {each}"
-                print(f"{told} {total >> 20:>8} {largest >> 20:>8}", flush=True)
+        metadata = Tables(Path(folder)).make(entries)
+        rates = []
+        for _ in range(min(3, scale.rounds)):
+            _, processor, total, _, table = _validated(metadata, "local", 1)
+            if table["entries"] != entries:
+                message = f"{table['entries']} entries were checked, not {entries}"
+                raise BenchError(message)
+            rates.append(entries / processor)
+    yield Claim(
+        path="validate", case=f"manifests, {entries:,} entries", ours=tuple(rates), measure=Measure.RATE,
+        goal=100_000.0,
+        note=f"entries for each second of the processor, start of the process included; {total >> 20} MiB",
+    )  # fmt: skip
 
 
 # Rows
@@ -242,92 +246,75 @@ def _batch(types: tuple[Type, ...], rows: int, seed: int) -> pa.Table:
     return pa.table(columns, schema=arrow_schema(StructType(_schema(types).fields)))
 
 
-def rows(arguments: argparse.Namespace) -> None:
-    """Level rows beside plain reading."""
+def _rows(scale: Scale) -> Iterator[Claim]:
+    count = scale.of(4_000_000, 400_000)
     with tempfile.TemporaryDirectory(prefix="bench-validate-") as folder:
-        place = Path(folder, "table")
-        (place / "metadata").mkdir(parents=True)
-        schema, entries, files = _schema(_ROWS), [], []
-        for number in range(4):
-            path = place / f"{number}.parquet"
-            pq.write_table(_batch(_ROWS, arguments.rows // 4, number), path, compression="zstd", **WRITER_OPTIONS)
-            metrics = parquet_metrics(path.read_bytes())
-            files.append(path)
-            entries.append(
-                ManifestEntry(
-                    status=EntryStatus.ADDED,
-                    snapshot_id=SNAPSHOT,
-                    data_file=DataFile(
-                        file_path=f"file://{path}",
-                        file_format=FileFormat.PARQUET,
-                        partition={},
-                        record_count=metrics.record_count,
-                        file_size_in_bytes=metrics.file_size_in_bytes or 0,
-                        column_sizes=metrics.column_sizes,
-                        value_counts=metrics.value_counts,
-                        null_value_counts=metrics.null_value_counts,
-                        nan_value_counts=metrics.nan_value_counts,
-                        lower_bounds=metrics.lower_bounds,
-                        upper_bounds=metrics.upper_bounds,
-                        split_offsets=metrics.split_offsets,
-                    ),
+        kit = TableKit(f"file://{folder}/table", _schema(_ROWS).fields)
+        data = [parquet_bytes(kit.fields, _batch(_ROWS, count // 4, seed), compression="zstd") for seed in range(4)]
+        files = []
+        for content in data:
+            metrics = parquet_metrics(content)
+            files.append(
+                kit.file(
+                    (), data=content, record_count=metrics.record_count, column_sizes=metrics.column_sizes,
+                    value_counts=metrics.value_counts, null_value_counts=metrics.null_value_counts,
+                    nan_value_counts=metrics.nan_value_counts, lower_bounds=metrics.lower_bounds,
+                    upper_bounds=metrics.upper_bounds, split_offsets=metrics.split_offsets,
                 )
+            )  # fmt: skip
+        kit.commit(*files)
+        metadata = kit.table().metadata_location
+        paths = [file.file_path.removeprefix("file://") for file in files]
+
+        def checked() -> float:
+            start = time.process_time()
+            report = validate(metadata, Level.ROWS, Local(workers=1))
+            taken = time.process_time() - start
+            if found := [one for one in report.findings if one.severity.value == "error"]:
+                message = f"the table has errors: {found}"
+                raise BenchError(message)
+            return taken
+
+        def plain() -> float:
+            start = time.process_time()
+            rows = sum(
+                batch.num_rows
+                for path in paths
+                for batch in pq.ParquetFile(path).iter_batches(1 << 16, use_threads=False)
             )
-        manifest = place / "metadata" / "m.avro"
-        data = write_manifest(entries, UNPARTITIONED, schema, V2)
-        manifest.write_bytes(data)
-        listed = manifest_file(
-            entries, UNPARTITIONED, schema, path=f"file://{manifest}", length=len(data), snapshot_id=SNAPSHOT,
-            sequence_number=1,
-        )  # fmt: skip
-        lists = place / "metadata" / "list.avro"
-        lists.write_bytes(write_manifest_list([listed], V2))
-        metadata = _metadata(place, schema, UNPARTITIONED, f"file://{lists}")
+            taken = time.process_time() - start
+            if rows != count:
+                message = f"{rows} rows were read, not {count}"
+                raise BenchError(message)
+            return taken
 
-        def checked() -> None:
-            report = validate(str(metadata), Level.ROWS, Local())
-            assert [one for one in report.findings if one.severity.value == "error"] == []
-
-        def plain() -> None:
-            for path in files:
-                for batch in pq.ParquetFile(path).iter_batches(1 << 16, use_threads=False):
-                    assert batch.num_rows
-
-        times: dict[str, list[float]] = {"plain": [], "validate": []}
-        cases: list[tuple[str, Callable[[], None]]] = [("plain", plain), ("validate", checked)]
-        for _ in range(arguments.rounds):
-            for name, run in cases:
-                started = time.process_time()
-                run()
-                times[name].append(time.process_time() - started)
-        least = {name: min(found) for name, found in times.items()}
-        middle = {name: statistics.median(found) for name, found in times.items()}
-        print(
-            f"{arguments.rows} rows, {len(_ROWS)} columns, processor seconds of one thread, {arguments.rounds} rounds"
-        )
-        for name in times:
-            print(f"{name:>9}: least {least[name]:.2f} s, median {middle[name]:.2f} s")
-        print(
-            f"    ratio: {least['validate'] / least['plain']:.2f} (median {middle['validate'] / middle['plain']:.2f})"
-        )
+        taken = in_turns({"theirs": plain, "ours": checked}, scale.rounds)
+    yield Claim(
+        path="validate", case=f"rows, {count:,} of {len(_ROWS)} columns", ours=taken["ours"],
+        peer=f"pyarrow {pa.__version__}", theirs=taken["theirs"], goal=3.0, note="seconds of the processor",
+    )  # fmt: skip
 
 
-def main() -> None:
-    """Run one of the two."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parts = parser.add_subparsers(required=True)
-    one = parts.add_parser("manifests")
-    one.add_argument("--entries", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
-    one.add_argument("--engine", nargs="+", default=["local"], choices=["local", "spark"])
-    one.add_argument("--workers", type=int, default=1)
-    one.set_defaults(run=manifests)
-    two = parts.add_parser("rows")
-    two.add_argument("--rows", type=int, default=4_000_000)
-    two.add_argument("--rounds", type=int, default=3)
-    two.set_defaults(run=rows)
-    arguments = parser.parse_args()
-    arguments.run(arguments)
+def claims(scale: Scale) -> Iterator[Claim]:
+    """Manifests, then rows."""
+    yield from _manifests(scale)
+    yield from _rows(scale)
+
+
+def growth(folder: Path) -> None:
+    """More and more entries, with both engines."""
+    tables = Tables(folder)
+    print("  entries  engine  seconds  processor s  check s  entries/s  MiB all  MiB one")
+    for entries in (10_000, 100_000, 1_000_000):
+        metadata = tables.make(entries)
+        for engine in ("local", "spark"):
+            seconds, processor, total, largest, table = _validated(metadata, engine, 1)
+            # What Spark's executors take is no child's time, and not told.
+            used = f"{processor:>12.2f}" if engine == "local" else f"{'-':>12}"
+            told = f"{entries:>9} {engine:>7} {seconds:>8.2f} {used} {table['seconds']:>8.2f}"
+            print(f"{told} {entries / table['seconds']:>10.0f} {total >> 20:>8} {largest >> 20:>8}", flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    with tempfile.TemporaryDirectory(prefix="bench-validate-") as place:
+        growth(Path(place))

@@ -1,31 +1,30 @@
-"""Commits per second of many processes on one table: the reference against PyIceberg's SQL catalog, in one run.
+"""Commits of eight processes on one table whose pointer is in SQLite, beside PyIceberg's SQL catalog.
 
-Each process appends files of no bytes to one table whose pointer is in SQLite, with default settings, until the time is
-over. The two are measured in turns, so that other work on the machine meets both::
-
-    python -m tools.bench_commits [--processes 8] [--seconds 10] [--rounds 2]
-
-It exits with 1 where a commit of ours failed, or where ours are not ``--at-least`` times as many.
+Each process appends files of no bytes, with default settings, until the time is over. The two take turns. A commit of
+ours that fails is an error; those of PyIceberg that fail are told.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import subprocess
-import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from multiprocessing import get_context
-from pathlib import Path
 from typing import Any
 
-from conformance.engines import EngineError, install
+from conformance.engines import launch
 from conformance.races.small import data, empty_table
 from conformance.stores import commit, open_store
 from conformance.stores.runner import Runner
 from spec_ref.commits import CommitConflict, CommitFailed, CommitStateUnknown
 from spec_ref.commits.changes import CreateTable, fast_append
+from tools.bench.measure import BenchError, Claim, Scale
+
+PROCESSES = 8
+MANY_RETRIES = 30
+"""With its default of four retries many commits of PyIceberg's fail; with so many, hardly one."""
 
 PYICEBERG = """
 import json, multiprocessing, sys, time, uuid
@@ -113,49 +112,40 @@ def ours(directory: str, processes: int, seconds: float) -> dict[str, float]:
     return {"done": done, "failed": failed, "seconds": time.monotonic() - began}
 
 
-def pyiceberg(python: Path, directory: str, processes: int, seconds: float, retries: int) -> dict[str, float]:
+def pyiceberg(directory: str, processes: int, seconds: float, retries: int) -> dict[str, float]:
     """Measure PyIceberg; retries below 0 for its default."""
-    command = [str(python), "-c", PYICEBERG, directory, str(processes), str(seconds), str(retries)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    started = launch("pyiceberg")
+    command = [started.command[0], "-c", PYICEBERG, directory, str(processes), str(seconds), str(retries)]
+    done = subprocess.run(command, env=dict(started.env), capture_output=True, text=True, check=False)
     if done.returncode:
-        message = f"PyIceberg could not be measured: {done.stderr}"
-        raise SystemExit(message)
+        message = f"PyIceberg: {done.stderr}"
+        raise BenchError(message)
     found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return found
 
 
-def main() -> int:
-    """Measure both, and tell."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--processes", type=int, default=8)
-    parser.add_argument("--seconds", type=float, default=10.0)
-    parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--at-least", type=float, default=2.5)
-    given = parser.parse_args()
-    try:
-        python = install("pyiceberg").path / "bin" / "python"
-    except EngineError as error:
-        print(error, file=sys.stderr)
-        return 3
-    rates: dict[str, list[float]] = {"ours": [], "PyIceberg": [], "PyIceberg, 30 retries": []}
-    failed = 0
-    for _ in range(given.rounds):
-        for who in rates:
+def claims(scale: Scale) -> Iterator[Claim]:
+    """Seconds for each commit, beside PyIceberg with its defaults and with many retries."""
+    seconds = float(scale.of(10, 2))
+    taken: dict[str, list[float]] = {"ours": [], "default": [], "retries": []}
+    shares: dict[str, list[float]] = {who: [] for who in taken}
+    for _ in range(max(1, min(3, scale.rounds))):
+        for who in taken:
             with tempfile.TemporaryDirectory() as directory:
                 if who == "ours":
-                    found = ours(directory, given.processes, given.seconds)
-                    failed += int(found["failed"])
+                    found = ours(directory, PROCESSES, seconds)
+                    if found["failed"]:
+                        message = f"{found['failed']} commits of ours failed"
+                        raise BenchError(message)
                 else:
-                    retries = 30 if "30" in who else -1
-                    found = pyiceberg(python, directory, given.processes, given.seconds, retries)
-            rate = found["done"] / found["seconds"]
-            rates[who].append(rate)
-            tried = found["done"] + found["failed"]
-            print(f"{who:22} {rate:7.1f} commits/s  {found['failed'] / tried:6.1%} of {tried:.0f} failed")
-    ratio = max(rates["ours"]) / max(*rates["PyIceberg"], *rates["PyIceberg, 30 retries"])
-    print(f"ours to the better of PyIceberg's: {ratio:.1f} times; {failed} of ours failed")
-    return 0 if ratio >= given.at_least and not failed else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+                    found = pyiceberg(directory, PROCESSES, seconds, MANY_RETRIES if who == "retries" else -1)
+            taken[who].append(found["seconds"] / found["done"])
+            shares[who].append(found["failed"] / (found["done"] + found["failed"]))
+    version = launch("pyiceberg").env["ICEBERG_CONFORMANCE_ENGINE_VERSION"]
+    for who, told, goal in (("default", "default settings", 0.4), ("retries", f"{MANY_RETRIES} retries", None)):
+        yield Claim(
+            path="commits", case=f"{PROCESSES} processes, SQLite, {told}", ours=tuple(taken["ours"]),
+            peer=f"PyIceberg {version}", theirs=tuple(taken[who]), goal=goal,
+            note=f"none of ours failed, {max(shares[who]):.0%} of PyIceberg's; "
+            f"{1 / min(taken['ours']):.0f} commits a second against {1 / min(taken[who]):.0f}",
+        )  # fmt: skip

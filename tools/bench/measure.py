@@ -1,0 +1,159 @@
+"""What all benchmarks share: claims, peers in processes of their own, and turns."""
+
+from __future__ import annotations
+
+import gc
+import json
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from enum import Enum
+from typing import Any, Self
+
+from attrs import frozen
+
+from conformance.engines import launch
+
+
+class BenchError(Exception):
+    """A peer could not be measured."""
+
+
+class Measure(Enum):
+    """What of a claim is compared with its goal."""
+
+    RATIO = "times the peer's time"
+    """The median over the rounds of our time by the peer's: at most the goal."""
+
+    RATE = "a second"
+    """The median rate: at least the goal."""
+
+    SECONDS = "seconds"
+    """The median time: at most the goal."""
+
+
+@frozen(kw_only=True)
+class Claim:
+    """What one path took in every round, beside a peer, and what it may take."""
+
+    path: str
+    """What is measured, as in the table of goals."""
+
+    case: str
+    """Of what, and how much of it."""
+
+    ours: tuple[float, ...]
+    """Seconds round by round; for a rate, so many a second."""
+
+    peer: str = ""
+    """The peer with its version; nothing where there is none."""
+
+    theirs: tuple[float, ...] = ()
+    """The peer's seconds, round by round."""
+
+    measure: Measure = Measure.RATIO
+    goal: float | None = None
+    """None where a figure is shown without a goal."""
+
+    note: str = ""
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """What is compared with the goal, round by round."""
+        if self.measure is Measure.RATIO:
+            return tuple(mine / other for mine, other in zip(self.ours, self.theirs, strict=True))
+        return self.ours
+
+    @property
+    def value(self) -> float:
+        """The median of `values`."""
+        return statistics.median(self.values)
+
+    @property
+    def reached(self) -> bool | None:
+        """Whether the goal is reached; None without one."""
+        if self.goal is None:
+            return None
+        return self.value >= self.goal if self.measure is Measure.RATE else self.value <= self.goal
+
+    @property
+    def key(self) -> str:
+        """What the claim is known by from run to run."""
+        return " / ".join(filter(None, (self.path, self.case, self.peer.partition(" ")[0])))
+
+
+@frozen
+class Scale:
+    """How much is measured."""
+
+    quick: bool
+    rounds: int
+
+    def of(self, full: int, quick: int) -> int:
+        """One of two sizes."""
+        return quick if self.quick else full
+
+
+class Peer:
+    """A program in an interpreter of its own that answers each line of JSON with one.
+
+    Its first line tells its name and version.
+    """
+
+    def __init__(self, engine: str | None, program: str, *arguments: str, stderr: int = subprocess.DEVNULL) -> None:
+        """Start a program in the environment of an engine, or in this one's."""
+        started = None if engine is None else launch(engine)
+        command = [sys.executable if started is None else started.command[0], "-c", program, *arguments]
+        self._process = subprocess.Popen(
+            command, env=None if started is None else dict(started.env), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=stderr, text=True,
+        )  # fmt: skip
+        self._name = engine or "a program"
+        self.version: str = self._answer()
+
+    def _answer(self) -> Any:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            message = f"{self._name} ended with status {self._process.wait()}"
+            raise BenchError(message)
+        return json.loads(line)
+
+    def __call__(self, *question: Any) -> Any:
+        """Ask something and wait for the answer.
+
+        Raises:
+            BenchError: the peer ended.
+        """
+        assert self._process.stdin is not None
+        print(json.dumps(question), file=self._process.stdin, flush=True)
+        return self._answer()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait(60)
+
+
+def timed(work: Callable[[], object]) -> float:
+    """Seconds of one call."""
+    gc.collect()
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def in_turns(ways: Mapping[str, Callable[[], float]], rounds: int, warm: int = 1) -> dict[str, tuple[float, ...]]:
+    """The seconds that each way tells, round by round, after some rounds that do not count."""
+    taken: dict[str, list[float]] = {name: [] for name in ways}
+    for number in range(warm + rounds):
+        for name, way in ways.items():
+            seconds = way()
+            if number >= warm:
+                taken[name].append(seconds)
+    return {name: tuple(seconds) for name, seconds in taken.items()}

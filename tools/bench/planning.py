@@ -1,0 +1,168 @@
+"""Planning a scan of 200,000 data files in 100 manifests, beside PyIceberg and Iceberg-Java in a warm virtual machine.
+
+Every side starts from the metadata file. ``python -m tools.bench.planning`` plans 10,000, 100,000 and 1,000,000 files
+here alone and tells time and memory, each in a process of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from spec_ref.expressions.predicates import TRUE, And, Comparison, Literal, NamedReference, Operation
+from spec_ref.scan_planning import plan, table_state
+from spec_ref.table_metadata import read_metadata
+from tools.bench.entries_table import FIRST_PARTITION, STRIDE, make_table
+from tools.bench.measure import BenchError, Claim, Peer, Scale, in_turns, timed
+
+# The questions: name, column, least and greatest value
+
+
+def questions(files: int) -> dict[str, tuple[str, int, int] | None]:
+    """Filters on 1% of the files, by a partition and by bounds; and all files."""
+    one = files // 100
+    return {
+        "partition": ("p", FIRST_PARTITION + 500, FIRST_PARTITION + 509),
+        "bounds": ("c1", files // 2 * STRIDE, (files // 2 + one) * STRIDE - 1),
+        "all": None,
+    }
+
+
+def predicate(question: tuple[str, int, int] | None) -> Any:
+    """A question as a predicate."""
+    if question is None:
+        return TRUE
+    name, low, high = question
+    column = NamedReference(name)
+    return And(Comparison(Operation.GT_EQ, column, Literal(low)), Comparison(Operation.LT_EQ, column, Literal(high)))
+
+
+def read_file(location: str) -> bytes:
+    """The content of a local file."""
+    return Path(location.removeprefix("file://")).read_bytes()
+
+
+def ours(metadata_file: Path, question: tuple[str, int, int] | None) -> int:
+    """Plan, from the metadata file on, and count the tasks."""
+    metadata = read_metadata(metadata_file.read_bytes())
+    state = table_state(metadata)
+    return sum(1 for _ in plan(metadata, state.snapshot, predicate(question), read_file, schema=state.schema))
+
+
+# The peers
+
+PYICEBERG = """
+import gc, json, sys, time
+import pyiceberg, pyiceberg.manifest as manifest
+from pyiceberg.table import StaticTable
+from pyiceberg.expressions import AlwaysTrue, And, GreaterThanOrEqual, LessThanOrEqual
+print(json.dumps(f"PyIceberg {pyiceberg.__version__}"), flush=True)
+for line in sys.stdin:
+    metadata, question = json.loads(line)
+    for cache in ("_manifest_cache", "_manifests"):
+        if hasattr(getattr(manifest, cache, None), "clear"): getattr(manifest, cache).clear()
+    row_filter = AlwaysTrue()
+    if question:
+        name, low, high = question
+        row_filter = And(GreaterThanOrEqual(name, low), LessThanOrEqual(name, high))
+    gc.collect()
+    start = time.perf_counter()
+    table = StaticTable.from_metadata("file://" + metadata)
+    count = len(list(table.scan(row_filter=row_filter).plan_files()))
+    print(json.dumps([time.perf_counter() - start, count]), flush=True)
+"""
+
+ICEBERG_JAVA = """
+import json, os, sys, time
+from conformance.adapters.jvm import JVM
+out = os.fdopen(os.dup(1), "w"); os.dup2(2, 1)
+jvm = JVM(os.environ["ICEBERG_CONFORMANCE_JARS"])
+iceberg, root = jvm.root.org.apache.iceberg, jvm.root
+io = root.org.apache.iceberg.hadoop.HadoopFileIO(root.org.apache.hadoop.conf.Configuration())
+iterables = root.org.apache.iceberg.relocated.com.google.common.collect.Iterables
+print(json.dumps(f"Iceberg-Java {iceberg.IcebergBuild.version()}"), file=out, flush=True)
+for line in sys.stdin:
+    metadata, question = json.loads(line)
+    expressions = iceberg.expressions.Expressions
+    row_filter = expressions.alwaysTrue()
+    if question:
+        name, low, high = question
+        row_filter = getattr(expressions, "and")(
+            expressions.greaterThanOrEqual(name, low), expressions.lessThanOrEqual(name, high))
+    start = time.perf_counter()
+    table = iceberg.BaseTable(iceberg.StaticTableOperations("file://" + metadata, io), "t")
+    files = table.newScan().filter(row_filter).planFiles()
+    count = iterables.size(files)
+    files.close()
+    print(json.dumps([time.perf_counter() - start, count]), file=out, flush=True)
+jvm.shutdown()
+"""
+
+WARM = 5
+"""Rounds before those that count, for the virtual machine."""
+
+GOALS = {("bounds", "pyiceberg"): 0.1, ("bounds", "iceberg-java"): 1.0, ("partition", "pyiceberg"): 0.6}
+
+
+def claims(scale: Scale) -> Iterator[Claim]:
+    """Each question, beside each peer."""
+    files = scale.of(200_000, 20_000)
+    with tempfile.TemporaryDirectory() as made:
+        metadata = make_table(Path(made), files, files // 2000)
+        with Peer("pyiceberg", PYICEBERG) as pyiceberg, Peer("iceberg-java", ICEBERG_JAVA) as java:
+            peers = {"pyiceberg": pyiceberg, "iceberg-java": java}
+            for name, question in questions(files).items():
+                if question is None:
+                    continue
+                expected = ours(metadata, question)
+                for peer in peers.values():
+                    count = peer(str(metadata), question)[1]
+                    if count != expected:
+                        message = f"{name}: {peer.version} plans {count} files, not {expected}"
+                        raise BenchError(message)
+                ways: dict[str, Callable[[], float]] = {
+                    who: partial(lambda peer, asked: float(peer(str(metadata), asked)[0]), peer, question)
+                    for who, peer in peers.items()
+                }
+                ways["ours"] = partial(timed, partial(ours, metadata, question))
+                for _ in range(WARM):
+                    ways["iceberg-java"]()
+                taken = in_turns(ways, scale.rounds)
+                for who, peer in peers.items():
+                    yield Claim(
+                        path="planning", case=f"{name} filter keeps 1% of {files:,} files", ours=taken["ours"],
+                        peer=peer.version, theirs=taken[who], goal=GOALS.get((name, who)),
+                    )  # fmt: skip
+
+
+def growth(directory: Path) -> None:
+    """Time and memory of planning more and more files."""
+    for files in (10_000, 100_000, 1_000_000):
+        place = directory / str(files)
+        place.mkdir()
+        metadata = make_table(place, files, files // 2000, 1)
+        for name, question in questions(files).items():
+            if question is None and files > 100_000:
+                continue
+            child = os.fork()
+            if child == 0:  # a process of its own tells its own peak of memory
+                before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+                start = time.process_time()
+                count = ours(metadata, question)
+                seconds = time.process_time() - start
+                grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+                told = f"{count:7d} planned, {seconds * 1e6 / files:6.2f} us of CPU each, {grown:4.0f} MB more"
+                print(f"{files:8d} files, {name:10s}{told}", flush=True)
+                os._exit(0)
+            os.waitpid(child, 0)
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as place:
+        growth(Path(place))

@@ -1,0 +1,60 @@
+"""Vectors replayed: asked in this process, and through the process protocol with many requests under way.
+
+The vectors are those of hashing, transforms, types and single values, which cost an implementation little, so that the
+runner and the protocol are what is measured: asking, comparing, accounting and writing the results.
+"""
+
+from __future__ import annotations
+
+import io
+import shlex
+import sys
+from collections.abc import Iterator
+
+import attrs
+
+from conformance.cli.targets import limits_of, target
+from conformance.results import Writer
+from conformance.runner import Plan, Run, Target, execute
+from conformance.vectors import Selection, Vector, load, shipped
+from tools.bench.measure import BenchError, Claim, Measure, Scale, timed
+
+SUITES = ("hashing", "transforms", "types", "single-values-binary", "single-values-json")
+UNDER_WAY = 64
+"""Requests under way at once."""
+
+
+def _asked(scale: Scale) -> tuple[Vector, ...]:
+    """The vectors, many times over so that starting counts for little, each time under names of their own."""
+    chosen = Selection(suites=SUITES).choose(load(shipped()))
+    times = scale.of(10, 2)
+    return tuple(attrs.evolve(vector, id=f"{vector.id}-{turn}") for turn in range(times) for vector in chosen)
+
+
+def _rate(asked: Target, vectors: tuple[Vector, ...]) -> float:
+    """Vectors a second."""
+    runs: list[Run] = []
+    seconds = timed(lambda: runs.append(execute(Plan((asked,), vectors), {}, Writer(io.StringIO()))))
+    if runs[0].failures or len(runs[0].results) != len(vectors):
+        message = f"{asked.name}: {len(runs[0].failures)} of {len(vectors)} vectors failed"
+        raise BenchError(message)
+    return len(vectors) / seconds
+
+
+def claims(scale: Scale) -> Iterator[Claim]:
+    """Here, and through the protocol."""
+    vectors = _asked(scale)
+    served = shlex.join([sys.executable, "-m", "conformance.adapters.reference"])
+    ways = {
+        "in this process": (target("reference", limits_of(60, 60)), 30_000.0),
+        f"through the protocol, {UNDER_WAY} under way": (target(served, limits_of(60, 60, UNDER_WAY)), 10_000.0),
+    }
+    rates: dict[str, list[float]] = {way: [] for way in ways}
+    for _ in range(scale.rounds):
+        for way, (asked, _) in ways.items():
+            rates[way].append(_rate(asked, vectors))
+    for way, (_, goal) in ways.items():
+        yield Claim(
+            path="vectors", case=f"{way}, {len(vectors):,}", ours=tuple(rates[way]), measure=Measure.RATE,
+            goal=goal,
+        )  # fmt: skip
