@@ -175,13 +175,13 @@ def how_to_fix(rule: Requirement) -> str | None:
     """What to do about a table that breaks the requirement; None where no table can."""
     if rule.status is not Status.ADOPTED or rule.unproven is not None or not set(rule.observable) & set(VALIDATED):
         return None
-    return own_advice(rule.code) or "Write the file anew with another writer, and tell the maintainers of this one."
+    return own_advice(rule.code)
 
 
 def checks(rule: Requirement) -> list[str]:
     """The modules that find the requirement broken in tables and files."""
     found = []
-    for package, chosen in (("spec_ref", re.compile("check|rules")), ("conformance.validate", re.compile(""))):
+    for package, chosen in (("spec_ref", re.compile("check|rules|problems")), ("conformance.validate", re.compile(""))):
         root = Path(str(files(package)))
         for path in sorted(root.rglob("*.py")):
             name = path.relative_to(root).as_posix()

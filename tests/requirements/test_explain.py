@@ -58,7 +58,7 @@ def test_a_deviation_is_about_the_codes_that_its_reason_names(loaded: Any) -> No
 def test_a_rule_that_tables_break_has_its_checks_and_a_way_to_mend_them(capsys: pytest.CaptureFixture[str]) -> None:
     document = told("DFL016", capsys, json_=True)
     assert "conformance.validate.rows" in document["checks"]
-    assert "spec_ref.manifests.checks" in document["checks"]
+    assert "spec_ref.manifests.entry_problems" in document["checks"]
     assert document["how_to_fix"].startswith("Scans skip files by this bound")
     assert document["how_to_fix"] in " ".join(told("DFL016", capsys).split())
     assert checks(register()["NOT005"])

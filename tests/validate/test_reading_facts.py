@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from conformance.cli.explain import checks, how_to_fix
 from conformance.golden_tables import PLACE, materialize
 from conformance.validate import tolerated
-from conformance.validate.advice import _BY_AREA, _BY_CODE, advice
+from conformance.validate.advice import advice, known, own_advice
 from conformance.validate.context import Level
 from conformance.validate.fingerprints import Evidence, suspect
 from conformance.validate.local import Local
@@ -49,9 +50,16 @@ def test_a_plain_table_can_be_read_by_all() -> None:
 
 
 def test_advice_names_codes_of_the_register() -> None:
-    assert set(_BY_CODE) <= set(register())
-    assert {code[:3] for code in register()} >= set(_BY_AREA)
+    assert set(known().by_code) <= set(register())
+    assert {code[:3] for code in register()} >= set(known().by_area)
     assert all(advice(code) for code in register())
+
+
+def test_what_tables_can_break_has_advice_of_its_own() -> None:
+    asked = {code for code, rule in register().items() if how_to_fix(rule) is not None or checks(rule)}
+    assert len(asked) > 420
+    assert sorted(code for code in asked if own_advice(code) is None) == []
+    assert max(map(len, (*known().by_code.values(), *known().by_area.values()))) <= 260
 
 
 def test_what_is_tolerated_is_of_the_register_and_matches_only_itself() -> None:
