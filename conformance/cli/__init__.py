@@ -18,6 +18,7 @@ COMMANDS = {
     "run": ("run:run", "Replay vectors against implementations."),
     "validate": ("validate:validate", "Check tables that any engine wrote, at four levels, here or on Spark."),
     "equivalence": ("equivalence:equivalence", "Hold what is read with a filter to what the filter leaves."),
+    "laws": ("laws:laws", "Hold what is written to laws: compaction changes nothing, appends commute, and others."),
     "matrix": ("matrix:matrix", "Let every consumer read what every producer writes."),
     "replay": ("replay:replay", "Ask one case again and show all evidence."),
     "report": ("report:report", "Render results files for people and for other tools."),

@@ -1,0 +1,104 @@
+"""``iceberg-conformance laws``."""
+
+from __future__ import annotations
+
+import random
+import shlex
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from conformance.adapters.process import Limits
+from conformance.cli.progress import progress
+from conformance.cli.targets import REFERENCE, limits_of, target
+from conformance.failures import ExitStatus, NothingSelected, UsageError
+
+DEFAULTS = Limits()
+
+
+def laws(
+    *,
+    adapter: Annotated[str, Parameter(name=["--adapter", "-a"])] = REFERENCE,
+    reader: str = REFERENCE,
+    law: tuple[str, ...] = (),
+    seed: int | None = None,
+    examples: int = 50,
+    avoid: tuple[str, ...] = (),
+    keep: Path | None = None,
+    most: int = 1,
+    replay: Path | None = None,
+    start_timeout: float = DEFAULTS.start,
+    timeout: float = DEFAULTS.request,
+) -> int:
+    """Hold a writer to laws: compaction changes nothing, appends commute, a delete is a set difference, and others.
+
+    Scripts are made at random; one that breaks a law is made as small as it goes, kept and shown, with the command that
+    tries it again.
+
+    Exit status: 0 if the laws held, 1 if not, 3 if an adapter cannot be started, 5 if it can write none of the scripts.
+
+    Args:
+        adapter: What writes, as for run.
+        reader: What reads the tables.
+        law: Only this law. May be repeated.
+        seed: Of the first example of each law; those of the others follow. A random one where it is left out.
+        examples: How many scripts for each law.
+        avoid: What scripts leave out, so that a known failure hides no other: v1, v2, v3, null, nan, zero, nested,
+            required, partition, default, the name of an operation, a mode, a file format or a type. May be repeated.
+        keep: Where scripts that fail are kept, with their tables.
+        most: The most failures to look for, of each law.
+        replay: Try the law and script of this file, and nothing else.
+        start_timeout: Seconds that an adapter may take to start.
+        timeout: Seconds that it may take for an answer.
+    """
+    from conformance.generated_scripts import AVOIDABLE
+    from conformance.laws.checking import check
+    from conformance.laws.checking import replay as try_again
+    from conformance.laws.lawbook import LAWS
+
+    for option, given, known in (("--law", law, LAWS.keys()), ("--avoid", avoid, AVOIDABLE)):
+        unknown = sorted(set(given) - set(known))
+        if unknown:
+            raise UsageError(f"{option} {unknown[0]}: there are {', '.join(sorted(known))}")
+    if {"v1", "v2", "v3"} <= set(avoid):
+        raise UsageError("--avoid leaves no format version")
+    if examples < 1 or most < 1:
+        raise UsageError("--examples and --most have to be at least 1")
+    first = random.randrange(2**31) if seed is None else seed
+    limits = limits_of(start_timeout, timeout)
+    chosen = target(adapter, limits)
+    with ExitStack() as stack:
+        writes = stack.enter_context(chosen.open())
+        started = writes.start()
+        if "table.write" not in started.operations:
+            raise NothingSelected(f"{adapter} does not have the operation table.write")
+        reads = writes
+        if reader != adapter:
+            reads = stack.enter_context(target(reader, limits).open())
+            reads.start()
+        if replay is not None:
+            one, _, reason = try_again(replay, writes, reads)
+            told = {None: "it cannot be tried with this adapter", "": "it holds"}.get(reason, f"it does not: {reason}")
+            print(f"{started}: {one.name}: {told}")
+            return ExitStatus.FAILURES if reason else ExitStatus.CONFORMANT
+        tell = stack.enter_context(progress())
+        wanted = [LAWS[name] for name in law or LAWS]
+        found = check(writes, reads, wanted, first, examples, frozenset(avoid), keep=keep, most=most, progress=tell)
+    name = chosen.reproduce or shlex.quote(chosen.name)
+    with_reader = "" if reader == REFERENCE else f" --reader {shlex.quote(reader)}"
+    for counterexample in found.counterexamples:
+        for line in counterexample.lines(f"{chosen.name} ({started.version})"):
+            print(line)
+        print(f"    reproduce    iceberg-conformance laws --adapter {name}{with_reader}"
+              f" --replay {shlex.quote(str(counterexample.file))}")  # fmt: skip
+    sys.stdout.flush()
+    told = f"{len(wanted)} laws, {found.held} scripts kept them, {found.unsupported} not supported, seed {first}"
+    print(f"{started}: {told}; {len(found.counterexamples)} broken", file=sys.stderr)
+    if found.counterexamples:
+        return ExitStatus.FAILURES
+    if not found.held:
+        raise NothingSelected(f"{adapter} can write none of the scripts")
+    return ExitStatus.CONFORMANT

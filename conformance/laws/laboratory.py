@@ -1,0 +1,156 @@
+"""Where laws are tried: one adapter writes tables by scripts, another (or the same) reads them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from attrs import evolve, field, frozen
+
+from conformance.adapters.asking import Adapter, Request
+from conformance.adapters.table_requests import columns
+from conformance.compare import Undecodable, read_type
+from conformance.compare_writing import nameless
+from conformance.exchange import from_exchange
+from conformance.operations import OPERATIONS
+from conformance.protocol import Answer, Crashed, Ok, Refused, Unsupported
+from conformance.scripted_tables import ScriptedTable, write_script
+from conformance.scripts.literals import with_ids, with_names
+from spec_ref.expressions.binding import bind
+from spec_ref.expressions.bound import evaluate
+from spec_ref.expressions.expression_json import predicate_from_json
+from spec_ref.json_records import reader as json_reader
+from spec_ref.schemas.schema import SCHEMA, Schema
+from spec_ref.versions import V3
+
+Json = Any
+Row = dict[str, Json]
+
+LINEAGE = {"_row_id": "long", "_last_updated_sequence_number": "long"}
+READ = OPERATIONS["table.read"]
+
+
+class NotSupported(Exception):
+    """An implementation does not have what a law takes with this script."""
+
+
+class Broken(Exception):
+    """The law does not hold; the message says how."""
+
+
+@frozen
+class Reading:
+    """The rows of one state of a table, with all that it takes to compare them."""
+
+    fields: tuple[Json, ...]
+    """The schema that the reading has, in its JSON."""
+
+    rows: tuple[Row, ...]
+    """In exchange form."""
+
+    lineage: bool = False
+    """Whether the rows have their row id and last update."""
+
+    @property
+    def types(self) -> dict[str, Json]:
+        """The type of each column of the rows."""
+        types = {one["name"]: one["type"] for one in self.fields}
+        return {**types, **LINEAGE} if self.lineage else types
+
+    def only(self, rows: Sequence[Row]) -> Reading:
+        """Some rows of the reading."""
+        return evolve(self, rows=tuple(rows))
+
+    def matching(self, predicate: Json) -> tuple[list[Row], list[Row]]:
+        """The rows that match a predicate, and the others."""
+        fields = [{key: one[key] for key in ("id", "name", "required", "type")} for one in self.fields]
+        schema: Schema = json_reader(SCHEMA, V3, "JSC006")({"type": "struct", "schema-id": 0, "fields": fields})
+        bound = bind(predicate_from_json(predicate), schema)
+        sides: tuple[list[Row], list[Row]] = ([], [])
+        for row in self.rows:
+            values = {one.id: from_exchange(one.type, row[one.name]) for one in schema.fields}
+            sides[not evaluate(bound, values)].append(row)
+        return sides
+
+
+@frozen
+class Laboratory:
+    """An adapter that writes and one that reads, and a folder for the tables."""
+
+    writer: Adapter
+    reader: Adapter
+    folder: Path
+    _numbers: Iterator[int] = field(factory=itertools.count, eq=False)
+
+    def write(self, operations: Sequence[Json]) -> ScriptedTable:
+        """The table of a script.
+
+        Raises:
+            NotSupported: the writer does not have what it takes.
+            Broken: it refuses the script, or dies.
+        """
+        place = self.folder / f"table-{next(self._numbers)}"
+        made = write_script(self.writer, {"operations": list(operations)}, place)
+        if isinstance(made, ScriptedTable):
+            return made
+        raise _trouble(made, "the script")
+
+    def read(
+        self, table: ScriptedTable, *, ref: str | None = None, snapshot: str | None = None, lineage: bool = False
+    ) -> Reading:
+        """The rows of a branch, tag or snapshot; of the table as it is where none is named.
+
+        Raises:
+            NotSupported, Broken: as for `write`.
+        """
+        args = table.reading(ref=ref, snapshot=snapshot)
+        if lineage:
+            args = {**args, "select": [*args["types"], *LINEAGE], "types": {**args["types"], **LINEAGE}}
+        (answer,) = self.reader.ask([Request("table.read", args)])
+        if not isinstance(answer, Ok):
+            raise _trouble(answer, f"reading {snapshot or ref or 'the table'}")
+        wrong = READ.answer_complaint(answer.value)
+        if wrong is not None:
+            raise Broken(f"the answer is not of the form that table.read has: {wrong}")
+        return Reading(tuple(columns(args)), tuple(answer.value["rows"]), lineage)
+
+    def heads(self, table: ScriptedTable) -> Iterator[tuple[str | None, Reading]]:
+        """The table as it is, and each branch and tag."""
+        yield None, self.read(table)
+        for name in table.states[-1].refs:
+            if name != "main":
+                yield name, self.read(table, ref=name)
+
+
+def _trouble(answer: Answer, what: str) -> Exception:
+    match answer:
+        case Unsupported(message):
+            return NotSupported(message)
+        case Refused(kind, message):
+            return Broken(f"it refuses {what} ({kind}): {message}")
+        case Crashed(reason):
+            return Broken(f"it crashed with {what}: {reason}")
+    raise AssertionError(answer)
+
+
+def agree(expected: Reading, found: Reading, what: str) -> None:
+    """Make sure that two readings have the same columns and rows, whatever ids nested fields have in their tables.
+
+    Raises:
+        Broken: they have not; tells ``what`` is not as it has to be, and the difference.
+    """
+    wanted, types = expected.types, found.types
+    if [*wanted] != [*types] or any(nameless(wanted[name]) != nameless(types[name]) for name in wanted):
+        raise Broken(f"{what}: the columns are {types}, and have to be {wanted}")
+    read = {name: (read_type(wanted[name]), read_type(types[name])) for name in wanted}
+    rows = [
+        {name: with_ids(new, with_names(old, row[name])) for name, (old, new) in read.items()} for row in expected.rows
+    ]
+    try:
+        differences = READ.compare({"types": types}, {"rows": rows}, {"rows": list(found.rows)})
+    except Undecodable as error:
+        raise Broken(f"{what}: {error}") from None
+    if differences:
+        raise Broken(f"{what}: {'; '.join(map(str, differences[:3]))}")
