@@ -238,6 +238,17 @@ def _schema_of(files: list[Path]) -> Path:
     return shipped() / SCHEMA
 
 
+NO_FILES = "no vector files in it"
+
+
+def findings_of(targets: list[Path]) -> list[Finding]:
+    """The findings of vector files and folders of them."""
+    files = list(_vector_files(targets))
+    if not files:
+        return [Finding(str(targets[0]), 1, 1, NO_FILES, fatal=True)]
+    return lint(files, _schema_of(files))
+
+
 def main(argv: list[str] | None = None) -> int:
     """Print the findings of vector files; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m conformance.vector_lint", description="Check golden vectors.")
@@ -245,13 +256,9 @@ def main(argv: list[str] | None = None) -> int:
         "targets", nargs="*", type=Path, metavar="FILE or FOLDER", help="default: the vectors of this version"
     )
     targets: list[Path] = parser.parse_args(argv).targets or [shipped()]
-    files = list(_vector_files(targets))
-    if not files:
-        print(f"{targets[0]}:1:1: no vector files in it", file=sys.stderr)
-        return 2
-    findings = lint(files, _schema_of(files))
+    findings = findings_of(targets)
     for finding in findings:
-        print(finding)
+        print(finding, file=sys.stderr if finding.message == NO_FILES else sys.stdout)
     if any(finding.fatal for finding in findings):
         return 2
     return 1 if findings else 0

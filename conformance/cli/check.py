@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from pathlib import Path
+from typing import Literal
 
 from cyclopts import App
 
@@ -10,15 +13,23 @@ app = App(name="check", help="Check files: the linter of the vectors.", help_for
 
 
 @app.command(name="vectors")
-def check_vectors(*files: Path) -> int:
+def check_vectors(*files: Path, format: Literal["text", "json"] = "text") -> int:
     """Lint vector files; a finding is one line with its place.
 
     Exit status: 1 with findings, 2 if a file is not JSON.
 
     Args:
         files: Vector files or folders of them; those that come with the tool when nothing is named.
+        format: Text for people, or JSON.
     """
-    from conformance.vector_lint import main
+    from attrs import asdict
+
+    from conformance.vector_lint import findings_of, main
     from conformance.vectors import shipped
+
+    if format == "json":
+        found = findings_of(list(files) or [shipped()])
+        sys.stdout.write(json.dumps([asdict(finding) for finding in found], indent=2) + "\n")
+        return 2 if any(finding.fatal for finding in found) else 1 if found else 0
 
     return main(["--", *map(str, files or (shipped(),))])

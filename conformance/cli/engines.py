@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import Literal
 
@@ -25,7 +26,7 @@ def list_(*, format: Literal["text", "json"] = "text") -> int:
 
 
 @app.command(name="install")
-def install_(*names: str, all: bool = False) -> int:
+def install_(*names: str, all: bool = False, format: Literal["text", "json"] = "text") -> int:
     """Install engines, each in an environment of its own.
 
     Exit status: 3 if one cannot be installed.
@@ -33,6 +34,7 @@ def install_(*names: str, all: bool = False) -> int:
     Args:
         names: The engines, as list shows them.
         all: Every engine.
+        format: Text for people, or JSON.
     """
     from conformance.engines import EngineError, install, list_engines
 
@@ -43,16 +45,48 @@ def install_(*names: str, all: bool = False) -> int:
     if not names and not all:
         raise UsageError("name an engine, or give --all")
     status = ExitStatus.CONFORMANT
+    told = []
     for label in labels if all else names:
         try:
             done = install(label, _tell)
         except EngineError as error:
             print(f"iceberg-conformance: {error}", file=sys.stderr)
             status = ExitStatus.NOT_EXAMINED
+            told.append({"label": label, "installed": False, "reason": error.reason})
         else:
-            print(f"{label}: ready, in {done.path}")
+            told.append({"label": label, "installed": True, "path": str(done.path)})
+            if format == "text":
+                print(f"{label}: ready, in {done.path}", flush=True)
+    if format == "json":
+        sys.stdout.write(json.dumps(told, indent=2) + "\n")
     return status
 
 
+@app.command(name="prune")
+def prune_(*, dry_run: bool = False, format: Literal["text", "json"] = "text") -> int:
+    """Remove environments of engines that this version of the tool does not use any more: those of older lock files.
+
+    Checkouts of the tool at other versions share the same place, and install again what they need.
+
+    Args:
+        dry_run: Tell what would be removed, and remove nothing.
+        format: Text for people, or JSON.
+    """
+    from conformance.engines.environments import prune
+
+    gone = prune(dry_run=dry_run)
+    if format == "json":
+        rows = [{"path": str(one.path), "bytes": one.size, "removed": not dry_run} for one in gone]
+        sys.stdout.write(json.dumps(rows, indent=2) + "\n")
+        return ExitStatus.CONFORMANT
+    verb = "would remove" if dry_run else "removed"
+    for one in gone:
+        print(f"{verb} {one.path}, {one.size / 2**20:,.0f} MiB")
+    if not gone:
+        print("nothing to remove")
+    return ExitStatus.CONFORMANT
+
+
 def _tell(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+    if sys.stderr.isatty():
+        print(text, file=sys.stderr, flush=True)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import random
 import sys
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
 from conformance.adapters.process import Limits
+from conformance.cli.progress import progress
 from conformance.cli.targets import REFERENCE, limits_of, target
 from conformance.failures import ExitStatus, NothingSelected, UsageError
 
@@ -26,6 +29,7 @@ def equivalence(
     most: int = 1,
     start_timeout: float = DEFAULTS.start,
     timeout: float = DEFAULTS.request,
+    format: Literal["text", "json"] = "text",
 ) -> int:
     """Hold an implementation to a law: what it reads with a filter is what the filter leaves of all that it reads.
 
@@ -44,6 +48,7 @@ def equivalence(
         most: The most failures to look for.
         start_timeout: Seconds that the adapter may take to start.
         timeout: Seconds that it may take for an answer.
+        format: Text for people, or JSON.
     """
     from conformance.equivalence import check
     from conformance.generated_tables import AVOIDABLE
@@ -58,20 +63,43 @@ def equivalence(
         raise UsageError("--examples and --most have to be at least 1")
     first = random.randrange(2**31) if seed is None else seed
     chosen = target(adapter, limits_of(start_timeout, timeout))
-    with chosen.open() as opened:
+    with chosen.open() as opened, progress() as tell:
         started = opened.start()
         if "table.read" not in started.operations:
             raise NothingSelected(f"{adapter} does not have the operation table.read")
-        found = check(opened, first, examples, frozenset(avoid), keep=keep, most=most)
+        found = check(opened, first, examples, frozenset(avoid), keep=keep, most=most, progress=partial(tell, "tables"))
     options = "".join(f" --avoid {word!r}" if " " in word else f" --avoid {word}" for word in avoid)
-    for counterexample in found.counterexamples:
-        for line in counterexample.lines(f"{chosen.name} ({started.version})"):
-            print(line)
-        print(f"    reproduce    iceberg-conformance equivalence --adapter {chosen.reproduce or chosen.name}"
-              f" --seed {counterexample.seed} --examples 1{options}")  # fmt: skip
-    told = f"{found.compared} tables compared, {found.unsupported} not supported, seed {first}"
+    told = []
+    for one in found.counterexamples:
+        named = f"--adapter {chosen.reproduce or chosen.name} --seed {one.seed} --examples 1{options}"
+        told.append((list(one.lines(f"{chosen.name} ({started.version})")), f"iceberg-conformance equivalence {named}"))
+    if format == "json":
+        content = {
+            "implementation": started.implementation,
+            "version": started.version,
+            "seed": first,
+            "compared": found.compared,
+            "unsupported": found.unsupported,
+            "counterexamples": [
+                {
+                    "seed": one.seed,
+                    "reason": one.reason,
+                    "filter": one.case.predicate,
+                    "metadata": str(one.metadata),
+                    "evidence": lines,
+                    "reproduce": command,
+                }
+                for one, (lines, command) in zip(found.counterexamples, told, strict=True)
+            ],
+        }
+        sys.stdout.write(json.dumps(content, indent=2) + "\n")
+    else:
+        for lines, command in told:
+            print("\n".join(lines))
+            print(f"    reproduce    {command}")
     sys.stdout.flush()
-    print(f"{started}: {told}; {len(found.counterexamples)} failed", file=sys.stderr)
+    counts = f"{found.compared} tables compared, {found.unsupported} not supported, seed {first}"
+    print(f"{started}: {counts}; {len(found.counterexamples)} failed", file=sys.stderr)
     if found.counterexamples:
         return ExitStatus.FAILURES
     if not found.compared:

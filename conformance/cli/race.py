@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
+from conformance.cli.progress import progress
 from conformance.failures import ExitStatus, UsageError
 
 app = App(name="race", help="Race commits against each other: in every order, or as many processes on a real table.")
@@ -80,7 +81,10 @@ def play(
         found = played(race)
         return _tell([_row(found)], format)
     steps = _steps(schedule, len(changes))
-    trace, outcome, problems = replay(race, steps)
+    try:
+        trace, outcome, problems = replay(race, steps)
+    except ValueError as error:
+        raise UsageError(f"race play: {error}") from None
     if format == "json":
         told = {"trace": trace, "outcome": outcome, "problems": problems}
         sys.stdout.write(json.dumps(told, indent=2) + "\n")
@@ -128,14 +132,11 @@ def explore(
         races += suites.triples(versions, tables)
     if "readers" in chosen:
         races += suites.readers(versions, tables)
-    shown = sys.stderr.isatty()
     rows = []
-    for number, found in enumerate(suites.play_all(races, processes), 1):
-        rows.append(_row(found))
-        if shown:
-            print(f"\r{number} of {len(races)} races", end="", file=sys.stderr)
-    if shown:
-        print(file=sys.stderr)
+    with progress() as tell:
+        for number, found in enumerate(suites.play_all(races, processes), 1):
+            rows.append(_row(found))
+            tell("races", number, len(races))
     return _tell(rows, format)
 
 

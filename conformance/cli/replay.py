@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from attrs import evolve
 from cyclopts import Parameter
@@ -18,8 +19,9 @@ from conformance.golden_tables import materialize_for
 from conformance.judge import Outcome, Verdict, judge
 from conformance.protocol import Answer, dump_json, shorten
 from conformance.reports.evidence import evidence
-from conformance.results import AdapterRun, Case, Result
+from conformance.results import AdapterRun, Case, Result, sparse
 from conformance.runner import difference_json, undeclared
+from conformance.written_tables import places
 
 MAX_LINE_SHOWN = 10_000
 """Characters of a line of the protocol that are shown."""
@@ -35,6 +37,7 @@ def replay(
     vectors_: Annotated[Path | None, Parameter(name="--vectors")] = None,
     start_timeout: float = DEFAULTS.start,
     timeout: float = DEFAULTS.request,
+    format: Literal["text", "json"] = "text",
 ) -> int:
     """Ask one case again and show all evidence: the lines that went to and fro, and what was expected.
 
@@ -46,6 +49,7 @@ def replay(
         vectors_: A folder of vectors other than the one that comes with the tool.
         start_timeout: Seconds that the adapter may take to start.
         timeout: Seconds that it may take for the answer.
+        format: Text for people, or JSON.
     """
     folder = vectors_ or vectors.shipped()
     vector = _find(vectors.load(folder), id_, folder)
@@ -53,24 +57,29 @@ def replay(
     transcript: list[tuple[str, bytes]] = []
     limits = limits_of(start_timeout, timeout)
     chosen = target(adapter, limits, lambda direction, line: transcript.append((direction, line)))
-    with chosen.open() as opened:
+    with chosen.open() as opened, places([vector]) as (vector,):
         started = opened.start()
         answer: Answer | None = undeclared(started, vector)
         stderr = ""
         if answer is None:
             answer = next(opened.ask([Request(vector.operation.name, vector.args)]))
             stderr = opened.stderr if isinstance(opened, Process) else ""
-    verdict = judge(vector, answer)
-    print(f"{vector.id} · {started} · {verdict.outcome.value}")
-    for direction, line in transcript:
-        text = line.decode(errors="replace").rstrip("\n")
-        print(f"    {direction} {shorten(text, MAX_LINE_SHOWN)}")
-    found = AdapterRun(chosen.name, chosen.reproduce or chosen.name)
+        verdict = judge(vector, answer)
+    case, found = Case.of(vector), AdapterRun(chosen.name, chosen.reproduce or chosen.name)
     result = _result(chosen.name, vector.id, evolve(verdict, stderr=verdict.stderr or stderr))
-    for text in evidence(Case.of(vector), result, found, vectors_):
-        print(f"    {text}")
-    if verdict.chosen is not None:
-        print(f"    chosen       {dump_json(verdict.chosen)}")
+    lines = [(direction, line.decode(errors="replace").rstrip("\n")) for direction, line in transcript]
+    if format == "json":
+        who = {"implementation": started.implementation, "version": started.version}
+        told = {**who, "case": sparse(case), "result": sparse(result), "transcript": [" ".join(one) for one in lines]}
+        sys.stdout.write(json.dumps(told, indent=2) + "\n")
+    else:
+        print(f"{vector.id} · {started} · {verdict.outcome.value}")
+        for direction, text in lines:
+            print(f"    {direction} {shorten(text, MAX_LINE_SHOWN)}")
+        for text in evidence(case, result, found, vectors_):
+            print(f"    {text}")
+        if verdict.chosen is not None:
+            print(f"    chosen       {dump_json(verdict.chosen)}")
     sys.stdout.flush()
     return ExitStatus.FAILURES if verdict.outcome in (Outcome.FAILED, Outcome.CRASHED) else ExitStatus.CONFORMANT
 
@@ -95,5 +104,6 @@ def _result(adapter: str, id_: str, verdict: Verdict) -> Result:
         reason=verdict.reason,
         got=verdict.got,
         differences=tuple(map(difference_json, verdict.differences)),
+        chosen=verdict.chosen,
         stderr=verdict.stderr,
     )

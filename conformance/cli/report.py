@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Annotated, Literal
@@ -16,7 +17,7 @@ from conformance.results import Run
 
 def report(
     *files: Path,
-    format: Literal["terminal", "json", "junit", "html", "markdown", "badge"] = "terminal",
+    format: Literal["terminal", "json", "junit", "html", "markdown", "badge", "sarif"] = "terminal",
     report: tuple[str, ...] = (),
     diff: Annotated[bool, Parameter(name="--diff")] = False,
 ) -> int:
@@ -27,15 +28,15 @@ def report(
 
     Args:
         files: The results files.
-        format: What to write to standard output.
-        report: terminal, json, junit, html, markdown or badge, with :PATH for a file, as for run. May be repeated.
+        format: What to write to standard output; with --diff terminal, json or markdown.
+        report: terminal, json, junit, html, markdown, badge or sarif, with :PATH for a file. May be repeated.
         diff: Tell what changed from the first file to the second, and nothing else.
     """
     if not files:
         raise UsageError("report: name at least one results file")
     runs = [results.read(path) for path in files]
     if diff:
-        return _difference(runs)
+        return _difference(runs, format)
     whole = runs[0] if len(runs) == 1 else results.combined(runs, [str(path) for path in files])
     if report:
         write_reports(whole, outputs(report))
@@ -46,13 +47,18 @@ def report(
     return ExitStatus.CONFORMANT
 
 
-def _difference(runs: list[Run]) -> ExitStatus:
-    from conformance.reports.difference import changes, lines
+def _difference(runs: list[Run], format: str) -> ExitStatus:
+    from conformance.reports import difference
 
     if len(runs) != 2:
         raise UsageError("report --diff: name two results files, the old one first")
+    if format not in ("terminal", "json", "markdown"):
+        raise UsageError(f"report --diff: it has no {format}, but terminal, json and markdown")
     old, new = runs
-    for line in lines(old, new):
-        sys.stdout.write(line + "\n")
-    regressed = any(change.is_regression for change in changes(old, new))
+    if format == "json":
+        sys.stdout.write(json.dumps(difference.as_json(old, new), indent=2, allow_nan=False) + "\n")
+    else:
+        lines = difference.markdown(old, new) if format == "markdown" else difference.lines(old, new)
+        sys.stdout.write("".join(f"{line}\n" for line in lines))
+    regressed = any(change.is_regression for change in difference.changes(old, new))
     return ExitStatus.FAILURES if regressed else ExitStatus.CONFORMANT

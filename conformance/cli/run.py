@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Annotated
+from typing import IO, Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -39,6 +39,7 @@ def run(
     expect: str | None = None,
     update_expected: bool = False,
     report: tuple[str, ...] = (),
+    format: Literal["text", "json"] = "text",
     results: Path | None = None,
     start_timeout: float = DEFAULTS.start,
     timeout: float = DEFAULTS.request,
@@ -63,7 +64,8 @@ def run(
         expect: A file or folder of expected deviations, or known-deviations for those that come with the tool.
         update_expected: Write the file of --expect anew: keep the entries that hold, remove what is over, and add what
             is new with a place for its reason. The exit status is that of a run with the new file.
-        report: terminal, json, junit, html, markdown or badge, with :PATH for a file. May be repeated.
+        report: terminal, json, junit, html, markdown, badge or sarif, with :PATH for a file. May be repeated.
+        format: Text for people on standard output, or JSON there, which is what --report json writes.
         results: Write the results here as JSON lines.
         start_timeout: Seconds that an adapter may take to start.
         timeout: Seconds that an adapter may take for one answer.
@@ -72,7 +74,7 @@ def run(
         fail_fast: Stop at the first failure.
     """
     limits = limits_of(start_timeout, timeout, pipeline)
-    written = outputs(report)
+    written = outputs((*report, "json") if format == "json" and "json" not in report else report)
     folder = vectors_ or vectors.shipped()
     every = vectors.load(folder)
     on_disk = vectors.count_on_disk(folder)

@@ -126,3 +126,9 @@ def find_engine(name: str) -> Engine:
 def lock_text(name: str) -> str:
     """The lock file of this name: packages, versions and hashes, as pip reads them."""
     return files("conformance").joinpath("engine_locks", f"{name}.txt").read_text(encoding="utf-8")
+
+
+def lock_names() -> list[str]:
+    """The names of all lock files."""
+    folder = files("conformance").joinpath("engine_locks")
+    return sorted(file.name.removesuffix(".txt") for file in folder.iterdir() if file.name.endswith(".txt"))

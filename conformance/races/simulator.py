@@ -192,6 +192,16 @@ class Simulator:
         for number in range(len(state.world.late)):
             yield number, "arrives"
 
+    def can(self, state: State, step: Step) -> bool:
+        """Whether a step can come next, whatever the number of faults."""
+        writer, what = step
+        if what == "arrives":
+            return writer < len(state.world.late)
+        node = state.nodes[writer]
+        if node is None or node.ended:
+            return False
+        return what == "step" or self._fits(Fault(what), node.effect, state.world)
+
     @staticmethod
     def _fits(fault: Fault, effect: Effect | None, world: World) -> bool:
         match fault:
@@ -418,11 +428,17 @@ class Simulator:
         return tuple(lines)
 
     def replay(self, schedule: Sequence[Step]) -> tuple[State, tuple[str, ...]]:
-        """Follow one schedule: where it ends, and what is wrong on its way."""
+        """Follow one schedule: where it ends, and what is wrong on its way.
+
+        Raises:
+            ValueError: a step cannot come where it stands; says which.
+        """
         self._found, self._most_found = [], sys.maxsize
         state = self._begin()
         way: tuple[Step, ...] = ()
-        for step in schedule:
+        for number, step in enumerate(schedule, 1):
+            if not self.can(state, step):
+                raise ValueError(f"the step {number} of the schedule, {step[0]}:{step[1]}, cannot come there")
             state = self.take(state, step, way)
             way = (*way, step)
         if not any(True for _ in self.choices(evolve(state, faults=self.most_faults))):

@@ -88,7 +88,11 @@ def play(race: Race) -> Played:
 
 
 def replay(race: Race, schedule: Sequence[Step]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """Follow one schedule: its trace, how each writer ended, and what is wrong."""
+    """Follow one schedule: its trace, how each writer ended, and what is wrong.
+
+    Raises:
+        ValueError: a step cannot come where it stands.
+    """
     simulator = simulator_of(race)
     simulator.explore()  # so that it knows which files are fought over
     state, problems = simulator.replay(schedule)

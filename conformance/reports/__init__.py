@@ -20,6 +20,7 @@ KINDS = {
     "html": "conformance.reports.html",
     "markdown": "conformance.reports.markdown",
     "badge": "conformance.reports.badge",
+    "sarif": "conformance.reports.sarif_run",
 }
 """The kinds of report, and the module of each, which has ``render(run, vectors)``."""
 

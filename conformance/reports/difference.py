@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from attrs import frozen
 
 from conformance.compare import same_json
 from conformance.protocol import dump_json, shorten
-from conformance.results import AdapterRun, Result, Run
+from conformance.reports.markdown import code
+from conformance.results import AdapterRun, Result, Run, sparse
+
+MOST_TOLD = 50
+"""The changes of one kind that Markdown tells one by one."""
 
 
 @frozen
@@ -40,24 +45,73 @@ def changes(old: Run, new: Run) -> Iterator[Change]:
 
 def lines(old: Run, new: Run) -> Iterator[str]:
     """The report for people."""
+    yield from (f"{name}: {before} -> {after}" for name, before, after in _identities(old, new))
+    found = False
+    for title, members in _groups(old, new):
+        found = True
+        yield f"{len(members)} {title}:"
+        yield from (f"    {change}" for change in members)
+    if not found:
+        yield "no result changed"
+
+
+def markdown(old: Run, new: Run) -> Iterator[str]:
+    """The report as Markdown, for instance as a comment on a change."""
+    yield "## Iceberg conformance: what changed"
+    yield ""
+    versions = [f"- {code(name)}: {code(before)} is now {code(after)}" for name, before, after in _identities(old, new)]
+    yield from [*versions, ""] if versions else []
+    found = False
+    for title, members in _groups(old, new):
+        found = True
+        yield f"### {len(members)} {title}"
+        yield ""
+        for change in members[:MOST_TOLD]:
+            sides = f"{code(_told(change.old))} is now {code(_told(change.new))}"
+            yield f"- {code(change.id)} of {code(change.adapter)}: {sides}"
+        if len(members) > MOST_TOLD:
+            yield f"- and {len(members) - MOST_TOLD} more"
+        yield ""
+    if not found:
+        yield "No result changed."
+
+
+def as_json(old: Run, new: Run) -> dict[str, Any]:
+    """The report for programs."""
+    return {
+        "adapters": [{"name": name, "old": one, "new": other} for name, one, other in _identities(old, new)],
+        "changes": [
+            {
+                "adapter": change.adapter,
+                "id": change.id,
+                "regression": change.is_regression,
+                "old": None if change.old is None else sparse(change.old),
+                "new": None if change.new is None else sparse(change.new),
+            }
+            for change in changes(old, new)
+        ],
+    }
+
+
+def _identities(old: Run, new: Run) -> Iterator[tuple[str, str, str]]:
+    """The implementations that are not what they were: their names, and who they were and are."""
     versions = {adapter.name: adapter for adapter in old.adapters}
     for adapter in new.adapters:
         former = versions.pop(adapter.name, None)
         if former is None or _identity(former) != _identity(adapter):
-            yield f"{adapter.name}: {_identity(former)} -> {_identity(adapter)}"
-    yield from (f"{name}: {_identity(adapter)} -> not asked" for name, adapter in versions.items())
+            yield adapter.name, _identity(former), _identity(adapter)
+    yield from ((name, _identity(adapter), "not asked") for name, adapter in versions.items())
+
+
+def _groups(old: Run, new: Run) -> Iterator[tuple[str, list[Change]]]:
+    """The changes by what they mean, each kind with a title."""
     found = list(changes(old, new))
-    groups = [
+    groups = (
         ("new failures", [change for change in found if change.is_regression]),
         ("no longer failing", [c for c in found if c.old is not None and c.old.is_failure and not _failing(c.new)]),
         ("otherwise changed", [c for c in found if _failing(c.old) == _failing(c.new)]),
-    ]
-    for title, members in groups:
-        if members:
-            yield f"{len(members)} {title}:"
-            yield from (f"    {change}" for change in members)
-    if not found:
-        yield "no result changed"
+    )
+    yield from ((title, members) for title, members in groups if members)
 
 
 def _failing(result: Result | None) -> bool:

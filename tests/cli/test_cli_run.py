@@ -15,7 +15,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from conformance.reports import KINDS, renderer
 from conformance.reports.terminal import WIDTH
+from conformance.results import read as read_results
 
 Cli = Callable[..., "subprocess.CompletedProcess[str]"]
 Adapter = Callable[[str], str]
@@ -242,6 +244,14 @@ def test_an_interrupted_run_ends_its_adapters_and_its_results_say_so(
     assert one_line(stderr) == "interrupted"
     rows = [json.loads(line) for line in results.read_text().splitlines()]
     assert (rows[-1]["kind"], rows[-1]["complete"], rows[-1]["exit_status"]) == ("footer", False, 130)
+    assert [row["id"] for row in rows if row["kind"] == "result"] == [f"mini-{number}" for number in range(1, 7)]
+    run = read_results(results)
+    assert (run.complete, len(run.results)) == (False, 6)
+    signs = {
+        "terminal": "the run is not complete", "html": "The run is not complete", "markdown": "The run is not complete",
+        "badge": "incomplete", "json": '"complete": false', "junit": "testsuites", "sarif": "the run is not complete",
+    }  # fmt: skip
+    assert {kind: signs[kind] in renderer(kind)(run, None) for kind in KINDS} == dict.fromkeys(KINDS, True)
     for child in children:
         with pytest.raises(ProcessLookupError):
             os.kill(int(child), 0)

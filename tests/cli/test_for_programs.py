@@ -1,0 +1,247 @@
+"""What other programs read, and what they complete: JSON of every command, SARIF, completion, a new adapter."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from attrs import evolve, frozen
+
+from conformance.cli import main, make_app
+from conformance.reports import difference, sarif_run
+from conformance.results import read
+
+Adapter = Callable[[str], str]
+Cli = Callable[..., "Done"]
+
+
+@frozen
+class Done:
+    """What a command did."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+    """Runs ``iceberg-conformance`` in this process, in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str | Path) -> Done:
+        capsys.readouterr()
+        status = main([str(argument) for argument in arguments])
+        return Done(status, *capsys.readouterr())
+
+    return run
+
+
+MINIATURE = Path(__file__).parents[1] / "conformance_unit" / "miniature.py"
+RACE = ("race", "play", "append", "append")
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Ten vectors, and two results files: of an adapter that is right, and of the same adapter when it is wrong."""
+    place = tmp_path_factory.mktemp("programs")
+    rows = [{"id": f"mini-{n}", "args": {"type": f"fixed[{n}]"}, "expect": {"ok": f"fixed[{n}]"}} for n in range(1, 11)]
+    base = {"requirements": ["TYP023"], "versions": [1, 2, 3], "origin": "spec: Appendix C"}
+    content = {"suite": "mini", "operation": "type.parse", "section": "Appendix C: JSON serialization"}
+    (place / "mini vectors" / "mini").mkdir(parents=True)
+    vectors = [{**base, **row} for row in rows]
+    (place / "mini vectors" / "mini" / "types.json").write_text(json.dumps({**content, "vectors": vectors}))
+    for name in ("good", "wrong"):
+        adapter = f"{sys.executable} {MINIATURE} {name}"
+        results = place / f"{name}.jsonl"
+        main(["run", "-a", adapter, "--vectors", str(place / "mini vectors"), "--results", str(results)])
+        results.write_text(results.read_text().replace("miniature.py wrong", "miniature.py good"))
+    return place
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "look"),
+    [
+        (("run", "--vectors", "mini vectors"), 0, lambda told: told["adapters"][0]["counts"]["passed"] == 10),
+        (("replay", "mini-7", "--vectors", "mini vectors"), 0, lambda told: told["result"]["outcome"] == "passed"),
+        (("report", "good.jsonl"), 0, lambda told: told["complete"]),
+        (("report", "--diff", "good.jsonl", "wrong.jsonl"), 1, lambda told: told["changes"][0]["id"] == "mini-7"),
+        (("explain", "HSH007"), 0, lambda told: told["code"] == "HSH007"),
+        (("doctor",), 0, lambda told: any(one["what"] == "vectors" for one in told)),
+        (("engines", "list"), 0, lambda told: {"pyiceberg"} <= {one["name"] for one in told}),
+        (("engines", "prune", "--dry-run"), 0, lambda told: told == []),
+        (("list", "adapters"), 0, lambda told: told[0]["name"] == "reference"),
+        (("list", "engines"), 0, lambda told: len(told) > 5),
+        (("list", "requirements"), 0, lambda told: len(told) > 600),
+        (("list", "vectors", "--vectors", "mini vectors"), 0, lambda told: len(told) == 10),
+        (("check", "vectors", "mini vectors"), 1, lambda told: told[0]["line"] == 1),
+        (("race", "list"), 0, lambda told: "append" in told["changes"]["2"]),
+        (RACE, 0, lambda told: told[0]["found"] == []),
+        ((*RACE, "--schedule", "0 1"), 0, lambda told: isinstance(told["trace"], list)),
+        (("race", "explore", "--suite", "readers", "--format-version", "1", "--table", "metastore"), 0, len),
+        (("equivalence", "--seed", "0", "--examples", "2"), 0, lambda told: told["counterexamples"] == []),
+        (("validate", "."), 3, lambda told: "tables" in told or told),
+    ],
+    ids=lambda value: " ".join(value[:2]) if isinstance(value, tuple) else "",
+)
+def test_every_command_has_a_json_form_alone_on_standard_output(
+    place: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...],
+    status: int | None,
+    look: Callable[[object], object],
+) -> None:
+    monkeypatch.chdir(place)
+    monkeypatch.setenv("ICEBERG_CONFORMANCE_HOME", str(place / "home"))
+    found = main([*arguments, "--format", "json"])
+    out, err = capsys.readouterr()
+    assert look(json.loads(out)), out
+    assert "a bug of this tool" not in err
+    assert status is None or found == status
+
+
+@pytest.mark.parametrize("schedule", ["0 0 0 0 0 0 0 0 0", "0:arrives", "0:lost-reply", "0:crash 0"])
+def test_a_schedule_that_cannot_be_is_wrong_usage(capsys: pytest.CaptureFixture[str], schedule: str) -> None:
+    assert main([*RACE, "--schedule", schedule]) == 2
+    assert "cannot come there" in capsys.readouterr().err
+
+
+def test_no_command_is_left_without_a_json_form() -> None:
+    """Commands that make something, and one that talks to a shell, have nothing to tell."""
+    app = make_app()
+    without = set()
+    for name in app:
+        if name.startswith("-"):
+            continue
+        command = app[name]
+        below = [one for one in command if not one.startswith("-")]
+        for words in [(name, one) for one in below] or [(name,)]:
+            asked = command[words[1]] if below else command
+            named = {option for argument in asked.assemble_argument_collection() for option in argument.names}
+            if "--format" not in named:
+                without.add(" ".join(words))
+    assert without == {"new-adapter", "completion"}
+
+
+def test_a_difference_as_markdown(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(place)
+    assert main(["report", "--diff", "good.jsonl", "wrong.jsonl", "--format", "markdown"]) == 1
+    told = capsys.readouterr().out
+    assert "### 1 new failures\n\n- `mini-7` of " in told
+    assert '`passed` is now `failed {"ok":"fixed[8]"}`' in told
+    assert main(["report", "--diff", "good.jsonl", "good.jsonl", "--format", "markdown"]) == 0
+    assert capsys.readouterr().out.endswith("No result changed.\n")
+    assert main(["report", "--diff", "good.jsonl", "wrong.jsonl", "--format", "html"]) == 2
+
+
+def test_a_difference_as_json_names_implementations_that_changed(place: Path) -> None:
+    old, new = read(place / "good.jsonl"), read(place / "wrong.jsonl")
+    told = difference.as_json(old, new)
+    assert told["adapters"] == []
+    assert [change["regression"] for change in told["changes"]] == [True]
+    new.adapters[0] = evolve(new.adapters[0], version="9")
+    (changed,) = difference.as_json(old, new)["adapters"]
+    assert (changed["old"], changed["new"]) == ("miniature 1.2.3", "miniature 9")
+    assert difference.as_json(old, read(place / "good.jsonl"))["changes"] == []
+
+
+def test_sarif_has_a_result_with_rule_evidence_and_fingerprint_for_each_failure(
+    cli: Cli, folder: Path, adapter: Adapter, tmp_path: Path
+) -> None:
+    (tmp_path / "known.toml").write_text(
+        '[[deviation]]\nengine = "miniature"\nvectors = ["mini-7"]\nreason = "tired"\n'
+    )
+    arguments = ("run", "-a", adapter("wrong"), "--vectors", folder, "--report", "sarif")
+    done = cli(*arguments)
+    log = json.loads(done.stdout)
+    assert (log["version"], len(log["runs"])) == ("2.1.0", 1)
+    (run,) = log["runs"]
+    (result,) = run["results"]
+    assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"] == "TYP023"
+    assert run["invocations"][0]["executionSuccessful"] is True
+    assert 'expected     {"ok":"fixed[7]"}' in result["message"]["text"]
+    assert "reproduce    iceberg-conformance replay mini-7" in result["message"]["text"]
+    assert result["partialFingerprints"] == {sarif_run.FINGERPRINT: f"{adapter('wrong')}/mini-7"}
+    assert "suppressions" not in result
+    listed = json.loads(cli(*arguments, "--expect", "known.toml").stdout)["runs"][0]
+    assert listed["results"][0]["suppressions"] == [{"kind": "external", "justification": "tired"}]
+    over = json.loads(cli(*arguments[:2], adapter("good"), *arguments[3:], "--expect", "known.toml").stdout)["runs"][0]
+    assert over["results"][0]["properties"]["status"] == "unexpected-pass"
+    assert over["invocations"][0]["executionSuccessful"] is False
+
+
+def test_sarif_places_a_failure_in_the_file_of_the_adapter(cli: Cli, folder: Path, tmp_path: Path) -> None:
+    source = (Path(__file__).parents[1] / "conformance_unit" / "miniature.py").read_text()
+    (tmp_path / "mine.py").write_text(source)
+    done = cli("run", "-a", f"{sys.executable} mine.py wrong", "--vectors", folder, "--report", "sarif")
+    (result,) = json.loads(done.stdout)["runs"][0]["results"]
+    place = {"artifactLocation": {"uri": "mine.py"}, "region": {"startLine": 1}}
+    assert result["locations"][0]["physicalLocation"] == place
+
+
+def test_sarif_tells_an_adapter_that_does_not_start(cli: Cli, folder: Path, adapter: Adapter) -> None:
+    done = cli("run", "-a", adapter("refuses-start"), "--vectors", folder, "--report", "sarif")
+    (run,) = json.loads(done.stdout)["runs"]
+    (note,) = run["invocations"][0]["toolExecutionNotifications"]
+    assert (done.returncode, note["level"], note["message"]["text"]) == (
+        3, "error", "not run: it refused to start: no licence",
+    )  # fmt: skip
+
+
+def test_bash_completes_commands_and_options(cli: Cli, tmp_path: Path) -> None:
+    script = tmp_path / "completion.bash"
+    script.write_text(cli("completion", "bash").stdout)
+
+    def completed(*words: str) -> set[str]:
+        asked = " ".join(f"'{word}'" for word in words)
+        text = (
+            f"source {script}; COMP_WORDS=({asked}); COMP_CWORD={len(words) - 1}; COMPREPLY=(); "
+            "_iceberg_conformance; printf '%s\\n' \"${COMPREPLY[@]}\""
+        )
+        done = subprocess.run(["bash", "-c", text], capture_output=True, text=True, check=True, timeout=20)
+        assert done.stderr == ""
+        return set(done.stdout.split())
+
+    assert completed("iceberg-conformance", "re") == {"replay", "report"}
+    assert {"--adapter", "--expect", "--update-expected"} <= completed("iceberg-conformance", "run", "--")
+    assert completed("iceberg-conformance", "engines", "") >= {"list", "install", "prune"}
+    assert completed("iceberg-conformance", "validate", "--level", "") >= {"metadata", "manifests", "files", "rows"}
+
+
+@pytest.mark.parametrize(("shell", "sign"), [("zsh", "#compdef iceberg-conformance"), ("fish", "complete -c")])
+def test_other_shells_have_scripts(cli: Cli, shell: str, sign: str) -> None:
+    done = cli("completion", shell)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert sign in done.stdout
+    assert "update-expected" in done.stdout
+    assert cli("completion", "tcsh").returncode == 2
+
+
+def test_a_new_adapter_runs_and_passes_what_it_has(cli: Cli, tmp_path: Path) -> None:
+    done = cli("new-adapter", "my engine", "--name", "mine")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert {file.name for file in (tmp_path / "my engine").iterdir()} == {"adapter.py", "known.toml", "conformance.yml"}
+    command = f"{sys.executable} 'my engine/adapter.py'"
+    told = cli("run", "-a", command, "--suite", "single-values-binary", "--expect", "my engine/known.toml")
+    assert told.returncode == 0, told.stdout
+    passed = re.search(r"(\d+) passed, (\d+) unsupported; conformant", told.stdout)
+    assert passed
+    assert int(passed[1]) >= 30
+    assert "mine 0.0" in told.stdout
+    text = (tmp_path / "my engine" / "adapter.py").read_text()
+    assert "@" not in text
+    code = [line for line in text.splitlines() if line.strip() and not line.strip().startswith(("#", '"""'))]
+    assert len(code) <= 40
+    again = cli("new-adapter", "my engine", "--name", "mine")
+    assert again.returncode == 2
+    assert "adapter.py is there already" in again.stderr
+    assert cli("new-adapter", "my engine").returncode == 2
+    assert "is no name" in cli("new-adapter", "other", "--name", 'a"b').stderr
