@@ -135,9 +135,7 @@ class Peer:
         return self
 
     def __exit__(self, *_: object) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait(60)
+        self._process.communicate(timeout=60)
 
 
 def timed(work: Callable[[], object]) -> float:
