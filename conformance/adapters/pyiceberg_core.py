@@ -69,7 +69,7 @@ def main() -> None:
     """Serve the Rust library on standard input and output."""
     serve(
         {
-            "implementation": "iceberg-rust",
+            "implementation": "pyiceberg-core",
             "version": f"{version('pyiceberg-core')}",
             "language": "rust",
             "format_versions": [1, 2, 3],

@@ -45,8 +45,11 @@ def target(name: str, limits: Limits, trace: Trace | None = None) -> Target:
 
 
 def all_engines(limits: Limits) -> list[Target]:
-    """All engines that the tool knows how to install."""
-    return [target(name, limits) for name in engine_labels()]
+    """All engines that the tool installs together, and of those that are installed by name the installed ones."""
+    from conformance.engines import list_engines
+
+    wanted = [engine.label for engine in list_engines() if engine.installed or not engine.by_name]
+    return [target(name, limits) for name in wanted]
 
 
 def engine_labels() -> list[str]:

@@ -16,6 +16,7 @@ from pathlib import Path
 import attrs
 
 import spec_ref
+from conformance.engines.built import build_of, install_build
 from conformance.engines.catalog import Engine, EngineError, catalog, find_engine
 from conformance.engines.environments import Progress, environment, exclusive, home, install_environment
 from conformance.engines.java import install_jar, install_java, jar_path, packaged_java, system_java
@@ -56,7 +57,10 @@ class EngineStatus:
 
     installed: bool
     path: Path
-    """Its Python environment, standing or to be made."""
+    """Its Python environment, or what was built of it, standing or to be made."""
+
+    by_name: bool = False
+    """Whether it is installed when it is named only, and not with all engines."""
 
     reason: str | None
     """Why it is not ready."""
@@ -74,6 +78,9 @@ def install(name: str, progress: Progress = _quiet) -> EngineStatus:
     """
     engine = find_engine(name)
     try:
+        if engine.sources:
+            install_build(engine, progress)
+            return engine_status(engine)
         made = install_environment(engine, engine.lock, progress)
         if engine.java:
             java_home = install_java(engine, progress)
@@ -89,7 +96,7 @@ def install(name: str, progress: Progress = _quiet) -> EngineStatus:
 
 def engine_status(engine: Engine) -> EngineStatus:
     """Look whether all parts of an engine are there; nothing is run but ``java -version``."""
-    made = environment(engine.lock)
+    made = build_of(engine) if engine.sources else environment(engine.lock)
     reason: str | None = None
     if not made.is_installed():
         reason = f"not installed; `iceberg-conformance engines install {engine.label}` does it"
@@ -106,6 +113,7 @@ def engine_status(engine: Engine) -> EngineStatus:
         label=engine.label,
         installed=reason is None,
         path=made.path,
+        by_name=engine.by_name,
         reason=reason,
     )
 
@@ -125,6 +133,8 @@ def launch(name: str) -> Launch:
     status = engine_status(engine)
     if status.reason is not None:
         raise EngineError(str(engine), status.reason)
+    if engine.sources:
+        return Launch(command=[str(build_of(engine).program)], env=dict(os.environ))
     made = environment(engine.lock)
     # What would make the engine load other packages or settings than its own.
     strangers = {"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS",

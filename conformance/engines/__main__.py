@@ -42,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
             for status in list_engines():
                 print(f"{status.label:24} {status.version:8} {status.language:8} {status.reason or status.path}")
         elif given.command == "install":
-            for name in given.names or [status.label for status in list_engines()]:
+            for name in given.names or [status.label for status in list_engines() if not status.by_name]:
                 print(install(name, progress=lambda text: print(text, file=sys.stderr)).path)
         else:
             for name in given.names or catalog().locks:

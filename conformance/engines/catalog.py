@@ -46,11 +46,14 @@ class Engine:
     language: str
     """The language the tested implementation is written in."""
 
-    adapter: str
+    adapter: str = ""
     """The module that speaks the protocol for it, run inside the engine's environment."""
 
-    lock: str
+    lock: str = ""
     """The name of the lock file with the Python packages of the environment."""
+
+    sources: str = ""
+    """The folder of `adapters` with a program in the engine's language, which takes the place of both; see `built`."""
 
     arguments: tuple[str, ...] = attrs.field(default=(), converter=tuple)
     java: bool = False
@@ -60,6 +63,11 @@ class Engine:
 
     default: bool = False
     """Whether the bare name means this version."""
+
+    @property
+    def by_name(self) -> bool:
+        """Whether it is installed when it is named only: building it takes minutes and gigabytes."""
+        return bool(self.sources)
 
     @property
     def label(self) -> str:

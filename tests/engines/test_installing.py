@@ -66,7 +66,7 @@ def test_an_installed_engine_is_not_installed_again(monkeypatch: pytest.MonkeyPa
 
 def test_engines_with_the_same_lock_share_an_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     use(monkeypatch, Steps())
-    assert install("pyiceberg").path == install("iceberg-rust").path
+    assert install("pyiceberg").path == install("pyiceberg-core").path
 
 
 @pytest.mark.parametrize("step", [1, 2, 3])

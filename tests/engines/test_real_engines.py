@@ -15,7 +15,11 @@ from conformance.protocol import Ok, Refused, Started
 pytestmark = pytest.mark.engine
 
 
-@pytest.fixture(scope="module", params=list_engines(), ids=lambda status: status.label)
+ENGINES = [status for status in list_engines() if status.installed or not status.by_name]
+"""All but those that are built when they are named, unless they are there."""
+
+
+@pytest.fixture(scope="module", params=ENGINES, ids=lambda status: status.label)
 def engine(request: pytest.FixtureRequest) -> Iterator[tuple[EngineStatus, Process, Started]]:
     status: EngineStatus = request.param
     if not status.installed:
