@@ -19,7 +19,7 @@ class State(enum.Enum):
     """What became of one table with one consumer."""
 
     RIGHT = "right"
-    """All that could be asked was read as it has to be."""
+    """The table as it is was read as it has to be, and so was all else that could be asked."""
 
     WRONG = "wrong"
     """Other rows were read than there are."""
@@ -40,7 +40,7 @@ class State(enum.Enum):
 
 
 STATES = tuple(state.value for state in State)
-_WORST_FIRST = (State.CRASHES, State.WRONG, State.REFUSES, State.RIGHT, State.CANNOT)
+_WORST_FIRST = (State.CRASHES, State.WRONG, State.REFUSES)
 
 
 class Writing(enum.Enum):
@@ -191,6 +191,12 @@ def state_of(verdict: Verdict) -> State:
     return State.REFUSES if verdict.got.get("error") == "invalid" else State.WRONG
 
 
-def worst(states: Sequence[State]) -> int:
-    """The place of the state that a cell gets: a cell is right where something was read and nothing is wrong."""
-    return min(range(len(states)), key=lambda place: _WORST_FIRST.index(states[place]))
+def worst(states: Sequence[State], current: int = 0) -> int:
+    """The place of the state that a cell gets, of those of all readings: what is bad, or that of the table as it is.
+
+    Args:
+        states: what became of each reading.
+        current: the place of the reading of the table as it is.
+    """
+    bad = [place for place, state in enumerate(states) if state.is_bad]
+    return min(bad, key=lambda place: _WORST_FIRST.index(states[place]), default=current)

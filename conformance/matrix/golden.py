@@ -40,12 +40,11 @@ def golden_tables(vectors: Sequence[Vector], wanted: Sequence[str] | None = None
         wanted: names of tables; all that are sound where it is left out.
     """
     cases = golden_cases(vectors)
-    names = sorted(cases if wanted is None else cases.keys() & set(wanted))
-    materialize(names)
-    for name in names:
-        known = index(name)
-        if "engine" not in known:  # no engine wrote it
-            continue
+    names = [name for name in cases if wanted is None or name in wanted]
+    indexes = {name: known for name in names if "engine" in (known := index(name))}  # the others no engine wrote
+    materialize(indexes)
+    for name in sorted(indexes, key=lambda one: (indexes[one]["engine"], indexes[one]["version"], one)):
+        known = indexes[name]
         table = load_table(str(PLACE / name / known["metadata"]))
         yield MadeTable(
             producer=f"{GOLDEN}/{known['engine']}@{known['version']}",

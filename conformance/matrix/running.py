@@ -12,6 +12,7 @@ from pathlib import Path
 from attrs import evolve, field, frozen
 
 from conformance.adapters.asking import Adapter, Request
+from conformance.adapters.table_requests import TIMES
 from conformance.expectations import Expectations
 from conformance.failures import ExitStatus, NotExamined
 from conformance.judge import Verdict, judge
@@ -166,7 +167,8 @@ def _answers(adapter: Adapter, started: Started, vectors: Sequence[Vector]) -> l
 def _cell(consumer: str, table: MadeTable, verdicts: list[tuple[Vector, Verdict]], known: list[str]) -> Cell:
     """One cell, of all states of the table the worst; what is bad is known when all that is bad is."""
     states = [state_of(verdict) for _, verdict in verdicts]
-    vector, verdict = verdicts[place := worst(states)]
+    current = next((n for n, (one, _) in enumerate(verdicts) if not one.args.keys() & set(TIMES)), len(states) - 1)
+    vector, verdict = verdicts[place := worst(states, current)]
     bad = [reason for state, reason in zip(states, known, strict=False) if state.is_bad]
     return Cell(
         producer=table.producer,
