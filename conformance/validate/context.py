@@ -50,6 +50,9 @@ class Context:
     buckets: int = 1
     """Into how many parts the facts about files are split, by a hash of their paths."""
 
+    id_buckets: int = 1
+    """Into how many parts the facts about row ids are split."""
+
     counts_partitions: bool = False
     """Whether manifests tell the sums of their partitions, for partition statistics."""
 
@@ -104,6 +107,11 @@ class Context:
             return spec.partition_type(wide)
         except SpecError:
             return None
+
+    @property
+    def looks_at_row_ids(self) -> bool:
+        """Whether files tell the ids of their rows."""
+        return self.level.includes(Level.ROWS) and self.metadata.next_row_id is not None
 
     @functools.cached_property
     def unified_partition(self) -> StructType | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import attrs
 import pyarrow as pa
@@ -24,9 +24,12 @@ class Facts:
 
     bucket: int
     kind: str
-    """``files``, ``references``, ``row-ids``, ``partitions`` or ``statistics``."""
+    """What the rows are: ``files``, ``references``, ``row-ids``, ``partitions`` or ``statistics`` of manifests;
+    ``rows``, ``deleted`` or ``ids`` of files."""
 
     rows: pa.RecordBatch
+    about: Any = None
+    """What all rows have in common."""
 
 
 @attrs.frozen

@@ -37,6 +37,10 @@ class Engine(Protocol):
         """Run a check on the facts of every bucket, and forget the facts."""
         ...
 
+    def regrouped(self, function: Callable[[Iterable[Facts]], Iterator[Facts]]) -> None:
+        """Replace the facts by those that a function makes of the facts of every bucket."""
+        ...
+
     def close(self) -> None:
         """Give back what the engine holds."""
         ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Iterator
 
@@ -9,15 +10,17 @@ import attrs
 import numpy as np
 
 from conformance.pipeline.file_access import MAX_FILE_BYTES, FileAccessError, file_size, read_bytes
-from conformance.validate.context import Context, FilesTask, Level
-from conformance.validate.emitted import Emitted, Findings, Seen
+from conformance.validate.context import Context, FilesTask, Level, ManifestTask
+from conformance.validate.emitted import Emitted, Facts, Findings, Seen
 from conformance.validate.finding import all_of, finding
 from conformance.validate.fingerprints import Evidence, suspect
 from conformance.validate.manifests import load
 from conformance.validate.opened import Opened, open_file
+from conformance.validate.row_ids import Origin, deleted_facts
 from conformance.validate.rows import row_findings
 from conformance.validate.tolerated import tolerate
 from conformance.validate.values import same_type
+from spec_ref.deletes.deletion_vector import decode_deletion_vector
 from spec_ref.errors import SpecError, Violation
 from spec_ref.findings import Finding, Severity, Tally
 from spec_ref.formats.puffin import PuffinFile, read_puffin
@@ -40,8 +43,19 @@ class Place:
 
     entry: ManifestEntry
     spec: PartitionSpec | None
-    manifest: str
+    task: ManifestTask
     number: int
+
+    @property
+    def manifest(self) -> str:
+        """The location of the manifest."""
+        return self.task.location
+
+    @property
+    def origin(self) -> Origin:
+        """The entry, for facts."""
+        sequence = self.entry.sequence_number
+        return Origin(self.task.number, self.number, -1 if sequence is None else sequence)
 
     @property
     def data_file(self) -> DataFile:
@@ -57,14 +71,16 @@ def check_files_task(context: Context, task: FilesTask) -> Iterator[Emitted]:
     opened = load(context, task.manifest)
     if isinstance(opened, Finding):
         return  # told by the check of the manifest
-    tally, features, writers = Tally(), set[str](), set[str]()
+    tally, features, writers, facts = Tally(), set[str](), set[str](), list[Facts]()
     try:
         for entry, number in _entries(opened[1], task):
-            place = Place(entry, opened[1].spec, task.manifest.location, number)
-            found, writer = check_file(context, place, features)
+            place = Place(entry, opened[1].spec, task.manifest, number)
+            found, writer = check_file(context, place, features, facts)
             if writer is not None:
                 writers.add(writer)
             tally.add(evolve(one, writer=writer) for one in found)
+            yield from facts
+            facts.clear()
     except SpecError:
         pass  # an entry that cannot be read: told by the check of the manifest
     yield Findings(tally.findings())
@@ -80,8 +96,17 @@ def _entries(manifest: Manifest, task: FilesTask) -> Iterator[tuple[ManifestEntr
             return
 
 
-def check_file(context: Context, place: Place, features: set[str]) -> tuple[list[Finding], str | None]:
-    """What is wrong with a file, and who seems to have written it."""
+def check_file(
+    context: Context, place: Place, features: set[str], facts: list[Facts]
+) -> tuple[list[Finding], str | None]:
+    """What is wrong with a file, and who seems to have written it.
+
+    Args:
+        context: the table.
+        place: the entry of the file.
+        features: gets what a reader has to know.
+        facts: gets what rules over several files look at.
+    """
     data_file = place.data_file
     location = data_file.file_path
     if data_file.key_metadata is not None:
@@ -92,7 +117,7 @@ def check_file(context: Context, place: Place, features: set[str]) -> tuple[list
         )  # fmt: skip
         return [encrypted], None
     if data_file.is_deletion_vector:
-        found = list(_vector(place))
+        found = list(_vector(context, place, facts))
         return found, suspect(Evidence(created_by=_puffin_writer(location)))
     if data_file.file_format in _READ_WHOLE and data_file.file_size_in_bytes > MAX_FILE_BYTES:
         return list(_too_large(place)), None
@@ -111,7 +136,7 @@ def check_file(context: Context, place: Place, features: set[str]) -> tuple[list
         features.add("no-field-ids")
     if context.level.includes(Level.ROWS):
         try:
-            found += row_findings(context, place, opened)
+            found += row_findings(context, place, opened, facts)
         except SpecError as error:
             found += _beyond_us(location) if _BEYOND in error.violation.message else _damaged(place, error.violation)
         except FileAccessError as error:
@@ -304,7 +329,7 @@ def _puffin_writer(location: str) -> str | None:
     return created_by
 
 
-def _vector(place: Place) -> Iterator[Finding]:
+def _vector(context: Context, place: Place, facts: list[Facts]) -> Iterator[Finding]:
     data_file = place.data_file
     location = data_file.file_path
     try:
@@ -325,6 +350,10 @@ def _vector(place: Place) -> Iterator[Finding]:
     yield from all_of((one for one in problems if _concerns(one, file, mine)), file=location)
     if data_file.content_offset is None or data_file.content_size_in_bytes is None:
         return  # told by the rules of entries
+    if mine is not None and context.looks_at_row_ids:
+        with contextlib.suppress(SpecError):  # told by the checks
+            positions = decode_deletion_vector(file.blob_bytes(file.blobs[mine])).positions().astype(np.int64)
+            facts += deleted_facts(context, place.origin, data_file.referenced_data_file or "", positions)
     told_already = {(one.requirement, one.message) for one in problems}
     for problem in check_reference(
         file, offset=data_file.content_offset, length=data_file.content_size_in_bytes,

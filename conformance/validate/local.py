@@ -109,6 +109,14 @@ class Local:
         self._spool.clear()
         return made
 
+    def regrouped(self, function: Callable[[Iterable[Facts]], Iterator[Facts]]) -> None:
+        made = Spool(self._spool.limit)
+        for bucket in self._spool.buckets():
+            for facts in function(self._spool.take(bucket)):
+                made.add(facts)
+        self._spool.clear()
+        self._spool = made
+
     def close(self) -> None:
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)

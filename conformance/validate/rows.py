@@ -10,14 +10,15 @@ import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from conformance.validate.context import Context
+from conformance.validate.emitted import Facts
 from conformance.validate.finding import finding
 from conformance.validate.nested_bounds import Beyond
 from conformance.validate.opened import Opened
+from conformance.validate.row_ids import LAST_UPDATED, ROW_ID, RowIds, deleted_facts
 from conformance.validate.sorted_rows import Ascending, SortKey, sort_key
 from conformance.validate.values import exact
 from spec_ref.errors import SpecError, shown
@@ -41,22 +42,23 @@ if TYPE_CHECKING:
     from conformance.validate.files import Place
 
 FILE_PATH, POS = 2147483546, 2147483545
-ROW_ID, LAST_UPDATED = 2147483540, 2147483539
 
 
-def row_findings(context: Context, place: Place, opened: Opened) -> list[Finding]:
-    """What is wrong with the rows of a file.
+def row_findings(context: Context, place: Place, opened: Opened, facts: list[Facts]) -> list[Finding]:
+    """What is wrong with the rows of a file; `facts` gets what rules over several files look at.
 
     Raises:
         SpecError: the rows cannot be read.
     """
-    checks = _Checks(context, place, opened)
+    checks = _Checks(context, place, opened, facts)
     try:
         for batch in opened.batches(checks.names(), BATCH_ROWS):
             checks.add(Batch(batch, opened.struct))
     except UnicodeDecodeError as error:
         location = place.data_file.file_path
         return [finding("TYP021", f"a string is not UTF-8: {error.reason}", file=location, found=error.object)]
+    if checks.row_ids is not None:
+        facts += checks.row_ids.facts()
     return list(checks.findings())
 
 
@@ -88,10 +90,11 @@ class Batch:
 class _Checks:
     """The checks of one file, over its batches; metrics of a delete file are of what it deletes (DEL024)."""
 
-    def __init__(self, context: Context, place: Place, opened: Opened) -> None:
+    def __init__(self, context: Context, place: Place, opened: Opened, facts: list[Facts]) -> None:
         self.context = context
         self.place = place
         self.opened = opened
+        self.facts = facts
         self.location = place.data_file.file_path
         self.rows = 0
         self.leaves = {field_id: (path, type_) for path, field_id, type_ in leaves(opened.struct)}
@@ -102,7 +105,8 @@ class _Checks:
         self.partition = _Partition(place, self.leaves) if place.data_file.content is not _POSITIONS else None
         self.order = self._order()
         self.deletes = _PositionDeletes(place) if place.data_file.content is _POSITIONS else None
-        self.row_ids = _RowIds(context, place) if {ROW_ID, LAST_UPDATED} & self.leaves.keys() else None
+        is_data = place.data_file.content is FileContent.DATA
+        self.row_ids = RowIds(context, place) if is_data and context.metadata.next_row_id is not None else None
 
     def _counted(self, field_id: int) -> bool:
         """Whether the entry or the schema says something of the column that its values may contradict."""
@@ -174,11 +178,14 @@ class _Checks:
             columns = [batch.column(self.leaves[key.source][0]) for key in self.order.keys]
             self.order.add(columns)
         if self.deletes is not None and {FILE_PATH, POS} <= self.leaves.keys():
-            self.deletes.add(batch.column(self.leaves[FILE_PATH][0]), batch.column(self.leaves[POS][0]))
+            paths, positions = (batch.column(self.leaves[field_id][0]) for field_id in (FILE_PATH, POS))
+            self.deletes.add(paths, positions)
+            if self.context.looks_at_row_ids and not paths.null_count and not positions.null_count:
+                self.facts += deleted_facts(self.context, self.place.origin, paths, positions.to_numpy())
         if self.row_ids is not None:
             parts = {field_id: batch.column(self.leaves[field_id][0]) for field_id in (ROW_ID, LAST_UPDATED)
                      if field_id in self.leaves}  # fmt: skip
-            self.row_ids.add(parts)
+            self.row_ids.add(batch.length, parts)
 
     def findings(self) -> Iterator[Finding]:
         data_file, said = self.place.data_file, self.place.said
@@ -378,44 +385,3 @@ class _PositionDeletes:
             )  # fmt: skip
         if self.negative is not None:
             yield finding("DEL013", "a position is negative", file=location, found=self.negative, expected="0 or more")
-
-
-class _RowIds:
-    """Whether row ids that a file has itself are ids of the table, each once (Row Lineage)."""
-
-    def __init__(self, context: Context, place: Place) -> None:
-        self.context = context
-        self.place = place
-        self.ids: list[Any] = []
-        self.latest = -1
-
-    def add(self, parts: Mapping[int, Any]) -> None:
-        for field_id, column in parts.items():
-            present = column.drop_null().to_numpy(zero_copy_only=False)
-            if field_id == ROW_ID:
-                self.ids.append(present)
-            elif len(present):
-                self.latest = max(self.latest, int(present.max()))
-
-    def findings(self) -> Iterator[Finding]:
-        location = self.place.data_file.file_path
-        ids = np.sort(np.concatenate(self.ids)) if self.ids else np.zeros(0, np.int64)
-        twice = ids[1:][ids[1:] == ids[:-1]]
-        if len(twice):
-            yield finding(
-                "LIN002", "two rows of a file have one row id", file=location, path="/_row_id", found=int(twice[0]),
-                expected="every row id once",
-            )  # fmt: skip
-        last = self.context.metadata.next_row_id
-        if len(ids) and (int(ids[0]) < 0 or (last is not None and int(ids[-1]) >= last)):
-            found = int(ids[0]) if int(ids[0]) < 0 else int(ids[-1])
-            yield finding(
-                "TMD024", "a row has a row id that the table has not given", file=location, path="/_row_id",
-                found=found, expected=f"0 to {last} - 1" if last is not None else "0 or more",
-            )  # fmt: skip
-        number = self.place.entry.sequence_number
-        if number is not None and self.latest > number:
-            yield finding(
-                "LIN003", "a row was changed after its file was written", file=location,
-                path="/_last_updated_sequence_number", found=self.latest, expected=f"at most {number}",
-            )  # fmt: skip

@@ -24,6 +24,7 @@ from conformance.validate.partition_statistics import (
     partition_statistics_tasks,
 )
 from conformance.validate.readability import features_of
+from conformance.validate.row_ids import ROWS_A_BUCKET, check_ids, live_ids
 from conformance.validate.table_statistics import check_statistics_task, statistics_tasks
 from conformance.validate.totals import check_totals
 from spec_ref.errors import SpecError
@@ -205,7 +206,11 @@ class _Deep:
         self.tally.add(check_totals(context, members, sums))
         if context.level.includes(Level.FILES):
             files = list(_files_tasks(tasks, sums))
-            self._sums(self.engine.stage(context, check_files_task, files, "files"))
+            context = attrs.evolve(context, id_buckets=_id_buckets(sums.values()))
+            self._sums(self.engine.stage(context, check_files_task, files, "files", facts=True))
+            self.engine.regrouped(functools.partial(live_ids, context, members))
+            for found in self.engine.grouped(functools.partial(check_ids, context, members)):
+                self.tally.add(found)
             self._sums(
                 self.engine.stage(context, check_statistics_task, statistics_tasks(context, checked), "statistics")
             )
@@ -266,6 +271,11 @@ def _buckets(tasks: Sequence[ManifestTask]) -> int:
         )
         entries += sum(max(count or 0, 0) for count in counts) or 1000
     return min(entries // ENTRIES_A_BUCKET + 1, MAX_BUCKETS)
+
+
+def _id_buckets(sums: Iterable[ManifestSums]) -> int:
+    """Enough buckets for the row ids of all files."""
+    return min(sum(max(one.live.records, 0) for one in sums) // ROWS_A_BUCKET + 1, MAX_BUCKETS)
 
 
 def _files_tasks(tasks: Sequence[ManifestTask], sums: dict[int, ManifestSums]) -> Iterator[FilesTask]:

@@ -70,7 +70,7 @@ class Spark:
             emitted = emitted.persist(StorageLevel.MEMORY_AND_DISK)
             self._kept.append(emitted)
             self._facts.append(emitted.filter(_is_fact).map(_by_bucket))
-            self._buckets = max(self._buckets, context.buckets)
+            self._buckets = max(self._buckets, context.buckets, context.id_buckets)
         found = emitted.filter(_is_small).collect()
         self.progress(what, len(tasks), len(tasks))
         return _summed(found)
@@ -85,6 +85,13 @@ class Spark:
         self._forget()
         self.progress("rules over several files", buckets, buckets)
         return found
+
+    def regrouped(self, function: Callable[[Iterable[Facts]], Iterator[Facts]]) -> None:
+        if self._facts:
+            facts = self.context.union(self._facts) if len(self._facts) > 1 else self._facts[0]
+            buckets = min(self._buckets, MAX_PARTITIONS)
+            made = facts.groupByKey(buckets).flatMap(functools.partial(_remade, function))
+            self._facts = [made.map(_by_bucket)]
 
     def _forget(self) -> None:
         for rdd in self._kept:
@@ -119,6 +126,12 @@ def _is_fact(emitted: Emitted) -> bool:
 
 def _by_bucket(facts: Any) -> tuple[int, Facts]:
     return facts.bucket, facts
+
+
+def _remade(
+    function: Callable[[Iterable[Facts]], Iterator[Facts]], bucket: tuple[int, Iterable[Facts]]
+) -> Iterator[Facts]:
+    return function(bucket[1])
 
 
 def _check_buckets(check: CheckBucket, buckets: Iterable[tuple[int, Iterable[Facts]]]) -> Iterator[tuple[Finding, ...]]:

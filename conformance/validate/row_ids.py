@@ -1,0 +1,321 @@
+"""Row ids over all files: every live row of a snapshot has its own (Row Lineage; LIN002).
+
+A file emits which row ids its rows have, stored or inherited, as runs of positions and ids; a delete file the positions
+that it deletes. Where both meet, in the bucket of the path, the ids of the rows that are left come out, and these meet
+in buckets of ids. An id may stand in two files when the row in one of them is deleted, as an update leaves it.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from conformance.validate.context import Context, Members
+from conformance.validate.emitted import Facts
+from conformance.validate.finding import finding
+from spec_ref.findings import Finding, Tally
+
+if TYPE_CHECKING:
+    from conformance.validate.files import Place
+
+Numbers = npt.NDArray[Any]
+
+ROWS_A_BUCKET = 1 << 22
+"""About how many row ids are looked at together."""
+
+ROW_ID, LAST_UPDATED = 2147483540, 2147483539
+"""The field ids of the columns of row lineage."""
+
+GREATEST = 1 << 62
+"""Ids from here on, or below 0, are told as such, and not compared."""
+
+_KEY: tuple[str, pa.DataType] = ("key", pa.dictionary(pa.int32(), pa.string()))
+_RUN: list[tuple[str, pa.DataType]] = [("position", pa.int64()), ("count", pa.int64())]
+RUNS = pa.schema([_KEY, *_RUN, ("first", pa.int64()), ("stored", pa.bool_())])
+"""Rows of the data file ``key`` that stand one behind the other and have ids one behind the other, from ``first``."""
+
+DELETED = pa.schema([_KEY, *_RUN])
+"""Positions that are deleted in the data file ``key``."""
+
+LIVE: list[tuple[str, pa.DataType]] = [("first", pa.int64()), ("end", pa.int64()), ("stored", pa.bool_())]
+IDS = pa.schema(LIVE)
+"""Row ids of live rows of one file."""
+
+
+@attrs.frozen
+class Origin:
+    """The entry that facts are of."""
+
+    manifest: int
+    entry: int
+    sequence: int
+    """The data sequence number; -1 where it is not known."""
+
+
+@attrs.frozen
+class Owner:
+    """The file that live rows are in."""
+
+    path: str
+    manifest: int
+    entry: int
+    snapshots: tuple[int, ...]
+    """The checked snapshots in which these rows are live, by their places."""
+
+
+def runs_of(numbers: Numbers) -> tuple[Numbers, Numbers]:
+    """Where runs of consecutive numbers start, and how long they are."""
+    if not len(numbers):
+        return np.zeros(0, np.intp), np.zeros(0, np.int64)
+    starts = np.concatenate([[0], np.nonzero(np.diff(numbers) != 1)[0] + 1])
+    return starts, np.diff(np.append(starts, len(numbers)))
+
+
+def _bucket(context: Context, path: str) -> int:
+    return zlib.crc32(path.encode("utf-8", "surrogatepass")) % context.id_buckets
+
+
+def _constant(path: str, count: int) -> Any:
+    return pa.DictionaryArray.from_arrays(np.zeros(count, np.int32), pa.array([path], pa.string()))
+
+
+def rows_fact(
+    context: Context, path: str, origin: Origin, positions: Numbers, counts: Numbers, firsts: Numbers, stored: Numbers
+) -> Facts:  # fmt: skip
+    """The row ids of a data file."""
+    arrays = [_constant(path, len(positions)), *map(pa.array, (positions, counts, firsts, stored))]
+    return Facts(_bucket(context, path), "rows", pa.RecordBatch.from_arrays(arrays, schema=RUNS), origin)
+
+
+def deleted_facts(context: Context, origin: Origin, paths: Any, positions: Numbers) -> Iterator[Facts]:
+    """Positions that are deleted.
+
+    Args:
+        context: the table.
+        origin: the delete file.
+        paths: the path of each position, an Arrow array, or one for all.
+        positions: the positions, in the order of the delete file.
+    """
+    if isinstance(paths, str):
+        starts, counts = runs_of(positions)
+        arrays = [_constant(paths, len(starts)), pa.array(positions[starts]), pa.array(counts)]
+        yield Facts(_bucket(context, paths), "deleted", pa.RecordBatch.from_arrays(arrays, schema=DELETED), origin)
+        return
+    encoded = paths.dictionary_encode()
+    codes = encoded.indices.to_numpy()
+    for code, path in enumerate(encoded.dictionary.to_pylist()):
+        yield from deleted_facts(context, origin, path, np.sort(positions[codes == code]))
+
+
+class RowIds:
+    """The row ids of a file, stored or inherited, and whether they are ids of the table (Row Lineage)."""
+
+    def __init__(self, context: Context, place: Place) -> None:
+        self.context = context
+        self.place = place
+        self.rows = 0
+        self.latest = -1
+        self.oldest = 0
+        self.least: int | None = None
+        self.greatest: int | None = None
+        self._runs: list[tuple[Any, ...]] = []
+
+    def add(self, rows: int, parts: Mapping[int, Any]) -> None:
+        """Look at more rows, and the columns of row lineage that the file has."""
+        changed = parts.get(LAST_UPDATED)
+        if changed is not None and len(changed) > changed.null_count:
+            self.latest = max(self.latest, pc.max(changed).as_py())
+            self.oldest = min(self.oldest, pc.min(changed).as_py())
+        ids = parts.get(ROW_ID)
+        first = self.place.data_file.first_row_id
+        position = np.arange(self.rows, self.rows + rows, dtype=np.int64)
+        self.rows += rows
+        if ids is None:
+            return
+        stored = ids.is_valid().to_numpy(zero_copy_only=False)
+        numbers = pc.fill_null(ids, -1).to_numpy(zero_copy_only=False)
+        if stored.any():
+            least, greatest = int(numbers[stored].min()), int(numbers[stored].max())
+            self.least = least if self.least is None else min(self.least, least)
+            self.greatest = greatest if self.greatest is None else max(self.greatest, greatest)
+        inherits = np.zeros(0, np.bool_) if first is None else ~stored
+        for kept, values, is_stored in ((stored, numbers, True), (inherits, position + (first or 0), False)):
+            chosen = np.nonzero(kept)[0]
+            steps = np.nonzero((np.diff(chosen) != 1) | (np.diff(values[chosen]) != 1))[0] + 1
+            starts = np.concatenate([[0], steps]) if len(chosen) else np.zeros(0, np.intp)
+            counts = np.diff(np.append(starts, len(chosen)))
+            at = chosen[starts]
+            self._runs.append((position[at], counts, values[at], np.full(len(at), is_stored)))
+
+    def facts(self) -> Iterator[Facts]:
+        """The ids of all rows; of a file that stores none, what its rows inherit."""
+        data_file, origin = self.place.data_file, self.place.origin
+        runs = self._runs
+        if not runs and data_file.first_row_id is not None and self.rows:
+            runs = [tuple(np.array([one]) for one in (0, self.rows, data_file.first_row_id, False))]
+        if runs:
+            position, count, first, stored = (np.concatenate(part) for part in zip(*runs, strict=True))
+            yield rows_fact(self.context, data_file.file_path, origin, position, count, first, stored)
+
+    def findings(self) -> Iterator[Finding]:
+        """What is wrong with the file by itself."""
+        location, last = self.place.data_file.file_path, self.context.metadata.next_row_id
+        wrong = [self.least] if self.least is not None and self.least < 0 else []
+        if self.greatest is not None and last is not None and self.greatest >= last:
+            wrong.append(self.greatest)
+        for found in wrong[:1]:
+            yield finding(
+                "TMD024", "a row has a row id that the table has not given", file=location, path="/_row_id",
+                found=found, expected=f"0 to {last} - 1" if last is not None else "0 or more",
+            )  # fmt: skip
+        number = self.place.entry.sequence_number
+        where: dict[str, Any] = {"file": location, "path": "/_last_updated_sequence_number"}
+        if number is not None and self.latest > number:
+            message = "a row was changed after its file was written"
+            yield finding("LIN003", message, found=self.latest, expected=f"at most {number}", **where)
+        if self.oldest < 0:
+            yield finding("LIN003", "a sequence number is negative", found=self.oldest, expected="0 or more", **where)
+
+
+# Per file: which rows are left
+
+
+def live_ids(context: Context, members: Members, facts: Iterable[Facts]) -> Iterator[Facts]:
+    """The ids of the rows that are left, of the files in one bucket of paths, in buckets of ids."""
+    rows: dict[tuple[str, Origin], list[tuple[Numbers, ...]]] = {}
+    deletes: dict[str, dict[Origin, list[tuple[Numbers, ...]]]] = {}
+    for fact in facts:
+        origin: Origin = fact.about
+        for path, columns in _by_path(fact.rows):
+            if fact.kind == "rows":
+                rows.setdefault((path, origin), []).append(columns)
+            else:
+                deletes.setdefault(path, {}).setdefault(origin, []).append(columns)
+    places = {snapshot_id: place for place, snapshot_id in enumerate(members.checked)}
+    for (path, origin), parts in rows.items():
+        position, count, first, stored = (np.concatenate(part) for part in zip(*parts, strict=True))
+        apart: dict[frozenset[Origin], list[int]] = {}
+        for snapshot_id, place in places.items():
+            manifests = members.of_snapshot[snapshot_id]
+            if origin.manifest in manifests:
+                mine = (one for one in deletes.get(path, {})
+                        if one.manifest in manifests and one.sequence >= origin.sequence)  # fmt: skip
+                apart.setdefault(frozenset(mine), []).append(place)
+        for applied, snapshots in apart.items():
+            gone = [columns for one in applied for columns in deletes[path][one]]
+            left = _left(position, count, first, stored, gone)
+            yield from _by_id(context, Owner(path, origin.manifest, origin.entry, tuple(snapshots)), *left)
+
+
+def _by_path(rows: pa.RecordBatch) -> Iterator[tuple[str, tuple[Numbers, ...]]]:
+    key: Any = rows.column(0)
+    columns = [column.to_numpy(zero_copy_only=False) for column in rows.columns[1:]]
+    codes = key.indices.to_numpy()
+    for code, path in enumerate(key.dictionary.to_pylist()):
+        mine = codes == code
+        yield path, tuple(columns if mine.all() else (column[mine] for column in columns))
+
+
+def _left(
+    position: Numbers, count: Numbers, first: Numbers, stored: Numbers, gone: Sequence[tuple[Numbers, ...]]
+) -> tuple[Numbers, Numbers, Numbers]:
+    """The ids of the rows that are not deleted: where runs of them begin and end, and whether they are stored."""
+    if not gone:
+        return first, first + count, stored
+    order = np.argsort(position, kind="stable")
+    position, count, first, stored = position[order], count[order], first[order], stored[order]
+    starts = np.concatenate([one[0] for one in gone])
+    ends = starts + np.concatenate([one[1] for one in gone])
+    order = np.argsort(starts, kind="stable")
+    starts, reach = starts[order], np.maximum.accumulate(ends[order])
+    cuts = np.unique(np.concatenate([position, position + count, starts, reach]))
+    run = np.searchsorted(position, cuts, side="right") - 1
+    delete = np.searchsorted(starts, cuts, side="right") - 1
+    inside = (run >= 0) & (cuts < (position + count)[run])
+    deleted = (delete >= 0) & (cuts < reach[delete])
+    kept = np.nonzero(inside & ~deleted)[0]
+    ids = first[run[kept]] + cuts[kept] - position[run[kept]]
+    return ids, ids + cuts[kept + 1] - cuts[kept], stored[run[kept]]
+
+
+def _by_id(context: Context, owner: Owner, first: Numbers, end: Numbers, stored: Numbers) -> Iterator[Facts]:
+    """Runs in every bucket that they reach into."""
+    known = (first >= 0) & (end <= GREATEST) & (end > first)
+    first, end, stored = first[known], end[known], stored[known]
+    if not len(first):
+        return
+    size = bucket_size(context)
+    last = context.id_buckets - 1
+    lowest, highest = np.minimum(first // size, last), np.minimum((end - 1) // size, last)
+    for bucket in range(int(lowest.min()), int(highest.max()) + 1):
+        mine = (lowest <= bucket) & (bucket <= highest)
+        if mine.any():
+            arrays = [pa.array(part[mine]) for part in (first, end, stored)]
+            yield Facts(bucket, "ids", pa.RecordBatch.from_arrays(arrays, schema=IDS), owner)
+
+
+def bucket_size(context: Context) -> int:
+    """How many row ids a bucket is for."""
+    return (context.metadata.next_row_id or 0) // context.id_buckets + 1
+
+
+# Per range of ids: which come twice
+
+
+def check_ids(context: Context, members: Members, facts: Iterable[Facts]) -> tuple[Finding, ...]:
+    """Row ids in one bucket that two live rows of a snapshot have; two that are inherited are told by entries."""
+    owners: list[Owner] = []
+    parts: list[tuple[Numbers, ...]] = []
+    bucket = 0
+    for fact in facts:
+        bucket = fact.bucket
+        columns = [column.to_numpy(zero_copy_only=False) for column in fact.rows.columns]
+        parts.append((*columns, np.full(fact.rows.num_rows, len(owners))))
+        owners.append(fact.about)
+    if not parts:
+        return ()
+    first, end, stored, of = (np.concatenate(part) for part in zip(*parts, strict=True))
+    tally, told = Tally(), set[tuple[str, int]]()
+    for snapshot in range(len(members.checked)):
+        mine = np.array([snapshot in owner.snapshots for owner in owners], np.bool_)
+        rows = np.nonzero(mine[of])[0]
+        chosen = (first[rows], end[rows], stored[rows], of[rows])
+        for problem, key in _twice(context, owners, bucket, chosen):
+            if key not in told:
+                told.add(key)
+                tally.add([problem])
+    return tally.findings()
+
+
+def _twice(
+    context: Context, owners: Sequence[Owner], bucket: int, columns: tuple[Numbers, ...]
+) -> Iterator[tuple[Finding, tuple[str, int]]]:
+    first, end, stored, of = columns
+    entries = np.array([(owner.manifest, owner.entry) for owner in owners], np.int64).reshape(-1, 2)
+    order = np.lexsort((end, entries[of, 1], entries[of, 0], first))
+    first, end, stored, of = first[order], end[order], stored[order], of[order]
+    reach = np.maximum.accumulate(end)
+    widest = np.maximum.accumulate(np.where(end == reach, np.arange(len(end)), 0))
+    for at in (np.nonzero(first[1:] < reach[:-1])[0] + 1).tolist():
+        other = int(widest[at - 1])
+        begins = min(int(first[at]) // bucket_size(context), context.id_buckets - 1)
+        if begins != bucket or not (stored[at] or stored[other]):
+            continue  # told in the bucket where it begins, or by the rules of entries
+        one, two = owners[int(of[at])], owners[int(of[other])]
+        holder, rival = (one, two) if stored[at] else (two, one)
+        within = (one.manifest, one.entry) == (two.manifest, two.entry)
+        if one.path == two.path and not within:
+            continue  # the same file twice is told as such
+        message = "two rows of a file have one row id" if within else "rows of two files have one row id"
+        expected = "every row id once" if within else f"none of those in {rival.path}"
+        yield (
+            finding("LIN002", message, file=holder.path, path="/_row_id", found=int(first[at]), expected=expected),
+            (holder.path, int(first[at])),
+        )  # fmt: skip
