@@ -56,8 +56,11 @@ types: $(READY)    ## mypy, strict
 format: $(READY)    ## let ruff rewrite what it can
 	$(BIN)/ruff check --fix . && $(BIN)/ruff format .
 
-lock:           ## write requirements.lock anew from pyproject.toml (needs uv)
-	uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate --output-file requirements.lock
+LOCK := uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate
+
+lock:           ## write the lock files anew from pyproject.toml (needs uv): for development, and for running alone
+	$(LOCK) --group dev --output-file requirements.lock
+	$(LOCK) --constraint requirements.lock --output-file requirements-run.lock
 
 clean:          ## remove what was made here
 	rm -rf $(VENV) results site build .mypy_cache .ruff_cache .pytest_cache .hypothesis
