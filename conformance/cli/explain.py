@@ -6,7 +6,7 @@ import json
 import re
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -145,18 +145,44 @@ def link(rule: Requirement) -> str:
 
 
 def deviations(rule: Requirement, loaded: list[Vector] | tuple[Vector, ...]) -> list[tuple[Deviation, list[str]]]:
-    """The known deviations of engines in vectors that prove a requirement, with those vectors.
+    """The known deviations of engines from a requirement, with the vectors of the requirement that show them."""
+    proofs = {vector.id: frozenset(vector.requirements) for vector in loaded}
+    return [
+        (one, [id_ for id_ in one.vectors if rule.code in proofs[id_]])
+        for one in expectations.load(expectations.SHIPPED, set(proofs)).deviations
+        if rule.code in concerned(one, proofs)
+    ]
 
-    A vector may name several requirements. Where the reason names codes, the deviation is about those alone.
+
+def concerned(deviation: Deviation, proofs: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    """The requirements that a deviation is from, of those that its vectors prove.
+
+    A vector may name several requirements, all of which an engine needs to answer it, and break one of them. These are
+    the ones that the reason names by their codes; else those of the sections that it names in brackets, as it does for
+    most; else those that all of its vectors share; else all.
     """
-    naming = {vector.id for vector in loaded if rule.code in vector.requirements}
-    found = []
-    for one in expectations.load(expectations.SHIPPED, {vector.id for vector in loaded}).deviations:
-        ids = [id_ for id_ in one.vectors if id_ in naming]
-        named = {code for code in register() if code in one.reason}
-        if ids and (not named or rule.code in named):
-            found.append((one, ids))
-    return found
+    proven = [proofs[id_] for id_ in deviation.vectors]
+    every: frozenset[str] = frozenset().union(*proven)
+    bracketed = " ".join(_BRACKETS.findall(deviation.reason))
+    named = frozenset(code for code in every if code in deviation.reason)
+    there = frozenset(code for code in every if any(place in bracketed for place in _places(register()[code])))
+    return named or there or frozenset.intersection(*proven) or every
+
+
+_BRACKETS = re.compile(r"\(([^()]*)\)")
+
+_APPENDICES = {
+    "Appendix A": ("AVR", "PQT", "ORC"),
+    "Appendix B": ("HSH",),
+    "Appendix C": ("JSC", "NAM", "PAR", "SRT", "TMD"),
+    "Appendix D": ("SVB", "SVJ"),
+}
+
+
+def _places(rule: Requirement) -> Iterator[str]:
+    """What a text may call the place where a requirement stands."""
+    yield rule.section.rpartition(" / ")[2]
+    yield from (appendix for appendix, areas in _APPENDICES.items() if rule.code[:3] in areas)
 
 
 def deviation_json(deviation: Deviation, ids: list[str]) -> dict[str, Any]:
