@@ -11,6 +11,7 @@ import fastavro
 import pyarrow as pa
 import pyarrow.orc as orc
 import pyarrow.parquet as pq
+from pyroaring import BitMap64
 
 from corruptions import corruption
 
@@ -323,7 +324,39 @@ def _not_in_order(bench: Any) -> None:
     _data(bench, change)
 
 
-@corruption("LIN002", "row-id-twice", V3, "rows", also=("TMD024",))
+@corruption("LIN002", "row-id-of-another-file", V3, "rows")
+def _row_id_of_another(bench: Any) -> None:
+    _lineage(bench, lambda table: _with_ids(table, [10, *range(1, table.num_rows)], None))
+
+
+@corruption("LIN003", "changed-before-all", V3, "rows")
+def _changed_before_all(bench: Any) -> None:
+    _lineage(bench, lambda table: _with_ids(table, None, [-1] * table.num_rows))
+
+
+UPGRADED_V3 = "deletion-vectors-after-upgrade"
+
+
+@corruption("LIN002", "row-id-of-a-row-that-is-not-deleted", UPGRADED_V3, "rows")
+def _row_id_of_live(bench: Any) -> None:
+    _lineage(bench, lambda table: _with_ids(table, [live_and_deleted(bench)[0]], None))
+
+
+def live_and_deleted(bench: Any) -> tuple[int, int]:
+    """A row id that is left, and one that a deletion vector deleted, of the file that the vector is for."""
+    positions: list[int] = []
+    for file in bench.deletes.files:
+        if file["file_format"].lower() == "puffin":
+            blob = bench.read(file["file_path"])[file["content_offset"] :][: file["content_size_in_bytes"]]
+            positions = list(BitMap64.deserialize(blob[8:-4]))
+            path = file["referenced_data_file"]
+    first = {m.files[0]["file_path"]: m.listed["first_row_id"] for m in bench.manifests if not m.listed["content"]}
+    count = next(file["record_count"] for m in bench.manifests for file in m.files if file["file_path"] == path)
+    left = next(position for position in range(count) if position not in positions)
+    return first[path] + left, first[path] + positions[0]
+
+
+@corruption("LIN002", "row-id-twice", V3, "rows")
 def _row_id_twice(bench: Any) -> None:
     def change(table: pa.Table) -> pa.Table:
         return _with_ids(table, [0] * table.num_rows, None)

@@ -1,0 +1,131 @@
+"""Row ids over several files: what is found is what a look at every row finds, however facts are split."""
+
+from __future__ import annotations
+
+import collections
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from corruptions.data_files import UPGRADED_V3, _lineage, _with_ids, live_and_deleted
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from workbench import Workbench
+
+from conformance.golden_tables import materialize
+from conformance.validate.context import Context, Level, Members
+from conformance.validate.emitted import Facts
+from conformance.validate.row_ids import Origin, RowIds, check_ids, deleted_facts, live_ids
+from spec_ref.findings import Severity
+from spec_ref.table_metadata import read_metadata
+
+IDS = 40
+
+
+def test_a_row_id_may_stand_again_where_its_old_row_is_deleted(tmp_path: Path) -> None:
+    materialize([UPGRADED_V3])
+    bench = Workbench(UPGRADED_V3, tmp_path)
+    _lineage(bench, lambda table: _with_ids(table, [live_and_deleted(bench)[1]], None))
+    report = bench.validate(Level.ROWS)
+    assert [str(finding) for finding in report.findings if finding.severity is Severity.ERROR] == []
+
+
+def context(buckets: int) -> Context:
+    metadata = {
+        "format-version": 3, "table-uuid": "00000000-0000-0000-0000-000000000001", "location": "file:/t",
+        "last-updated-ms": 1, "last-column-id": 1, "last-sequence-number": 9, "next-row-id": IDS,
+        "current-schema-id": 0,
+        "schemas": [{"type": "struct", "schema-id": 0,
+                     "fields": [{"id": 1, "name": "a", "required": True, "type": "int"}]}],
+        "default-spec-id": 0, "partition-specs": [{"spec-id": 0, "fields": []}], "last-partition-id": 999,
+        "default-sort-order-id": 0, "sort-orders": [{"order-id": 0, "fields": []}],
+    }  # fmt: skip
+    return Context(read_metadata(metadata), "file:/m", Level.ROWS, id_buckets=buckets)
+
+
+FILES = st.lists(
+    st.tuples(
+        st.integers(0, 2),  # manifest
+        st.integers(0, IDS // 2),  # first row id
+        st.lists(st.none() | st.integers(0, IDS - 1), max_size=8),  # stored ids
+        st.integers(1, 3),  # sequence number
+    ),
+    max_size=5,
+)
+DELETES = st.lists(
+    st.tuples(st.integers(0, 2), st.integers(0, 4), st.lists(st.integers(0, 8), max_size=4), st.integers(1, 3)),
+    max_size=4,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(FILES, DELETES, st.integers(1, 5), st.integers(1, 4))
+def test_ids_that_come_twice_are_found_and_no_others(files: Any, deletes: Any, buckets: int, batch: int) -> None:
+    known = context(buckets)
+    members = Members(3, {7: frozenset({0, 1}), 8: frozenset({0, 2})}, (7, 8), ())
+    facts: list[Facts] = []
+    for number, (manifest, first, stored, sequence) in enumerate(files):
+        data_file = SimpleNamespace(file_path=f"f{number}", first_row_id=first)
+        place: Any = SimpleNamespace(data_file=data_file, origin=Origin(manifest, number, sequence))
+        ids = RowIds(known, place)
+        for start in range(0, len(stored), batch):
+            part = stored[start : start + batch]
+            ids.add(len(part), {2147483540: pa.array(part, pa.int64())})
+        facts += ids.facts()
+    for number, (manifest, file, positions, sequence) in enumerate(deletes):
+        origin = Origin(manifest, 100 + number, sequence)
+        facts += deleted_facts(known, origin, pa.array([f"f{file}"] * len(positions)), np.array(positions, np.int64))
+    told = {
+        (place.file, int(place.found or ""))
+        for finding in _checked(known, members, facts)
+        for place in finding.places
+    }  # fmt: skip
+    wanted: set[int] = set()
+    for snapshot_id in members.checked:
+        manifests = members.of_snapshot[snapshot_id]
+        rows = collections.defaultdict(list)
+        for number, (manifest, first, stored, sequence) in enumerate(files):
+            gone = {
+                position for where, file, positions, by in deletes for position in positions
+                if file == number and where in manifests and by >= sequence
+            }  # fmt: skip
+            for position, one in enumerate(stored):
+                if manifest in manifests and position not in gone:
+                    rows[first + position if one is None else one].append(one is not None)
+        wanted |= {one for one, holders in rows.items() if len(holders) > 1 and any(holders)}
+    found = {one for _, one in told}
+    assert found <= wanted
+    assert bool(found) == bool(wanted)
+
+
+def _checked(known: Context, members: Members, facts: list[Facts]) -> list[Any]:
+    by_path: dict[int, list[Facts]] = {}
+    for fact in facts:
+        by_path.setdefault(fact.bucket, []).append(fact)
+    by_id: dict[int, list[Facts]] = {}
+    for mine in by_path.values():
+        for fact in live_ids(known, members, mine):
+            by_id.setdefault(fact.bucket, []).append(fact)
+    return [finding for mine in by_id.values() for finding in check_ids(known, members, mine)]
+
+
+def test_what_is_found_does_not_depend_on_the_order_of_facts() -> None:
+    known = context(2)
+    members = Members(1, {7: frozenset({0})}, (7,), ())
+    facts: list[Facts] = []
+    for number in range(3):
+        data_file = SimpleNamespace(file_path=f"f{number}", first_row_id=None)
+        place: Any = SimpleNamespace(data_file=data_file, origin=Origin(0, number, 1))
+        ids = RowIds(known, place)
+        ids.add(3, {2147483540: pa.array([3, 30, 10 + number], pa.int64())})
+        facts += ids.facts()
+    first, second = (
+        sorted(str(place) for one in _checked(known, members, order) for place in one.places)
+        for order in (facts, facts[::-1])
+    )
+    assert first == second
+    assert sorted((place.split(":")[0], place.split("found ")[1].split(",")[0].split(";")[0]) for place in first) == [
+        ("f1", "3"), ("f1", "30"), ("f2", "3"), ("f2", "30"),
+    ]  # fmt: skip
