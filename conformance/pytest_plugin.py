@@ -29,6 +29,7 @@ from conformance.reports.evidence import evidence
 from conformance.results import AdapterRun, Case, Result
 from conformance.runner import difference_json, undeclared
 from conformance.vectors import Selection, Vector
+from conformance.written_tables import places
 
 MARKS = {
     "iceberg_suite(name)": "the suite of a vector",
@@ -166,8 +167,9 @@ class VectorItem(pytest.Item):
         self.extra_keyword_matches.update((vector.operation.name, *vector.requirements))
 
     def runtest(self) -> None:
-        answer, expected = self.engine.ask(self.vector)
-        verdict = judge(self.vector, answer)
+        with places([self.vector]) as (vector,):
+            answer, expected = self.engine.ask(vector)
+            verdict = judge(vector, answer)
         status, deviation, unmet = expected.status(self.vector, verdict)
         if status == "known":
             pytest.xfail(deviation)

@@ -21,6 +21,7 @@ from conformance.judge import Outcome, Verdict, judge
 from conformance.protocol import Answer, Started, Unsupported
 from conformance.results import AdapterRun, Case, Result, Run, Writer
 from conformance.vectors import Vector
+from conformance.written_tables import clear, places
 
 
 @frozen
@@ -104,8 +105,9 @@ def _run_target(target: Target, plan: Plan, run: Run, writer: Writer, progress: 
     found = AdapterRun(target.name, target.reproduce or target.name)
     began = time.monotonic()
     before = len(run.results)
+    unmet: list[str] = []
     try:
-        with target.open() as adapter:
+        with target.open() as adapter, places(plan.vectors) as vectors:
             started = adapter.start()
             found = evolve(
                 found,
@@ -114,9 +116,9 @@ def _run_target(target: Target, plan: Plan, run: Run, writer: Writer, progress: 
                 language=started.language,
             )
             expected = plan.expectations.of(target.name, started)
-            unmet: list[str] = []
-            for done, (vector, answer) in enumerate(_answers(adapter, started, plan.vectors), 1):
+            for done, (vector, answer) in enumerate(_answers(adapter, started, vectors), 1):
                 verdict = judge(vector, answer)
+                clear(vector)
                 status, deviation, complaint = expected.status(vector, verdict)
                 result = _result(target.name, vector, verdict, status, deviation)
                 run.results.append(result)
@@ -124,13 +126,15 @@ def _run_target(target: Target, plan: Plan, run: Run, writer: Writer, progress: 
                 if complaint is not None:
                     unmet.append(complaint)
                 if plan.fail_fast and (result.is_failure or complaint is not None):
-                    run.adapters.append(evolve(found, unmet=tuple(unmet), seconds=_since(began)))
-                    writer.adapter(run.adapters[-1])
                     raise _Stop
                 progress(target.name, done, len(plan.vectors))
             breach = adapter.stop() or ""
     except NotExamined as error:
         return evolve(found, not_examined=str(error), seconds=_since(began))
+    except (_Stop, KeyboardInterrupt):  # what it answered until then has to be somebody's in the reports
+        run.adapters.append(evolve(found, unmet=tuple(unmet), seconds=_since(began)))
+        writer.adapter(run.adapters[-1])
+        raise
     account(plan.vectors, run.results[before:])
     return evolve(found, breach=breach, unmet=tuple(unmet), seconds=_since(began))
 

@@ -28,6 +28,7 @@ from tools.derive.cases import (
     theta,
     transforms,
     types,
+    writing,
 )
 from tools.derive.vector import VectorFile
 
@@ -55,3 +56,4 @@ def all_files() -> Iterator[VectorFile]:
     yield from reading.files()
     yield from commits.files()
     yield from planning.files()
+    yield from writing.files()

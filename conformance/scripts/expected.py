@@ -1,0 +1,39 @@
+"""What the model says, in the form in which vectors expect it (``table.write.expected`` of the protocol)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+
+from conformance.scripts.states import Rows, TableState
+from spec_ref.schemas.type_json import type_to_json
+
+Json = Any
+
+
+def expected_of(states: Sequence[TableState]) -> Json:
+    """What a table has to be after a script whose states these are."""
+    last = states[-1]
+    return {
+        "format_version": last.format_version,
+        "schema": type_to_json(last.schema.as_struct()),
+        "partition": [attrs.asdict(part) for part in last.spec],
+        "sort": [attrs.asdict(part) for part in last.sort],
+        "refs": {name: _reading(rows) for name, rows in last.refs.items()},
+        "states": [
+            {"after": index, "ref": state.ref, "changed": state.changed, **_reading(state.refs[state.ref])}
+            for index, state in enumerate(states)
+            if state.ref is not None
+        ],
+    }
+
+
+def _reading(rows: Rows) -> Json:
+    return {
+        "columns": {field.name: type_to_json(field.type) for field in rows.schema.fields},
+        "rows": [row.values for row in rows.rows],
+        "identity": [row.identity for row in rows.rows],
+        "updated": [row.updated for row in rows.rows],
+    }

@@ -1,0 +1,169 @@
+"""Scripts that add rows: values of every type in every format, and partitions by every transform."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tools.derive.cases.writing_kit import FORMATS, Case, append, create, fields, list_of, map_of, struct
+
+WRITTEN = {"parquet": ("PQT003", "PQT004"), "avro": ("AVR006", "AVR007", "AVR014"), "orc": ("ORC002", "ORC003")}
+NESTED = {"parquet": ("PQT001", "PQT002"), "avro": ("AVR001", "AVR013"), "orc": ("ORC001",)}
+METRICS = ("DFL012", "DFL013", "DFL014", "DFL016", "DFL017", "DFL027")
+
+NUMBERS = fields(("id", "int", "required"), ("l", "long"), ("f", "float"), ("d", "double"), ("dec", "decimal(9, 2)"),
+                 ("big", "decimal(38, 10)"), ("b", "boolean"))  # fmt: skip
+NUMBER_ROWS = (
+    (1, "-9223372036854775808", -1.5, -2.5, "-1.50", "-1234567890123456789012345678.0123456789", False),
+    (2, "9223372036854775807", "Infinity", "-Infinity", "9999999.99", "0.0000000001", True),
+    (-2147483648, "0", -0.0, 0.0, "0.00", "0.0000000000", True),
+    (2147483647, None, None, None, None, None, None),
+    (4, "4", "NaN", "NaN", "-9999999.99", None, None),
+)
+TEXTS = fields(("id", "long"), ("s", "string"), ("bin", "binary"), ("fx", "fixed[4]"))
+TEXT_ROWS = (
+    ("1", "", "", "00000000"),
+    ("2", "\u00e9\U0001f600", "00FF", "DEADBEEF"),
+    ("3", "sixteen letters and more", "0102030405060708090A0B0C0D0E0F101112", "FFFFFFFF"),
+    ("4", None, None, None),
+)
+DATES = fields(("id", "long"), ("day", "date"), ("ts", "timestamp"), ("tz", "timestamptz"))
+DATE_ROWS = (
+    ("1", "1970-01-01", "1970-01-01T00:00:00.000000", "1970-01-01T00:00:00.000000+00:00"),
+    ("2", "1969-12-31", "1969-12-31T23:59:59.999999", "1969-12-31T23:59:59.999999+00:00"),
+    ("3", "2017-11-16", "2017-11-16T22:31:08.000001", "2017-11-16T22:31:08.000001+00:00"),
+    ("4", None, None, None),
+)
+UUIDS = fields(("id", "long"), ("u", "uuid"))
+UUID_ROWS = (
+    ("1", "00000000-0000-0000-0000-000000000001"), ("2", "f79c3e09-677c-4bbd-a479-3f349cb785e7"), ("3", None),
+)  # fmt: skip
+TIMES = fields(("id", "long"), ("t", "time"))
+TIME_ROWS = (("1", "00:00:00.000000"), ("2", "23:59:59.999999"), ("3", None))
+NANOS = fields(("id", "long"), ("ns", "timestamp_ns"), ("nz", "timestamptz_ns"))
+NANO_ROWS = (
+    ("1", "1969-12-31T23:59:59.999999999", "1969-12-31T23:59:59.999999999+00:00"),
+    ("2", "2017-11-16T22:31:08.000001001", "2017-11-16T22:31:08.000001001+00:00"),
+    ("3", None, None),
+)
+COLLECTIONS = fields(
+    ("id", "long"), ("point", struct(("x", "int"), ("y", struct(("z", "string"))))), ("tags", list_of("string")),
+    ("prices", map_of("string", "long")), ("points", list_of(struct(("x", "int")))),
+)  # fmt: skip
+COLLECTION_ROWS = (
+    ("1", {"x": 1, "y": {"z": "a"}}, ["a", None, ""], {"keys": ["a", "b"], "values": ["1", None]}, [{"x": 1}, None]),
+    ("2", {"x": None, "y": None}, [], {"keys": [], "values": []}, []),
+    ("3", None, None, None, None),
+)
+
+KINDS = {
+    "numbers": (NUMBERS, NUMBER_ROWS, "id l f d dec big b", ("TYP009", "TYP010", "TYP011", "TYP012", "TYP013")),
+    "texts": (TEXTS, TEXT_ROWS, "id s bin fx", ("TYP021", "TYP023", "TYP024")),
+    "dates": (DATES, DATE_ROWS, "id day ts tz", ("TYP015", "TYP017", "TYP018")),
+    "uuids": (UUIDS, UUID_ROWS, "id u", ("TYP022",)),
+    "times": (TIMES, TIME_ROWS, "id t", ("TYP016",)),
+}
+
+
+def _types() -> Iterator[Case]:
+    for format_ in FORMATS:
+        for version, kinds in ((2, tuple(KINDS)), (1, ("numbers",)), (3, ("texts",))):
+            for kind in kinds:
+                columns, rows, names, codes = KINDS[kind]
+                yield Case(
+                    f"{kind}-v{version}-{format_}", (*codes, *WRITTEN[format_], *METRICS),
+                    (create(version, columns, format=format_), append(names, *rows)),
+                    f"values of each type, null among them, in {format_}",
+                )  # fmt: skip
+        yield Case(
+            f"nanoseconds-{format_}", ("TYP019", "TYP020", *WRITTEN[format_], *METRICS[:2]),
+            (create(3, NANOS, format=format_), append("id ns nz", *NANO_ROWS)), "types of version 3",
+        )  # fmt: skip
+
+
+def _nested() -> Iterator[Case]:
+    for format_ in FORMATS:
+        yield Case(
+            f"nested-{format_}", ("TYP002", "TYP003", "TYP004", *NESTED[format_]),
+            (create(2, COLLECTIONS, format=format_), append("id point tags prices points", *COLLECTION_ROWS)),
+            "structs, lists and maps: null, empty, and of nulls",
+        )  # fmt: skip
+
+
+TYPES = tuple(_types())
+NESTED_TYPES = tuple(_nested())
+
+# Partitions
+
+PLACES = fields(("id", "long"), ("p", "string"), ("day", "date"), ("ts", "timestamp"), ("n", "int"))
+STRINGS = (
+    ("1", "a/b=c d", None, None, None), ("2", "\u00e9\U0001f600", None, None, None), ("3", "", None, None, None),
+    ("4", None, None, None, None), ("5", "null", None, None, None), ("6", "a/b=c d", None, None, None),
+    ("7", "50% of ?#&+", None, None, None),
+)  # fmt: skip
+MOMENTS = (
+    ("1", None, "1969-12-31", "1969-12-31T23:59:59.999999", -1),
+    ("2", None, "1970-01-01", "1970-01-01T00:00:00.000000", 0),
+    ("3", None, "1968-02-29", "1968-02-29T00:00:00.000001", 15),
+    ("4", None, None, None, None),
+    ("5", None, "2017-11-16", "2017-11-16T22:31:08.000001", -11),
+)
+SPECS = {
+    "identity-string": ((("identity", "p"),), STRINGS, ("TRN001", "TRN002")),
+    "bucket-string": ((("bucket[4]", "p"),), STRINGS, ("TRN003", "TRN004")),
+    "truncate-string": ((("truncate[1]", "p"),), STRINGS, ("TRN005", "TRN008")),
+    "truncate-int": ((("truncate[10]", "n"),), MOMENTS, ("TRN005", "TRN006")),
+    "year-date": ((("year", "day"),), MOMENTS, ("TRN010", "TRN018")),
+    "month-timestamp": ((("month", "ts"),), MOMENTS, ("TRN011", "TRN018")),
+    "day-timestamp": ((("day", "ts"),), MOMENTS, ("TRN012", "TRN018")),
+    "hour-timestamp": ((("hour", "ts"),), MOMENTS, ("TRN014", "TRN018")),
+    "two-fields": ((("bucket[2]", "id"), ("month", "day")), MOMENTS, ("TRN004", "TRN011")),
+}
+PARTITIONED = ("PAR001", "DFL004", "MAN003", "DFL005")
+
+
+def _partitions() -> Iterator[Case]:
+    names = "id p day ts n"
+    for name, (spec, rows, codes) in SPECS.items():
+        yield Case(
+            f"partition-{name}-v2", (*PARTITIONED, *codes), (create(2, PLACES, *spec), append(names, *rows)),
+            "each data file has the rows of one partition",
+        )  # fmt: skip
+    for version, name, format_ in ((1, "identity-string", "parquet"), (1, "day-timestamp", "avro"),
+                                   (3, "identity-string", "orc"), (3, "truncate-int", "avro"),
+                                   (2, "hour-timestamp", "orc")):  # fmt: skip
+        spec, rows, codes = SPECS[name]
+        yield Case(
+            f"partition-{name}-v{version}-{format_}", (*PARTITIONED, *codes),
+            (create(version, PLACES, *spec, format=format_), append(names, *rows[:3]), append(names, *rows[3:])),
+            "two appends",
+        )  # fmt: skip
+    columns = fields(("id", "long"), ("d", "double"), ("point", struct(("x", "int"))))
+    yield Case(
+        "partition-floats", (*PARTITIONED, "TRN002", "DFL014", "DFL027"),
+        (create(2, columns, ("identity", "d")), append("id d", ("1", "NaN"), ("2", 1.5), ("3", None), ("4", "NaN"))),
+        "NaN is a partition value as any other",
+    )  # fmt: skip
+    yield Case(
+        "partition-nested-source", (*PARTITIONED, "PAR004"),
+        (create(2, columns, ("identity", "point.x")),
+         append("id point", ("1", {"x": 1}), ("2", {"x": None}), ("3", None), ("4", {"x": 1}))),
+        "a field of a struct; where the struct is null, so is its field",
+    )  # fmt: skip
+
+
+def _sorted() -> Iterator[Case]:
+    names = "id p day ts n"
+    sort = [{"source": "n", "transform": "identity", "direction": "desc", "null_order": "nulls-last"},
+            {"source": "id", "transform": "identity", "direction": "asc", "null_order": "nulls-first"}]  # fmt: skip
+    by_day = [{"source": "ts", "transform": "day", "direction": "asc", "null_order": "nulls-first"}]
+    for version in (1, 2):
+        yield Case(
+            f"sorted-v{version}", ("SRT005", "SRT004", "DFL021"),
+            (create(version, PLACES, sort=sort), append(names, *MOMENTS),
+             {"op": "sort", "fields": by_day}, append(names, *MOMENTS[:2])),
+            "a sort order, and another one",
+        )  # fmt: skip
+
+
+PARTITIONS = tuple(_partitions())
+SORTED = tuple(_sorted())
