@@ -1,0 +1,112 @@
+"""Scripts made at random: they make sense, are of every kind, and get smaller."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from conformance.generated_scripts import AVOIDABLE, FORMATS, OPERATIONS, Size, make_script, makes_sense, smaller
+from conformance.generated_values import SEALED_VALUES, TRANSFORMS, VALUES
+from conformance.scripts import parse_script, script_json
+
+Json = Any
+MANY = [make_script(seed) for seed in range(500)]
+
+
+def _operations(script: Json) -> list[Json]:
+    operations: list[Json] = script["operations"]
+    return operations
+
+
+def _types(script: Json) -> list[Json]:
+    changes = [change for op in _operations(script) for change in op.get("changes", ())]
+    types = [field["type"] for field in _operations(script)[0]["schema"]["fields"]]
+    return types + [change["type"] for change in changes if change["op"] == "add" and "type" in change]
+
+
+def test_a_seed_makes_the_same_script_for_ever() -> None:
+    assert [make_script(seed) for seed in range(20)] == MANY[:20]
+    assert len({json.dumps(script) for script in MANY}) == len(MANY)
+
+
+def test_scripts_make_sense_and_are_of_the_language() -> None:
+    assert all(makes_sense(script) for script in MANY)
+    assert all(script_json(parse_script(script))["operations"][0]["op"] == "create" for script in MANY[:50])
+
+
+def test_a_script_without_sense_is_told() -> None:
+    script = {"operations": [*_operations(MANY[0]), {"op": "append", "rows": [{"nobody": 1}]}]}
+    assert not makes_sense(script)
+
+
+def test_all_operations_types_transforms_formats_and_versions_are_made() -> None:
+    operations = [op for script in MANY for op in _operations(script)]
+    assert {op["op"] for op in operations} == {"create", *OPERATIONS}
+    assert {op["format_version"] for op in operations if op["op"] == "create"} == {1, 2, 3}
+    assert {op["properties"]["write.format.default"] for op in operations if op["op"] == "create"} == set(FORMATS)
+    assert {op["mode"] for op in operations if "mode" in op} == {"copy-on-write", "merge-on-read"}
+    types = [type_ for script in MANY for type_ in _types(script)]
+    assert {type_ for type_ in types if isinstance(type_, str)} >= {*VALUES, *SEALED_VALUES, "timestamp_ns"}
+    assert {type_["type"] for type_ in types if isinstance(type_, dict)} == {"struct", "list", "map"}
+    parts = {part["transform"] for op in operations for part in op.get("partition", ())}
+    assert parts >= {one for transforms in TRANSFORMS.values() for one in transforms} - {"truncate[1]", "truncate[50]"}
+    kinds = {change["op"] for op in operations if op["op"] == "alter-schema" for change in op["changes"]}
+    assert kinds == {"add", "drop", "rename", "move", "promote", "optional"}
+    assert any("default" in change for op in operations for change in op.get("changes", ()))
+    assert any("branch" in op for op in operations)
+
+
+@pytest.mark.parametrize("word", sorted(AVOIDABLE - {"v1", "v2", "v3", "null", "nan", "zero", "default"}))
+def test_what_is_avoided_is_not_made(word: str) -> None:
+    for script in (make_script(seed, frozenset({word})) for seed in range(25)):
+        operations = _operations(script)
+        assert word not in {op["op"] for op in operations}
+        assert word not in {op.get("mode") for op in operations}
+        assert word not in [type_ for type_ in _types(script) if isinstance(type_, str)]
+        assert word != operations[0]["properties"]["write.format.default"]
+        assert word != "partition" or "partition" not in operations[0]
+        assert word != "nested" or not any(isinstance(type_, dict) for type_ in _types(script))
+        assert word != "required" or not any(field["required"] for field in operations[0]["schema"]["fields"])
+
+
+@pytest.mark.parametrize("word", ["null", "nan", "zero", "default", "v1", "v2", "v3"])
+def test_values_and_versions_that_are_avoided_are_not_made(word: str) -> None:
+    text = json.dumps([make_script(seed, frozenset({word})) for seed in range(100)])
+    without = {
+        "null": 'id": null', "nan": "NaN", "zero": "-0.0,", "default": '"default":',
+        "v1": '"format_version": 1', "v2": '"format_version": 2', "v3": '"format_version": 3',
+    }  # fmt: skip
+    assert without[word] in json.dumps(MANY)
+    assert without[word] not in text
+
+
+def test_the_size_is_kept() -> None:
+    for seed in range(50):
+        operations = _operations(make_script(seed, size=Size(columns=2, rows=1, operations=3)))
+        assert len(operations) <= 5  # a fast-forward may need a branch and rows on it before
+        assert len(operations[0]["schema"]["fields"]) <= 2
+        assert all(len(op["rows"]) <= 1 for op in operations if op["op"] == "append")
+
+
+def _weight(script: Json) -> int:
+    return len(json.dumps(script)) + json.dumps(script).count(": true") * 10
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_smaller_scripts_make_sense_and_are_others(seed: int) -> None:
+    for candidate in smaller(MANY[seed]):
+        assert makes_sense(candidate)
+        assert candidate != MANY[seed]
+        assert len(_operations(candidate)) <= len(_operations(MANY[seed]))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_making_scripts_smaller_ends_with_next_to_nothing(seed: int) -> None:
+    script, steps = MANY[seed], 0
+    while (candidate := next(smaller(script), None)) is not None:
+        script, steps = candidate, steps + 1
+        assert steps < 500
+    assert [op["op"] for op in _operations(script)] == ["create"]
+    assert len(_operations(script)[0]["schema"]["fields"]) == 1
