@@ -347,6 +347,7 @@ def _promotions(text: str, rule: Requirement) -> Iterable[str]:
 
 QUESTION = re.compile(r"(?P<name>[a-z]+)(?P<width>\[\d+\])?\((?P<type>[a-z_]+(?:\(.+?\)|\[\d+\])?) (?P<value>.+)\)")
 NAMES = {
+    "bound": "bound.encode",
     "hash": "hash",
     "bytes": "single-value.encode",
     "value": "single-value.decode",
