@@ -31,6 +31,7 @@ NO_EXAMPLE = {
 EXAMPLES = {
     "answers": "questions and answers",
     "column": "a column of a schema, or a list of them",
+    "column-change": "a change of a table that is partitioned by the date column day",
     "comparisons": "comparisons of two values of a type",
     "deletion-vector": "the blob of a deletion vector",
     "listed-manifest": "fields of a manifest in a manifest list, bytes as hexadecimal",

@@ -345,6 +345,25 @@ def _promotions(text: str, rule: Requirement) -> Iterable[str]:
             yield rule.code
 
 
+EVOLVING = [
+    {"id": 1, "name": "id", "required": True, "type": "long"},
+    {"id": 2, "name": "day", "required": False, "type": "date"},
+]
+BY_DAY = [{"source-id": 2, "field-id": 1000, "name": "day", "transform": "identity"}]
+
+
+def _column_change(text: str, rule: Requirement) -> Iterable[str]:
+    """A change of a table that is partitioned by the date ``day``, in the form of the operation ``schema.evolve``."""
+    question = {
+        "schema": {"type": "struct", "schema-id": 0, "fields": EVOLVING},
+        "format_version": int(max(rule.versions)),
+        "last_column_id": 2,
+        "partition_fields": BY_DAY,
+        "changes": [json.loads(text)],
+    }
+    return _refused(lambda: operations()["schema.evolve"](question))
+
+
 QUESTION = re.compile(r"(?P<name>[a-z]+)(?P<width>\[\d+\])?\((?P<type>[a-z_]+(?:\(.+?\)|\[\d+\])?) (?P<value>.+)\)")
 NAMES = {
     "bound": "bound.encode",
@@ -408,6 +427,7 @@ def _comparisons(text: str, rule: Requirement) -> Iterable[str]:
 JUDGES: dict[str, Callable[[str, Requirement], Iterable[str]]] = {
     "answers": _answers,
     "column": _column,
+    "column-change": _column_change,
     "comparisons": _comparisons,
     "deletion-vector": _deletion_vector,
     "listed-manifest": _listed,
