@@ -30,6 +30,7 @@ NO_EXAMPLE = {
 
 EXAMPLES = {
     "answers": "questions and answers",
+    "avro-types": "what types in an Avro schema are",
     "column": "a column of a schema, or a list of them",
     "column-change": "a change of a table that is partitioned by the date column day",
     "comparisons": "comparisons of two values of a type",

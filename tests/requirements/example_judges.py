@@ -13,116 +13,45 @@ import struct
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from sound_documents import (
+    BY_DAY,
+    COLUMNS,
+    ENTRY,
+    EVOLVING,
+    FOOTER,
+    LISTED,
+    MAGIC,
+    PARTITION_STATISTICS,
+    POSITIONS,
+    SCHEMA,
+    SPEC,
+    STATISTICS,
+    VECTOR,
+    overlaid,
+    sound_metadata,
+)
+
 from conformance.adapters.reference import operations
 from conformance.exchange_manifests import entry_from_form, listed_from_form, table_of
-from spec_ref.deletes.deletion_vector import decode_deletion_vector, encode_deletion_vector
+from spec_ref.deletes.deletion_vector import decode_deletion_vector
 from spec_ref.errors import SpecError
 from spec_ref.expressions.expression_json import predicate_from_json
 from spec_ref.formats.avro_container import open_container, write_container
+from spec_ref.formats.avro_schema import from_avro
+from spec_ref.formats.avro_types import from_json
 from spec_ref.formats.json_path import parse_normalized_path
 from spec_ref.formats.puffin_checks import check_puffin
 from spec_ref.manifests import check_manifest, write_manifest
 from spec_ref.requirements import Requirement
 from spec_ref.schemas.evolution import promotable
 from spec_ref.schemas.name_mapping import read_name_mapping
-from spec_ref.schemas.type_json import type_from_json
+from spec_ref.schemas.type_json import type_from_json, type_to_json
 from spec_ref.snapshots.manifest_list import ManifestContent, write_manifest_list
 from spec_ref.snapshots.manifest_list_checks import check_manifest_list
 from spec_ref.table_metadata import check_metadata
-from spec_ref.versions import V1, V2, V3, FormatVersion
+from spec_ref.versions import V3, FormatVersion
 
 Json = Any
-
-COLUMNS: list[dict[str, Json]] = [
-    {"id": 1, "name": "id", "required": True, "type": "long"},
-    {"id": 2, "name": "name", "required": False, "type": "string"},
-    {"id": 3, "name": "ts", "required": False, "type": "timestamp"},
-    {"id": 4, "name": "price", "required": False, "type": "decimal(9, 2)"},
-    {"id": 5, "name": "score", "required": False, "type": "double"},
-    {"id": 6, "name": "n", "required": False, "type": "int"},
-]
-SCHEMA = {"type": "struct", "schema-id": 0, "fields": COLUMNS}
-FIELDS = [{"source-id": 1, "field-id": 1000, "name": "id_bucket", "transform": "bucket[4]"}]
-SPEC = {"spec-id": 0, "fields": FIELDS}
-ORDER = {
-    "order-id": 1,
-    "fields": [{"transform": "identity", "source-id": 3, "direction": "asc", "null-order": "nulls-first"}],
-}
-SNAPSHOTS = [
-    {
-        "snapshot-id": 11,
-        "sequence-number": 1,
-        "timestamp-ms": 1600000000000,
-        "summary": {"operation": "append"},
-        "manifest-list": "s3://bucket/t/metadata/snap-11.avro",
-        "schema-id": 0,
-        "first-row-id": 0,
-        "added-rows": 10,
-    },
-    {
-        "snapshot-id": 12,
-        "parent-snapshot-id": 11,
-        "sequence-number": 2,
-        "timestamp-ms": 1600000001000,
-        "summary": {"operation": "append"},
-        "manifest-list": "s3://bucket/t/metadata/snap-12.avro",
-        "schema-id": 0,
-        "first-row-id": 10,
-        "added-rows": 10,
-    },
-]
-METADATA = {
-    "format-version": 3,
-    "table-uuid": "9c12d441-03fe-4693-9a96-a0705ddf69c1",
-    "location": "s3://bucket/t",
-    "last-sequence-number": 2,
-    "last-updated-ms": 1600000001000,
-    "last-column-id": 6,
-    "schemas": [SCHEMA],
-    "current-schema-id": 0,
-    "partition-specs": [SPEC],
-    "default-spec-id": 0,
-    "last-partition-id": 1000,
-    "sort-orders": [{"order-id": 0, "fields": []}, ORDER],
-    "default-sort-order-id": 1,
-    "next-row-id": 20,
-    "current-snapshot-id": 12,
-    "snapshots": SNAPSHOTS,
-    "snapshot-log": [
-        {"snapshot-id": 11, "timestamp-ms": 1600000000000},
-        {"snapshot-id": 12, "timestamp-ms": 1600000001000},
-    ],
-    "metadata-log": [{"metadata-file": "s3://bucket/t/metadata/v1.json", "timestamp-ms": 1600000000000}],
-    "refs": {"main": {"snapshot-id": 12, "type": "branch"}},
-}
-SINCE_2 = ("sequence-number",)
-SINCE_3 = ("first-row-id", "added-rows")
-"""Members of snapshots that older versions do not have."""
-
-
-def overlaid(document: Json, fragment: Json) -> Json:
-    """The document with what a fragment tells; an item of a list that the document does not have is added."""
-    if isinstance(document, dict) and isinstance(fragment, dict):
-        return {**document, **{name: overlaid(document.get(name), value) for name, value in fragment.items()}}
-    if isinstance(document, list) and isinstance(fragment, list) and all(isinstance(one, dict) for one in fragment):
-        both = [overlaid(old, new) for old, new in zip(document, fragment, strict=False)]
-        return [*both, *document[len(fragment) :], *fragment[len(document) :]] if fragment else []
-    return fragment
-
-
-def sound_metadata(version: FormatVersion) -> dict[str, Json]:
-    """Table metadata of a version, with two snapshots, in which nothing is wrong."""
-    metadata = dict(METADATA, **{"format-version": int(version)})
-    left_out = {V1: SINCE_2 + SINCE_3, V2: SINCE_3, V3: ()}[version]
-    metadata["snapshots"] = [{k: v for k, v in one.items() if k not in left_out} for one in SNAPSHOTS]
-    if version < V3:
-        del metadata["next-row-id"]
-    if version == V1:
-        del metadata["last-sequence-number"]
-        del metadata["refs"]
-        fields = [{k: v for k, v in field.items() if k != "field-id"} for field in FIELDS]
-        metadata |= {"schema": SCHEMA, "partition-spec": fields, "partition-specs": [{"spec-id": 0, "fields": fields}]}
-    return metadata
 
 
 def _metadata(text: str, rule: Requirement) -> Iterable[str]:
@@ -131,27 +60,6 @@ def _metadata(text: str, rule: Requirement) -> Iterable[str]:
     version = FormatVersion(told) if told in (1, 2, 3) else max(rule.versions)
     document = overlaid(sound_metadata(version), fragment)
     return [finding.requirement for finding in check_metadata(json.dumps(document).encode())]
-
-
-BLOB_OF_STATISTICS = {
-    "type": "apache-datasketches-theta-v1",
-    "snapshot-id": 12,
-    "sequence-number": 2,
-    "fields": [1],
-    "properties": {"ndv": "90"},
-}
-PARTITION_STATISTICS = {
-    "snapshot-id": 12,
-    "statistics-path": "s3://bucket/t/p.parquet",
-    "file-size-in-bytes": 500,
-}
-STATISTICS = {
-    "snapshot-id": 12,
-    "statistics-path": "s3://bucket/t/s.puffin",
-    "file-size-in-bytes": 500,
-    "file-footer-size-in-bytes": 40,
-    "blob-metadata": [BLOB_OF_STATISTICS],
-}
 
 
 def _statistics(text: str, rule: Requirement) -> Iterable[str]:
@@ -204,29 +112,6 @@ def _refused(read: Callable[[], object]) -> list[str]:
     return []
 
 
-ENTRY = {
-    "status": 1,
-    "snapshot_id": 12,
-    "data_file": {
-        "content": 0,
-        "file_path": "s3://bucket/t/data/a.parquet",
-        "file_format": "parquet",
-        "partition": {"1000": 3},
-        "record_count": 100,
-        "file_size_in_bytes": 5000,
-    },
-}
-VECTOR = {
-    "content": 1,
-    "file_path": "s3://bucket/t/data/dv.puffin",
-    "file_format": "puffin",
-    "record_count": 2,
-    "referenced_data_file": "s3://bucket/t/data/a.parquet",
-    "content_offset": 4,
-    "content_size_in_bytes": 44,
-}
-
-
 def _manifest(entry: Json, version: FormatVersion) -> bytes:
     schema, specs = table_of(SCHEMA, [SPEC])
     content = ManifestContent(1 if entry["data_file"].get("content") else 0)
@@ -260,25 +145,6 @@ def _header(text: str, rule: Requirement) -> Iterable[str]:
     return _checked(write_container(kept, container.payloads(), codec="null", sync=container.sync))
 
 
-LISTED = {
-    "manifest_path": "s3://bucket/t/metadata/m0.avro",
-    "manifest_length": 7000,
-    "partition_spec_id": 0,
-    "content": 0,
-    "sequence_number": 2,
-    "min_sequence_number": 1,
-    "added_snapshot_id": 12,
-    "added_files_count": 1,
-    "existing_files_count": 0,
-    "deleted_files_count": 0,
-    "added_rows_count": 100,
-    "existing_rows_count": 0,
-    "deleted_rows_count": 0,
-    "partitions": [{"contains_null": False, "lower_bound": "00000000", "upper_bound": "03000000"}],
-    "first_row_id": 10,
-}
-
-
 def _listed(text: str, rule: Requirement) -> Iterable[str]:
     """A manifest as a manifest list tells of it, or a list of such."""
     fragment, version = json.loads(text), max(rule.versions)
@@ -290,20 +156,6 @@ def _listed(text: str, rule: Requirement) -> Iterable[str]:
         return [error.violation.requirement]
     first = 10 if version >= V3 else None
     return [found.requirement for found in check_manifest_list(data, version, specs=specs, first_row_id=first)]
-
-
-MAGIC = b"PFA1"
-POSITIONS = encode_deletion_vector([1, 3])
-BLOB = {
-    "type": "deletion-vector-v1",
-    "fields": [2147483645],
-    "snapshot-id": -1,
-    "sequence-number": -1,
-    "offset": 4,
-    "length": len(POSITIONS),
-    "properties": {"referenced-data-file": "s3://bucket/t/data/a.parquet", "cardinality": "2"},
-}
-FOOTER = {"blobs": [BLOB], "properties": {"created-by": "conformance"}}
 
 
 def _puffin(text: str, rule: Requirement) -> Iterable[str]:
@@ -345,13 +197,6 @@ def _promotions(text: str, rule: Requirement) -> Iterable[str]:
             yield rule.code
 
 
-EVOLVING = [
-    {"id": 1, "name": "id", "required": True, "type": "long"},
-    {"id": 2, "name": "day", "required": False, "type": "date"},
-]
-BY_DAY = [{"source-id": 2, "field-id": 1000, "name": "day", "transform": "identity"}]
-
-
 def _column_change(text: str, rule: Requirement) -> Iterable[str]:
     """A change of a table that is partitioned by the date ``day``, in the form of the operation ``schema.evolve``."""
     question = {
@@ -362,6 +207,19 @@ def _column_change(text: str, rule: Requirement) -> Iterable[str]:
         "changes": [json.loads(text)],
     }
     return _refused(lambda: operations()["schema.evolve"](question))
+
+
+def _avro_types(text: str, rule: Requirement) -> Iterable[str]:
+    """``AVRO is TYPE``; another type, or a refusal, breaks the rule."""
+    for part in parts(text):
+        avro, told = part.split(" is ")
+        try:
+            found = type_to_json(from_avro(from_json(json.loads(avro), rule.code)))
+        except SpecError:
+            yield rule.code
+            continue
+        if found != json.loads(told):
+            yield rule.code
 
 
 QUESTION = re.compile(r"(?P<name>[a-z]+)(?P<width>\[\d+\])?\((?P<type>[a-z_]+(?:\(.+?\)|\[\d+\])?) (?P<value>.+)\)")
@@ -426,6 +284,7 @@ def _comparisons(text: str, rule: Requirement) -> Iterable[str]:
 
 JUDGES: dict[str, Callable[[str, Requirement], Iterable[str]]] = {
     "answers": _answers,
+    "avro-types": _avro_types,
     "column": _column,
     "column-change": _column_change,
     "comparisons": _comparisons,

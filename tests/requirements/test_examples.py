@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from example_judges import JUDGES, codes, overlaid, parts, sound_metadata
+from example_judges import JUDGES, codes, parts
+from sound_documents import overlaid, sound_metadata
 
 from spec_ref.requirements import EXAMPLES, NO_EXAMPLE, Requirement, Status, register
 from spec_ref.table_metadata import check_metadata
@@ -14,7 +15,7 @@ from spec_ref.versions import FormatVersion
 
 RULES = tuple(register().values())
 JUDGED = tuple(rule for rule in RULES if rule.judged is not None)
-SEVERAL = frozenset({"answers", "comparisons", "paths", "promotions", "types"})
+SEVERAL = frozenset({"answers", "avro-types", "comparisons", "paths", "promotions", "types"})
 """Kinds whose examples are several, and each is judged alone."""
 
 NAMED = ("choice", "definition")
