@@ -46,6 +46,7 @@ def matrix(
     report: tuple[str, ...] = (),
     format: Literal["text", "json"] = "text",
     known: str = "known-deviations",
+    golden_results: Path | None = None,
     keep: Path | None = None,
     from_: Annotated[Path | None, Parameter(name="--from")] = None,
     list_: Annotated[bool, Parameter(name="--list")] = False,
@@ -71,6 +72,7 @@ def matrix(
         report: terminal, markdown or html, with :PATH for a file. May be repeated.
         format: What goes to standard output where no report does.
         known: A file of known deviations, known-deviations for the one that comes with the tool, or none.
+        golden_results: Take what golden tables come to from this file of results of run, where it has it.
         keep: Write tables below this folder and keep them.
         from_: Report on a file of results; nothing is run.
         list_: List the scripts, with --format json their operations too; nothing is run.
@@ -93,7 +95,7 @@ def matrix(
         _tell(found, written, format)
         return found.exit_status or ExitStatus.CONFORMANT
     chosen = variants(script, quick=quick)
-    found = _run(chosen, script, producer, consumer, quick, known, keep, jobs, limits)
+    found = _run(chosen, script, producer, consumer, quick, known, golden_results, keep, jobs, limits)
     if results is not None:
         files.write(found, results)
     _tell(found, written, format)
@@ -107,6 +109,7 @@ def _run(
     consumer: Sequence[str],
     quick: bool,
     known: str,
+    golden_results: Path | None,
     keep: Path | None,
     jobs: int,
     limits: Limits,
@@ -118,10 +121,12 @@ def _run(
     from conformance.matrix.known import load_known
     from conformance.matrix.results import RESULTS
     from conformance.matrix.running import Plan, run_matrix
+    from conformance.results import read as read_run
     from conformance.version import tool_version
 
     default = tuple(name for name in PRODUCERS if not quick or name != GOLDEN)
-    producers = list(dict.fromkeys(producer or default))
+    producers, consumers = list(dict.fromkeys(producer or default)), list(dict.fromkeys(consumer or CONSUMERS))
+    targets = {name: target(name, limits) for name in dict.fromkeys((*producers, *consumers)) if name != GOLDEN}
     every = vectors.load(vectors.shipped())
     golden = _golden(every, names) if GOLDEN in producers else ()
     if not golden and not (chosen and producers != [GOLDEN]):
@@ -138,20 +143,16 @@ def _run(
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": sys.argv[1:],
     }
-    targets = {
-        name: target(name, limits)
-        for name in dict.fromkeys((*producers, *(consumer or CONSUMERS)))
-        if name != GOLDEN and (chosen or name in (consumer or CONSUMERS))
-    }
     with _folder(keep) as folder, progress() as tell:
         plan = Plan(
             producers=tuple(targets[name] for name in producers if name in targets and chosen),
-            consumers=tuple(targets[name] for name in dict.fromkeys(consumer or CONSUMERS)),
+            consumers=tuple(targets[name] for name in consumers),
             scripts=tuple(chosen),
             golden=golden,
             folder=folder,
             known=known_cells,
             expectations=known_vectors,
+            golden_run=None if golden_results is None else read_run(golden_results),
             jobs=jobs,
         )
         return run_matrix(plan, header, tell)

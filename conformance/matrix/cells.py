@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attrs import define, field, frozen
 
-from conformance.judge import Outcome, Verdict
+from conformance.judge import Outcome
 from conformance.vectors import Vector
 
 GOLDEN = "golden"
@@ -179,16 +179,21 @@ class Matrix:
         return [one for one in self.tables if one.writing.is_bad and (one.producer, one.name) not in self.known_tables]
 
 
-def state_of(verdict: Verdict) -> State:
-    """What one verdict says about a consumer."""
-    match verdict.outcome:
+def state_of(outcome: Outcome, got: Mapping[str, Any]) -> State:
+    """What one answer says about a consumer.
+
+    Args:
+        outcome: how it was judged.
+        got: the answer as JSON.
+    """
+    match outcome:
         case Outcome.PASSED:
             return State.RIGHT
         case Outcome.UNSUPPORTED:
             return State.CANNOT
         case Outcome.CRASHED:
             return State.CRASHES
-    return State.REFUSES if verdict.got.get("error") == "invalid" else State.WRONG
+    return State.REFUSES if got.get("error") == "invalid" else State.WRONG
 
 
 def worst(states: Sequence[State], current: int = 0) -> int:

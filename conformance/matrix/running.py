@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 from attrs import evolve, field, frozen
 
@@ -15,14 +16,18 @@ from conformance.adapters.asking import Adapter, Request
 from conformance.adapters.table_requests import TIMES
 from conformance.expectations import Expectations
 from conformance.failures import ExitStatus, NotExamined
-from conformance.judge import Verdict, judge
+from conformance.judge import judge
 from conformance.matrix.catalogue import Variant
 from conformance.matrix.cells import GOLDEN, Cell, MadeTable, Matrix, Participant, State, state_of, worst
 from conformance.matrix.known import Known, apply_known
 from conformance.matrix.producing import write_tables
 from conformance.protocol import Answer, Started
+from conformance.results import Result, Run
 from conformance.runner import Target, difference_json, undeclared
 from conformance.vectors import Vector
+
+DIFFERENCES = 3
+"""Differences of a cell that are told."""
 
 Tell = Callable[[str, int, int], None]
 
@@ -41,6 +46,9 @@ class Plan:
     known: tuple[Known, ...] = ()
     expectations: Expectations = field(factory=Expectations)
     """What is known of the vectors that read golden tables."""
+
+    golden_run: Run | None = None
+    """A run of the vectors, so that golden tables need not be read again."""
 
     jobs: int = 2
     """Adapters that work at once."""
@@ -132,51 +140,90 @@ def _write(session: _Session, plan: Plan, tell: Tell) -> tuple[list[MadeTable], 
     return tables, time.monotonic() - began
 
 
+@frozen
+class _Reading:
+    """What became of one reading of a table."""
+
+    vector: Vector
+    state: State
+    reason: str = ""
+    differences: tuple[dict[str, Any], ...] = field(default=(), hash=False)
+    known: str = ""
+
+    @property
+    def is_current(self) -> bool:
+        """Whether it is of the table as it is."""
+        return not self.vector.args.keys() & set(TIMES)
+
+
 def _read(session: _Session, tables: Sequence[MadeTable], plan: Plan, tell: Tell) -> tuple[list[Cell], float]:
     """The cells of one consumer."""
     began = time.monotonic()
-    if session.adapter is None or session.started is None:
-        return [], 0.0
-    name, started = session.participant.name, session.started
-    asked = [(table, vector) for table in tables for vector in table.cases]
-    verdicts: dict[tuple[str, str], list[tuple[Vector, Verdict]]] = defaultdict(list)
-    known: dict[tuple[str, str], list[str]] = defaultdict(list)
-    expected = plan.expectations.of(name, started)
-    answers = _answers(session.adapter, started, [vector for _, vector in asked])
-    for done, ((table, vector), answer) in enumerate(zip(asked, answers, strict=True), 1):
-        verdict, key = judge(vector, answer), (table.producer, table.name)
-        verdicts[key].append((vector, verdict))
-        if table.producer.startswith(GOLDEN):
-            known[key].append(expected.status(vector, verdict)[1])
-        tell(f"{name} reads", done, len(asked))
-    cells = [_cell(name, table, verdicts[table.producer, table.name], known[table.producer, table.name])
-             for table in tables]  # fmt: skip
+    name = session.participant.name
+    found = dict(_replayed(name, tables, plan.golden_run))
+    left = [table for table in tables if (table.producer, table.name) not in found]
+    if session.adapter is not None and session.started is not None:
+        found |= _asked(session.adapter, session.started, left, plan, tell)
+    cells = [_cell(name, table, found[key]) for table in tables if (key := (table.producer, table.name)) in found]
     return cells, time.monotonic() - began
 
 
-def _answers(adapter: Adapter, started: Started, vectors: Sequence[Vector]) -> list[Answer]:
+def _asked(
+    adapter: Adapter, started: Started, tables: Sequence[MadeTable], plan: Plan, tell: Tell
+) -> dict[tuple[str, str], list[_Reading]]:
+    asked = [(table, vector) for table in tables for vector in table.cases]
+    expected = plan.expectations.of(adapter.name, started)
+    found: dict[tuple[str, str], list[_Reading]] = defaultdict(list)
+    answers = _answers(adapter, started, [vector for _, vector in asked])
+    for done, ((table, vector), answer) in enumerate(zip(asked, answers, strict=True), 1):
+        verdict = judge(vector, answer)
+        known = expected.status(vector, verdict)[1] if table.producer.startswith(GOLDEN) else ""
+        differences = tuple(map(difference_json, verdict.differences[:DIFFERENCES]))
+        found[table.producer, table.name].append(
+            _Reading(vector, state_of(verdict.outcome, verdict.got), verdict.reason, differences, known)
+        )
+        tell(f"{adapter.name} reads", done, len(asked))
+    return found
+
+
+def _answers(adapter: Adapter, started: Started, vectors: Sequence[Vector]) -> Iterator[Answer]:
+    """The answers, in order; what the adapter says it does not have is not asked."""
     told = [undeclared(started, vector) for vector in vectors]
     answers = adapter.ask(
         Request(vector.operation.name, vector.args)
         for vector, unsupported in zip(vectors, told, strict=True)
         if unsupported is None
     )
-    return [unsupported or next(answers) for unsupported in told]
+    for unsupported in told:
+        yield unsupported or next(answers)
 
 
-def _cell(consumer: str, table: MadeTable, verdicts: list[tuple[Vector, Verdict]], known: list[str]) -> Cell:
-    """One cell, of all states of the table the worst; what is bad is known when all that is bad is."""
-    states = [state_of(verdict) for _, verdict in verdicts]
-    current = next((n for n, (one, _) in enumerate(verdicts) if not one.args.keys() & set(TIMES)), len(states) - 1)
-    vector, verdict = verdicts[place := worst(states, current)]
-    bad = [reason for state, reason in zip(states, known, strict=False) if state.is_bad]
+def _replayed(
+    consumer: str, tables: Sequence[MadeTable], run: Run | None
+) -> Iterator[tuple[tuple[str, str], list[_Reading]]]:
+    """The golden tables that a run of the vectors has all readings of."""
+    results = {} if run is None else {result.id: result for result in run.results_of(consumer)}
+    for table in tables:
+        if table.producer.startswith(GOLDEN) and all(vector.id in results for vector in table.cases):
+            yield (table.producer, table.name), [_of_result(vector, results[vector.id]) for vector in table.cases]
+
+
+def _of_result(vector: Vector, result: Result) -> _Reading:
+    state = state_of(result.outcome, result.got or {})
+    return _Reading(vector, state, result.reason, result.differences[:DIFFERENCES], result.deviation)
+
+
+def _cell(consumer: str, table: MadeTable, readings: list[_Reading]) -> Cell:
+    """One cell: of what is bad the worst, else the table as it is; what is bad is known when all that is bad is."""
+    current = next((place for place, one in enumerate(readings) if one.is_current), len(readings) - 1)
+    chosen = readings[worst([one.state for one in readings], current)]
     return Cell(
         producer=table.producer,
         consumer=consumer,
         table=table.name,
-        state=states[place],
-        case=vector.id if states[place] is not State.RIGHT else "",
-        reason=verdict.reason,
-        differences=tuple(map(difference_json, verdict.differences[:3])),
-        known=known[place] if bad and all(bad) else "",
+        state=chosen.state,
+        case=chosen.vector.id if chosen.state is not State.RIGHT else "",
+        reason=chosen.reason,
+        differences=chosen.differences,
+        known=chosen.known if all(one.known for one in readings if one.state.is_bad) else "",
     )

@@ -1,0 +1,36 @@
+"""Producers and consumers that are each wrong in one way, for tests of the matrix and of the laws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from conformance.adapters import reference
+from conformance.adapters.asking import InProcess
+from conformance.runner import Target
+from conformance.smoke import faults, with_fault
+
+Arguments = dict[str, Any]
+Operation = Callable[[Arguments], Any]
+Wrong = Callable[[Arguments, Operation], Any]
+
+
+def adapter(name: str = "planted", **wrong: Wrong) -> InProcess:
+    """The reference, with some operations answered otherwise: ``table_read`` and ``table_write``."""
+    operations = reference.operations()
+    for given, change in wrong.items():
+        operation = given.replace("_", ".")
+        right = operations[operation]
+        operations[operation] = lambda arguments, change=change, right=right: change(arguments, right)  # type: ignore[misc]
+    return InProcess(name, reference.implementation(), operations, reference.REFUSALS)
+
+
+def planted(name: str = "planted", **wrong: Wrong) -> Target:
+    """Such an adapter as a target."""
+    return Target(name, lambda: adapter(name, **wrong))
+
+
+def smoke(name: str) -> Target:
+    """An adapter of the smoke kit as a target."""
+    operations = with_fault(reference.operations(), faults()[name])
+    return Target(name, lambda: InProcess(name, reference.implementation(), operations, reference.REFUSALS))

@@ -1,0 +1,285 @@
+"""The matrix over golden tables: planted consumers are caught, and what is known is told apart."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from planted import planted, smoke
+
+from conformance import expectations, vectors
+from conformance.adapters.serve import Invalid, Unsupported
+from conformance.cli import main
+from conformance.failures import ExitStatus, NotExamined, UsageError
+from conformance.matrix import results
+from conformance.matrix.cells import Cell, Matrix, State
+from conformance.matrix.golden import golden_tables
+from conformance.matrix.known import Known, apply_known, load_known
+from conformance.matrix.running import Plan, run_matrix
+from conformance.matrix.summary import by_feature, by_producer, reproduce
+from conformance.reports import matrix_markdown, matrix_page, matrix_terminal
+from conformance.results import read as read_run
+from conformance.runner import Target
+
+VECTORS = vectors.load(vectors.shipped())
+TABLES = ("position-deletes-parquet", "types-v2-parquet", "branches-and-tags", "row-lineage-parquet", "nested-parquet")
+HEADER = {"matrix": 1, "tool": "0", "started": "2026-01-01T00:00:00+00:00", "command": ["matrix"]}
+
+
+def _run(folder: Path, *consumers: Target, tables: Sequence[str] = TABLES, **more: Any) -> Matrix:
+    golden = tuple(golden_tables(VECTORS, tables))
+    assert len(golden) == len(tables)
+    return run_matrix(Plan((), consumers, (), golden, folder, **more), HEADER)
+
+
+def _states(matrix: Matrix) -> dict[str, State]:
+    return {cell.table: cell.state for cell in matrix.cells}
+
+
+def test_the_reference_reads_all_golden_tables(tmp_path: Path) -> None:
+    golden = tuple(golden_tables(VECTORS))
+    matrix = run_matrix(Plan((), (planted("reference"),), (), golden, tmp_path), HEADER)
+    assert len(matrix.cells) == len(golden) > 90
+    assert {cell.state for cell in matrix.cells} == {State.RIGHT}
+    assert matrix.exit_status is ExitStatus.CONFORMANT
+    features = set(by_feature(matrix).rows)
+    assert features >= {
+        "position deletes", "equality deletes", "deletion vectors", "row lineage", "branches", "tags", "nested types",
+        "partition bucket", "partition evolution", "initial defaults", "promoted types", "name mapping", "type variant",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("fault", "table"),
+    [
+        ("rows-one-lost", "types-v2-parquet"),
+        ("rows-one-twice", "types-v2-parquet"),
+        ("rows-snapshot-ignored", "position-deletes-parquet"),
+        ("rows-with-null-lost", "types-v2-parquet"),
+        ("rows-uuid-without-hyphens", "types-v2-parquet"),
+        ("rows-null-list-as-empty", "nested-parquet"),
+    ],
+)
+def test_a_planted_consumer_is_caught(fault: str, table: str, tmp_path: Path) -> None:
+    matrix = _run(tmp_path, smoke(fault))
+    assert _states(matrix)[table] is State.WRONG
+    assert matrix.exit_status is ExitStatus.FAILURES
+    cell = next(cell for cell in matrix.cells if cell.table == table)
+    assert cell.case.startswith(f"read-{table}")
+    assert cell.differences or "column" in cell.reason
+    assert reproduce(cell).endswith(f"--script {table} --consumer {fault}")
+
+
+def _refuses(args: dict[str, Any], right: Any) -> Any:
+    if "uuid" in args["types"].values():
+        raise Invalid("no uuids here")
+    return right(args)
+
+
+def _has_no_past(args: dict[str, Any], right: Any) -> Any:
+    if "snapshot" in args:
+        raise Unsupported("no time travel")
+    return right(args)
+
+
+def _has_only_the_past(args: dict[str, Any], right: Any) -> Any:
+    if "snapshot" not in args:
+        raise Unsupported("no present")
+    return right(args)
+
+
+def test_states_are_told_apart(tmp_path: Path) -> None:
+    assert _states(_run(tmp_path, planted(table_read=_refuses)))["types-v2-parquet"] is State.REFUSES
+    assert set(_states(_run(tmp_path, planted(table_read=_has_no_past))).values()) == {State.RIGHT}
+    assert set(_states(_run(tmp_path, planted(table_read=_has_only_the_past))).values()) == {State.CANNOT}
+
+
+def test_an_adapter_that_cannot_be_started_leaves_the_rest(tmp_path: Path) -> None:
+    def absent() -> Any:
+        raise NotExamined("not installed")
+
+    matrix = _run(tmp_path, Target("absent", absent), planted())
+    assert matrix.exit_status is ExitStatus.NOT_EXAMINED
+    assert {cell.consumer for cell in matrix.cells} == {"planted"}
+    assert "absent: not run: not installed" in matrix_terminal.render(matrix)
+    assert "absent: not run: not installed" in matrix_page.render(matrix)
+
+
+def test_deviations_of_vectors_are_those_of_golden_cells(tmp_path: Path) -> None:
+    ids = [vector.id for table in golden_tables(VECTORS, ["types-v2-parquet"]) for vector in table.cases]
+    deviation = expectations.Deviation("planted", tuple(ids), "uuids are not there yet")
+    known = expectations.Expectations((deviation,))
+    matrix = _run(tmp_path, planted(table_read=_refuses), tables=["types-v2-parquet"], expectations=known)
+    assert [cell.known for cell in matrix.cells] == ["uuids are not there yet"]
+    assert matrix.exit_status is ExitStatus.CONFORMANT
+    some = expectations.Expectations((expectations.Deviation("planted", tuple(ids[:1]), "one of them"),))
+    matrix = _run(tmp_path, planted(table_read=_refuses), tables=["types-v2-parquet"], expectations=some)
+    assert matrix.exit_status is ExitStatus.FAILURES
+
+
+def test_a_run_of_the_vectors_is_not_done_again(tmp_path: Path) -> None:
+    faulty = f"{sys.executable} -m conformance.smoke rows-one-lost"
+    file = tmp_path / "run.jsonl"
+    assert main(["run", "--adapter", faulty, "-k", "types-v2-parquet or nested-parquet", "--results", str(file)]) == 1
+    golden = {"golden_run": read_run(file), "tables": ["nested-parquet", "types-v2-parquet"]}
+    matrix = _run(
+        tmp_path, planted(faulty, table_read=lambda _args, _right: pytest.fail("it is asked again")), **golden
+    )
+    assert _states(matrix) == {"nested-parquet": State.WRONG, "types-v2-parquet": State.WRONG}
+    asked = _run(tmp_path, smoke("rows-one-lost"), tables=golden["tables"])
+    assert [(one.case, one.reason, one.differences) for one in matrix.cells] == [
+        (one.case, one.reason, one.differences) for one in asked.cells
+    ]
+
+
+# What is known of written tables
+
+
+def _matrix(*cells: Cell) -> Matrix:
+    from conformance.matrix.cells import Participant
+
+    found = Matrix(dict(HEADER), cells=list(cells))
+    found.participants = [Participant("duckdb", "duckdb", "1.5.5", reads=True), Participant("pyiceberg", writes=True)]
+    return found
+
+
+CELL = Cell("pyiceberg", "duckdb", "appends-v2-parquet", State.WRONG, "current", "the answer differs")
+
+
+def _known(**more: Any) -> Known:
+    said = {"role": "cell", "who": "duckdb", "tables": ("appends-*",), "state": "wrong", "reason": "because", **more}
+    return Known(**said)
+
+
+def test_a_known_cell_does_not_fail_the_run() -> None:
+    matrix = _matrix(CELL)
+    apply_known(matrix, [_known(versions=("1.5.5",), producers=("py*",), says="differs")])
+    assert (matrix.new_cells, matrix.unmet) == ([], [])
+    assert matrix.cells[0].known == "because"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"who": "polars"}, {"versions": ("1.5.4",)}, {"producers": ("iceberg-*",)}, {"tables": ("merge-*",)},
+     {"role": "table"}],
+)  # fmt: skip
+def test_an_entry_about_something_else_explains_nothing(other: dict[str, Any]) -> None:
+    matrix = _matrix(CELL)
+    apply_known(matrix, [_known(**other)])
+    assert matrix.new_cells == [CELL]
+    assert matrix.unmet == []
+
+
+@pytest.mark.parametrize(("other", "told"), [({"state": "crashes"}, "the answer differs"), ({"says": "no"}, "differs")])
+def test_a_cell_that_is_otherwise_than_stated_is_new(other: dict[str, Any], told: str) -> None:
+    matrix = _matrix(CELL)
+    apply_known(matrix, [_known(**other)])
+    assert matrix.new_cells == [CELL]
+    assert told in matrix.unmet[0]
+
+
+def test_a_deviation_that_is_over_is_told() -> None:
+    right = Cell("pyiceberg", "duckdb", "appends-v2-parquet", State.RIGHT)
+    matrix = _matrix(right)
+    apply_known(matrix, [_known()])
+    assert matrix.unmet == ["/cell/0: duckdb and appends-v2-parquet of pyiceberg, wrong: it is right now"]
+
+
+def test_two_entries_about_one_cell_are_refused() -> None:
+    with pytest.raises(UsageError, match="both speak of"):
+        apply_known(_matrix(CELL), [_known(), _known(tables=("*",))])
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("cell = 1", "broken known deviations"),
+        ("[[cell]]\nconsumer = 'x'", "required"),
+        ("[[table]]\nproducer='x'\ntables=['appends-*']\nstate='right'\nreason='r'", "state"),
+        ("[[cell]]\nconsumer='x'\ntables=['no-such-*']\nstate='wrong'\nreason='r'", "no script makes"),
+        ("[[cell", "broken known deviations"),
+    ],
+)
+def test_broken_files_of_known_deviations_are_told(text: str, told: str, tmp_path: Path) -> None:
+    path = tmp_path / "known.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match=told):
+        load_known(path, {"appends-v2-parquet"})
+    with pytest.raises(UsageError, match="cannot be read"):
+        load_known(tmp_path / "absent.toml")
+
+
+# Files and reports
+
+
+def test_results_are_read_as_they_were_written(tmp_path: Path) -> None:
+    matrix = _run(tmp_path, smoke("rows-one-lost"), planted())
+    path = tmp_path / "matrix.jsonl"
+    results.write(matrix, path)
+    again = results.read(path)
+    assert results.lines(again) == results.lines(matrix)
+    assert again.cells == matrix.cells
+    assert matrix_terminal.render(again) == matrix_terminal.render(matrix)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join([lines[1], *lines]), encoding="utf-8")
+    with pytest.raises(UsageError, match="begins with its header"):
+        results.read(path)
+    path.write_text('{"kind": "cell"}', encoding="utf-8")
+    with pytest.raises(UsageError, match="not a line of a matrix"):
+        results.read(path)
+
+
+def test_reports_tell_counts_differences_and_commands(tmp_path: Path) -> None:
+    matrix = _run(tmp_path, smoke("rows-one-lost"), planted())
+    counts = by_producer(matrix).cell("golden/iceberg-java@1.12.0", "rows-one-lost")
+    assert counts["wrong"] >= 4
+    for text in (matrix_terminal.render(matrix), matrix_markdown.render(matrix)):
+        assert "iceberg-conformance matrix --producer golden --script nested-parquet --consumer rows-one-lost" in text
+        assert "/rows/" in text
+        assert "position deletes" in text
+    page = matrix_page.render(matrix)
+    assert "golden/iceberg-java@1.12.0" in page
+    assert "http" not in page.replace("http-equiv", "")
+    payload = matrix_page.payload(matrix)
+    assert all(len(table["cells"]) == 2 for table in payload["tables"])
+
+
+def test_nothing_of_a_table_becomes_markup(tmp_path: Path) -> None:
+    matrix = _run(tmp_path, planted(), tables=["nested-parquet"])
+    matrix.header["tool"] = "<script>alert(1)</script>"
+    matrix.unmet.append("<script>alert(2)</script>")
+    assert "<script>alert" not in matrix_page.render(matrix)
+
+
+def test_the_command_reproduces_a_wrong_cell(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    faulty = f"{sys.executable} -m conformance.smoke rows-one-lost"
+    file = tmp_path / "m.jsonl"
+    asked = ["matrix", "--producer", "golden", "--script", "nested-parquet", "--consumer", faulty]
+    assert main([*asked, "--results", str(file), "--format", "json"]) == 1
+    told = capsys.readouterr()
+    document = json.loads(told.out)
+    assert [cell["state"] for cell in document["cells"]] == ["wrong"]
+    assert "new differences" in told.err
+    assert main(["matrix", "--from", str(file), "--report", "markdown"]) == 1
+    assert "nested-parquet" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [["--script", "no-such-table"], ["--report", "paper"], ["--report", "html", "--report", "markdown"],
+     ["--consumer", "nobody"], ["--from", "/no/such/file"], ["--jobs", "0"]],
+)  # fmt: skip
+def test_the_command_refuses_what_makes_no_sense(wrong: list[str]) -> None:
+    assert main(["matrix", *wrong]) in (2, 5)
+
+
+def test_scripts_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["matrix", "--list", "--script", "appends"]) == 0
+    assert "appends-v3-orc" in capsys.readouterr().out
+    assert main(["matrix", "--list", "--script", "appends-v2-avro", "--format", "json"]) == 0
+    (listed,) = json.loads(capsys.readouterr().out)
+    assert listed["script"]["operations"][0]["properties"] == {"write.format.default": "avro"}
