@@ -44,13 +44,28 @@ def index(name: str, source: Path | None = None) -> dict[str, Any]:
     """
     path = (source or shipped()) / FOLDER / name / INDEX
     try:
-        read = parse_json(path.read_bytes())
+        data = path.read_bytes()
     except OSError as error:
         raise UsageError(f"there is no golden table {name!r}: {path}: {error.strerror}") from None
+    return checked_index(data, path)
+
+
+def checked_index(data: bytes, path: object) -> dict[str, Any]:
+    """The index that a file holds; its files are below the folder that it lies in.
+
+    Raises:
+        UsageError: it is no index, or names a file elsewhere.
+    """
+    try:
+        read = parse_json(data)
     except ValueError as error:
         raise UsageError(f"{path}: broken index: {error}") from None
     if not isinstance(read, dict) or not isinstance(read.get("files"), dict):
         raise UsageError(f"{path}: broken index: it has no files")
+    for name, sha256 in read["files"].items():
+        parts = PurePosixPath(name).parts
+        if not parts or PurePosixPath(name).is_absolute() or ".." in parts or "\0" in name or type(sha256) is not str:
+            raise UsageError(f"{path}: broken index: {name!r} is no file of the table")
     return read
 
 
@@ -161,8 +176,6 @@ def _put(kept: Path, place: Path, files: dict[str, str]) -> None:
 
 def _copy(kept: Path, made: Path, name: str, sha256: str) -> None:
     relative = PurePosixPath(name)
-    if relative.is_absolute() or ".." in relative.parts:
-        raise UsageError(f"{kept / INDEX}: broken index: {name!r} is no file of the table")
     try:
         data = (kept / relative).read_bytes()
     except OSError as error:

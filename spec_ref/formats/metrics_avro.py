@@ -11,7 +11,7 @@ from typing import Any
 from spec_ref.errors import violation
 from spec_ref.formats.avro_container import SCHEMA_KEY, Container, open_container
 from spec_ref.formats.avro_schema import from_avro, value_reader
-from spec_ref.formats.avro_types import AvroType, Record, parse_schema
+from spec_ref.formats.avro_types import Record, parse_schema
 from spec_ref.formats.avro_values import decode_all
 from spec_ref.formats.metrics import TRUNCATED, FileMetrics, MetricsMode, metrics_of_rows
 from spec_ref.records import evolve
@@ -29,14 +29,13 @@ def avro_metrics(data: bytes, mode: MetricsMode = TRUNCATED) -> FileMetrics:
     container = open_container(data, REQUIREMENT)
     schema = parse_schema(container.metadata[SCHEMA_KEY], REQUIREMENT)
     struct = from_avro(schema)
-    if not isinstance(struct, StructType):
+    if not isinstance(schema, Record) or not isinstance(struct, StructType):  # a union of one record is none
         raise violation(REQUIREMENT, "the objects of a data file are records", found=str(struct), expected="a record")
     made = metrics_of_rows(struct, _rows(container, schema, struct), mode)
     return evolve(made, file_size_in_bytes=len(data))
 
 
-def _rows(container: Container, schema: AvroType, struct: StructType) -> Iterator[Mapping[int, Any]]:
-    assert isinstance(schema, Record)
+def _rows(container: Container, schema: Record, struct: StructType) -> Iterator[Mapping[int, Any]]:
     read = value_reader(schema, struct)
     assert read is not None
     first = 0

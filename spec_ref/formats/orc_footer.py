@@ -220,6 +220,8 @@ def _stripes(data: bytes) -> Iterator[Stripe]:
                 sizes[stream.column] = sizes.get(stream.column, 0) + stream.length
         encodings = tuple(_number(_fields(encoding), 1) for encoding in footer.get(2, []))
         timezone = footer.get(3, [b""])[-1]
+        if not isinstance(timezone, bytes):
+            raise _broken("the time zone of a stripe is no text", timezone)
         yield Stripe(offset, sizes, _number(stripe, 5), tuple(streams), encodings, timezone.decode("utf-8", "replace"))
 
 

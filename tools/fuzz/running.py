@@ -1,0 +1,166 @@
+"""The loop of a fuzzer: inputs one after the other, each within bounds on time and memory.
+
+Each target runs in a process of its own, so that one that is ended by the system is a finding and not the end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import random
+import resource
+import select
+import signal
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import FrameType
+
+from tools.fuzz.targets import Target
+
+SECONDS = 5
+"""Seconds of processor time that one input may take."""
+
+MEMORY = 4 << 30
+"""Bytes of address space that a process may have, its libraries and its seeds included."""
+
+MOST_FINDINGS = 20
+"""Findings of one target after which it is left, as each costs time."""
+
+
+class TooSlow(BaseException):
+    """An input took too long; no reader may take it for an error of its own."""
+
+
+@dataclass
+class Finding:
+    """An input that a reader did not answer or refuse as it documents."""
+
+    target: str
+    data: bytes
+    error: str
+    """The kind of the error and where it was raised; one finding is kept for each."""
+
+    told: str = ""
+
+
+@dataclass
+class Outcome:
+    """What a run of one target came to."""
+
+    target: str
+    inputs: int = 0
+    seconds: float = 0.0
+    findings: list[Finding] = field(default_factory=list)
+
+
+class Watch:
+    """Interrupts an input that takes more than its time."""
+
+    def __init__(self, seconds: float = SECONDS) -> None:
+        self.ticks = 0
+        self.most = max(1, round(seconds / 0.5))
+        signal.signal(signal.SIGPROF, self._tick)
+        signal.setitimer(signal.ITIMER_PROF, 0.5, 0.5)
+
+    def next(self) -> None:
+        """Another input begins."""
+        self.ticks = 0
+
+    def stop(self) -> None:
+        """No more inputs come."""
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+    def _tick(self, _number: int, _frame: FrameType | None) -> None:
+        self.ticks += 1
+        if self.ticks > self.most:
+            self.ticks = 0
+            raise TooSlow
+
+
+def problem(read: Callable[[bytes], object], data: bytes, watch: Watch) -> str | None:
+    """How a reader fails an input: it raises what it does not document, or takes too long."""
+    watch.next()
+    try:
+        read(data)
+    except TooSlow:
+        return "TooSlow"
+    except Exception as error:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        return (
+            f"{type(error).__name__} in {os.path.basename(last.filename)}:{last.name}:{last.lineno}: {str(error)[:200]}"
+        )
+    return None
+
+
+def fuzz(target: Target, seconds: float, seed: int, memory: int = MEMORY) -> Outcome:
+    """Break inputs for some seconds of processor time; in this process, whose memory is bounded from now on.
+
+    Inputs of which a reader says something new - another refusal, by its message without numbers - are kept to be
+    broken further.
+    """
+    resource.setrlimit(resource.RLIMIT_AS, (memory, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    rng = random.Random(f"{target.name} {seed}")
+    read, kept, watch = target.load(), target.kept(), Watch()
+    outcome, seen, said = Outcome(target.name), set(), set()
+    began = time.process_time()
+    pending = list(kept)
+    while True:
+        if outcome.inputs & 63 == 0 and time.process_time() - began >= seconds and not pending:
+            break
+        data = pending.pop() if pending else target.mutate(rng, kept[int(rng.random() * len(kept))], kept)
+        outcome.inputs += 1
+        watch.next()
+        try:
+            answer = read(data)
+        except BaseException:
+            error = problem(read, data, watch)  # again, so that it is told in one way
+            if error is not None and error.partition(": ")[0] not in seen:
+                seen.add(error.partition(": ")[0])
+                outcome.findings.append(Finding(target.name, data, error))
+                if len(seen) >= MOST_FINDINGS:
+                    break
+            continue
+        if type(answer) is str and len(kept) < 4000:
+            words = answer[:60].translate(_NO_DIGITS)
+            if words not in said:
+                said.add(words)
+                kept.append(data)
+    watch.stop()
+    outcome.seconds = time.process_time() - began
+    return outcome
+
+
+_NO_DIGITS = {ord(digit): None for digit in "0123456789abcdefABCDEF"}
+
+
+def apart(target: Target, seconds: float, seed: int, memory: int = MEMORY) -> Outcome:
+    """As `fuzz`, in a process of its own; that it does not come to an end in time, or dies, is a finding."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        try:
+            told: object = fuzz(target, seconds, seed, memory)
+        except BaseException:
+            told = traceback.format_exc()
+        with contextlib.suppress(BaseException), os.fdopen(writing, "wb") as pipe:
+            pickle.dump(told, pipe)
+        os._exit(0)
+    os.close(writing)
+    parts, until = [], time.monotonic() + 20 * seconds + 120
+    with os.fdopen(reading, "rb", buffering=0) as pipe:
+        while select.select([pipe], [], [], max(0.0, until - time.monotonic()))[0]:
+            part = pipe.read(1 << 20)
+            if not part:
+                break
+            parts.append(part)
+        else:
+            os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    found = pickle.loads(b"".join(parts)) if parts else f"the process ended with status {status}"
+    if isinstance(found, Outcome):
+        return found
+    return Outcome(target.name, findings=[Finding(target.name, b"", "the run broke", str(found))])

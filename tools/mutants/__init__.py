@@ -1,0 +1,14 @@
+"""Mutants of the reference: `spec_ref` with one small thing wrong, each to be killed by vectors or checks alone.
+
+The smoke kit (`conformance.smoke`) changes answers; a mutant changes the code. One that nothing notices is a rule that
+nothing proves::
+
+    make mutants                               # every mutant; prints the score and writes score.toml
+    python -m tools.mutants run hashing        # those whose name has a word in it
+    python -m tools.mutants draw               # draw mutants anew where the code of a module changed
+
+- `table.toml`: written by hand, each a rule of the spec got wrong.
+- `drawn.toml`: drawn by `tools.mutants.drawing` from the syntax trees, some of every module.
+- `equivalent.toml`: those that nothing can tell from the original, and why.
+- `score.toml`: what kills each, and the sums, which tests hold.
+"""

@@ -1,0 +1,433 @@
+"""Where mutants are held against vectors and checks: a forked process for each, in which one module is another.
+
+The process that forks has loaded libraries and read the vectors' files, but nothing of `spec_ref`: what a mutant
+changes is the module as it is imported.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import json
+import os
+import pickle
+import random
+import select
+import signal
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+from tools.mutants.mutant import ROOT, Mutant
+
+LIBRARIES = (
+    "attrs", "cattrs", "cramjam", "decimal", "fastavro", "jiter", "jsonschema_rs", "lz4.frame", "mmh3", "numpy",
+    "pyarrow", "pyarrow.compute", "pyarrow.orc", "pyarrow.parquet", "pyroaring", "sqlite3", "uuid", "zstandard",
+)  # fmt: skip
+TIMEOUT = 300
+"""Seconds after which a mutant that did not come to an end counts as killed: it hangs."""
+
+READING = ("table.read", "scan.plan", "commit.replay")
+"""Operations that take longer than others, and are asked last."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A vector or a check, by what it is and its name."""
+
+    kind: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.name}"
+
+
+Function = tuple[str, str]
+"""A file and the qualified name of a function in it."""
+
+
+@dataclass
+class Coverage:
+    """Which cases run each function, and which functions run while modules are imported."""
+
+    cases: dict[Function, list[str]] = field(default_factory=dict)
+    imported: set[Function] = field(default_factory=set)
+    wrong: list[str] = field(default_factory=list)
+    """Cases that do not come out as they should without any mutation: they prove nothing."""
+
+
+class Preloaded:
+    """What all mutants are held against, read once."""
+
+    def __init__(self) -> None:
+        for name in LIBRARIES:
+            importlib.import_module(name)
+        self.rows: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {}
+        for path in sorted((ROOT / "vectors").glob("*/*.json")):
+            if not path.name.endswith(".schema.json"):
+                content = json.loads(path.read_bytes())
+                for row in content.pop("vectors"):
+                    self.rows[row["id"]] = (str(path), content, row)
+
+    def vectors(self) -> list[str]:
+        """The names of all vectors, in an order that has something of everything early and what is slow last."""
+        names = sorted(self.rows)
+        random.Random(0).shuffle(names)
+        return sorted(names, key=lambda name: self.rows[name][1]["operation"] in READING)
+
+
+# In the process of a mutant
+
+
+class _Changed(importlib.machinery.SourceFileLoader):
+    def __init__(self, name: str, path: str, source: str) -> None:
+        super().__init__(name, path)
+        self.source = source
+
+    def get_code(self, fullname: str) -> CodeType:
+        return compile(self.source, self.path, "exec", dont_inherit=True)
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    def __init__(self, mutant: Mutant) -> None:
+        self.mutant = mutant
+        self.source = mutant.source()
+
+    def find_spec(self, fullname: str, _path: object, _target: object = None) -> importlib.machinery.ModuleSpec | None:
+        if fullname != self.mutant.module:
+            return None
+        path = str(ROOT / self.mutant.file)
+        return importlib.util.spec_from_file_location(fullname, path, loader=_Changed(fullname, path, self.source))
+
+
+class Judges:
+    """The vectors and checks in this process."""
+
+    def __init__(self, preloaded: Preloaded) -> None:
+        from conformance import vectors
+        from conformance.adapters import reference
+
+        self.preloaded = preloaded
+        self.operations = reference.operations()
+        self.refusals = reference.REFUSALS
+        self.load = vectors
+        self._checks: dict[str, dict[str, Callable[[], bool]]] = {}
+
+    def right(self, case: str) -> bool:
+        """Whether a case comes out as it should."""
+        kind, _, name = case.partition(":")
+        return self._vector(name) if kind == "vector" else self.checks(kind)[name]()
+
+    def _vector(self, name: str) -> bool:
+        from conformance.judge import Outcome, judge
+        from conformance.operations import OPERATIONS
+        from conformance.protocol import Ok, Refused, Unsupported
+
+        path, content, row = self.preloaded.rows[name]
+        vector = self.load._vector(Path(path), content, OPERATIONS[content["operation"]], row)
+        from conformance.adapters.serve import encode_answer, perform
+
+        answer = perform(self.operations, vector.operation.name, vector.args, self.refusals)
+        answer = json.loads(encode_answer({"seq": 0, **answer}))  # as it crosses the protocol
+        if "ok" in answer:
+            given: Any = Ok(answer["ok"])
+        elif "error" in answer:
+            given = Refused(answer["error"]["kind"], answer["error"]["message"])
+        else:
+            given = Unsupported(answer["unsupported"])
+        return judge(vector, given).outcome is Outcome.PASSED
+
+    def checks(self, kind: str) -> dict[str, Callable[[], bool]]:
+        """The checks of a kind by name."""
+        if kind not in self._checks:
+            self._checks[kind] = CHECKS[kind]()
+        return self._checks[kind]
+
+
+def _corruptions() -> dict[str, Callable[[], bool]]:
+    """The corruption kit of the validator, and the tables that are valid."""
+    sys.path[:0] = [str(ROOT / "tests" / "validate")]
+    import corruptions
+    from workbench import Workbench
+
+    from conformance.validate.context import Level
+    from conformance.validate.run import Snapshots
+    from spec_ref.findings import Severity
+
+    def found(one: Any) -> bool:
+        with tempfile.TemporaryDirectory() as folder:
+            bench = Workbench(one.table, Path(folder))
+            one.mutate(bench)
+            report = bench.validate(Level(one.level), Snapshots(one.snapshots))
+        errors = {finding.requirement for finding in report.findings if finding.severity is Severity.ERROR}
+        if one.severity == "error":
+            return one.code in errors and errors <= {one.code, *one.also}
+        told = {(finding.requirement, finding.severity.value) for finding in report.findings}
+        return (one.code, one.severity) in told and not errors
+
+    return {one.id: lambda one=one: found(one) for one in corruptions.load()}  # type: ignore[misc]
+
+
+def _tables() -> dict[str, Callable[[], bool]]:
+    """Golden tables: those that engines wrote are valid, the broken ones are not."""
+    from conformance.golden_tables import PLACE, index, names
+    from conformance.validate.context import Level
+    from conformance.validate.local import Local
+    from conformance.validate.run import Snapshots, validate
+    from spec_ref.findings import Severity
+
+    def told(name: str) -> bool:
+        report = validate(str(PLACE / name), Level.ROWS, Local(), Snapshots("all"))
+        errors = [one for one in report.findings if one.severity is Severity.ERROR]
+        return bool(errors) == name.startswith("broken-")
+
+    return {name: lambda name=name: told(name) for name in names() if "engine" in index(name)}  # type: ignore[misc]
+
+
+def _races() -> dict[str, Callable[[], bool]]:
+    """Races of two writers in every order, with a fault, and with a reader."""
+    from conformance.races import suites
+
+    def sound(race: Any) -> bool:
+        return not suites.play(race).explored.found
+
+    races = [
+        *suites.pairs(suites.VERSIONS, ("metastore",)),
+        *suites.pairs((2,), ("file-system",), most_faults=1),
+        *suites.readers((2, 3), ("metastore",)),
+    ]
+    return {str(race): lambda race=race: sound(race) for race in races}  # type: ignore[misc]
+
+
+CHECKS = {"corruption": _corruptions, "table": _tables, "race": _races}
+
+
+def _failing(judges: Judges, cases: Iterable[str]) -> str | None:
+    """The first case that does not come out as it should; an exception is one too."""
+    for case in cases:
+        try:
+            if not judges.right(case):
+                return case
+        except Exception:
+            return case
+    return None
+
+
+# In the process that forks
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    if not os.environ.get("MUTANTS_DEBUG"):
+        os.dup2(nowhere, 2)
+    yield
+
+
+def forked(work: Callable[[], Any], timeout: float = TIMEOUT) -> tuple[str, Any]:
+    """Do some work in a process of its own: ``done`` and what it gave, ``broken`` and a traceback, or ``hangs``."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        try:
+            with _quiet():
+                told = ("done", work())
+        except BaseException:
+            told = ("broken", traceback.format_exc())
+        with os.fdopen(writing, "wb") as pipe:
+            pickle.dump(told, pipe)
+        os._exit(0)
+    os.close(writing)
+    until, parts = time.monotonic() + timeout, []
+    with os.fdopen(reading, "rb", buffering=0) as pipe:
+        while True:
+            ready, _, _ = select.select([pipe], [], [], max(0.0, until - time.monotonic()))
+            if not ready:
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+                return "hangs", None
+            part = pipe.read(1 << 20)
+            if not part:
+                break
+            parts.append(part)
+    os.waitpid(child, 0)
+    return pickle.loads(b"".join(parts)) if parts else ("broken", "the process died")
+
+
+def materialize() -> tuple[str, Any]:
+    """Put the golden tables in their place, in a process of its own as it imports the reference."""
+
+    def work() -> None:
+        from conformance.golden_tables import materialize as put
+
+        put()
+
+    return forked(work)
+
+
+def fight(
+    preloaded: Preloaded, mutant: Mutant, killer: str | None, coverage: Callable[[], Coverage]
+) -> tuple[str, str]:
+    """Hold one mutant against everything that runs what it changes.
+
+    Returns:
+        ``killed`` and by what; ``stillborn`` and why, where it cannot even be imported; ``survived``.
+    """
+    if killer is not None and killer != "hangs":
+        status, found = forked(lambda: _try(preloaded, mutant, [killer]))
+        if status == "done" and found is not None:
+            return "killed", found
+    cases = candidates(preloaded, mutant, coverage())
+    status, found = forked(lambda: _try(preloaded, mutant, cases))
+    if status == "hangs":
+        return "killed", "hangs"
+    if status == "broken":
+        return "stillborn", found.strip().splitlines()[-1]
+    return ("survived", "") if found is None else ("killed", found)
+
+
+def _try(preloaded: Preloaded, mutant: Mutant, cases: Iterable[str]) -> str | None:
+    sys.meta_path.insert(0, _Finder(mutant))
+    judges = Judges(preloaded)
+    importlib.import_module(mutant.module)
+    return _failing(judges, cases)
+
+
+def candidates(preloaded: Preloaded, mutant: Mutant, coverage: Coverage) -> list[str]:
+    """The cases that could kill a mutant: those that run its function, or all where it is outside of one."""
+    function = _function_of(mutant)
+    key = (mutant.file, function or "")
+    mine = coverage.cases.get(key, [])
+    if function is not None and key not in coverage.imported:
+        return mine
+    # What is done while modules are imported may matter to every case, most to those that run the module.
+    first = {case for (file, _), cases in coverage.cases.items() if file == mutant.file for case in cases}
+    every = all_cases(preloaded, coverage)
+    return [*mine, *(case for case in every if case in first), *(case for case in every if case not in first)]
+
+
+def all_cases(preloaded: Preloaded, coverage: Coverage) -> list[str]:
+    """All cases, the quick ones first."""
+    wrong = set(coverage.wrong)
+    vectors = [case for name in preloaded.vectors() if (case := f"vector:{name}") not in wrong]
+    others = sorted({case for cases in coverage.cases.values() for case in cases if not case.startswith("vector:")})
+    return vectors + others
+
+
+def _function_of(mutant: Mutant) -> str | None:
+    """The qualified name of the innermost function at the first changed line, as code objects have it."""
+    import ast
+
+    line = mutant.line()
+    tree = ast.parse((ROOT / mutant.file).read_text(encoding="utf-8"))
+    found: str | None = None
+
+    def search(node: ast.AST, prefix: str) -> None:
+        nonlocal found
+        for child in ast.iter_child_nodes(node):
+            inside = prefix
+            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                if child.lineno <= line <= (child.end_lineno or 0):
+                    if isinstance(child, ast.ClassDef):
+                        inside = f"{prefix}{child.name}."
+                    elif child.body[0].lineno <= line:
+                        found = found or f"{prefix}{child.name}"
+                        return
+                else:
+                    continue
+            search(child, inside)
+
+    search(tree, "")
+    return found
+
+
+def measure(preloaded: Preloaded) -> Coverage:
+    """Run every case once and note the functions that each runs; nothing is cached between cases meanwhile."""
+    status, found = forked(lambda: _measured(preloaded), timeout=3600)
+    if status != "done":
+        raise RuntimeError(f"the cases could not be run: {found}")
+    return found
+
+
+def _measured(preloaded: Preloaded) -> Coverage:
+    functools.lru_cache = _uncached(functools.lru_cache)  # type: ignore[assignment]
+    functools.cache = _uncached(functools.cache)  # type: ignore[assignment]
+    root = f"{ROOT}{os.sep}"
+    inside = f"{root}spec_ref{os.sep}"
+    seen: set[CodeType] = set()
+
+    def trace(frame: Any, event: str, _argument: object) -> None:
+        if event == "call":
+            seen.add(frame.f_code)
+
+    def functions() -> set[Function]:
+        nonlocal seen
+        ran, seen = seen, set()
+        return {
+            (code.co_filename.removeprefix(root), code.co_qualname.split(".<locals>")[0])
+            for code in tuple(ran)
+            if code.co_filename.startswith(inside)
+        }
+
+    threading.setprofile(trace)
+    sys.setprofile(trace)
+    judges = Judges(preloaded)
+    cases = [f"vector:{name}" for name in preloaded.vectors()]
+    cases += [f"{kind}:{name}" for kind in CHECKS for name in judges.checks(kind)]
+    for name in _modules():
+        importlib.import_module(name)
+    coverage = Coverage(imported=functions())
+    for case in cases:
+        right = judges.right(case)
+        ran = functions()
+        if not right:
+            coverage.wrong.append(case)
+            continue
+        for function in ran:
+            coverage.cases.setdefault(function, []).append(case)
+    sys.setprofile(None)
+    return coverage
+
+
+def _modules() -> list[str]:
+    paths = sorted((ROOT / "spec_ref").rglob("*.py"))
+    names = [path.relative_to(ROOT).as_posix().removesuffix(".py").removesuffix("/__init__") for path in paths]
+    return [name.replace("/", ".") for name in names]
+
+
+def _uncached(original: Callable[..., Any]) -> Callable[..., Any]:
+    """In place of `functools.cache` and `functools.lru_cache`: no cache in what mutants change and in what asks it."""
+
+    def decorate(function: Any, given: Callable[[Any], Any]) -> Any:
+        if not function.__module__.startswith(UNCACHED):
+            return given(function)
+
+        @functools.wraps(function)
+        def call(*arguments: Any, **options: Any) -> Any:
+            return function(*arguments, **options)
+
+        call.cache_clear = lambda: None  # type: ignore[attr-defined]
+        return call
+
+    def replacement(*arguments: Any, **options: Any) -> Any:
+        if arguments and callable(arguments[0]):
+            return decorate(arguments[0], original)
+        return lambda function: decorate(function, original(*arguments, **options))
+
+    return replacement
+
+
+UNCACHED = ("spec_ref.", "conformance.validate", "conformance.pipeline", "conformance.adapters", "conformance.races")
