@@ -120,7 +120,7 @@ def _checker(
     else:
         from conformance.validate.local import Local
 
-        made = Local(workers or os.cpu_count() or 1, tell)
+        made = Local(workers or os.cpu_count() or 1, tell, apart=True)
     try:
         yield lambda location: validate_table(location, level, made, snapshots)
     finally:

@@ -186,6 +186,13 @@ class FilesTask:
 
     stop: int
 
+    def smaller(self) -> tuple[FilesTask, ...]:
+        """The two halves; none of the task of one entry."""
+        middle = (self.start + self.stop) // 2
+        if middle == self.start:
+            return ()
+        return FilesTask(self.manifest, self.start, middle), FilesTask(self.manifest, middle, self.stop)
+
 
 @attrs.frozen(eq=False)
 class Members:

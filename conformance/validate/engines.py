@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from conformance.validate.context import Context
-from conformance.validate.emitted import Emitted, Facts
+from conformance.validate.emitted import Emitted, Facts, Findings
 from spec_ref.findings import Finding
 
 T = TypeVar("T")
@@ -26,10 +26,19 @@ class Engine(Protocol):
         ...
 
     def stage(
-        self, context: Context, check: Check, tasks: Sequence[Any], what: str, *, facts: bool = False
-    ) -> list[Emitted]:
+        self, context: Context, check: Check, tasks: Sequence[Any], what: str, *, facts: bool = False,
+        lost: Callable[[Context, Any], Findings] | None = None,
+    ) -> list[Emitted]:  # fmt: skip
         """Run a check on every task; all that it emits but facts, which are kept for `grouped`. Findings are added up,
         so that what comes back does not grow with the files.
+
+        Args:
+            context: the table.
+            check: the check.
+            tasks: what it is run on.
+            what: what the tasks are, for the progress.
+            facts: whether the check emits facts.
+            lost: what is found where a task ends its process; only given for checks whose libraries may do that.
         """
         ...
 

@@ -10,6 +10,7 @@ import attrs
 import numpy as np
 
 from conformance.pipeline.file_access import MAX_FILE_BYTES, FileAccessError, file_size, read_bytes
+from conformance.validate.apart import ENDED
 from conformance.validate.context import Context, FilesTask, Level, ManifestTask
 from conformance.validate.emitted import Emitted, Facts, Findings, Seen
 from conformance.validate.finding import all_of, finding
@@ -85,6 +86,22 @@ def check_files_task(context: Context, task: FilesTask) -> Iterator[Emitted]:
         pass  # an entry that cannot be read: told by the check of the manifest
     yield Findings(tally.findings())
     yield Seen(frozenset(features), frozenset(writers))
+
+
+def file_lost(context: Context, task: FilesTask) -> Findings:
+    """The finding of the one file of a task, whose process ended over it."""
+    opened = load(context, task.manifest)
+    assert not isinstance(opened, Finding)
+    for entry, _ in _entries(opened[1], task):
+        code = _DAMAGED[entry.data_file.file_format]
+        return Findings((finding(code, ENDED, file=entry.data_file.file_path),))
+    return Findings(())
+
+
+_DAMAGED = {
+    FileFormat.PARQUET: "PQT007", FileFormat.ORC: "ORC008", FileFormat.AVRO: "AVR014", FileFormat.PUFFIN: "PUF001",
+}  # fmt: skip
+"""The requirements that a damaged file of a format breaks."""
 
 
 def _entries(manifest: Manifest, task: FilesTask) -> Iterator[tuple[ManifestEntry, int]]:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
-import multiprocessing
 import os
 import pickle
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
 from typing import IO, Any, TypeVar
 
+from conformance.validate.apart import Apart, Lost, manifest_lost
 from conformance.validate.context import Context
 from conformance.validate.emitted import Emitted, Facts, Findings
 from conformance.validate.engines import Check, CheckBucket, Progress, quiet
-from conformance.validate.finding import finding
 from spec_ref.findings import Finding, Tally
 
 T = TypeVar("T")
@@ -27,35 +23,36 @@ HELD_BYTES = 128 << 20
 FEW_TASKS = 16
 """Fewer are checked in this process: others take a second to start."""
 
-AHEAD = 2
-"""Tasks for each process that are given out before their results are taken."""
-
 
 class Local:
     """Runs checks on this machine."""
 
-    def __init__(self, workers: int = 1, progress: Progress = quiet, held_bytes: int = HELD_BYTES) -> None:
+    def __init__(
+        self, workers: int = 1, progress: Progress = quiet, held_bytes: int = HELD_BYTES, *, apart: bool = False
+    ) -> None:
         """Make an engine.
 
         Args:
-            workers: processes; 1 checks in this one.
+            workers: processes; 1 checks in this one, unless `apart`.
             progress: is told of every task that is done.
             held_bytes: how many bytes of facts are held in memory.
+            apart: whether files are always opened in other processes, so that none of them can end this one.
         """
         self.workers = workers
+        self.apart = apart
         self.progress = progress
         self.few_tasks = FEW_TASKS
-        self._pool: ProcessPoolExecutor | None = None
         self._spool = Spool(held_bytes)
 
     def map(self, context: Context, function: Callable[[Context, T], R], tasks: Sequence[T]) -> list[R]:
         return [function(context, task) for task in tasks]
 
     def stage(
-        self, context: Context, check: Check, tasks: Sequence[Any], what: str, *, facts: bool = False
-    ) -> list[Emitted]:
+        self, context: Context, check: Check, tasks: Sequence[Any], what: str, *, facts: bool = False,
+        lost: Lost | None = None,
+    ) -> list[Emitted]:  # fmt: skip
         tally, others = Tally(), list[Emitted]()
-        for done, emitted in enumerate(self._results(context, check, tasks), start=1):
+        for done, emitted in enumerate(self._results(context, check, tasks, lost), start=1):
             for one in emitted:
                 if isinstance(one, Facts):
                     assert facts
@@ -67,38 +64,14 @@ class Local:
             self.progress(what, done, len(tasks))
         return [Findings(tally.findings()), *others]
 
-    def _results(self, context: Context, check: Check, tasks: Sequence[Any]) -> Iterator[Iterable[Emitted]]:
-        if self.workers == 1 or len(tasks) < self.few_tasks:
-            for task in tasks:
-                yield check(context, task)
-            return
-        packed = pickle.dumps(context)
-        left, running = iter(tasks), dict[Future[list[Emitted]], Any]()
-        pool = self._started()
-        for task in itertools.islice(left, self.workers * AHEAD):
-            running[pool.submit(_run, packed, check, task)] = task
-        while running:
-            finished, _ = wait(running, return_when=FIRST_COMPLETED)
-            lost = []
-            for future in finished:
-                try:
-                    yield future.result()
-                except BrokenProcessPool:
-                    lost.append(running[future])
-                del running[future]
-            if lost:  # a library ended its process, and with it the pool: what was under way is done again, one by one
-                lost += [running.pop(future) for future in list(running)]
-                self._pool = None
-                for task in lost:
-                    yield _alone(packed, check, task)
-                pool = self._started()
-            for task in itertools.islice(left, self.workers * AHEAD - len(running)):
-                running[pool.submit(_run, packed, check, task)] = task
-
-    def _started(self) -> ProcessPoolExecutor:
-        if self._pool is None:
-            self._pool = _new_pool(self.workers)
-        return self._pool
+    def _results(
+        self, context: Context, check: Check, tasks: Sequence[Any], lost: Lost | None
+    ) -> Iterator[Iterable[Emitted]]:
+        apart = lost is not None and self.apart
+        if apart or (self.workers > 1 and len(tasks) >= self.few_tasks):
+            workers = min(self.workers, len(tasks))
+            return Apart(context, check, workers, lost or manifest_lost).results(tasks) if tasks else iter(())
+        return (check(context, task) for task in tasks)
 
     def grouped(self, check: CheckBucket) -> list[tuple[Finding, ...]]:
         made = []
@@ -118,43 +91,7 @@ class Local:
         self._spool = made
 
     def close(self) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
         self._spool.clear()
-
-
-def _new_pool(workers: int) -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn"), initializer=_start)
-
-
-def _alone(packed: bytes, check: Check, task: Any) -> list[Emitted]:
-    """The check of one task in a process of its own; a finding where the process does not live through it."""
-    with _new_pool(1) as pool:
-        try:
-            return pool.submit(_run, packed, check, task).result()
-        except BrokenProcessPool:
-            message = "reading this, or a file that it lists, ended the process: it is damaged in a way not known here"
-            manifest = getattr(task, "manifest", task)
-            path = f"/{task.start}" if hasattr(task, "start") else ""
-            return [Findings((finding("MAN001", message, file=str(getattr(manifest, "location", task)), path=path),))]
-
-
-_UNPACKED: dict[bytes, Context] = {}
-
-
-def _start() -> None:
-    """Leave an interrupt to the process that was asked."""
-    import signal
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def _run(packed: bytes, check: Check, task: Any) -> list[Emitted]:
-    context = _UNPACKED.get(packed)
-    if context is None:
-        _UNPACKED.clear()
-        context = _UNPACKED[packed] = pickle.loads(packed)  # noqa: S301 - our own bytes, from the parent process
-    return list(check(context, task))
 
 
 class Spool:

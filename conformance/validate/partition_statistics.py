@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from conformance.pipeline.file_access import FileAccessError, file_size, open_input
+from conformance.validate.apart import ENDED
 from conformance.validate.context import Context, ManifestTask, Members
 from conformance.validate.emitted import Emitted, Facts, Findings, StatisticsRead
 from conformance.validate.finding import all_of, finding
@@ -181,6 +182,12 @@ def check_partition_statistics_task(context: Context, task: PartitionStatisticsT
     except SpecError as error:
         tally.add(all_of([error.violation], file=location))
     yield Findings(tally.findings())
+
+
+def statistics_lost(context: Context, task: PartitionStatisticsTask) -> Findings:
+    """The finding of a file whose process ended over it."""
+    location = task.statistics.statistics_path
+    return Findings((finding("PQT007" if _format(location) is FileFormat.PARQUET else "ORC008", ENDED, file=location),))
 
 
 _MAGIC = {b"PAR1": FileFormat.PARQUET, b"ORC": FileFormat.ORC, b"Obj\x01": FileFormat.AVRO}

@@ -14,7 +14,7 @@ from conformance.validate.context import Context, FilesTask, Level, ManifestTask
 from conformance.validate.cross_files import check_bucket
 from conformance.validate.emitted import Emitted, Facts, Findings, ManifestSums, Seen, StatisticsRead
 from conformance.validate.engines import Engine
-from conformance.validate.files import check_files_task
+from conformance.validate.files import check_files_task, file_lost
 from conformance.validate.finding import finding
 from conformance.validate.manifest_lists import Listed, check_list, list_tasks, manifest_tasks
 from conformance.validate.manifests import check_manifest_task
@@ -22,6 +22,7 @@ from conformance.validate.partition_statistics import (
     PartitionStatisticsTask,
     check_partition_statistics_task,
     partition_statistics_tasks,
+    statistics_lost,
 )
 from conformance.validate.readability import features_of
 from conformance.validate.row_ids import ROWS_A_BUCKET, check_ids, live_ids
@@ -33,7 +34,7 @@ from spec_ref.table_metadata import TableMetadata, check_metadata, read_metadata
 from spec_ref.table_metadata.files import MAX_METADATA_BYTES
 
 FILES_AT_ONCE = 64
-"""Files of one task."""
+"""The most files of one task; fewer where they have many rows, which may all emit facts."""
 
 ENTRIES_A_BUCKET = 100_000
 """About how many entries rules over several files look at together."""
@@ -194,9 +195,10 @@ class _Deep:
         counting = partition_statistics_tasks(context, checked) if context.level.includes(Level.FILES) else ()
         self.context = context = attrs.evolve(context, counts_partitions=bool(counting))
         sums = self._sums(self.engine.stage(context, check_manifest_task, tasks, "manifests", facts=True))
-        self._sums(
-            self.engine.stage(context, check_partition_statistics_task, counting, "partition statistics", facts=True)
+        emitted = self.engine.stage(
+            context, check_partition_statistics_task, counting, "partition statistics", facts=True, lost=statistics_lost
         )
+        self._sums(emitted)
         members = self._compared(members, counting, sums)
         self.manifests = sum(task.checked for task in tasks)
         locations = {task.number: task.location for task in tasks}
@@ -207,10 +209,10 @@ class _Deep:
         if context.level.includes(Level.FILES):
             files = list(_files_tasks(tasks, sums))
             context = attrs.evolve(context, id_buckets=_id_buckets(sums.values()))
-            self._sums(self.engine.stage(context, check_files_task, files, "files", facts=True))
+            self._sums(self.engine.stage(context, check_files_task, files, "files", facts=True, lost=file_lost))
             self.engine.regrouped(functools.partial(live_ids, context, members))
-            for found in self.engine.grouped(functools.partial(check_ids, context, members)):
-                self.tally.add(found)
+            for twice in self.engine.grouped(functools.partial(check_ids, context, members)):
+                self.tally.add(twice)
             self._sums(
                 self.engine.stage(context, check_statistics_task, statistics_tasks(context, checked), "statistics")
             )
@@ -281,5 +283,8 @@ def _id_buckets(sums: Iterable[ManifestSums]) -> int:
 def _files_tasks(tasks: Sequence[ManifestTask], sums: dict[int, ManifestSums]) -> Iterator[FilesTask]:
     for task in tasks:
         if task.checked and task.number in sums:
-            for start in range(0, sums[task.number].entries, FILES_AT_ONCE):
-                yield FilesTask(task, start, start + FILES_AT_ONCE)
+            counted = sums[task.number]
+            rows_of_a_file = max(counted.live.records, 0) // max(counted.live.data_files, 1)
+            files = max(min(FILES_AT_ONCE, ROWS_A_BUCKET // max(rows_of_a_file, 1)), 1)
+            for start in range(0, counted.entries, files):
+                yield FilesTask(task, start, min(start + files, counted.entries))

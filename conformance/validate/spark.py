@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from pyspark import RDD, StorageLevel
 from pyspark.sql import SparkSession
 
+from conformance.validate.apart import Apart, Lost
 from conformance.validate.context import Context
 from conformance.validate.emitted import Emitted, Facts, Findings
 from conformance.validate.engines import Check, CheckBucket, Progress, quiet
@@ -59,13 +60,14 @@ class Spark:
         return list(rdd.map(lambda task: function(known.value, task)).collect())
 
     def stage(
-        self, context: Context, check: Check, tasks: Sequence[Any], what: str, *, facts: bool = False
-    ) -> list[Emitted]:
+        self, context: Context, check: Check, tasks: Sequence[Any], what: str, *, facts: bool = False,
+        lost: Lost | None = None,
+    ) -> list[Emitted]:  # fmt: skip
         if not tasks:
             return []
         known = self.context.broadcast(context)
         rdd = self.context.parallelize(tasks, self._partitions(len(tasks)))
-        emitted: RDD[Emitted] = rdd.mapPartitions(lambda part: _run(known.value, check, part))
+        emitted: RDD[Emitted] = rdd.mapPartitions(lambda part: _run(known.value, check, part, lost))
         if facts:
             emitted = emitted.persist(StorageLevel.MEMORY_AND_DISK)
             self._kept.append(emitted)
@@ -104,11 +106,16 @@ class Spark:
             self.session.stop()
 
 
-def _run(context: Context, check: Check, tasks: Iterable[Any]) -> Iterator[Emitted]:
+def _run(context: Context, check: Check, tasks: Iterable[Any], lost: Lost | None) -> Iterator[Emitted]:
     """Check the tasks of a partition; their findings come as one."""
     tally = Tally()
-    for task in tasks:
-        for emitted in check(context, task):
+    results: Iterable[Iterable[Emitted]] = (
+        (check(context, task) for task in tasks)
+        if lost is None
+        else Apart(context, check, 1, lost).results(tasks)  # a worker that ends would end the job
+    )
+    for result in results:
+        for emitted in result:
             if isinstance(emitted, Findings):
                 tally.add(emitted.findings)
             else:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,8 +12,10 @@ import pytest
 from workbench import Workbench
 
 from conformance.golden_tables import materialize
-from conformance.validate.context import Context, Level
+from conformance.validate import run
+from conformance.validate.context import Context, FilesTask, Level
 from conformance.validate.emitted import Emitted, Facts, Findings
+from conformance.validate.files import check_files_task
 from conformance.validate.finding import finding
 from conformance.validate.local import Local, Spool
 from conformance.validate.manifests import ROW_IDS
@@ -160,6 +164,49 @@ def test_a_process_that_dies_is_a_finding_and_the_others_are_done() -> None:
     told = {one.violation.message for one in found.findings}
     assert told >= {f"task {number}" for number in range(20) if number != 7}
     assert [one.requirement for one in found.findings].count("MAN001") == 1
+
+
+BESIDE = "partition-identity-v2"
+
+
+def dies_over_a_file(context: Context, task: FilesTask) -> Iterator[Emitted]:
+    """The check of files, with a library that does not live through the second file of the table."""
+    if task.manifest.number == 0 and task.start <= 1 < task.stop:
+        os.kill(os.getpid(), signal.SIGSEGV)
+    yield from check_files_task(context, task)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_file_that_ends_its_process_is_told_and_the_files_beside_it_are_checked(
+    workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    materialize([BESIDE])
+    bench = Workbench(BESIDE, tmp_path)
+    (manifest,) = bench.manifests
+    paths = [file["file_path"] for file in manifest.files]
+    assert len(paths) > 2
+    manifest.files[2]["record_count"] += 1
+    monkeypatch.setattr(run, "check_files_task", dies_over_a_file)
+    moved = bench.write()
+    metadata = json.loads(Path(moved[bench.metadata_path]).read_text())
+    records = bench.list
+    records.records[0]["manifest_path"] = moved[manifest.path]
+    listed = tmp_path / "list.avro"
+    listed.write_bytes(records.content())
+    next(one for one in metadata["snapshots"] if one["snapshot-id"] == metadata["current-snapshot-id"])[
+        "manifest-list"
+    ] = str(listed)
+    root = tmp_path / "v1.metadata.json"
+    root.write_text(json.dumps(metadata))
+    engine = Local(workers, apart=True)
+    try:
+        report = validate(str(root), Level.ROWS, engine)
+    finally:
+        engine.close()
+    told = {(one.requirement, one.violation.file or "") for one in report.findings if one.severity is Severity.ERROR}
+    assert ("AVR014", paths[1]) in told
+    assert ("DFL005", moved[manifest.path]) in told
+    assert {code for code, _ in told} == {"AVR014", "DFL005"}
 
 
 def _minimal() -> dict[str, object]:

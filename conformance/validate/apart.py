@@ -1,0 +1,115 @@
+"""Checks in processes of their own, which may end: a library that reads files aborts over some damaged ones.
+
+A task whose process ended is done again in smaller parts, until it is one file: that gets a finding, and all others are
+checked, whatever the number of tasks and processes.
+"""
+
+from __future__ import annotations
+
+import itertools
+import multiprocessing
+import pickle
+import signal
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any, TypeAlias
+
+from conformance.validate.context import Context
+from conformance.validate.emitted import Emitted, Findings
+from conformance.validate.engines import Check
+from conformance.validate.finding import finding
+
+AHEAD = 2
+"""Tasks for each process that are given out before their results are taken."""
+
+PRELOADED = ["conformance.validate.files", "conformance.validate.partition_statistics", "conformance.validate.opened"]
+"""What every process needs: it is imported once, in the server that the processes are forks of."""
+
+ENDED = "reading this ended the process that read it: it is damaged in a way that is not known here"
+
+Lost: TypeAlias = Callable[[Context, Any], Findings]
+"""What is found where the process of a task ended that has no smaller parts."""
+
+
+def manifest_lost(context: Context, task: Any) -> Findings:
+    """A manifest that no check lived through."""
+    location = str(getattr(task, "location", task))
+    return Findings((finding("MAN001", ENDED, file=location),))
+
+
+class Apart:
+    """Runs one check on tasks in processes."""
+
+    def __init__(self, context: Context, check: Check, workers: int, lost: Lost = manifest_lost) -> None:
+        self._context = context
+        self._packed = pickle.dumps((context, check))
+        self._workers = workers
+        self._lost = lost
+        self._pool: ProcessPoolExecutor | None = None
+
+    def results(self, tasks: Iterable[Any]) -> Iterator[list[Emitted]]:
+        """What the check emits of each task, in no certain order."""
+        left, running = iter(tasks), dict[Future[list[Emitted]], Any]()
+        try:
+            self._give(left, running, self._workers * AHEAD)
+            while running:
+                finished, _ = wait(running, return_when=FIRST_COMPLETED)
+                ended = []
+                for future in finished:
+                    task = running.pop(future)
+                    try:
+                        yield future.result()
+                    except BrokenProcessPool:
+                        ended.append(task)
+                if ended:  # and with the one process all of the pool: what was under way is done again, one by one
+                    ended += running.values()
+                    running.clear()
+                    self._pool = None
+                    for task in ended:
+                        yield self._alone(task)
+                self._give(left, running, self._workers * AHEAD - len(running))
+        finally:
+            if self._pool is not None:
+                self._pool.shutdown(cancel_futures=True)
+
+    def _give(self, left: Iterator[Any], running: dict[Future[list[Emitted]], Any], count: int) -> None:
+        for task in itertools.islice(left, count):
+            if self._pool is None:
+                self._pool = self._new_pool(self._workers)
+            try:
+                running[self._pool.submit(_run, task)] = task
+            except BrokenProcessPool:  # it ended between two tasks
+                self._pool = self._new_pool(self._workers)
+                running[self._pool.submit(_run, task)] = task
+
+    def _alone(self, task: Any) -> list[Emitted]:
+        """The check of one task with nothing beside it; in halves where it does not live through that."""
+        with self._new_pool(1) as pool:
+            try:
+                return pool.submit(_run, task).result()
+            except BrokenProcessPool:
+                pass
+        smaller: Sequence[Any] = task.smaller() if hasattr(task, "smaller") else ()
+        if not smaller:
+            return [self._lost(self._context, task)]
+        return [emitted for part in smaller for emitted in self._alone(part)]
+
+    def _new_pool(self, workers: int) -> ProcessPoolExecutor:
+        processes = multiprocessing.get_context("forkserver")
+        processes.set_forkserver_preload(PRELOADED)
+        return ProcessPoolExecutor(workers, mp_context=processes, initializer=_start, initargs=(self._packed,))
+
+
+_RUNS: list[tuple[Context, Check]] = []
+
+
+def _start(packed: bytes) -> None:
+    """Leave an interrupt to the process that was asked, and take the check."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _RUNS[:] = [pickle.loads(packed)]  # noqa: S301 - our own bytes, from the parent process
+
+
+def _run(task: Any) -> list[Emitted]:
+    context, check = _RUNS[0]
+    return list(check(context, task))
