@@ -154,6 +154,8 @@ def launch(name: str) -> Launch:
 
 
 def _jars(engine: Engine) -> list[Path]:
+    if engine.sources:
+        return []
     packages = environment(engine.lock).site_packages
     return [*(jar_path(jar) for jar in engine.jars), *(packages / path for path in engine.package_jars)]
 

@@ -1,0 +1,151 @@
+"""Engines that are built here: what is pinned, what is said without a compiler, and what counts as built."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.adapters.process import Limits
+from conformance.cli.engines import install_
+from conformance.cli.targets import all_engines
+from conformance.engines import EngineError, built, find_engine, install, launch, list_engines
+from conformance.engines.catalog import Engine, catalog
+
+BUILT = [engine for engine in catalog().engines if engine.sources]
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ICEBERG_CONFORMANCE_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+def compiler(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, told: str, builds: str = "exit 1") -> None:
+    """Put a compiler of our own on the path, and nothing else but the shell's tools."""
+    program = folder / "bin" / name
+    program.parent.mkdir(exist_ok=True)
+    program.write_text(f'#!/bin/sh\ncase "$1" in build) {builds} ;; *) echo "{told}" ;; esac\n', encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+
+
+GO = 'while [ "$1" != -o ]; do shift; done; mkdir -p "$(dirname "$2")" && echo program >"$2"'
+"""A build that makes its result where ``go build -o`` would."""
+
+
+def test_the_locks_pin_the_versions_of_the_catalog() -> None:
+    go, rust = find_engine("iceberg-go"), find_engine("iceberg-rust")
+    assert f"github.com/apache/iceberg-go v{go.version}\n" in (built.sources(go) / "go.mod").read_text("utf-8")
+    assert f"github.com/apache/iceberg-go v{go.version} h1:" in (built.sources(go) / "go.sum").read_text("utf-8")
+    wanted = tomllib.loads((built.sources(rust) / "Cargo.toml").read_text("utf-8"))["dependencies"]["iceberg"]
+    assert wanted == f"={rust.version}"
+    locked = tomllib.loads((built.sources(rust) / "Cargo.lock").read_text("utf-8"))["package"]
+    assert [one["version"] for one in locked if one["name"] == "iceberg"] == [rust.version]
+
+
+def test_the_locks_have_a_hash_for_everything_and_name_no_registry_but_the_public_one() -> None:
+    rust = tomllib.loads((built.sources(find_engine("iceberg-rust")) / "Cargo.lock").read_text("utf-8"))["package"]
+    fetched = [one for one in rust if "source" in one]
+    assert len(fetched) == len(rust) - 1  # the program itself
+    assert {one["source"] for one in fetched} == {"registry+https://github.com/rust-lang/crates.io-index"}
+    assert all(re.fullmatch(r"[0-9a-f]{64}", one["checksum"]) for one in fetched)
+    sums = (built.sources(find_engine("iceberg-go")) / "go.sum").read_text("utf-8").splitlines()
+    assert all(re.fullmatch(r"\S+ v\S+ h1:[A-Za-z0-9+/=]{44}", line) for line in sums)
+
+
+@pytest.mark.parametrize("engine", BUILT, ids=str)
+def test_the_oldest_compiler_that_is_taken_is_the_one_that_the_libraries_ask_for(engine: Engine) -> None:
+    oldest = ".".join(map(str, built.TOOLCHAINS[engine.language].oldest))
+    if engine.language == "go":
+        assert f"\ngo {oldest}\n" in (built.sources(engine) / "go.mod").read_text("utf-8")
+    else:  # crates tell it in manifests of their own; iceberg 0.10.1 asks for this one
+        assert (engine.version, oldest) == ("0.10.1", "1.94")
+
+
+@pytest.mark.parametrize(
+    ("name", "needed"), [("iceberg-go", "Go 1.25.9 or newer"), ("iceberg-rust", "Rust 1.94 or newer")]
+)
+def test_a_missing_compiler_is_told_in_one_line(name: str, needed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(EngineError, match=f"{needed} is needed to build it, and there is no") as told:
+        install(name)
+    assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ("go version go1.25.8 linux/amd64", "and go is 1.25.8"),
+        ("go version go1.9 linux/amd64", "and go is 1.9"),
+        ("gibberish", "does not tell its release"),
+    ],
+)
+def test_a_compiler_that_is_too_old_is_not_asked_to_build(
+    told: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiler(tmp_path, monkeypatch, "go", told, GO)
+    with pytest.raises(EngineError, match=re.escape(said)):
+        install("iceberg-go")
+    assert not built.build_of(find_engine("iceberg-go")).is_installed()
+
+
+def test_a_build_that_fails_tells_why_and_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiler(tmp_path, monkeypatch, "go", "go1.26", 'echo "main.go:1: error: no such module" >&2; exit 1')
+    with pytest.raises(EngineError, match=r"go could not build it: main\.go:1: error: no such module"):
+        install("iceberg-go")
+    with pytest.raises(EngineError, match="engines install iceberg-go"):
+        launch("iceberg-go")
+
+
+def test_what_was_built_is_started_by_itself_and_not_built_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiler(tmp_path, monkeypatch, "go", "go version go1.26.0 linux/amd64", GO)
+    status = install("iceberg-go")
+    assert status.installed
+    assert launch("iceberg-go").command == [str(status.path / "adapter")]
+    assert sorted(path.name for path in status.path.iterdir()) == ["adapter", "installed"]
+    compiler(tmp_path, monkeypatch, "go", "go version go1.26.0 linux/amd64")  # would fail now
+    assert install("iceberg-go") == status
+
+
+def test_other_sources_are_another_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = find_engine("iceberg-go")
+    before = built.build_of(engine)
+    folder = tmp_path / "sources"
+    folder.mkdir()
+    for file in built.sources(engine).iterdir():
+        (folder / file.name).write_bytes(file.read_bytes())
+    monkeypatch.setattr(built, "sources", lambda _: folder)
+    assert built.build_of(engine) == before
+    (folder / "go.sum").write_text("", encoding="utf-8")
+    assert built.build_of(engine) != before
+
+
+def test_all_engines_are_those_that_need_no_build(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def installs(label: str, _: object) -> Any:
+        asked.append(label)
+        raise EngineError(label, "none here")
+
+    monkeypatch.setattr("conformance.engines.install", installs)
+    install_(all=True)
+    assert asked == [status.label for status in list_engines() if not status.by_name]
+    assert {"iceberg-go", "iceberg-rust"}.isdisjoint(asked)
+    asked.clear()
+    install_("iceberg-go", all=True)
+    assert "iceberg-go" in asked
+
+
+def test_a_run_of_all_engines_takes_those_that_were_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "iceberg-go" not in [one.name for one in all_engines(Limits())]
+    compiler(tmp_path, monkeypatch, "go", "go version go1.26.0 linux/amd64", GO)
+    install("iceberg-go")
+    taken = [one.name for one in all_engines(Limits())]
+    assert "iceberg-go" in taken
+    assert "iceberg-rust" not in taken

@@ -1,0 +1,187 @@
+"""The laws of writing: the reference keeps them, and each is broken by a writer that is wrong in one way."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from planted import adapter
+
+from conformance.cli import main
+from conformance.laws.checking import Findings, check, make_lawful, replay
+from conformance.laws.lawbook import LAWS
+from conformance.scripts import parse_script
+from conformance.scripts.model import rows_of, run_model
+
+Json = Any
+Arguments = dict[str, Any]
+Operation = Callable[[Arguments], Any]
+Wrong = Callable[[Arguments, Operation], Any]
+SOME = {"type": "lt", "term": "id", "value": 4}
+
+
+def _check(name: str, wrong: Wrong | None, keep: Path, examples: int = 40, seed: int = 0) -> Findings:
+    writer = adapter("writer", table_write=wrong) if wrong else adapter("writer")
+    return check(writer, adapter("reader"), [LAWS[name]], seed, examples, keep=keep)
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_the_reference_keeps_the_laws(name: str, tmp_path: Path) -> None:
+    found = _check(name, None, tmp_path, 10)
+    assert found.counterexamples == ()
+    assert found.held >= 5
+
+
+def _changed(change: Callable[[Json], list[Json]]) -> Wrong:
+    """A writer that understands other operations than it is given."""
+
+    def wrong(args: Arguments, right: Operation) -> Any:
+        operations = [new for one in args["script"]["operations"] for new in change(one)]
+        return right({**args, "script": {"operations": operations}})
+
+    return wrong
+
+
+def _and_deletes(*names: str) -> Wrong:
+    delete = {"op": "delete", "filter": SOME, "mode": "copy-on-write"}
+    return _changed(lambda one: [one, delete] if one["op"] in names else [one])
+
+
+def _drops_what_comes_late(args: Arguments, right: Operation) -> Any:
+    kept: list[Json] = []
+    highest = -1
+    for one in args["script"]["operations"]:
+        number = int(one["rows"][0]["id"] or 0) if one["op"] == "append" else highest + 1
+        if one["op"] != "append" or number >= highest:
+            kept.append(one)
+            highest = max(highest, number if one["op"] == "append" else highest)
+    return right({**args, "script": {"operations": kept}})
+
+
+def _less_as_less_or_equal(one: Json) -> list[Json]:
+    if one["op"] == "delete" and one["filter"].get("type") == "lt":
+        return [{**one, "filter": {**one["filter"], "type": "lt-eq"}}]
+    return [one]
+
+
+def _null_equals_nothing(one: Json) -> list[Json]:
+    if one["op"] == "delete-equal":
+        rows = [row for row in one["rows"] if None not in row.values()]
+        return [{**one, "rows": rows}] if rows else []
+    return [one]
+
+
+def _overwrite_keeps(one: Json) -> list[Json]:
+    if one["op"] != "overwrite":
+        return [one]
+    return [{"op": "append", "rows": one["rows"], **({"branch": one["branch"]} if "branch" in one else {})}]
+
+
+def _mixes_snapshots_up(args: Arguments, right: Operation) -> Any:
+    answer = right(args)
+    given = [one for one in answer["snapshots"] if one is not None]
+    return {**answer, "snapshots": [None if one is None else given[0] for one in answer["snapshots"]]}
+
+
+def _compacts_by_overwriting(args: Arguments, right: Operation) -> Any:
+    made: list[Json] = []
+    for one in args["script"]["operations"]:
+        if one["op"] == "compact" and "branch" not in one:
+            state = run_model(parse_script({"operations": made}))[-1]
+            rows = rows_of(state) if "main" in state.refs else []
+            made.append({"op": "overwrite", "filter": True, "rows": rows})
+        else:
+            made.append(one)
+    return right({**args, "script": {"operations": made}})
+
+
+def _forgets_to_count(args: Arguments, right: Operation) -> Any:
+    answer = right(args)
+    path = Path(answer["metadata"].removeprefix("file://"))
+    document = json.loads(path.read_text(encoding="utf-8"))
+    if document["format-version"] > 1 and document.get("last-sequence-number"):
+        document["last-sequence-number"] -= 1
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return answer
+
+
+FAULTS = [
+    ("compaction-changes-nothing", _and_deletes("compact", "rewrite-manifests")),
+    ("layout-changes-nothing", _and_deletes("alter-spec", "sort")),
+    ("upgrade-changes-nothing", _and_deletes("upgrade")),
+    ("appends-commute", _drops_what_comes_late),
+    ("delete-is-difference", _changed(_less_as_less_or_equal)),
+    ("delete-is-difference", _changed(_null_equals_nothing)),
+    ("overwrite-is-delete-and-append", _changed(_overwrite_keeps)),
+    ("time-travel-is-replay", _mixes_snapshots_up),
+    ("rows-keep-their-ids", _compacts_by_overwriting),
+    ("tables-are-valid", _forgets_to_count),
+]
+
+
+@pytest.mark.parametrize(("name", "wrong"), FAULTS)
+def test_each_law_is_broken_by_a_wrong_writer_and_the_script_is_small(name: str, wrong: Wrong, tmp_path: Path) -> None:
+    (counterexample,) = _check(name, wrong, tmp_path, 150).counterexamples
+    operations = counterexample.script["operations"]
+    assert LAWS[name].fits(operations)
+    assert len(operations) <= 4
+    assert len(operations[0]["schema"]["fields"]) <= 2
+    assert sum(len(one.get("rows", ())) for one in operations) <= 3
+    told = "\n".join(counterexample.lines("planted"))
+    assert counterexample.reason in told
+    assert str(counterexample.file) in told
+    writer = adapter("writer", table_write=wrong)
+    law, script, reason = replay(counterexample.file, writer, adapter("reader"))
+    assert (law.name, script) == (name, counterexample.script)
+    assert reason
+    assert replay(counterexample.file, adapter("writer"), adapter("reader"))[2] == ""
+
+
+def test_every_law_has_a_fault_that_breaks_it() -> None:
+    assert {name for name, _ in FAULTS} == set(LAWS)
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_laws_find_scripts_that_fit(name: str) -> None:
+    made = [make_lawful(LAWS[name], seed) for seed in range(30)]
+    scripts = [script for script in made if script is not None]
+    assert len(scripts) >= 15
+    assert all(LAWS[name].fits(script["operations"]) for script in scripts)
+    assert made == [make_lawful(LAWS[name], seed) for seed in range(30)]
+
+
+def test_the_command_shows_a_counterexample_and_replays_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    faulty = f"{sys.executable} {Path(__file__).parent / 'faulty_writer.py'}"
+    asked = ["laws", "--adapter", faulty, "--law", "appends-commute", "--seed", "0", "--examples", "20"]
+    assert main([*asked, "--keep", str(tmp_path)]) == 1
+    told = capsys.readouterr().out
+    assert "it does not hold" in told
+    (file,) = tmp_path.glob("*/counterexample.json")
+    assert str(file) in told
+    assert main(["laws", "--adapter", faulty, "--replay", str(file)]) == 1
+    assert main(["laws", "--replay", str(file)]) == 0
+
+
+def test_the_command_ends_well_when_the_laws_hold(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["laws", "--law", "appends-commute", "--seed", "1", "--examples", "3"]) == 0
+    assert "3 scripts kept them" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [["--law", "monday"], ["--avoid", "monday"], ["--examples", "0"], [f"--avoid=v{number}" for number in (1, 2, 3)],
+     ["--replay", "/no/such/file"]],
+)  # fmt: skip
+def test_the_command_refuses_what_makes_no_sense(wrong: list[str]) -> None:
+    assert main(["laws", *wrong]) == 2
+
+
+def test_a_counterexample_that_is_none_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "counterexample.json"
+    for text in ("{", "{}", '{"law": "appends-commute", "script": {"operations": []}}'):
+        file.write_text(text, encoding="utf-8")
+        assert main(["laws", "--replay", str(file)]) == 2
