@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TextIO
 
 from conformance.matrix.cells import Cell, MadeTable, Matrix, Writing
@@ -45,12 +45,21 @@ def lines(matrix: Matrix, paint: Paint) -> Iterator[str]:
         yield ""
         yield from _table(title, counted, paint)
     yield "   ".join(f"{paint(sign, colour)} {name}" for name, (sign, colour) in SIGNS.items())
+    tables: dict[tuple[str, ...], list[MadeTable]] = defaultdict(list)
     for table in matrix.new_tables:
+        tables[table.producer, table.writing.value, table.reason].append(table)
+    for like in tables.values():
         yield ""
-        yield from table_evidence(table, paint)
+        yield from table_evidence(like[0], paint)
+        yield from _others(one.name for one in like[1:])
+    cells: dict[tuple[str, ...], list[Cell]] = defaultdict(list)
     for cell in matrix.new_cells:
+        told = "" if cell.differences else cell.reason  # differences are of their table
+        cells[cell.consumer, cell.state.value, told or f"{cell.producer} {cell.table}"].append(cell)
+    for same in cells.values():
         yield ""
-        yield from cell_evidence(cell, paint)
+        yield from cell_evidence(same[0], paint)
+        yield from _others(f"{one.table} of {one.producer}" for one in same[1:])
     yield from _known(matrix)
     yield from _notes(matrix, paint)
     yield ""
@@ -109,6 +118,13 @@ def table_evidence(table: MadeTable, paint: Paint = plain) -> Iterator[str]:
     yield f"    about        {table.about}"
     yield f"    reason       {table.reason}"
     yield f"    reproduce    {reproduce_table(table.producer, table.name)}"
+
+
+def _others(names: Iterable[str]) -> Iterator[str]:
+    """The tables of which the same is to be told."""
+    told = ", ".join(names)
+    if told:
+        yield f"    likewise     {told}"
 
 
 def _known(matrix: Matrix) -> Iterator[str]:
