@@ -98,6 +98,17 @@ def _cycles(metadata: TableMetadata) -> Found:
         sound.update(chain)
 
 
+NO_PARENT = -1
+"""What ClickHouse writes for a snapshot without a parent, as Iceberg-Java does for a table without a snapshot."""
+
+
+def _no_parent(metadata: TableMetadata) -> Found:
+    known = _known(metadata)
+    for place, snapshot in enumerate(metadata.snapshots):
+        if snapshot.parent_snapshot_id == NO_PARENT and NO_PARENT not in known:
+            yield Place(f"/snapshots/{place}/parent-snapshot-id", NO_PARENT, "no parent-snapshot-id")
+
+
 def _operations(metadata: TableMetadata) -> Found:
     for place, snapshot in enumerate(metadata.snapshots):
         if snapshot.summary is not None and snapshot.summary.get(OPERATION) not in OPERATIONS:
@@ -305,6 +316,7 @@ RULES: tuple[Rule, ...] = (
          _last_sequence_number),
     Rule("SNP003", "a snapshot is no newer than its parent", SNAPSHOTS, _sequence_order),
     Rule("SNP002", "a snapshot is its own ancestor", SNAPSHOTS, _cycles),
+    Rule("SNP002", "a snapshot without a parent names one", SNAPSHOTS, _no_parent, Severity.TOLERATED),
     Rule("SNP008", "a summary does not tell a known operation", SNAPSHOTS, _operations),
     Rule("NOT005", "a metric of a summary is not a number", SNAPSHOTS, _metrics, WARNING),
     Rule("SNP009", "the schema of a snapshot is not among the schemas", ("snapshots", "schemas"), _snapshot_schemas,

@@ -257,6 +257,13 @@ def _not_after(bench: Any) -> None:
     bench.snapshot["sequence-number"] = 1
 
 
+@corruption("SNP002", "parent-minus-one", V2, "metadata", severity="tolerated")
+def _minus_one(bench: Any) -> None:
+    first = bench.metadata["snapshots"][0]
+    assert "parent-snapshot-id" not in first
+    first["parent-snapshot-id"] = -1
+
+
 @corruption("SNP002", "own-ancestor", V2, "metadata", also=("SNP003",))
 def _cycle(bench: Any) -> None:
     bench.metadata["snapshots"][0]["parent-snapshot-id"] = bench.metadata["snapshots"][0]["snapshot-id"]
