@@ -42,6 +42,8 @@ def index(name: str, source: Path | None = None) -> dict[str, Any]:
     Raises:
         UsageError: there is no such table, or its index is broken.
     """
+    if name in ("", ".", "..") or "/" in name:
+        raise UsageError(f"{name!r} is no name of a golden table")
     path = (source or shipped()) / FOLDER / name / INDEX
     try:
         data = path.read_bytes()
@@ -80,6 +82,15 @@ def named_in(vectors: Iterable[Vector]) -> Iterator[tuple[Path, str]]:
             if found not in seen:
                 seen.add(found)
                 yield found
+
+
+def location_complaint(location: str) -> str | None:
+    """Why a vector may not ask about the table at a location: only files of golden tables are read for vectors."""
+    path = PurePosixPath(location)
+    below = path.parts[len(PLACE.parts) :] if path.is_relative_to(PLACE) else ()
+    if len(below) > 1 and ".." not in below and "\0" not in location:
+        return None
+    return f"{location!r} is no file of a golden table, which are below {PLACE}"
 
 
 def materialize_for(vectors: Iterable[Vector]) -> None:

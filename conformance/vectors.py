@@ -140,6 +140,13 @@ def _form_complaint(vector: Vector) -> str | None:
     wrong = vector.operation.args_complaint(vector.args)
     if wrong is not None:
         return f"/args: {wrong}"
+    location = vector.args.get("table")
+    if isinstance(location, str):
+        from conformance.golden_tables import location_complaint  # which imports this module
+
+        wrong = location_complaint(location)
+        if wrong is not None:
+            return f"/args/table: {wrong}"
     for one in vector.permitted:
         wrong = vector.operation.expected_complaint(one.value) if isinstance(one, Ok) else None
         if wrong is not None:

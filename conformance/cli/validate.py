@@ -16,6 +16,7 @@ from cyclopts import Parameter
 
 from conformance.cli.progress import Tell, progress
 from conformance.failures import ExitStatus, NotExamined, UsageError
+from conformance.pipeline.trust import Trust
 from conformance.reports.terminal import coloured, plain
 from conformance.validate import rendering
 from conformance.validate.acceptance import acceptance
@@ -44,6 +45,7 @@ def validate(
     workers: int | None = None,
     master: str | None = None,
     diff: bool = False,
+    allow_local_files: bool = False,
 ) -> int:
     """Check tables against the spec, whatever engine wrote them.
 
@@ -63,6 +65,7 @@ def validate(
         workers: Processes of the local engine; as many as there are processors where not given.
         master: The Spark master, where the command is not run by spark-submit; local[*] where not given.
         diff: Compare two versions of one table, OLD and NEW: what may not vanish or change between commits.
+        allow_local_files: Read files of this machine that a table on a store names; else they are refused.
     """
     if not location:
         raise UsageError("name a table: a metadata file, a directory, a URI, or catalog:NAME.NAMESPACE.TABLE")
@@ -72,12 +75,14 @@ def validate(
     chosen = _snapshots(snapshots)
     outcomes: list[Outcome] = []
     failed = unreadable = False
+    trust = Trust(allow_local_files)
     with progress() as tell, _checker(engine, workers, master, Level(level), chosen, tell) as check:
         for one in [location] if diff else [(name,) for name in location]:
             started = time.monotonic()
             try:
                 named = [from_catalog(name) for name in one]
-                report = compare(named[0], named[1], check) if diff else check(named[0])
+                with trust.reading(*named):
+                    report = compare(named[0], named[1], check) if diff else check(named[0])
             except NotExamined as error:
                 unreadable = True
                 outcomes.append(Outcome(one[-1], unreadable=str(error)))

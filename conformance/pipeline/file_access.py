@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -25,6 +26,9 @@ CONNECT_SECONDS = 10.0
 REQUEST_SECONDS = 60.0
 MAX_FILE_BYTES = 1 << 31
 """How much of a file `read_bytes` holds unless told otherwise; data files are opened, not read whole."""
+
+LOCAL_FILES, REFUSE = "ICEBERG_CONFORMANCE_LOCAL_FILES", "refuse"
+"""The environment variable, and its value, with which files of this machine are not read (`pipeline.trust`)."""
 
 _SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*):(?=/)")
 
@@ -112,6 +116,8 @@ def file_system(location: str) -> tuple[fs.FileSystem, str]:
     """
     place = split_location(location)
     if place.scheme == "file":
+        if os.environ.get(LOCAL_FILES) == REFUSE:
+            raise FileForbidden(location, "a table on a store names a file of this machine (see --allow-local-files)")
         return _LOCAL, place.path
     with _told(location):
         return _store(place.scheme, place.authority, _settings()), place.path
@@ -125,7 +131,18 @@ def open_input(location: str) -> pa.NativeFile:
     """
     system, path = file_system(location)
     with _told(location):
+        if system is _LOCAL and _never_ends(path):
+            raise FileAccessError(location, "this is no file but a pipe or a device")
         return system.open_input_file(path)
+
+
+def _never_ends(path: str) -> bool:
+    """Whether what stands at a local path may be waited for, or read, without end."""
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):  # opening it tells what is wrong
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 def read_bytes(location: str, *, limit: int = MAX_FILE_BYTES) -> bytes:
@@ -210,6 +227,8 @@ def _told(location: str) -> Iterator[None]:
         raise FileForbidden(location, "reading it is not permitted") from error
     except IsADirectoryError as error:
         raise FileAccessError(location, "this is a directory") from error
+    except UnicodeEncodeError as error:
+        raise FileMissing(location.encode(errors="replace").decode(), "the name is no text") from error
     except (OSError, pa.ArrowException) as error:
         words = " ".join(str(error).split())
         if any(sign in words for sign in _MISSING_WORDS):
