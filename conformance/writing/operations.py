@@ -2,23 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any, TypeAlias
 
+import attrs
+import pyarrow as pa
+
+from conformance.pipeline.file_access import read_bytes
+from conformance.pipeline.read_tasks import read_task
+from conformance.writing.deletes import plan_equality_deletes
 from conformance.writing.files import NewFiles, taken_back
-from conformance.writing.plans import plan_write
+from conformance.writing.matching import Matched, Source, check_branch
+from conformance.writing.plans import WritePlan, plan_write
+from conformance.writing.row_changes import Mode, Pieces, change_rows, mode_of, updated
 from conformance.writing.tables import WritableTable
-from conformance.writing.write_tasks import Rows, write_to
+from conformance.writing.write_tasks import FileWriter, Rows, RowSink, batches_of, write_to
 from spec_ref.commits import CommitStateUnknown, Committed, changes
+from spec_ref.commits.changes import Isolation, NewFile
+from spec_ref.commits.matching import bound_filter
+from spec_ref.commits.reading import head
+from spec_ref.errors import violation
+from spec_ref.expressions.bound import BoundReference
+from spec_ref.expressions.predicates import TRUE, Predicate
+from spec_ref.formats.metrics_columnar import storage_of
 from spec_ref.records import evolve
+from spec_ref.scan_planning import ScanTask
+from spec_ref.schemas.projection_columnar import constant_array
+from spec_ref.schemas.values import value_key
+from spec_ref.snapshots.manifest_list import ManifestContent, read_manifest_list
 from spec_ref.snapshots.references import MAIN
 
 THREADS = 2
+TASK = "00000"
+"""The name of the one task of an operation that is done here."""
+
+Summary: TypeAlias = tuple[tuple[str, str], ...]
+Assignments: TypeAlias = Mapping[str, Any]
+"""By the name of a top-level column: a value of the spec, or what makes an Arrow array of the rows that change."""
 
 
 @contextmanager
 def writing() -> Iterator[NewFiles]:
-    """The files of an operation, which are deleted again where it fails but where it may have been committed."""
+    """The files of an operation, which are deleted again where it fails, unless it may have been committed."""
     files = NewFiles()
     unknown: CommitStateUnknown | None = None
     with taken_back(files):
@@ -31,10 +57,19 @@ def writing() -> Iterator[NewFiles]:
         raise unknown
 
 
+@contextmanager
+def sinking(plan: WritePlan, files: NewFiles, threads: int) -> Iterator[RowSink]:
+    """What takes the rows that an operation writes."""
+    sink = RowSink(plan, files, TASK, threads)
+    try:
+        yield sink
+    finally:
+        sink.close()
+
+
 def append(
-    table: WritableTable, rows: Rows, *, branch: str = MAIN, threads: int = THREADS,
-    summary: tuple[tuple[str, str], ...] = (),
-) -> Committed:  # fmt: skip
+    table: WritableTable, rows: Rows, *, branch: str = MAIN, threads: int = THREADS, summary: Summary = ()
+) -> Committed:
     """Add rows.
 
     Args:
@@ -50,6 +85,249 @@ def append(
         OrphansLeft: a file could not be deleted.
         CommitStateUnknown: whether it was done could not be found out; the files are kept.
     """
+    check_branch(table.metadata, branch)
     with writing() as files:
-        new = write_to(files, plan_write(table.metadata), rows, "00000", threads=threads)
+        new = write_to(files, plan_write(table.metadata), rows, TASK, threads=threads)
         return table.commit(evolve(changes.append(new, branch=branch), summary=summary))
+
+
+def overwrite(
+    table: WritableTable, rows: Rows, where: Predicate = TRUE, *, mode: Mode | None = None, branch: str = MAIN,
+    isolation: Isolation | None = Isolation.SERIALIZABLE, threads: int = THREADS, summary: Summary = (),
+) -> Committed:  # fmt: skip
+    """Delete the rows that match, and add others; arguments and errors as in `append` and `delete`."""
+    with writing() as files:
+        source = Source(table.table, branch, threads)
+        mode = _by_position(mode_of(table.metadata, "delete", mode))
+        plan = plan_write(table.metadata, lineage=mode is Mode.COPY_ON_WRITE)
+        with sinking(plan, files, threads) as sink:
+            pieces = change_rows(source, source.matched(where), mode, plan, files, sink)
+            for batch in batches_of(rows):
+                sink.add(batch)
+            pieces.added += sink.finish()
+        return table.commit(pieces.change(branch, where, isolation, summary))
+
+
+def _by_position(mode: Mode) -> Mode:
+    """Equality deletes would not delete the rows of the same commit, but nothing here tells them apart from others."""
+    return Mode.MERGE_ON_READ if mode is Mode.EQUALITY else mode
+
+
+def overwrite_partitions(
+    table: WritableTable, rows: Rows, *, branch: str = MAIN, isolation: Isolation | None = Isolation.SERIALIZABLE,
+    threads: int = THREADS, summary: Summary = (),
+) -> Committed:  # fmt: skip
+    """Replace the partitions of the default spec that the rows are in; all of the table where it has no partitions.
+
+    Arguments and errors are as in `append`.
+    """
+    metadata = table.metadata
+    spec = metadata.default_spec
+    with writing() as files:
+        source = Source(table.table, branch, threads)
+        new = write_to(files, plan_write(metadata), rows, TASK, threads=threads)
+        type_ = spec.partition_type(metadata.current_schema)
+        written = {value_key(type_, one.data_file.partition) for one in new}
+        pieces = Pieces(added=list(new))
+        for task in source.tasks():
+            own = task.partition_spec_id == spec.spec_id and value_key(type_, task.data_file.partition) in written
+            if own or (new and spec.unpartitioned):
+                pieces.remove(task)
+        told = (("replace-partitions", "true"), *summary)
+        return table.commit(pieces.change(branch, TRUE, isolation, told))
+
+
+def delete(
+    table: WritableTable, where: Predicate, *, mode: Mode | None = None, branch: str = MAIN,
+    isolation: Isolation | None = Isolation.SERIALIZABLE, threads: int = THREADS, summary: Summary = (),
+) -> Committed:  # fmt: skip
+    """Delete the rows that match. A file all of whose rows match is taken out whole, whatever the mode.
+
+    Args:
+        table: the table, as it was last seen.
+        where: which rows.
+        mode: how the others are deleted; what the property ``write.delete.mode`` says where not given.
+        branch: the branch.
+        isolation: which changes of others are conflicts; None for none but those that the spec names.
+        threads: how many files are read, and written, at once.
+        summary: further entries of the snapshot's summary.
+
+    Raises:
+        SpecError: the predicate does not fit the schema, or DEL001 for deletes that the version does not have; and
+            what `append` raises.
+    """
+    with writing() as files:
+        source = Source(table.table, branch, threads)
+        mode = mode_of(table.metadata, "delete", mode)
+        plan = plan_write(table.metadata, lineage=True)
+        matched = source.matched(where)
+        with sinking(plan, files, threads) as sink:
+            if mode is Mode.EQUALITY:
+                pieces = _deleted_by_equality(source, matched, where, plan, files)
+            else:
+                pieces = change_rows(source, matched, mode, plan, files, sink)
+            pieces.added += sink.finish()
+        return table.commit(pieces.change(branch, where, isolation, summary))
+
+
+def _deleted_by_equality(
+    source: Source, matched: Sequence[Matched], where: Predicate, plan: WritePlan, files: NewFiles
+) -> Pieces:
+    """Deletes by the columns that the predicate looks at: whatever row has their values matches too."""
+    metadata = source.metadata
+    pieces = Pieces()
+    names = _columns_of(where, source)
+    partial: dict[int, list[ScanTask]] = {}
+    for one in matched:
+        if one.positions is None:
+            pieces.remove(one.task)
+        else:
+            partial.setdefault(one.task.partition_spec_id, []).append(one.task)
+    reading = source.reading(names)
+    for spec_id, tasks in partial.items():
+        own = plan_equality_deletes(metadata, names, plan, spec_id)
+        groups: dict[Any, tuple[Any, list[pa.RecordBatch]]] = {}
+        type_ = own.spec.partition_type(metadata.current_schema)
+        for task in tasks:
+            found = groups.setdefault(value_key(type_, task.data_file.partition), (task.data_file.partition, []))
+            found[1].extend(read_task(task, reading, source.deletes))
+        for number, (partition, batches) in enumerate(groups.values()):
+            name = f"{TASK}-{plan.write_id}-{spec_id}-{number:05d}-deletes"
+            pieces.added.append(_equality_file(own, partition, batches, name, files))
+    return pieces
+
+
+def _columns_of(where: Predicate, source: Source) -> list[str]:
+    """The names of the top-level columns that a predicate looks at."""
+    bound = bound_filter(where, source.metadata)
+    ids: set[int] = set()
+    waiting: list[Any] = [bound]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, BoundReference):
+            ids.add(node.id)
+        elif attrs.has(type(node)):
+            waiting += (getattr(node, field.name) for field in attrs.fields(type(node)))
+    names = [field.name for field in source.metadata.current_schema.fields if field.id in ids]
+    if len(names) != len(ids) or not names:
+        raise violation("DEL017", "the predicate does not look at top-level columns alone", found=str(where))
+    return names
+
+
+def _equality_file(
+    plan: WritePlan, partition: Any, batches: Sequence[pa.RecordBatch], name: str, files: NewFiles
+) -> NewFile:
+    rows = distinct_rows(pa.Table.from_batches(batches))
+    writer = FileWriter(plan, partition, plan.file_location(partition, name), files)
+    try:
+        for batch in rows.combine_chunks().to_batches():
+            writer.write(batch)
+        return writer.finish()
+    finally:
+        writer.close()
+
+
+def distinct_rows(rows: pa.Table) -> pa.Table:
+    """Each row once, in the order in which they first come."""
+    rows = rows.combine_chunks()
+    names = [str(place) for place in range(rows.num_columns)]
+    columns = [storage_of(column.chunk(0)) if column.num_chunks else column for column in rows.columns]
+    keys = pa.table([*columns, pa.array(range(rows.num_rows), pa.int64())], [*names, "place"])
+    first = keys.group_by(names, use_threads=False).aggregate([("place", "min")]).column("place_min")
+    return rows.take(first.sort())
+
+
+def delete_keys(
+    table: WritableTable, keys: Rows, on: Sequence[str] | None = None, *, branch: str = MAIN, threads: int = THREADS,
+    summary: Summary = (),
+) -> Committed:  # fmt: skip
+    """Delete the rows that have some values, by equality deletes, without reading the table (DEL017 to DEL023).
+
+    Args:
+        table: the table, as it was last seen.
+        keys: the values, with columns by name; null is the value of null.
+        on: the columns to compare; all columns of the keys where not given. Those that partitions are made of have to
+            be among the columns of the keys, as an equality delete is for one partition.
+        branch: the branch.
+        threads: how many of them encode files.
+        summary: further entries of the snapshot's summary.
+
+    Raises:
+        SpecError: DEL001 in v1, DEL018 for columns that cannot be compared, PAR004 for a source of a partition that
+            the keys do not have; and what `append` raises.
+    """
+    metadata = table.metadata
+    check_branch(metadata, branch)
+    listed = list(batches_of(keys))
+    if not listed:
+        listed = [pa.RecordBatch.from_pylist([])]
+    names = list(on) if on is not None else list(listed[0].schema.names)
+    with writing() as files:
+        plan = plan_write(metadata)
+        added: list[NewFile] = []
+        for spec_id in _specs_of(table, branch):
+            own = plan_equality_deletes(metadata, names, plan, spec_id)
+            for field in () if own.spec.unpartitioned else own.spec.fields:
+                if field.sources[0] not in (own.equality_ids or ()):
+                    message = "equality deletes are for one partition, and the keys do not tell which"
+                    raise violation("PAR004", message, found=field.name)
+            wanted = [batch.select(names) for batch in listed]
+            added += write_to(files, own, wanted, f"{TASK}-{spec_id}-deletes", threads=threads)
+        return table.commit(evolve(changes.row_delta(added, branch=branch), summary=summary))
+
+
+def _specs_of(table: WritableTable, branch: str) -> list[int]:
+    """The specs that equality deletes are written with to be for all data files: one without partitions is enough."""
+    metadata = table.metadata
+    snapshot = head(metadata, branch)
+    used = {metadata.default_spec_id}
+    if snapshot is not None and snapshot.manifest_list is not None:
+        listed = read_manifest_list(read_bytes(snapshot.manifest_list), file=snapshot.manifest_list)
+        used = {
+            one.partition_spec_id for one in listed if one.content is ManifestContent.DATA and one.may_have_live_files
+        } or used
+    everywhere = [spec.spec_id for spec in metadata.partition_specs if spec.unpartitioned]
+    return everywhere[:1] or sorted(used)
+
+
+def update(
+    table: WritableTable, assignments: Assignments, where: Predicate = TRUE, *, mode: Mode | None = None,
+    branch: str = MAIN, isolation: Isolation | None = Isolation.SERIALIZABLE, threads: int = THREADS,
+    summary: Summary = (),
+) -> Committed:  # fmt: skip
+    """Change columns of the rows that match, which keep their row ids (LIN009, LIN010, LIN012).
+
+    Args:
+        table: the table, as it was last seen.
+        assignments: what the columns become.
+        where: which rows.
+        mode: as in `delete`, by the property ``write.update.mode``.
+        branch: the branch.
+        isolation: as in `delete`.
+        threads: as in `delete`.
+        summary: further entries of the snapshot's summary.
+
+    Raises:
+        SpecError: TYP002 for a column that is not there; and what `delete` raises.
+    """
+    metadata = table.metadata
+    fields = {field.name: field for field in metadata.current_schema.fields}
+    for name in assignments:
+        if name not in fields:
+            raise violation("TYP002", "the schema has no such column", found=name, expected=", ".join(fields))
+
+    def made(name: str, batch: pa.RecordBatch) -> Any:
+        given: Any | Callable[[pa.RecordBatch], Any] = assignments[name]
+        return given(batch) if callable(given) else constant_array(fields[name].type, given, batch.num_rows)
+
+    def make(_: ScanTask, batch: pa.RecordBatch) -> pa.RecordBatch:
+        return updated(batch, {name: made(name, batch) for name in assignments})
+
+    with writing() as files:
+        source = Source(table.table, branch, threads)
+        mode = _by_position(mode_of(metadata, "update", mode))
+        plan = plan_write(metadata, lineage=True)
+        with sinking(plan, files, threads) as sink:
+            pieces = change_rows(source, source.matched(where), mode, plan, files, sink, make)
+            pieces.added += sink.finish()
+        return table.commit(pieces.change(branch, where, isolation, summary))

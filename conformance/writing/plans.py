@@ -44,6 +44,9 @@ class WritePlan:
     schema: Schema
     """The columns of the files."""
 
+    sources: Schema
+    """The schema whose columns the spec has its sources in."""
+
     spec: PartitionSpec
     order: SortOrder
     """What rows are sorted by; `UNSORTED` for as they come."""
@@ -71,7 +74,7 @@ class WritePlan:
 
     def file_location(self, partition: Mapping[int, Any], name: str, suffix: str | None = None) -> str:
         """The place of a file with a name that begins with the name of its task."""
-        path = partition_path(self.spec, self.schema, partition)
+        path = partition_path(self.spec, self.sources, partition)
         folder = f"{self.location}/{path}" if path else self.location
         return f"{folder}/{name}.{suffix or self.file_format.value}"
 
@@ -111,6 +114,7 @@ def plan_write(
     format_ = file_format or _format(metadata.properties, FORMAT)
     return WritePlan(
         schema=schema,
+        sources=metadata.current_schema,
         spec=metadata.default_spec,
         order=order if sortable(order, schema) else UNSORTED,
         file_format=format_,
@@ -131,6 +135,7 @@ def plan_deletes(
     format_ = _format(metadata.properties, DELETE_FORMAT, FORMAT)
     return WritePlan(
         schema=schema,
+        sources=metadata.current_schema,
         spec=metadata.default_spec if spec is None else spec,
         order=UNSORTED,
         content=content,

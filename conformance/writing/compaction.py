@@ -1,0 +1,85 @@
+"""Compaction: the live rows of small or deleted-from files in new files, which hold the same rows (Row Lineage)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conformance.writing.matching import Source, without_places
+from conformance.writing.operations import THREADS, Summary, sinking, writing
+from conformance.writing.plans import plan_write
+from conformance.writing.row_changes import Pieces
+from conformance.writing.tables import WritableTable
+from spec_ref.commits import Committed, changes
+from spec_ref.commits.snapshots import next_sequence_number
+from spec_ref.expressions.predicates import TRUE, Predicate
+from spec_ref.records import evolve
+from spec_ref.scan_planning import ScanTask
+from spec_ref.schemas.values import value_key
+from spec_ref.snapshots.references import MAIN
+from spec_ref.table_metadata import TableMetadata
+
+MIN_FILES = 2
+"""Files of a partition that are worth being made one."""
+
+
+def compact(
+    table: WritableTable, where: Predicate = TRUE, *, min_files: int = MIN_FILES, branch: str = MAIN,
+    target_bytes: int | None = None, threads: int = THREADS, summary: Summary = (),
+) -> Committed | None:  # fmt: skip
+    """Write the rows of files anew that may have rows that match: without the deleted ones, by the default spec.
+
+    The rows keep their ids and the numbers of the commits that last changed them (LIN009, LIN011). The files get the
+    sequence number of the snapshot that they are made of, so that equality deletes that others add meanwhile are still
+    applied to them (SEQ007).
+
+    Args:
+        table: the table, as it was last seen.
+        where: which files.
+        min_files: how many files of one partition are worth it; a file with deletes, or of another spec than the
+            default one, always is.
+        branch: the branch.
+        target_bytes: how large the files get; what the table's properties say where not given.
+        threads: how many files are read, and written, at once.
+        summary: further entries of the snapshot's summary.
+
+    Returns:
+        What was committed; None where no file was worth it.
+
+    Raises:
+        CommitConflict: others have deleted rows of the files meanwhile; and what
+            `conformance.writing.operations.append` raises.
+    """
+    metadata = table.metadata
+    with writing() as files:
+        source = Source(table.table, branch, threads)
+        tasks = worth_it(metadata, source.tasks(where), min_files)
+        if not tasks:
+            return None
+        plan = plan_write(metadata, lineage=True, target_bytes=target_bytes)
+        pieces = Pieces()
+        with sinking(plan, files, threads) as sink:
+            for _, batch in source.rows(tasks):
+                sink.add(without_places(batch))
+            for task in tasks:
+                pieces.remove(task)
+            assert source.snapshot is not None
+            number = source.snapshot.sequence_number if next_sequence_number(metadata) else None
+            pieces.added += (evolve(new, data_sequence_number=number) for new in sink.finish())
+        change = changes.rewrite(
+            pieces.added, pieces.removed, removed_deletes=pieces.removed_deletes, branch=branch
+        )  # fmt: skip
+        return table.commit(evolve(change, summary=summary))
+
+
+def worth_it(metadata: TableMetadata, tasks: list[ScanTask], min_files: int) -> list[ScanTask]:
+    """The files that are written anew: many of one partition, with deletes, or of an old spec."""
+    groups: dict[Any, list[ScanTask]] = {}
+    for task in tasks:
+        spec = metadata.spec_by_id(task.partition_spec_id)
+        key = value_key(spec.partition_type(metadata.current_schema), task.data_file.partition)
+        groups.setdefault((spec.spec_id, key), []).append(task)
+    chosen = []
+    for (spec_id, _), group in groups.items():
+        if spec_id != metadata.default_spec_id or len(group) >= min_files or any(task.deletes for task in group):
+            chosen += group
+    return chosen

@@ -1,0 +1,184 @@
+"""Merging other rows into a table: those that are there are changed, the others are added."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from conformance.pipeline.read_tasks import read_task
+from conformance.writing.matching import PLACE, Matched, Source
+from conformance.writing.operations import THREADS, Summary, sinking, writing
+from conformance.writing.plans import plan_write
+from conformance.writing.row_changes import Mode, change_rows, mode_of, updated
+from conformance.writing.tables import WritableTable
+from spec_ref.commits import Committed
+from spec_ref.commits.changes import Isolation
+from spec_ref.errors import violation
+from spec_ref.expressions.predicates import TRUE
+from spec_ref.formats.metrics_columnar import storage_of
+from spec_ref.scan_planning import ScanTask
+from spec_ref.schemas.schema import Schema
+from spec_ref.schemas.written_rows import compile_input, distinct
+from spec_ref.snapshots.references import MAIN
+
+Indexes = npt.NDArray[np.int64]
+
+
+class WhenMatched(enum.Enum):
+    """What becomes of rows of the table that a row of the source matches."""
+
+    UPDATE = "update"
+    DELETE = "delete"
+    KEEP = "keep"
+
+
+def merge(
+    table: WritableTable, source: pa.Table, on: Sequence[str], *, matched: WhenMatched = WhenMatched.UPDATE,
+    assignments: Mapping[str, str] | None = None, insert: bool = True, mode: Mode | None = None, branch: str = MAIN,
+    isolation: Isolation | None = Isolation.SERIALIZABLE, threads: int = THREADS, summary: Summary = (),
+) -> Committed:  # fmt: skip
+    """Change the rows of the table that have the same keys as rows of a source, and add the other rows of the source.
+
+    Args:
+        table: the table, as it was last seen.
+        source: rows, with columns by name.
+        on: the columns that are compared, of the same names in both; null is equal to nothing.
+        matched: what becomes of rows that are matched.
+        assignments: which columns of the source the columns of the table are updated with, and rows are added from, by
+            the names of the table's; all columns that the source has where not given.
+        insert: whether rows of the source that match none are added.
+        mode: as in `conformance.writing.operations.delete`, by the property ``write.merge.mode``.
+        branch: the branch.
+        isolation: which changes of others are conflicts.
+        threads: how many files are read, and written, at once.
+        summary: further entries of the snapshot's summary.
+
+    Raises:
+        SpecError: TYP002, for a column that is not there, or where two rows of the source match one row of the table;
+            and what `conformance.writing.operations.delete` raises.
+    """
+    metadata = table.metadata
+    schema = metadata.current_schema
+    taken = dict(assignments) if assignments is not None else {name: name for name in source.schema.names}
+    _check_names(schema, source, on, taken)
+    rows = source.combine_chunks()
+    with writing() as files:
+        target = Source(table.table, branch, threads)
+        keys = _Keys(schema, rows, on)
+        found, partners = _find(target, keys, on)
+        mode = mode_of(metadata, "merge", mode)
+        mode = Mode.MERGE_ON_READ if mode is Mode.EQUALITY else mode
+        plan = plan_write(metadata, lineage=True)
+
+        def make(task: ScanTask, batch: pa.RecordBatch) -> pa.RecordBatch:
+            places, indexes = partners[task.data_file.file_path]
+            wanted = indexes[np.searchsorted(places, np.asarray(batch.column(PLACE)))]
+            picked = rows.select(list(dict.fromkeys(taken.values()))).take(wanted).combine_chunks()
+            columns = {name: _one(picked.column(of)) for name, of in taken.items()}
+            return updated(batch, columns)
+
+        with sinking(plan, files, threads) as sink:
+            changed = found if matched is not WhenMatched.KEEP else []
+            way = make if matched is WhenMatched.UPDATE else None
+            pieces = change_rows(target, changed, mode, plan, files, sink, way)
+            if insert:
+                fresh = rows.filter(pa.array(~keys.matched))
+                made = pa.table([fresh.column(of) for of in taken.values()], list(taken))
+                for batch in made.combine_chunks().to_batches():
+                    sink.add(batch)
+            pieces.added += sink.finish()
+        return table.commit(pieces.change(branch, TRUE, isolation, summary))
+
+
+def _check_names(schema: Schema, source: pa.Table, on: Sequence[str], taken: Mapping[str, str]) -> None:
+    known = {field.name for field in schema.fields}
+    for name in (*on, *taken):
+        if name not in known:
+            raise violation("TYP002", "the schema has no such column", found=name, expected=", ".join(sorted(known)))
+    for name in (*on, *taken.values()):
+        if source.schema.names.count(name) != 1:
+            raise violation("TYP002", "the source has no such column, or two", found=name)
+
+
+def _one(column: Any) -> Any:
+    return column.chunk(0) if column.num_chunks == 1 else pa.nulls(0, column.type)
+
+
+class _Keys:
+    """The keys of the rows of the source, to be found by the keys of other rows."""
+
+    def __init__(self, schema: Schema, rows: pa.Table, on: Sequence[str]) -> None:
+        fields = [attrs.evolve(field, required=False) for field in schema.fields if field.name in on]  # type: ignore[misc]
+        self._names = [field.name for field in fields]
+        keys = rows.select(self._names).combine_chunks()
+        batches = keys.to_batches() or [pa.RecordBatch.from_pylist([], schema=keys.schema)]
+        batch = compile_input(fields, keys.schema)(batches[0])
+        self._columns = [distinct(storage_of(array)).unique() for array in batch.columns]
+        self._steps: list[Indexes] = []
+        self.matched = np.zeros(rows.num_rows, bool)
+        codes, valid = self._codes(batch, learn=True)
+        places = np.flatnonzero(valid)
+        order = places[np.argsort(codes[places], kind="stable")]
+        self._sorted, self._order = codes[order], order
+
+    def _codes(self, batch: pa.RecordBatch, *, learn: bool = False) -> tuple[Indexes, npt.NDArray[np.bool_]]:
+        """A number for each row by its key, and whether it may match: all its columns are known and not null.
+
+        With each column the numbers are made small again, as those of the source are: there are no more than its rows.
+        """
+        codes, valid = np.zeros(batch.num_rows, np.int64), np.ones(batch.num_rows, bool)
+        kernels: Any = pc
+        for step, (column, name) in enumerate(zip(self._columns, self._names, strict=True)):
+            array = distinct(storage_of(batch.column(name)))
+            found = kernels.index_in(array, value_set=column)
+            valid &= np.asarray(found.is_valid()) & np.asarray(array.is_valid())
+            codes = codes * (len(column) + 1) + np.asarray(found.fill_null(0)).astype(np.int64)
+            if learn:
+                self._steps.append(np.unique(codes[valid]))
+            known = self._steps[step]
+            places = np.minimum(np.searchsorted(known, codes), max(len(known) - 1, 0))
+            valid &= known[places] == codes if len(known) else np.zeros(batch.num_rows, bool)
+            codes = places
+        return codes, valid
+
+    def find(self, batch: pa.RecordBatch) -> Indexes:
+        """The row of the source that each row matches; -1 for none.
+
+        Raises:
+            SpecError: two rows of the source match one.
+        """
+        codes, valid = self._codes(batch)
+        first = np.searchsorted(self._sorted, codes, "left")
+        last = np.searchsorted(self._sorted, codes, "right")
+        hits = valid & (last > first)
+        if (hits & (last - first > 1)).any():
+            row = batch.slice(int(np.flatnonzero(hits & (last - first > 1))[0]), 1)
+            raise violation("TYP002", "two rows of the source match one row of the table", found=str(row.to_pylist()))
+        found = np.full(batch.num_rows, -1, np.int64)
+        found[hits] = self._order[first[hits]]
+        self.matched[found[hits]] = True
+        return found
+
+
+def _find(target: Source, keys: _Keys, on: Sequence[str]) -> tuple[list[Matched], dict[str, tuple[Indexes, Indexes]]]:
+    """The rows of the table that are matched, and the places of each file with the rows of the source."""
+    matched, partners = [], {}
+    reading = target.reading((*on, PLACE))
+    for task in target.tasks():
+        places, indexes = [], []
+        for batch in read_task(task, reading, target.deletes):
+            found = keys.find(batch)
+            hits = found >= 0
+            places.append(np.asarray(batch.column(PLACE))[hits])
+            indexes.append(found[hits])
+        if sum(map(len, places)):
+            partners[task.data_file.file_path] = np.concatenate(places), np.concatenate(indexes)
+            matched.append(Matched(task, np.concatenate(places)))
+    return matched, partners
