@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import sys
@@ -199,21 +200,27 @@ def deviation_json(deviation: Deviation, ids: list[str]) -> dict[str, Any]:
 
 def how_to_fix(rule: Requirement) -> str | None:
     """What to do about a table that breaks the requirement; None where no table can."""
-    if rule.status is not Status.ADOPTED or rule.unproven is not None or not set(rule.observable) & set(VALIDATED):
-        return None
-    return own_advice(rule.code)
+    shown = rule.unproven is None and not set(VALIDATED).isdisjoint(rule.observable)
+    return own_advice(rule.code) if rule.status is Status.ADOPTED and (shown or checks(rule)) else None
 
 
 def checks(rule: Requirement) -> list[str]:
     """The modules that find the requirement broken in tables and files."""
+    return [module for module, codes in _checking() if rule.code in codes]
+
+
+@functools.cache
+def _checking() -> tuple[tuple[str, frozenset[str]], ...]:
+    """The modules that check tables and files, with the codes that each names."""
     found = []
     for package, chosen in (("spec_ref", re.compile("check|rules|problems")), ("conformance.validate", re.compile(""))):
         root = Path(str(files(package)))
         for path in sorted(root.rglob("*.py")):
             name = path.relative_to(root).as_posix()
-            if chosen.search(name) and name != "advice.py" and f'"{rule.code}"' in path.read_text(encoding="utf-8"):
-                found.append(f"{package}.{name.removesuffix('.py').replace('/', '.')}")
-    return found
+            if chosen.search(name):
+                codes = frozenset(re.findall(r'"([A-Z]{3}[0-9]{3})"', path.read_text(encoding="utf-8")))
+                found.append((f"{package}.{name.removesuffix('.py').replace('/', '.')}", codes))
+    return tuple(found)
 
 
 def find(code: str) -> Requirement:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from typing import Any
 
@@ -19,9 +20,12 @@ def told(code: str, capsys: pytest.CaptureFixture[str], *, json_: bool = False) 
     return json.loads(out) if json_ else out
 
 
-@pytest.fixture(name="loaded", scope="module")
+@pytest.fixture(name="loaded", scope="module", autouse=True)
 def all_vectors() -> Any:
-    return vectors.load(vectors.shipped())
+    """All vectors, which each command of this module takes as they are instead of reading them again."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(vectors, "load", functools.cache(vectors.load))
+        yield vectors.load(vectors.shipped())
 
 
 def test_everything_that_is_known_is_told(capsys: pytest.CaptureFixture[str]) -> None:
@@ -92,10 +96,14 @@ def test_a_rule_that_tables_break_has_its_checks_and_a_way_to_mend_them(capsys: 
 
 
 def test_what_no_table_can_break_has_nothing_to_mend(capsys: pytest.CaptureFixture[str]) -> None:
-    def nothing(rule: Requirement) -> bool:
-        return rule.status is not Status.ADOPTED or rule.unproven is not None or not set(rule.observable) & {*VALIDATED}
+    def broken_by_tables(rule: Requirement) -> bool:
+        shown = rule.unproven is None and bool(set(rule.observable) & {*VALIDATED})
+        return rule.status is Status.ADOPTED and (shown or bool(checks(rule)))
 
-    assert [code for code, rule in register().items() if (how_to_fix(rule) is None) != nothing(rule)] == []
+    mended = {code for code, rule in register().items() if how_to_fix(rule) is not None}
+    assert mended == {code for code, rule in register().items() if broken_by_tables(rule)}
+    assert {"TMD006", "LIN023"} <= mended
+    assert not {"HSH007", "EXP012", "OCC001", "CST001"} & mended
     assert "how to fix" not in told("HSH007", capsys)
 
 
