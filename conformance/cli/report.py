@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
 from conformance import results
 from conformance.failures import ExitStatus, UsageError
-from conformance.reports import outputs, renderer, write_reports
+from conformance.reports import outputs, rendered, write_reports
 from conformance.results import Run
+
+if TYPE_CHECKING:
+    from conformance.matrix.cells import Matrix
 
 
 def report(
@@ -20,6 +23,7 @@ def report(
     format: Literal["terminal", "json", "junit", "html", "markdown", "badge", "sarif"] = "terminal",
     report: tuple[str, ...] = (),
     diff: Annotated[bool, Parameter(name="--diff")] = False,
+    matrix: Path | None = None,
 ) -> int:
     """Render results files, which run writes with --results; several become one report.
 
@@ -31,6 +35,7 @@ def report(
         format: What to write to standard output; with --diff terminal, json or markdown.
         report: terminal, json, junit, html, markdown, badge or sarif, with :PATH for a file. May be repeated.
         diff: Tell what changed from the first file to the second, and nothing else.
+        matrix: A results file of matrix, which the HTML report shows, too.
     """
     if not files:
         raise UsageError("report: name at least one results file")
@@ -38,13 +43,20 @@ def report(
     if diff:
         return _difference(runs, format)
     whole = runs[0] if len(runs) == 1 else results.combined(runs, [str(path) for path in files])
+    tables = None if matrix is None else _tables(matrix)
     if report:
-        write_reports(whole, outputs(report))
+        write_reports(whole, outputs(report), tables=tables)
     elif format == "terminal":
         write_reports(whole, ())
     else:
-        sys.stdout.write(renderer(format)(whole, None))
+        sys.stdout.write(rendered(format, whole, tables=tables))
     return ExitStatus.CONFORMANT
+
+
+def _tables(path: Path) -> Matrix:
+    from conformance.matrix.results import read
+
+    return read(path)
 
 
 def _difference(runs: list[Run], format: str) -> ExitStatus:

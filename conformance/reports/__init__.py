@@ -6,12 +6,15 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TextIO, TypeAlias
+from typing import TYPE_CHECKING, TextIO, TypeAlias
 
 from attrs import frozen
 
 from conformance.failures import UsageError
 from conformance.results import Run
+
+if TYPE_CHECKING:
+    from conformance.matrix.cells import Matrix as Tables
 
 KINDS = {
     "terminal": "conformance.reports.terminal",
@@ -58,7 +61,7 @@ def outputs(asked: Sequence[str]) -> tuple[Output, ...]:
     return tuple(made)
 
 
-def write_reports(run: Run, asked: Sequence[Output], vectors: Path | None = None) -> None:
+def write_reports(run: Run, asked: Sequence[Output], vectors: Path | None = None, tables: Tables | None = None) -> None:
     """Write the reports that were asked for, and one for people.
 
     People's text goes to standard output, or to standard error where another report has standard output.
@@ -67,16 +70,26 @@ def write_reports(run: Run, asked: Sequence[Output], vectors: Path | None = None
         run: what was found.
         asked: the reports.
         vectors: the folder of vectors that was named on the command line, for the commands that reproduce a case.
+        tables: a matrix of producers and consumers of tables, which the report for browsers shows, too.
     """
     for output in asked:
         if output.path is not None:
-            _write_file(output.path, renderer(output.kind)(run, vectors))
+            _write_file(output.path, rendered(output.kind, run, vectors, tables))
     to_stdout = next((output for output in asked if output.path is None), None)
     if to_stdout is None or to_stdout.kind == "terminal":
         _terminal(run, vectors, sys.stdout)
     else:
-        sys.stdout.write(renderer(to_stdout.kind)(run, vectors))
+        sys.stdout.write(rendered(to_stdout.kind, run, vectors, tables))
         _terminal(run, vectors, sys.stderr)
+
+
+def rendered(kind: str, run: Run, vectors: Path | None = None, tables: Tables | None = None) -> str:
+    """A report of a kind."""
+    if kind == "html":
+        from conformance.reports.html import render
+
+        return render(run, vectors, tables)
+    return renderer(kind)(run, vectors)
 
 
 def renderer(kind: str) -> Render:

@@ -18,7 +18,11 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
+from conformance.matrix.cells import Matrix as Tables
+from conformance.matrix.summary import STATUSES as TABLE_STATUSES
+from conformance.matrix.summary import by_producer
 from conformance.reports.evidence import reproduce
+from conformance.reports.golden_writers import golden_writers
 from conformance.reports.matrix import matrix_of
 from conformance.results import STATUSES, AdapterRun, Result, Run
 from spec_ref.requirements import Contradiction, Requirement, Status, contradictions, register
@@ -27,13 +31,23 @@ LETTERS = {status: status[0] for status in STATUSES} | {"known": "k", "unexpecte
 """Each status as one letter, in the string that holds the results of an implementation; a space is no result."""
 
 
-def render(run: Run, vectors: Path | None = None) -> str:
-    """The page."""
+def render(run: Run, vectors: Path | None = None, tables: Tables | None = None) -> str:
+    """The page.
+
+    Args:
+        run: what was found.
+        vectors: the folder of vectors that was named on the command line.
+        tables: a matrix of producers and consumers of tables, where there is one.
+    """
     page: str = _template().render(
         run=run,
         matrix=matrix_of(run),
         verdict=_verdict(run),
         statuses=STATUSES,
+        writers=golden_writers(),
+        tables=tables,
+        by_producer=None if tables is None else by_producer(tables),
+        table_statuses=TABLE_STATUSES,
         data=Markup(_packed(payload(run, vectors))),  # noqa: S704 (base64 has no character that HTML knows)
         style=Markup(_resource("page.css")),  # noqa: S704 (our own files)
         script=Markup(_resource("page.js")),  # noqa: S704

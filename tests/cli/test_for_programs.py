@@ -13,6 +13,8 @@ import pytest
 from attrs import evolve, frozen
 
 from conformance.cli import main, make_app
+from conformance.matrix.cells import Cell, MadeTable, Matrix, Participant, State
+from conformance.matrix.results import write
 from conformance.reports import difference, sarif_run
 from conformance.results import read
 
@@ -245,3 +247,22 @@ def test_a_new_adapter_runs_and_passes_what_it_has(cli: Cli, tmp_path: Path) -> 
     assert "adapter.py is there already" in again.stderr
     assert cli("new-adapter", "my engine").returncode == 2
     assert "is no name" in cli("new-adapter", "other", "--name", 'a"b').stderr
+
+
+def test_the_html_report_takes_a_matrix(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(place)
+    matrix = Matrix({"started": "2026-01-01"}, complete=True, exit_status=0)
+    matrix.participants += [Participant("writer", writes=True), Participant("reader", reads=True)]
+    matrix.tables.append(MadeTable("writer", "plain", ("appends",), 2, "parquet"))
+    matrix.cells.append(Cell("writer", "reader", "plain", State.RIGHT))
+    write(matrix, place / "matrix.jsonl")
+    assert main(["report", "good.jsonl", "--matrix", "matrix.jsonl", "--format", "html"]) == 0
+    assert "Who reads what whom wrote" in capsys.readouterr().out
+    assert main(["report", "good.jsonl", "--matrix", "matrix.jsonl", "--report", "html:report.html"]) == 0
+    assert "Who reads what whom wrote" in (place / "report.html").read_text()
+    assert main(["report", "good.jsonl", "--format", "html"]) == 0
+    capsys.readouterr()
+    assert main(["report", "good.jsonl", "--matrix", "good.jsonl", "--format", "html"]) == 2
+    assert "good.jsonl:1: not a line of a matrix" in capsys.readouterr().err

@@ -1,4 +1,7 @@
-"""The HTML report as a person uses it, in Chromium (Debian: chromium and chromium-driver)."""
+"""The HTML report as a person uses it, in Chromium (Debian: chromium and chromium-driver).
+
+What each view looks like is left in ``results/screens``.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +10,38 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from conformance.judge import Outcome
+from conformance.matrix.cells import Cell, MadeTable, Matrix, Participant, State
 from conformance.reports import html
 from conformance.results import AdapterRun, Case, Result, Run
 
 CASES = 60
+DIVIDING = 2
+"""The case in which two outcomes are permitted."""
+
+SCREENS = Path(__file__).parents[2] / "results" / "screens"
 OPTIONS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--window-size=1400,1000",
 )  # fmt: skip
+
+
+def tables() -> Matrix:
+    """A matrix of one producer, of whose two tables one consumer reads one wrongly."""
+    matrix = Matrix({"started": "2026-01-01"}, complete=True, exit_status=1)
+    matrix.participants += [Participant("writer", writes=True), Participant("reader", reads=True)]
+    matrix.tables += [MadeTable("writer", name, ("appends",), 2, "parquet") for name in ("plain", "deletes")]
+    matrix.cells += [
+        Cell("writer", "reader", "plain", State.RIGHT),
+        Cell("writer", "reader", "deletes", State.WRONG, reason="a row too many"),
+    ]
+    return matrix
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +55,13 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
             id_, "hashing" if number % 2 else "types", "hash", "Appendix B", ("HSH001",), (1, 2, 3),
             {"type": "string", "value": "<b>bold</b>"}, {"ok": number}, note=f"the note of {number}",
         )  # fmt: skip
+        if number == DIVIDING:
+            cases[id_] = evolve(
+                cases[id_], expect={"any_of": [{"ok": 1}, {"error": "invalid"}]}, contradiction=("E20",)
+            )
+            results.append(Result("right", id_, Outcome.PASSED, "passed", chosen={"ok": 1}))
+            results.append(Result("wrong", id_, Outcome.PASSED, "passed", chosen={"error": "invalid"}))
+            continue
         results.append(Result("right", id_, Outcome.PASSED, "passed"))
         wrong = number % 10 == 1
         outcome, status = (Outcome.FAILED, "failed") if wrong else (Outcome.PASSED, "passed")
@@ -42,7 +70,8 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     adapters = [AdapterRun("right", "right", "lib", "1"), AdapterRun("wrong", "wrong", "lib", "2")]
     header = {"results": 1, "tool": "0", "started": "2026-01-01", "vectors": {"on_disk": CASES, "selected": CASES}}
     path = tmp_path_factory.mktemp("report") / "report.html"
-    path.write_text(html.render(Run(header, cases, adapters, results, complete=True, exit_status=1)), encoding="utf-8")
+    run = Run(header, cases, adapters, results, complete=True, exit_status=1)
+    path.write_text(html.render(run, None, tables()), encoding="utf-8")
     return path
 
 
@@ -127,3 +156,51 @@ def test_coverage_leads_to_the_cases_of_a_requirement(browser: webdriver.Chrome)
     browser.execute_script("arguments[0].closest('details').open = true", button)
     browser.execute_script("arguments[0].click()", button)
     assert "cases" in browser.find_element(By.CSS_SELECTOR, "form output").text
+
+
+def test_an_open_point_shows_the_side_of_each_implementation(browser: webdriver.Chrome) -> None:
+    text = browser.find_element(By.ID, "open-points").text
+    assert "E20" in text
+    assert "It divides the implementations in 1 case." in text
+    assert "the outcome listed first\nright (1)" in text
+    assert "refuses\nwrong (1)" in text
+    click(browser, browser.find_element(By.CSS_SELECTOR, "#open-points td > button"))
+    assert listed(browser) == [f"case-{DIVIDING}"]
+
+
+def test_the_matrix_of_tables_has_producers_by_consumers(browser: webdriver.Chrome) -> None:
+    section = browser.find_element(By.ID, "tables")
+    rows = [
+        [cell.text for cell in row.find_elements(By.CSS_SELECTOR, "th, td")]
+        for row in section.find_elements(By.CSS_SELECTOR, "tr")
+    ]
+    assert rows == [["producer", "reader"], ["writer", "1\n1"]]
+    counts = section.find_elements(By.CSS_SELECTOR, "td .counts span")
+    assert [(one.get_attribute("title"), one.text) for one in counts] == [("right", "1"), ("wrong", "1")]
+    assert "2 tables, and 2 pairs" in section.text
+
+
+def test_what_writers_write_is_told_with_the_rules_that_it_breaks(browser: webdriver.Chrome) -> None:
+    section = browser.find_element(By.ID, "writers")
+    (duckdb,) = [row for row in section.find_elements(By.CSS_SELECTOR, "tbody tr") if row.text.startswith("duckdb")]
+    cells = duckdb.find_elements(By.TAG_NAME, "td")
+    assert "no deletes (refuses)" in cells[0].text
+    assert cells[1].text.startswith("position-deletes")
+    assert "deletion-vector\nLIN026 PUF025" in cells[2].text
+    told = cells[2].find_element(By.TAG_NAME, "code").get_attribute("title")
+    assert told
+
+
+@pytest.mark.parametrize("view", ["matrix", "cases", "deviations", "open-points", "coverage", "tables", "writers"])
+def test_each_view_can_be_linked_to_and_looked_at(chromium: webdriver.Chrome, page: Path, view: str) -> None:
+    chromium.get("about:blank")
+    chromium.get(f"{page.as_uri()}#{view}")
+    WebDriverWait(chromium, 10).until(lambda one: one.find_element(By.TAG_NAME, "body").get_attribute("data-ready"))
+    top = chromium.execute_script("return document.getElementById(arguments[0]).getBoundingClientRect().top", view)
+    assert -1 <= top < chromium.execute_script("return window.innerHeight")
+    links = [link.get_attribute("href").partition("#")[2] for link in chromium.find_elements(By.CSS_SELECTOR, "nav a")]
+    assert view in links
+    SCREENS.mkdir(parents=True, exist_ok=True)
+    image = SCREENS / f"report-{view}.png"
+    assert chromium.save_screenshot(str(image))
+    assert image.stat().st_size > 10_000

@@ -153,7 +153,7 @@ function openPoints(data, show) {
         const chosen = (adapter.details[index] || {}).chosen;
         if (!one.contradiction.includes(open.id) || chosen === undefined) return;
         const first = json(chosen) === json(one.expect.any_of[0]);
-        const kind = "error" in chosen ? "refuses" : "error" in one.expect.any_of[0] || !first ? "answers otherwise" : "answers first";
+        const kind = "error" in chosen ? "refuses" : "error" in one.expect.any_of[0] || !first ? "another outcome" : "the outcome listed first";
         const names = sides.get(kind) || new Map();
         names.set(adapter.name, (names.get(adapter.name) || 0) + 1);
         sides.set(kind, names);
@@ -161,12 +161,20 @@ function openPoints(data, show) {
     }
     const code = make("button", { type: "button" }, open.id);
     code.addEventListener("click", () => show({ words: open.id }));
+    const divided = dividedBy(data, open.id);
     const told = make("div", {}, make("b", {}, open.title), make("p", {}, open.texts), make("p", {}, `Decision: ${open.decision}`));
+    if (divided) told.append(make("p", { class: "divided" }, `It divides the implementations in ${divided} ${divided === 1 ? "case" : "cases"}.`));
     const list = make("dl");
     for (const [kind, names] of sides) row(list, kind, [...names].map(([name, count]) => `${name} (${count})`).join(", "));
-    return [code, told, make("div", { class: "case" }, list)];
-  });
-  place.append(rows.length ? table(["", "the texts, and what we decided", "what implementations do where it is open"], rows) : make("p", {}, "None."));
+    return { divided, cells: [code, told, make("div", { class: "case" }, list)] };
+  }).sort((a, b) => b.divided - a.divided).map((one) => one.cells);
+  place.append(rows.length ? table(["", "the texts, and what we decided", "the side that implementations take"], rows) : make("p", {}, "None."));
+}
+
+// In how many cases about a point two implementations chose different outcomes.
+function dividedBy(data, id) {
+  return data.cases.filter((one, index) => one.contradiction.includes(id) && new Set(data.adapters
+    .map((adapter) => (adapter.details[index] || {}).chosen).filter((chosen) => chosen !== undefined).map(json)).size > 1).length;
 }
 
 function coverage(data, show) {
@@ -205,5 +213,7 @@ unpack().then((data) => {
   deviations(data, show);
   openPoints(data, show);
   coverage(data, show);
+  const place = location.hash && document.getElementById(location.hash.slice(1));
+  if (place) place.scrollIntoView();
   document.body.dataset.ready = "yes";
 });

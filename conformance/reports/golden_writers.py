@@ -1,0 +1,69 @@
+"""What each engine writes, in a few words: from the tables of ``vectors/golden/writers``, which two statements made."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from attrs import frozen
+
+from conformance.vectors import shipped
+
+
+@frozen
+class WrittenVersion:
+    """What a writer makes in one format version."""
+
+    deletes: str
+    """How it deletes a row: ``position-deletes``, ...; empty where it does not."""
+
+    refused: str
+    """What it said when it was asked to, where it refused."""
+
+    broken: tuple[tuple[str, str], ...]
+    """The requirements that its files break, each with what is found."""
+
+    tolerated: tuple[tuple[str, str], ...]
+    """Those of less weight."""
+
+
+@frozen
+class GoldenWriter:
+    """An engine that wrote the tables."""
+
+    name: str
+    version: str
+    tables: dict[int, WrittenVersion]
+    """By format version."""
+
+
+@cache
+def golden_writers() -> tuple[GoldenWriter, ...]:
+    """All of them, by name and version."""
+    found = []
+    for folder in sorted((shipped() / "golden" / "writers").glob("*/")):
+        index, print_ = (json.loads((folder / name).read_text()) for name in ("index.json", "fingerprint.json"))
+        tables = {int(name[1:]): _version(table, print_[name]) for name, table in index["tables"].items()}
+        found.append(GoldenWriter(index["engine"], index["version"], tables))
+    return tuple(found)
+
+
+def _version(table: dict[str, Any], facts: dict[str, Any]) -> WrittenVersion:
+    refused = next((one["refused"] for one in table["statements"] if "refused" in one), "")
+    return WrittenVersion(
+        table.get("delete") or "",
+        refused,
+        tuple(_findings(facts, wanted=True)),
+        tuple(_findings(facts, wanted=False)),
+    )
+
+
+def _findings(facts: dict[str, Any], *, wanted: bool) -> Iterator[tuple[str, str]]:
+    """The codes of findings that are errors, or of the others, each once."""
+    told: dict[str, str] = {}
+    for finding in facts["findings"]:
+        if (finding["severity"] == "error") is wanted:
+            told.setdefault(finding["requirement"], f"{finding['in']}: {finding['message']}")
+    yield from sorted(told.items())
