@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from conformance.pipeline.read_tasks import read_task
 from conformance.writing.matching import PLACE, Matched, Source
-from conformance.writing.operations import THREADS, Summary, sinking, writing
+from conformance.writing.operations import THREADS, Summary, by_position, sinking, writing
 from conformance.writing.plans import plan_write
 from conformance.writing.row_changes import Mode, change_rows, mode_of, updated
 from conformance.writing.tables import WritableTable
@@ -65,36 +65,75 @@ def merge(
             and what `conformance.writing.operations.delete` raises.
     """
     metadata = table.metadata
-    schema = metadata.current_schema
-    taken = dict(assignments) if assignments is not None else {name: name for name in source.schema.names}
-    _check_names(schema, source, on, taken)
-    rows = source.combine_chunks()
+    merging = Merging(metadata.current_schema, source, on, assignments)
     with writing() as files:
         target = Source(table.table, branch, threads)
-        keys = _Keys(schema, rows, on)
-        found, partners = _find(target, keys, on)
-        mode = mode_of(metadata, "merge", mode)
-        mode = Mode.MERGE_ON_READ if mode is Mode.EQUALITY else mode
+        found = merging.find(target)
+        mode = by_position(mode_of(metadata, "merge", mode))
         plan = plan_write(metadata, lineage=True)
-
-        def make(task: ScanTask, batch: pa.RecordBatch) -> pa.RecordBatch:
-            places, indexes = partners[task.data_file.file_path]
-            wanted = indexes[np.searchsorted(places, np.asarray(batch.column(PLACE)))]
-            picked = rows.select(list(dict.fromkeys(taken.values()))).take(wanted).combine_chunks()
-            columns = {name: _one(picked.column(of)) for name, of in taken.items()}
-            return updated(batch, columns)
-
         with sinking(plan, files, threads) as sink:
             changed = found if matched is not WhenMatched.KEEP else []
-            way = make if matched is WhenMatched.UPDATE else None
-            pieces = change_rows(target, changed, mode, plan, files, sink, way)
-            if insert:
-                fresh = rows.filter(pa.array(~keys.matched))
-                made = pa.table([fresh.column(of) for of in taken.values()], list(taken))
-                for batch in made.combine_chunks().to_batches():
-                    sink.add(batch)
+            make = merging.made_of if matched is WhenMatched.UPDATE else None
+            pieces = change_rows(target, changed, mode, plan, files, sink, make)
+            for batch in merging.others().to_batches() if insert else ():
+                sink.add(batch)
             pieces.added += sink.finish()
         return table.commit(pieces.change(branch, TRUE, isolation, summary))
+
+
+class Merging:
+    """The rows of a source, and the rows of a table, or of some of its files, that they match."""
+
+    def __init__(
+        self, schema: Schema, source: pa.Table, on: Sequence[str], assignments: Mapping[str, str] | None = None
+    ) -> None:
+        """Know the source; arguments and errors are those of `merge`."""
+        taken = dict(assignments) if assignments is not None else {name: name for name in source.schema.names}
+        _check_names(schema, source, on, taken)
+        self._rows = source.combine_chunks()
+        self._taken = taken
+        self._on = tuple(on)
+        self._keys = _Keys(schema, self._rows, on)
+        self._partners: dict[str, tuple[Indexes, Indexes]] = {}
+
+    @property
+    def matched(self) -> npt.NDArray[np.bool_]:
+        """Which rows of the source were found to match some row."""
+        return self._keys.matched
+
+    def find(self, target: Source) -> list[Matched]:
+        """The rows of the table that are matched.
+
+        Raises:
+            SpecError: TYP002, where two rows of the source match one.
+        """
+        matched = []
+        reading = target.reading((*self._on, PLACE))
+        for task in target.tasks():
+            places, indexes = [], []
+            for batch in read_task(task, reading, target.deletes):
+                found = self._keys.find(batch)
+                hits = found >= 0
+                places.append(np.asarray(batch.column(PLACE))[hits])
+                indexes.append(found[hits])
+            if sum(map(len, places)):
+                self._partners[task.data_file.file_path] = np.concatenate(places), np.concatenate(indexes)
+                matched.append(Matched(task, np.concatenate(places)))
+        return matched
+
+    def made_of(self, task: ScanTask, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Rows that were found to be matched, updated by the rows of the source."""
+        places, indexes = self._partners[task.data_file.file_path]
+        wanted = indexes[np.searchsorted(places, np.asarray(batch.column(PLACE)))]
+        picked = self._rows.select(list(dict.fromkeys(self._taken.values()))).take(wanted).combine_chunks()
+        return updated(batch, {name: _one(picked.column(of)) for name, of in self._taken.items()})
+
+    def others(self, matched: npt.NDArray[np.bool_] | None = None) -> pa.Table:
+        """The rows of the source that match none, with the names of the table; of all that `find` was asked for if it
+        is not given which match.
+        """
+        fresh = self._rows.filter(pa.array(~(self.matched if matched is None else matched)))
+        return pa.table([fresh.column(of) for of in self._taken.values()], list(self._taken)).combine_chunks()
 
 
 def _check_names(schema: Schema, source: pa.Table, on: Sequence[str], taken: Mapping[str, str]) -> None:
@@ -165,20 +204,3 @@ class _Keys:
         found[hits] = self._order[first[hits]]
         self.matched[found[hits]] = True
         return found
-
-
-def _find(target: Source, keys: _Keys, on: Sequence[str]) -> tuple[list[Matched], dict[str, tuple[Indexes, Indexes]]]:
-    """The rows of the table that are matched, and the places of each file with the rows of the source."""
-    matched, partners = [], {}
-    reading = target.reading((*on, PLACE))
-    for task in target.tasks():
-        places, indexes = [], []
-        for batch in read_task(task, reading, target.deletes):
-            found = keys.find(batch)
-            hits = found >= 0
-            places.append(np.asarray(batch.column(PLACE))[hits])
-            indexes.append(found[hits])
-        if sum(map(len, places)):
-            partners[task.data_file.file_path] = np.concatenate(places), np.concatenate(indexes)
-            matched.append(Matched(task, np.concatenate(places)))
-    return matched, partners

@@ -29,6 +29,7 @@ from spec_ref.formats.metrics_columnar import storage_of
 from spec_ref.records import evolve
 from spec_ref.scan_planning import ScanTask
 from spec_ref.schemas.projection_columnar import constant_array
+from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.values import value_key
 from spec_ref.snapshots.manifest_list import ManifestContent, read_manifest_list
 from spec_ref.snapshots.references import MAIN
@@ -98,7 +99,7 @@ def overwrite(
     """Delete the rows that match, and add others; arguments and errors as in `append` and `delete`."""
     with writing() as files:
         source = Source(table.table, branch, threads)
-        mode = _by_position(mode_of(table.metadata, "delete", mode))
+        mode = by_position(mode_of(table.metadata, "delete", mode))
         plan = plan_write(table.metadata, lineage=mode is Mode.COPY_ON_WRITE)
         with sinking(plan, files, threads) as sink:
             pieces = change_rows(source, source.matched(where), mode, plan, files, sink)
@@ -108,7 +109,7 @@ def overwrite(
         return table.commit(pieces.change(branch, where, isolation, summary))
 
 
-def _by_position(mode: Mode) -> Mode:
+def by_position(mode: Mode) -> Mode:
     """Equality deletes would not delete the rows of the same commit, but nothing here tells them apart from others."""
     return Mode.MERGE_ON_READ if mode is Mode.EQUALITY else mode
 
@@ -311,7 +312,24 @@ def update(
         SpecError: TYP002 for a column that is not there; and what `delete` raises.
     """
     metadata = table.metadata
-    fields = {field.name: field for field in metadata.current_schema.fields}
+    make = assigning(metadata.current_schema, assignments)
+    with writing() as files:
+        source = Source(table.table, branch, threads)
+        mode = by_position(mode_of(metadata, "update", mode))
+        plan = plan_write(metadata, lineage=True)
+        with sinking(plan, files, threads) as sink:
+            pieces = change_rows(source, source.matched(where), mode, plan, files, sink, make)
+            pieces.added += sink.finish()
+        return table.commit(pieces.change(branch, where, isolation, summary))
+
+
+def assigning(schema: Schema, assignments: Assignments) -> Callable[[ScanTask, pa.RecordBatch], pa.RecordBatch]:
+    """What makes rows with some columns changed.
+
+    Raises:
+        SpecError: TYP002 for a column that is not there.
+    """
+    fields = {field.name: field for field in schema.fields}
     for name in assignments:
         if name not in fields:
             raise violation("TYP002", "the schema has no such column", found=name, expected=", ".join(fields))
@@ -323,11 +341,4 @@ def update(
     def make(_: ScanTask, batch: pa.RecordBatch) -> pa.RecordBatch:
         return updated(batch, {name: made(name, batch) for name in assignments})
 
-    with writing() as files:
-        source = Source(table.table, branch, threads)
-        mode = _by_position(mode_of(metadata, "update", mode))
-        plan = plan_write(metadata, lineage=True)
-        with sinking(plan, files, threads) as sink:
-            pieces = change_rows(source, source.matched(where), mode, plan, files, sink, make)
-            pieces.added += sink.finish()
-        return table.commit(pieces.change(branch, where, isolation, summary))
+    return make
