@@ -8,11 +8,12 @@ from collections.abc import Callable
 from functools import cached_property, lru_cache
 from typing import Any
 
-from conformance.adapters import iceberg_java_commits, native
+from conformance.adapters import iceberg_java_commits, iceberg_java_writing, native
 from conformance.adapters.iceberg_java_expressions import Expressions
 from conformance.adapters.iceberg_java_manifests import Manifests
 from conformance.adapters.iceberg_java_metadata import Tables
 from conformance.adapters.iceberg_java_puffin import Puffin
+from conformance.adapters.iceberg_java_spark import Spark
 from conformance.adapters.iceberg_java_tables import TableReads
 from conformance.adapters.jvm import JVM
 from conformance.adapters.serve import Invalid, Unsupported, serve, take_standard_output
@@ -27,6 +28,7 @@ class IcebergJava:
 
     def __init__(self, jvm: JVM) -> None:
         self._jvm = jvm
+        self.spark = Spark(jvm)
         self._iceberg = jvm.root.org.apache.iceberg
         self.type_of = lru_cache(maxsize=4096)(self._type_of)
         self.transform_of = lru_cache(maxsize=4096)(self._transform_of)
@@ -191,6 +193,7 @@ class IcebergJava:
 
     def operations(self) -> dict[str, Callable[[Arguments], object]]:
         """What can be asked of Iceberg-Java, by name."""
+        tables = Tables(self._jvm, self.type_of)
         return {
             "hash": self.hash,
             "transform": self.transform,
@@ -203,12 +206,13 @@ class IcebergJava:
             "bound.decode": self.bound_decode,
             "bound.truncate": self.bound_truncate,
             "type.parse": self.type_parse,
-            **Tables(self._jvm, self.type_of).operations(),
+            **tables.operations(),
             **Expressions(self._jvm).operations(),
             **Manifests(self._jvm).operations(),
             **Puffin(self._jvm).operations(),
             **TableReads(self._jvm).operations(),
             **iceberg_java_commits.operations(self._jvm),
+            **iceberg_java_writing.operations(self._jvm, self.spark, tables),
         }
 
 
@@ -228,6 +232,7 @@ def main() -> None:
             java.operations(),
             answers=answers,
         )
+        java.spark.stop()
     finally:
         jvm.shutdown()
 

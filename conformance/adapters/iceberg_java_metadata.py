@@ -110,7 +110,7 @@ class Tables:
         for change in args["changes"]:
             update = self._new(self._schema_update, operations)
             with self._jvm.judged():
-                self._change_column(update, metadata.schema(), change)
+                self.change_column(update, metadata.schema(), change)
                 metadata = metadata.updateSchema(update.apply())
             operations = self._operations(self._written(metadata))
         schema = json.loads(self._iceberg.SchemaParser.toJson(metadata.schema()))
@@ -126,7 +126,8 @@ class Tables:
         holder.add(value)
         return self._literal.invoke(None, holder.toArray())
 
-    def _change_column(self, update: Any, schema: Any, change: Arguments) -> None:
+    def change_column(self, update: Any, schema: Any, change: Arguments) -> None:
+        """Tell an ``UpdateSchema`` a change."""
         name = change["name"]
         match change["op"]:
             case "add":

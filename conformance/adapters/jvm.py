@@ -54,7 +54,7 @@ class JVM:
     """A running virtual machine."""
 
     def __init__(self, jars: str) -> None:
-        conf = SparkConf().set("spark.driver.extraClassPath", jars).set("spark.driver.memory", "512m")
+        conf = SparkConf().set("spark.driver.extraClassPath", jars).set("spark.driver.memory", "1g")
         self.gateway = launch_gateway(conf)
         self.root = self.gateway.jvm
         java = self.root.java

@@ -33,6 +33,8 @@ from conformance.protocol import (
     stop_line,
 )
 
+WRITING = "table.write"
+
 STOP_GRACE = 20.0
 """Seconds that a process has to end after it was told to; a JVM may have temporary files to remove."""
 
@@ -46,6 +48,9 @@ class Limits:
 
     request: float = 30.0
     """Seconds for one answer, from when the request is the oldest without one."""
+
+    writing: float = 4.0
+    """How many times as long the answer to ``table.write`` may take: several commits, and an engine that starts."""
 
     window: int = 64
     """Requests under way at once."""
@@ -115,14 +120,14 @@ class Process:
         to_ask = _Rewindable(requests)
         under_way: deque[tuple[int, Request]] = deque()
         crashes = 0
-        limit = time.monotonic() + self._limits.request
+        since = time.monotonic()
         while True:
             if len(under_way) <= self._limits.window // 2 or not self._line.has_line:
                 self._fill(under_way, to_ask)
                 if not under_way:
                     return
             try:
-                answer = self._next_answer(under_way[0][0], limit)
+                answer = self._next_answer(*under_way[0], since)
                 crashes = 0
             except Breach as breach:
                 answer = Crashed(shorten(str(breach)), self._end())
@@ -136,7 +141,7 @@ class Process:
                 if given_up is not None:
                     yield from (given_up for _ in to_ask)
                     return
-            limit = time.monotonic() + self._limits.request
+            since = time.monotonic()
 
     def _fill(self, under_way: deque[tuple[int, Request]], to_ask: _Rewindable) -> None:
         lines = []
@@ -147,11 +152,12 @@ class Process:
         assert self._line is not None
         self._line.send(lines)
 
-    def _next_answer(self, expected: int, limit: float) -> Answer:
+    def _next_answer(self, expected: int, request: Request, since: float) -> Answer:
         assert self._line is not None
-        line = self._line.receive(limit)
+        seconds = self._limits.request * (self._limits.writing if request.op == WRITING else 1)
+        line = self._line.receive(since + seconds)
         if line is None:
-            raise Breach(f"no answer within {self._limits.request:g} s")
+            raise Breach(f"no answer within {seconds:g} s")
         seq, answer = read_answer(line)
         if seq != expected:
             again = " again" if seq < expected else ""

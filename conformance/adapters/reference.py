@@ -130,6 +130,7 @@ COLUMNAR = {
     "commit.replay": "conformance.adapters.reference_commits",
     "scan.plan": "conformance.adapters.reference_tables",
     "table.read": "conformance.adapters.reference_tables",
+    "table.write": "conformance.adapters.reference_writing",
 }
 """The operations that need Arrow or numpy, which take longer to load than most questions to answer, by module."""
 

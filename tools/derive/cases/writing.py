@@ -39,7 +39,6 @@ def files() -> Iterator[VectorFile]:
 def _vector(case: Case) -> Vector:
     operations: list[Any] = list(case.operations)
     expect = ok(expectation(operations))
-    return Vector(
-        f"write-{case.name}", tuple(dict.fromkeys(case.requirements)), {"script": {"operations": operations}}, expect, ORIGIN, case.note,
-        only=case.versions,
-    )  # fmt: skip
+    codes = tuple(dict.fromkeys(case.requirements))
+    script = {"script": {"operations": operations}}
+    return Vector(f"write-{case.name}", codes, script, expect, ORIGIN, case.note, only=case.versions)

@@ -1,0 +1,184 @@
+"""Spark in the virtual machine of the adapter of Iceberg-Java, and SQL for the values and filters of scripts."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from py4j.protocol import Py4JJavaError
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from conformance.adapters import native
+from conformance.adapters.jvm import JVM
+from conformance.adapters.serve import Unsupported
+from conformance.adapters.sql_predicates import Dialect, sql_of, text
+
+Json = Any
+
+SETTINGS = {
+    "spark.master": "local[1]",
+    "spark.app.name": "iceberg-java",
+    "spark.ui.enabled": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.default.parallelism": "1",
+    # Tables are tiny: what plans and compiles for big ones takes longer than the statements.
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+
+DIALECT = Dialect(
+    "Spark",
+    quote="`",
+    starts_with="startswith({column}, {constant})",
+    escapes_backslash=True,
+    literals={
+        "float": "CAST({string} AS FLOAT)",
+        "double": "CAST({string} AS DOUBLE)",
+        "decimal": "CAST({string} AS {type})",
+        "date": "DATE '{text}'",
+        "timestamp": "TIMESTAMP_NTZ '{text}'",
+        "timestamptz": "TIMESTAMP '{text}'",
+        "uuid": "{string}",
+        "fixed": "X'{text}'",
+        "binary": "X'{text}'",
+    },
+)
+
+TYPES = {
+    "boolean": "BOOLEAN", "int": "INT", "long": "BIGINT", "float": "FLOAT", "double": "DOUBLE", "date": "DATE",
+    "timestamptz": "TIMESTAMP", "timestamp": "TIMESTAMP_NTZ", "string": "STRING", "binary": "BINARY",
+    "fixed": "BINARY", "uuid": "STRING",
+}  # fmt: skip
+
+
+class Spark:
+    """A session; it is started with the first statement, and knows a catalog for each folder of tables."""
+
+    def __init__(self, jvm: JVM) -> None:
+        self._jvm = jvm
+        self._session: SparkSession | None = None
+        self._catalogs: dict[str, str] = {}
+
+    @property
+    def session(self) -> SparkSession:
+        """The session."""
+        if self._session is None:
+            conf = SparkConf()
+            for key, value in SETTINGS.items():
+                conf.set(key, value)
+            context = SparkContext(gateway=self._jvm.gateway, conf=conf)
+            context.setLogLevel("OFF")
+            self._session = SparkSession(context)
+        return self._session
+
+    def stop(self) -> None:
+        """End the session."""
+        if self._session is not None:
+            self._session.stop()
+
+    def catalog(self, warehouse: str) -> str:
+        """The name of the catalog of the tables in a folder."""
+        if warehouse not in self._catalogs:
+            name = f"w{len(self._catalogs)}"
+            for key, value in {
+                "": "org.apache.iceberg.spark.SparkCatalog", ".type": "hadoop", ".warehouse": warehouse,
+                ".cache-enabled": "false",
+            }.items():  # fmt: skip
+                self.session.conf.set(f"spark.sql.catalog.{name}{key}", value)
+            self._catalogs[warehouse] = name
+        return self._catalogs[warehouse]
+
+    def run(self, statement: str) -> list[Any]:
+        """Run a statement.
+
+        Raises:
+            Refused: Spark or Iceberg refused it; the text says why.
+        """
+        try:
+            rows: list[Any] = self.session.sql(statement).collect()
+        except (PySparkException, Py4JJavaError) as error:
+            raise Refused(_said(error)) from None
+        return rows
+
+
+class Refused(Exception):
+    """A statement was refused."""
+
+
+def _said(error: Exception) -> str:
+    """What an exception says, and what the innermost cause of it says."""
+    thrown = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
+    told = [str(error).split("\n")[0]]
+    while thrown is not None:
+        told.append(str(thrown.toString()).split("\n")[0])
+        thrown = thrown.getCause()
+    return " <- ".join(dict.fromkeys(os.fsdecode(text) for text in told if text))
+
+
+def sql_type(type_: Json) -> str:
+    """A type in SQL.
+
+    Raises:
+        Unsupported: Spark has no such type.
+    """
+    name = native.kind(type_)
+    match name:
+        case "struct":
+            parts = (f"`{field['name']}`: {sql_type(field['type'])}" for field in type_["fields"])
+            return f"STRUCT<{', '.join(parts)}>"
+        case "list":
+            return f"ARRAY<{sql_type(type_['element'])}>"
+        case "map":
+            return f"MAP<{sql_type(type_['key'])}, {sql_type(type_['value'])}>"
+        case "decimal":
+            return str(type_).upper()
+    if name not in TYPES:
+        raise Unsupported(f"Spark has no type for {name}")
+    return TYPES[name]
+
+
+def literal(type_: Json, value: Json) -> str:
+    """A literal of a script in SQL."""
+    kind = sql_type(type_)
+    if value is None:
+        return f"CAST(NULL AS {kind})"
+    match native.kind(type_):
+        case "struct":
+            parts = (
+                f"{text(field['name'], DIALECT)}, {literal(field['type'], value.get(field['name']))}"
+                for field in type_["fields"]
+            )
+            return f"named_struct({', '.join(parts)})"
+        case "list":
+            items = ", ".join(literal(type_["element"], item) for item in value)
+            return f"CAST(array({items}) AS {kind})"
+        case "map":
+            pairs = zip(value["keys"], value["values"], strict=True)
+            entries = ", ".join(f"{literal(type_['key'], key)}, {literal(type_['value'], item)}" for key, item in pairs)
+            return f"CAST(map({entries}) AS {kind})"
+        case "timestamp":
+            return f"CAST(timestamp_micros({native.read(type_, value)}) AS TIMESTAMP_NTZ)"
+        case "timestamptz":
+            return f"timestamp_micros({native.read(type_, value)})"
+        case "binary" | "fixed":
+            return f"X'{value}'"
+        case "date":
+            return f"DATE'{value}'"
+        case "boolean":
+            return str(value).lower()
+        case "string" | "uuid":
+            return text(value, DIALECT)
+    return f"CAST('{value}' AS {kind})"
+
+
+def condition(filter_: Json, fields: list[Json]) -> str:
+    """A filter of a script in SQL."""
+    return sql_of(filter_, fields, DIALECT)

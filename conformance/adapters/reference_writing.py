@@ -1,0 +1,250 @@
+"""Scripts by the reference implementation: `conformance.writing`, in a table of the file system."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+
+from conformance.adapters.script_steps import MAIN, follow, same_columns
+from conformance.adapters.serve import Invalid, Unsupported
+from conformance.exchange_changes import column_change
+from conformance.failures import NotExamined
+from conformance.scripts.literals import read_literal
+from conformance.writing import Mode, WritableTable, append, compact, create_table, delete, delete_keys
+from conformance.writing import merge as merge_rows
+from conformance.writing import overwrite as overwrite_rows
+from conformance.writing import update as update_rows
+from spec_ref.commits import CommitConflict, CommitFailed
+from spec_ref.commits.changes import (
+    Change,
+    ChangeSchema,
+    ChangeSortOrder,
+    ChangeSpec,
+    Expire,
+    SetProperties,
+    SetReference,
+    Upgrade,
+)
+from spec_ref.errors import SpecError, violation
+from spec_ref.expressions.expression_json import predicate_from_json
+from spec_ref.json_records import reader
+from spec_ref.partitioning.evolution import AddPartitionField, RemovePartitionField, RenamePartitionField
+from spec_ref.partitioning.spec import FIRST_FIELD_ID, UNPARTITIONED, PartitionField, PartitionSpec
+from spec_ref.partitioning.transforms import parse_transform
+from spec_ref.schemas.projection_columnar import arrow_field, arrow_values
+from spec_ref.schemas.schema import SCHEMA, Schema
+from spec_ref.snapshots.references import RefType, SnapshotRef
+from spec_ref.sorting import UNSORTED, NullOrder, SortDirection, SortField, SortOrder
+from spec_ref.versions import FormatVersion
+
+Json = Any
+Arguments = dict[str, Any]
+
+NAME = "the reference"
+MODES = {"copy-on-write": Mode.COPY_ON_WRITE, "merge-on-read": Mode.MERGE_ON_READ}
+PYARROW = "pyarrow leaves out"
+"""What is said where the libraries that write files cannot say what the spec asks for."""
+
+AGES = 400 * 86_400_000
+"""Milliseconds that snapshots are old when they expire: more than any retention policy keeps them for."""
+
+
+class ReferenceWriter:
+    """A table that a script writes; see `follow`."""
+
+    def __init__(self, location: str) -> None:
+        self._location = location
+        self._made: WritableTable | None = None
+
+    @property
+    def _table(self) -> WritableTable:
+        assert self._made is not None, "a script begins with create"
+        return self._made
+
+    @property
+    def _schema(self) -> Schema:
+        return self._table.metadata.current_schema
+
+    def _commit(self, change: Change) -> None:
+        self._table.commit(change)
+
+    def snapshot(self, ref: str) -> int | None:
+        metadata = self._table.metadata
+        if ref == MAIN:
+            return metadata.current_snapshot_id
+        return metadata.refs[ref].snapshot_id if ref in metadata.refs else None
+
+    def metadata(self) -> str:
+        return self._table.base.location
+
+    # The table
+
+    def create(self, operation: Json) -> None:
+        version = FormatVersion(operation["format_version"])
+        schema: Schema = reader(SCHEMA, version)({"schema-id": 0, **operation["schema"]})
+        fields = tuple(
+            PartitionField(
+                source_id=_source(schema, part["source"]), field_id=FIRST_FIELD_ID + index, name=part["name"],
+                transform=parse_transform(part["transform"]),
+            )
+            for index, part in enumerate(operation.get("partition", ()))
+        )  # fmt: skip
+        sort = _sort_fields(schema, operation.get("sort", ()))
+        self._made = create_table(
+            self._location,
+            schema,
+            spec=PartitionSpec(spec_id=0, fields=fields) if fields else UNPARTITIONED,
+            order=SortOrder(order_id=1, fields=sort) if sort else UNSORTED,
+            version=version,
+            properties=operation.get("properties", {}),
+        )
+
+    def alter_schema(self, operation: Json) -> None:
+        for change in operation["changes"]:  # where a field moves to depends on the changes before
+            if change["op"] == "optional":
+                raise Unsupported("Schema Evolution names no change of a required field to an optional one")
+            self._commit(ChangeSchema((column_change(self._schema, change),)))
+
+    def alter_spec(self, operation: Json) -> None:
+        for change in operation["changes"]:
+            match change["op"]:
+                case "add":
+                    source = _source(self._schema, change["source"])
+                    transform = parse_transform(change["transform"])
+                    self._commit(ChangeSpec((AddPartitionField((source,), transform, change["name"]),)))
+                case "remove":
+                    self._commit(ChangeSpec((RemovePartitionField(change["name"]),)))
+                case _:
+                    self._commit(ChangeSpec((RenamePartitionField(change["name"], change["to"]),)))
+
+    def sort(self, operation: Json) -> None:
+        self._commit(ChangeSortOrder(_sort_fields(self._schema, operation["fields"])))
+
+    def upgrade(self, operation: Json) -> None:
+        self._commit(Upgrade(FormatVersion(operation["format_version"])))
+
+    def properties(self, operation: Json) -> None:
+        self._commit(SetProperties(operation.get("set", {}), frozenset(operation.get("remove", ()))))
+
+    # Rows
+
+    def _rows(self, rows: list[Json], names: list[str] | None = None) -> pa.Table:
+        """Rows in Arrow; what has no write default is given as null, unless the columns are named."""
+        fields = {field.name: field for field in self._schema.fields}
+        if names is None:
+            blank = {name: None for name, field in fields.items() if field.write_default is None}
+            rows = [{**blank, **row} for row in rows]
+            names = same_columns(rows) if rows else list(fields)
+        for name in names:
+            if name not in fields:
+                raise violation("TYP002", "the schema has no such column", found=name)
+        columns = {
+            name: arrow_values(fields[name].type, [read_literal(fields[name].type, row[name]) for row in rows])
+            for name in names
+        }
+        schema = pa.schema([arrow_field(fields[name]).with_nullable(nullable=True) for name in names])
+        return pa.Table.from_arrays([columns[name] for name in names], schema=schema)
+
+    def append(self, operation: Json) -> None:
+        append(self._table, self._rows(operation["rows"]), branch=_branch(operation))
+
+    def overwrite(self, operation: Json) -> None:
+        where = predicate_from_json(operation["filter"])
+        overwrite_rows(self._table, self._rows(operation["rows"]), where, branch=_branch(operation))
+
+    def delete(self, operation: Json) -> None:
+        where = predicate_from_json(operation["filter"])
+        delete(self._table, where, mode=_mode(operation), branch=_branch(operation))
+
+    def update(self, operation: Json) -> None:
+        fields = {field.name: field for field in self._schema.fields}
+        values = {name: read_literal(fields[name].type, value) for name, value in operation["set"].items()}
+        where = predicate_from_json(operation["filter"])
+        update_rows(self._table, values, where, mode=_mode(operation), branch=_branch(operation))
+
+    def merge(self, operation: Json) -> None:
+        source = self._rows(operation["rows"], same_columns(operation["rows"]))
+        merge_rows(self._table, source, operation["on"], mode=_mode(operation), branch=_branch(operation))
+
+    def delete_equal(self, operation: Json) -> None:
+        self._delete_keys(operation, list(operation["rows"][0]))
+
+    def _delete_keys(self, operation: Json, names: list[str]) -> None:
+        sources = {field.sources[0] for field in self._table.metadata.default_spec.fields}
+        if not sources <= {_source(self._schema, name) for name in names}:
+            raise Unsupported("equality deletes are of a partition, which the keys do not tell")
+        delete_keys(self._table, self._rows(operation["rows"], names), branch=_branch(operation))
+
+    def upsert(self, operation: Json) -> None:
+        self._delete_keys(operation, operation["on"])
+        self.append(operation)
+
+    def compact(self, operation: Json) -> None:
+        compact(self._table, branch=_branch(operation))
+
+    # References
+
+    def _set(self, name: str, kind: RefType, snapshot: int | None) -> None:
+        assert snapshot is not None
+        self._commit(SetReference(name, SnapshotRef(snapshot_id=snapshot, type=kind)))
+
+    def branch(self, operation: Json) -> None:
+        self._set(operation["name"], RefType.BRANCH, operation.get("snapshot", self.snapshot(MAIN)))
+
+    def tag(self, operation: Json) -> None:
+        self._set(operation["name"], RefType.TAG, operation.get("snapshot", self.snapshot(MAIN)))
+
+    def fast_forward(self, operation: Json) -> None:
+        self._set(MAIN, RefType.BRANCH, self.snapshot(operation["to"]))
+
+    def rollback(self, operation: Json) -> None:
+        self._set(MAIN, RefType.BRANCH, operation["snapshot"])
+
+    def expire(self, _: Json) -> None:
+        self._commit(Expire(int(time.time() * 1000) + AGES, clean_files=True))
+
+
+def _branch(operation: Json) -> str:
+    name: str = operation.get("branch", MAIN)
+    return name
+
+
+def _mode(operation: Json) -> Mode | None:
+    return MODES[operation["mode"]] if "mode" in operation else None
+
+
+def _source(schema: Schema, name: str) -> int:
+    column = schema.find_name(name)
+    if column is None:
+        raise violation("TYP002", "the schema has no such column", found=name)
+    return column.id
+
+
+def _sort_fields(schema: Schema, parts: Any) -> tuple[SortField, ...]:
+    return tuple(
+        SortField(
+            source_id=_source(schema, part["source"]), transform=parse_transform(part.get("transform", "identity")),
+            direction=SortDirection(part.get("direction", "asc")),
+            null_order=NullOrder(part.get("null_order", "nulls-first")),
+        )
+        for part in parts
+    )  # fmt: skip
+
+
+def _table_write(args: Arguments) -> object:
+    try:
+        return follow(ReferenceWriter(args["table"]), args["script"], NAME)
+    except SpecError as error:
+        if PYARROW in str(error):
+            raise Unsupported(str(error)) from None
+        raise
+    except (NotExamined, CommitConflict, CommitFailed) as error:
+        raise Invalid(f"{type(error).__name__}: {error}") from None
+
+
+def operations() -> dict[str, Callable[[Arguments], object]]:
+    """What can be asked of tables that are written, by name."""
+    return {"table.write": _table_write}
