@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import random
 import shlex
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -32,6 +33,7 @@ def laws(
     replay: Path | None = None,
     start_timeout: float = DEFAULTS.start,
     timeout: float = DEFAULTS.request,
+    format: Literal["text", "json"] = "text",
 ) -> int:
     """Hold a writer to laws: compaction changes nothing, appends commute, a delete is a set difference, and others.
 
@@ -53,6 +55,7 @@ def laws(
         replay: Try the law and script of this file, and nothing else.
         start_timeout: Seconds that an adapter may take to start.
         timeout: Seconds that it may take for an answer.
+        format: Text for people, or JSON.
     """
     from conformance.generated_scripts import AVOIDABLE
     from conformance.laws.checking import check
@@ -82,18 +85,43 @@ def laws(
         if replay is not None:
             one, _, reason = try_again(replay, writes, reads)
             told = {None: "it cannot be tried with this adapter", "": "it holds"}.get(reason, f"it does not: {reason}")
-            print(f"{started}: {one.name}: {told}")
+            if format == "json":
+                replayed = {"law": one.name, "held": None if reason is None else not reason, "reason": reason or ""}
+                sys.stdout.write(json.dumps(replayed, indent=2) + "\n")
+            else:
+                print(f"{started}: {one.name}: {told}")
             return ExitStatus.FAILURES if reason else ExitStatus.CONFORMANT
         tell = stack.enter_context(progress())
         wanted = [LAWS[name] for name in law or LAWS]
         found = check(writes, reads, wanted, first, examples, frozenset(avoid), keep=keep, most=most, progress=tell)
     name = chosen.reproduce or shlex.quote(chosen.name)
     with_reader = "" if reader == REFERENCE else f" --reader {shlex.quote(reader)}"
-    for counterexample in found.counterexamples:
-        for line in counterexample.lines(f"{chosen.name} ({started.version})"):
-            print(line)
-        print(f"    reproduce    iceberg-conformance laws --adapter {name}{with_reader}"
-              f" --replay {shlex.quote(str(counterexample.file))}")  # fmt: skip
+    again = f"iceberg-conformance laws --adapter {name}{with_reader} --replay"
+    if format == "json":
+        content = {
+            "implementation": started.implementation,
+            "version": started.version,
+            "seed": first,
+            "laws": [one.name for one in wanted],
+            "held": found.held,
+            "unsupported": found.unsupported,
+            "counterexamples": [
+                {
+                    "law": one.law.name,
+                    "reason": one.reason,
+                    "script": one.script,
+                    "file": str(one.file),
+                    "reproduce": f"{again} {shlex.quote(str(one.file))}",
+                }
+                for one in found.counterexamples
+            ],
+        }
+        sys.stdout.write(json.dumps(content, indent=2) + "\n")
+    else:
+        for counterexample in found.counterexamples:
+            for line in counterexample.lines(f"{chosen.name} ({started.version})"):
+                print(line)
+            print(f"    reproduce    {again} {shlex.quote(str(counterexample.file))}")
     sys.stdout.flush()
     told = f"{len(wanted)} laws, {found.held} scripts kept them, {found.unsupported} not supported, seed {first}"
     print(f"{started}: {told}; {len(found.counterexamples)} broken", file=sys.stderr)

@@ -87,6 +87,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ((*RACE, "--schedule", "0 1"), 0, lambda told: isinstance(told["trace"], list)),
         (("race", "explore", "--suite", "readers", "--format-version", "1", "--table", "metastore"), 0, len),
         (("equivalence", "--seed", "0", "--examples", "2"), 0, lambda told: told["counterexamples"] == []),
+        (("laws", "--law", "appends-commute", "--seed", "0", "--examples", "1"), 0, lambda told: told["held"] == 1),
+        (("matrix", "--list"), 0, len),
         (("validate", "."), 3, lambda told: "tables" in told or told),
     ],
     ids=lambda value: " ".join(value[:2]) if isinstance(value, tuple) else "",
@@ -253,7 +255,8 @@ def test_the_html_report_takes_a_matrix(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(place)
-    matrix = Matrix({"started": "2026-01-01"}, complete=True, exit_status=0)
+    header = {"matrix": 1, "tool": "0", "started": "2026-01-01", "command": []}
+    matrix = Matrix(header, complete=True, exit_status=0)
     matrix.participants += [Participant("writer", writes=True), Participant("reader", reads=True)]
     matrix.tables.append(MadeTable("writer", "plain", ("appends",), 2, "parquet"))
     matrix.cells.append(Cell("writer", "reader", "plain", State.RIGHT))
