@@ -240,6 +240,9 @@ def test_a_new_adapter_runs_and_passes_what_it_has(cli: Cli, tmp_path: Path) -> 
     assert passed
     assert int(passed[1]) >= 30
     assert "mine 0.0" in told.stdout
+    row = next(line for line in told.stdout.splitlines() if line.startswith("single-values-binary"))
+    tutorial = (Path(__file__).parents[2] / "docs" / "adapters.md").read_text(encoding="utf-8")
+    assert row in tutorial.splitlines()
     text = (tmp_path / "my engine" / "adapter.py").read_text()
     assert "@" not in text
     code = [line for line in text.splitlines() if line.strip() and not line.strip().startswith(("#", '"""'))]
