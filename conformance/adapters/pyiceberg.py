@@ -26,6 +26,7 @@ from conformance.adapters import (
     pyiceberg_metadata,
     pyiceberg_puffin,
     pyiceberg_tables,
+    pyiceberg_writing,
 )
 from conformance.adapters.serve import Invalid, Unsupported, serve
 
@@ -188,6 +189,7 @@ def operations() -> dict[str, Callable[[Arguments], object]]:
         **pyiceberg_manifests.operations(),
         **pyiceberg_puffin.operations(),
         **pyiceberg_tables.operations(),
+        **pyiceberg_writing.operations(engine_type),
     }
 
 

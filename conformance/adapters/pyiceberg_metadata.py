@@ -90,7 +90,7 @@ def _evolve_schema(args: Arguments, engine_type: Callable[[Any], Any]) -> Json:
     transaction = _transaction(parsed(evolving_table(args)))
     for change in args["changes"]:
         update: Any = transaction.update_schema()
-        _change_column(update, transaction.table_metadata.schema(), change, engine_type)
+        change_column(update, transaction.table_metadata.schema(), change, engine_type)
         update.commit()
     metadata = transaction.table_metadata
     return {"fields": _dump(metadata.schema())["fields"], "last-column-id": metadata.last_column_id}
@@ -104,7 +104,8 @@ def _default(type_: Any, default: Any) -> Any:
     return from_json(type_, default)
 
 
-def _change_column(update: Any, schema: Any, change: Arguments, engine_type: Callable[[Any], Any]) -> None:
+def change_column(update: Any, schema: Any, change: Arguments, engine_type: Callable[[Any], Any]) -> None:
+    """Tell an ``UpdateSchema`` a change."""
     path = tuple(change["name"].split("."))
     match change["op"]:
         case "add":

@@ -1,0 +1,218 @@
+"""Scripts by PyIceberg: Arrow tables through a SQL catalog that is a file in the folder of the table."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import warnings
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+import pyarrow as pa
+from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.exceptions import CommitFailedException, ValidationError
+from pyiceberg.io.pyarrow import schema_to_pyarrow
+from pyiceberg.partitioning import PartitionField, PartitionSpec
+from pyiceberg.schema import Schema
+from pyiceberg.table.sorting import NullOrder, SortDirection, SortField, SortOrder
+from pyiceberg.transforms import parse_transform
+
+from conformance.adapters import arrow_literals
+from conformance.adapters.pyiceberg_expressions import predicate_of
+from conformance.adapters.pyiceberg_metadata import change_column
+from conformance.adapters.script_steps import MAIN, follow, same_columns
+from conformance.adapters.serve import Invalid, Unsupported
+
+Json = Any
+Arguments = dict[str, Any]
+
+NAME = "PyIceberg"
+REFUSALS = (ValueError, TypeError, ValidationError, CommitFailedException, pa.ArrowException, OSError, KeyError)
+FIRST_PARTITION_ID = 1000
+TABLE = "scripts.t"
+
+
+class PyWriter:
+    """A table that a script writes; see `follow`.
+
+    Args:
+        engine_type: makes PyIceberg's type of its JSON.
+    """
+
+    def __init__(self, location: str, engine_type: Callable[[Any], Any]) -> None:
+        self._location, self._engine_type = location, engine_type
+        os.makedirs(location)
+        self.catalog = SqlCatalog("scripts", uri=f"sqlite:///{location}/catalog.db", warehouse=f"file://{location}")
+        self._loaded: Any = None
+
+    @property
+    def _table(self) -> Any:
+        return self._loaded
+
+    def _fields(self) -> dict[str, Json]:
+        dumped = json.loads(self._table.schema().model_dump_json())
+        return {field["name"]: field for field in dumped["fields"]}
+
+    def snapshot(self, ref: str) -> int | None:
+        found = self._table.snapshot_by_name(ref)
+        return None if found is None else found.snapshot_id
+
+    def metadata(self) -> str:
+        location: str = self._table.metadata_location
+        return location
+
+    # The table
+
+    def create(self, operation: Json) -> None:
+        version = operation["format_version"]
+        if version > 2:
+            raise Unsupported("PyIceberg does not write tables of version 3")
+        properties = operation.get("properties", {})
+        if properties.get("write.format.default", "parquet") != "parquet":
+            raise Unsupported("PyIceberg writes Parquet files only, whatever the property says")
+        schema = Schema.model_validate({"schema-id": 0, **operation["schema"]})
+        parts = [
+            PartitionField(
+                schema.find_field(part["source"]).field_id, FIRST_PARTITION_ID + index,
+                parse_transform(part["transform"]), part["name"],
+            )
+            for index, part in enumerate(operation.get("partition", ()))
+        ]  # fmt: skip
+        orders = [
+            SortField(
+                schema.find_field(part["source"]).field_id,
+                transform=parse_transform(part.get("transform", "identity")),
+                direction=SortDirection(part.get("direction", "asc")),
+                null_order=NullOrder(part.get("null_order", "nulls-first")),
+            )
+            for part in operation.get("sort", ())
+        ]  # fmt: skip
+        self.catalog.create_namespace("scripts")
+        self._loaded = self.catalog.create_table(
+            TABLE, schema, location=f"file://{self._location}", partition_spec=PartitionSpec(*parts),
+            sort_order=SortOrder(*orders), properties={**properties, "format-version": str(version)},
+        )  # fmt: skip
+
+    def alter_schema(self, operation: Json) -> None:
+        for change in operation["changes"]:
+            with self._table.update_schema() as update:
+                if change["op"] == "optional":
+                    update.update_column(tuple(change["name"].split(".")), required=False)
+                else:
+                    change_column(update, self._table.schema(), change, self._engine_type)
+
+    def alter_spec(self, operation: Json) -> None:
+        for change in operation["changes"]:
+            with self._table.update_spec() as update:
+                if change["op"] == "add":
+                    update.add_field(change["source"], parse_transform(change["transform"]), change["name"])
+                elif change["op"] == "remove":
+                    update.remove_field(change["name"])
+                else:
+                    update.rename_field(change["name"], change["to"])
+
+    def sort(self, operation: Json) -> None:
+        with self._table.update_sort_order() as update:
+            for part in operation["fields"]:
+                add = update.asc if part.get("direction", "asc") == "asc" else update.desc
+                nulls = NullOrder(part.get("null_order", "nulls-first"))
+                add(part["source"], parse_transform(part.get("transform", "identity")), nulls)
+
+    def upgrade(self, operation: Json) -> None:
+        if operation["format_version"] > 2:
+            raise Unsupported("PyIceberg does not write tables of version 3")
+        with self._table.transaction() as transaction:
+            transaction.upgrade_table_version(operation["format_version"])
+
+    def properties(self, operation: Json) -> None:
+        with self._table.transaction() as transaction:
+            if operation.get("set"):
+                transaction.set_properties(operation["set"])
+            if operation.get("remove"):
+                transaction.remove_properties(*operation["remove"])
+
+    # Rows
+
+    def _rows(self, rows: list[Json]) -> Any:
+        fields = self._fields()
+        blank = {name: None for name, field in fields.items() if field.get("write-default") is None}
+        rows = [{**blank, **row} for row in rows]
+        names = same_columns(rows) if rows else list(fields)
+        for name in names:
+            if name not in fields:
+                raise Invalid(f"no column {name}")
+        schema = schema_to_pyarrow(self._table.schema(), include_field_ids=False)
+        chosen = pa.schema([field for field in schema if field.name in names])
+        return arrow_literals.table(chosen, {name: fields[name]["type"] for name in names}, rows)
+
+    def _filter(self, operation: Json) -> Any:
+        return predicate_of(operation["filter"], self._table.schema())
+
+    def append(self, operation: Json) -> None:
+        self._table.append(self._rows(operation["rows"]), branch=operation.get("branch", MAIN))
+
+    def overwrite(self, operation: Json) -> None:
+        rows, where = self._rows(operation["rows"]), self._filter(operation)
+        self._table.overwrite(rows, overwrite_filter=where, branch=operation.get("branch", MAIN))
+
+    def delete(self, operation: Json) -> None:
+        if operation.get("mode", "copy-on-write") != "copy-on-write":
+            raise Unsupported("PyIceberg deletes by copy-on-write, whatever the mode")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it warns where nothing is deleted
+            self._table.delete(self._filter(operation), branch=operation.get("branch", MAIN))
+
+    def merge(self, operation: Json) -> None:
+        if operation.get("mode", "copy-on-write") != "copy-on-write":
+            raise Unsupported("PyIceberg updates by copy-on-write, whatever the mode")
+        if set(same_columns(operation["rows"])) != self._fields().keys():
+            raise Unsupported("upsert takes rows with all columns")
+        if any(row[name] is None for row in operation["rows"] for name in operation["on"]):
+            raise Unsupported("upsert leaves open what keys with null match")
+        rows = self._rows(operation["rows"])
+        self._table.upsert(rows, join_cols=operation["on"], branch=operation.get("branch", MAIN))
+
+    # References
+
+    def _at(self, operation: Json) -> int | None:
+        given: int | None = operation.get("snapshot")
+        return self.snapshot(MAIN) if given is None else given
+
+    def branch(self, operation: Json) -> None:
+        with self._table.manage_snapshots() as manage:
+            manage.create_branch(snapshot_id=self._at(operation), branch_name=operation["name"])
+
+    def tag(self, operation: Json) -> None:
+        with self._table.manage_snapshots() as manage:
+            manage.create_tag(snapshot_id=self._at(operation), tag_name=operation["name"])
+
+    def fast_forward(self, operation: Json) -> None:
+        with self._table.manage_snapshots() as manage:
+            manage.set_current_snapshot(ref_name=operation["to"])
+
+    def rollback(self, operation: Json) -> None:
+        with self._table.manage_snapshots() as manage:
+            manage.set_current_snapshot(snapshot_id=operation["snapshot"])
+
+    def expire(self, _: Json) -> None:
+        time.sleep(0.002)  # snapshots expire that are older than now
+        self._table.maintenance.expire_snapshots().older_than(datetime.now() + timedelta(days=1)).commit()
+
+
+def operations(engine_type: Callable[[Any], Any]) -> dict[str, Callable[[Arguments], object]]:
+    """What can be asked of tables that are written, by name."""
+
+    def write(args: Arguments) -> object:
+        writer = PyWriter(args["table"], engine_type)
+        try:
+            return follow(writer, args["script"], NAME)
+        except NotImplementedError as error:
+            raise Unsupported(str(error)) from None
+        except REFUSALS as error:
+            raise Invalid(f"{type(error).__name__}: {error}") from None
+        finally:
+            writer.catalog.engine.dispose()
+
+    return {"table.write": write}
