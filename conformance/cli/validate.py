@@ -76,13 +76,13 @@ def validate(
     outcomes: list[Outcome] = []
     failed = unreadable = False
     trust = Trust(allow_local_files)
-    with progress() as tell, _checker(engine, workers, master, Level(level), chosen, tell) as check:
+    with progress() as tell, _checker(engine, workers, master, Level(level), tell) as check:
         for one in [location] if diff else [(name,) for name in location]:
             started = time.monotonic()
             try:
                 named = [from_catalog(name) for name in one]
                 with trust.reading(*named):
-                    report = compare(named[0], named[1], check) if diff else check(named[0])
+                    report = compare(named[0], named[1], check) if diff else check(named[0], chosen)
             except NotExamined as error:
                 unreadable = True
                 outcomes.append(Outcome(one[-1], unreadable=str(error)))
@@ -107,16 +107,16 @@ def _snapshots(text: str) -> Snapshots:
 
 @contextlib.contextmanager
 def _checker(
-    name: str, workers: int | None, master: str | None, level: Level, snapshots: Snapshots, tell: Tell
-) -> Iterator[Callable[[str], TableReport]]:
-    """What checks one table."""
+    name: str, workers: int | None, master: str | None, level: Level, tell: Tell
+) -> Iterator[Callable[[str, Snapshots], TableReport]]:
+    """What checks some snapshots of one table."""
     if workers is not None and not 0 < workers <= 1024:
         raise UsageError(f"--workers {workers}: from 1 to 1024")
     made: Engine
     if name == "spark" and importlib.util.find_spec("pyspark") is None:
         from conformance.validate.remote import validate_there
 
-        yield lambda location: validate_there(location, level, snapshots, master)
+        yield lambda location, snapshots: validate_there(location, level, snapshots, master)
         return
     if name == "spark":
         from conformance.validate.spark import Spark
@@ -127,7 +127,7 @@ def _checker(
 
         made = Local(workers or os.cpu_count() or 1, tell, apart=True)
     try:
-        yield lambda location: validate_table(location, level, made, snapshots)
+        yield lambda location, snapshots: validate_table(location, level, made, snapshots)
     finally:
         made.close()
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import multiprocessing
+import os
 import pickle
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -98,14 +99,18 @@ class Apart:
     def _new_pool(self, workers: int) -> ProcessPoolExecutor:
         processes = multiprocessing.get_context("forkserver")
         processes.set_forkserver_preload(PRELOADED)
-        return ProcessPoolExecutor(workers, mp_context=processes, initializer=_start, initargs=(self._packed,))
+        return ProcessPoolExecutor(
+            workers, mp_context=processes, initializer=_start, initargs=(self._packed, dict(os.environ))
+        )
 
 
 _RUNS: list[tuple[Context, Check]] = []
 
 
-def _start(packed: bytes) -> None:
-    """Leave an interrupt to the process that was asked, and take the check."""
+def _start(packed: bytes, environ: dict[str, str]) -> None:
+    """Leave an interrupt to the process that was asked, and take the check, and the variables as they are there now."""
+    os.environ.clear()
+    os.environ.update(environ)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _RUNS[:] = [pickle.loads(packed)]  # noqa: S301 - our own bytes, from the parent process
 

@@ -53,6 +53,9 @@ class Context:
     id_buckets: int = 1
     """Into how many parts the facts about row ids are split."""
 
+    compares: bool = False
+    """Whether two versions of the table are compared, so that manifests tell what they say of each file."""
+
     counts_partitions: bool = False
     """Whether manifests tell the sums of their partitions, for partition statistics."""
 

@@ -74,6 +74,8 @@ class _Files:
         self.sequence: Numbers = _filled(table["sequence"])
         self.records: Numbers = table["records"].to_numpy()
         self.partition: Numbers = table["partition"].to_numpy()
+        self.row_id: Numbers = _filled(table["row_id"])
+        self.said: Numbers = _filled(table["said"])
         self.live: Numbers = self.status != EntryStatus.DELETED
 
     def name(self, code: int) -> str:
@@ -152,8 +154,23 @@ def _history(context: Context, members: Members, locations: Mapping[int, str], f
                 found=files.name(int(files.code[row])),
                 severity=Severity.WARNING,
             )  # fmt: skip
-        moved = np.isin(files.code, np.intersect1d(now, before)) & files.live & differs & (files.sequence >= 0)
-        yield from _renumbered(snapshot_id, locations, files, moved, in_mine & ~in_parent)
+        kept = np.isin(files.code, np.intersect1d(now, before)) & files.live & differs
+        in_new = in_mine & ~in_parent
+        for numbers, known, code, message, path in (
+            (files.sequence, files.sequence >= 0, "MAN020", "the data sequence number of a file changed",
+             "sequence_number"),
+            (files.row_id, files.row_id >= 0, "LIN020", "the first row id of a file changed",
+             "data_file/first_row_id"),
+            (files.said, True, "FIO001", "an entry tells something else of its file than in the parent snapshot",
+             "data_file"),
+        ):  # fmt: skip
+            for row, other in _changed(files, numbers, kept & known, in_new):
+                of_file = message.startswith("an entry")
+                yield finding(
+                    code, message, file=locations[int(files.manifest[row])], path=f"/{files.entry[row]}/{path}",
+                    found=files.name(int(files.code[row])) if of_file else int(numbers[row]),
+                    expected="the same counts, sizes and bounds" if of_file else str(other),
+                )  # fmt: skip
 
 
 def _first_rows(files: _Files, rows: Numbers, codes: Numbers) -> list[int]:
@@ -165,25 +182,23 @@ def _first_rows(files: _Files, rows: Numbers, codes: Numbers) -> list[int]:
     return [int(row) for row in places[first]]
 
 
-def _renumbered(
-    snapshot_id: int, locations: Mapping[int, str], files: _Files, moved: Numbers, in_new: Numbers
-) -> Iterator[Finding]:
-    """Files whose data sequence number changed when their entry was written anew (MAN020)."""
-    rows = np.nonzero(moved)[0]
+def _changed(files: _Files, numbers: Numbers, kept: Numbers, in_new: Numbers) -> Iterator[tuple[int, int]]:
+    """Files that are live before and after, and of which a number changed when their entry was written anew.
+
+    Yields:
+        A row of the new snapshot, and the number that the file has elsewhere.
+    """
+    rows = np.nonzero(kept)[0]
     codes, places = np.unique(files.code[rows], return_inverse=True)
     least = np.full(len(codes), np.iinfo(np.int64).max)
-    most = np.full(len(codes), -1)
-    np.minimum.at(least, places, files.sequence[rows])
-    np.maximum.at(most, places, files.sequence[rows])
+    most = np.full(len(codes), np.iinfo(np.int64).min)
+    np.minimum.at(least, places, numbers[rows])
+    np.maximum.at(most, places, numbers[rows])
     for at in np.nonzero(least < most)[0].tolist():
         of_code = rows[(places == at) & in_new[rows]]
         if len(of_code):
             row = int(of_code[0])
-            yield finding(
-                "MAN020", "the data sequence number of a file changed", file=locations[int(files.manifest[row])],
-                path=f"/{files.entry[row]}/sequence_number", found=int(files.sequence[row]),
-                expected=str(int(least[at]) if files.sequence[row] == most[at] else int(most[at])),
-            )  # fmt: skip
+            yield row, int(least[at]) if numbers[row] == most[at] else int(most[at])
 
 
 def _references(

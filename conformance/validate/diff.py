@@ -14,7 +14,7 @@ from conformance.failures import NotExamined
 from conformance.pipeline.file_access import read_bytes
 from conformance.pipeline.tables import metadata_location
 from conformance.validate.finding import finding
-from conformance.validate.run import TableReport, Unreadable
+from conformance.validate.run import Snapshots, TableReport, Unreadable
 from spec_ref.errors import SpecError
 from spec_ref.findings import Finding, Severity, Tally
 from spec_ref.records import evolve
@@ -33,19 +33,22 @@ _COUNTERS = (
 """What never decreases."""
 
 
-def compare(old: str, new: str, check: Callable[[str], TableReport]) -> TableReport:
+def compare(old: str, new: str, check: Callable[[str, Snapshots], TableReport]) -> TableReport:
     """Check the new version of a table, by itself and against the old one.
+
+    Of the new version, the snapshots are checked that follow the old current one, each against its parent: what their
+    lists say of manifests, and their entries of files.
 
     Args:
         old: where the old version is: a metadata file, say.
         new: where the new version is.
-        check: checks a table by itself.
+        check: checks some snapshots of a table.
 
     Raises:
         Unreadable: the metadata of one of them cannot be read.
     """
     before, after = _read(old), _read(new)
-    report = check(after[0])
+    report = check(after[0], Snapshots("since", before[1].current_snapshot_id))
     tally = Tally(report.findings)
     tally.add(changes(before[1], after[1], before[0], after[0]))
     return attrs.evolve(report, findings=tally.findings())

@@ -9,7 +9,7 @@ import attrs
 from conformance.pipeline.file_access import FileAccessError, read_bytes
 from conformance.validate.context import Context, ListTask, ManifestTask, Members
 from conformance.validate.finding import finding
-from spec_ref.errors import SpecError
+from spec_ref.errors import SpecError, shown
 from spec_ref.findings import Finding, Severity, Tally
 from spec_ref.formats.avro_container import open_container
 from spec_ref.snapshots.manifest_list import REQUIREMENT, ManifestFile, read_manifest_list, root_record
@@ -109,6 +109,40 @@ def _against_snapshot(
                 "SNP011", "a manifest was given row ids beyond those of the snapshot", file=file,
                 path=f"/{number}/first_row_id", found=own, expected=f"at most {first + rows}",
             )  # fmt: skip
+
+
+_SAME = (
+    ("manifest_length", "FIO001"), ("partition_spec_id", "MLS005"), ("content", "MLS006"),
+    ("sequence_number", "MLS007"),
+    ("added_snapshot_id", "MLS009"), ("added_files_count", "MLS010"), ("existing_files_count", "MLS011"),
+    ("deleted_files_count", "MLS012"), ("added_rows_count", "MLS013"), ("existing_rows_count", "MLS014"),
+    ("deleted_rows_count", "MLS015"), ("first_row_id", "LIN026"),
+)  # fmt: skip
+"""What every list says of one manifest alike, once it says it, and the requirement that is broken where they differ."""
+
+
+def listed_otherwise(context: Context, tasks: Sequence[ListTask], lists: Sequence[Listed]) -> Iterator[Finding]:
+    """Manifests of which two lists tell different things: files do not change (File System Operations).
+
+    The lists are compared from the oldest snapshot on; those of parents that are not checked only with versions.
+    """
+    known: dict[str, tuple[ManifestFile, int]] = {}
+    pairs = [(task, one) for task, one in zip(tasks, lists, strict=True) if task.checked or context.compares]
+    for task, listed in sorted(
+        pairs, key=lambda pair: (pair[0].snapshot.sequence_number, pair[0].snapshot.timestamp_ms)
+    ):
+        for place, (location, manifest) in enumerate(listed.manifests or ()):
+            if manifest is None:
+                continue
+            first, snapshot_id = known.setdefault(location, (manifest, task.snapshot.snapshot_id))
+            for attribute, code in _SAME:
+                one, two = getattr(first, attribute), getattr(manifest, attribute)
+                if one is not None and two is not None and one != two:
+                    yield finding(
+                        code, f"the {attribute} of a manifest is not what an older snapshot says of it",
+                        file=task.snapshot.manifest_list or context.metadata_location, path=f"/{place}/{attribute}",
+                        found=two, expected=f"{shown(one)}, as in snapshot {snapshot_id}",
+                    )  # fmt: skip
 
 
 def list_tasks(context: Context, chosen: Iterable[int]) -> tuple[ListTask, ...]:

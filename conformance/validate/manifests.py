@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -24,6 +25,7 @@ from spec_ref.errors import SpecError
 from spec_ref.findings import Finding, Severity, Tally, in_file
 from spec_ref.formats.avro_container import SCHEMA_KEY, open_container, write_container
 from spec_ref.manifests.checks import check_manifest
+from spec_ref.manifests.column_values import Nullable
 from spec_ref.manifests.columns import ManifestColumns, column_batches
 from spec_ref.manifests.data_file import FileContent
 from spec_ref.manifests.entry import EntryStatus
@@ -38,11 +40,12 @@ from spec_ref.snapshots.manifest_list import NO_SYNC, ManifestFile
 _FILES: list[tuple[str, pa.DataType]] = [
     ("key", pa.string()), ("manifest", pa.int32()), ("entry", pa.int64()), ("status", pa.int8()),
     ("content", pa.int8()), ("snapshot", pa.int64()), ("sequence", pa.int64()), ("records", pa.int64()),
-    ("partition", pa.int64()),
+    ("partition", pa.int64()), ("row_id", pa.int64()), ("said", pa.int64()),
 ]  # fmt: skip
 FILES = pa.schema(_FILES)
 """An entry; the key is the path, and for a deletion vector also its offset. ``partition`` stands for the partition spec
-and values; ``sequence`` is the data sequence number."""
+and values; ``sequence`` is the data sequence number, ``row_id`` the first row id, and ``said`` stands for what else the
+entry tells of the file, and is null unless versions are compared."""
 
 REFERENCES = pa.schema([*_FILES, ("vector", pa.bool_())])
 """A live delete file that is for one data file; the key is the path of that."""
@@ -155,10 +158,12 @@ def _facts(context: Context, task: ManifestTask, columns: ManifestColumns) -> It
         "entry": np.arange(columns.first, columns.first + count, dtype=np.int64),
         "status": columns.status,
         "content": columns.content,
-        "snapshot": pa.array(snapshot.values, mask=~snapshot.valid),
-        "sequence": pa.array(sequence.values, mask=~sequence.valid),
+        "snapshot": _nullable(snapshot),
+        "sequence": _nullable(sequence),
         "records": columns.record_count,
         "partition": partition,
+        "row_id": _nullable(columns.first_row_id),
+        "said": pa.array(_descriptions(columns)) if context.compares else pa.nulls(count, pa.int64()),
     }
     batch = pa.RecordBatch.from_arrays([_array(arrays[field.name], field.type) for field in FILES], schema=FILES)
     yield from _split(batch, "files", _buckets(keys if keys is paths else paths, context.buckets))
@@ -200,6 +205,27 @@ def _references(
     arrays = [pa.array(paths, pa.string()), *kept.columns[1:], pa.array(vectors[rows])]
     made = pa.RecordBatch.from_arrays(arrays, schema=REFERENCES)
     yield from _split(made, "references", _buckets(paths, context.buckets))
+
+
+def _nullable(numbers: Nullable) -> Any:
+    return pa.array(numbers.values, mask=~numbers.valid)
+
+
+_SAID = (
+    "content", "file_format", "record_count", "file_size_in_bytes", "column_sizes", "value_counts", "null_value_counts",
+    "nan_value_counts", "lower_bounds", "upper_bounds", "key_metadata", "split_offsets", "equality_ids",
+    "sort_order_id", "referenced_data_file", "content_offset", "content_size_in_bytes",
+)  # fmt: skip
+
+
+def _descriptions(columns: ManifestColumns) -> npt.NDArray[np.int64]:
+    """A number for what each entry tells of its file, whatever order its maps are written in."""
+    made = np.zeros(len(columns), np.int64)
+    for row, entry in enumerate(columns.entries(np.arange(len(columns)))):
+        values = (getattr(entry.data_file, name) for name in _SAID)
+        text = repr([sorted(value.items()) if isinstance(value, Mapping) else value or None for value in values])
+        made[row] = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little", signed=True)
+    return made
 
 
 def _buckets(paths: Sequence[str], buckets: int) -> npt.NDArray[np.int64]:

@@ -16,7 +16,7 @@ from conformance.validate.emitted import Emitted, Facts, Findings, ManifestSums,
 from conformance.validate.engines import Engine
 from conformance.validate.files import check_files_task, file_lost
 from conformance.validate.finding import finding
-from conformance.validate.manifest_lists import Listed, check_list, list_tasks, manifest_tasks
+from conformance.validate.manifest_lists import Listed, check_list, list_tasks, listed_otherwise, manifest_tasks
 from conformance.validate.manifests import check_manifest_task
 from conformance.validate.partition_statistics import (
     PartitionStatisticsTask,
@@ -51,9 +51,10 @@ class Snapshots:
     """Which snapshots are checked."""
 
     kind: str
-    """``current``, ``refs``, ``all`` or ``one``."""
+    """``current``, ``refs``, ``all``, ``one`` or ``since``."""
 
     snapshot_id: int | None = None
+    """Of ``one``, the snapshot; of ``since``, the current one of an older version, whose successors are checked."""
 
     def chosen(self, metadata: TableMetadata) -> tuple[int, ...]:
         """The ids, the newest first.
@@ -68,6 +69,8 @@ class Snapshots:
                 wanted: Iterable[int] = current
             case "refs":
                 wanted = (*current, *(ref.snapshot_id for ref in metadata.refs.values()))
+            case "since":
+                wanted = successors(metadata, self.snapshot_id)
             case "all":
                 wanted = (*current, *(snapshot.snapshot_id for snapshot in reversed(metadata.snapshots)))
             case _:
@@ -77,6 +80,19 @@ class Snapshots:
                     raise UsageError(f"the table has no snapshot {self.snapshot_id}; it has {listed}")
                 wanted = (self.snapshot_id,)
         return tuple(one for one in dict.fromkeys(wanted) if one in known)
+
+
+def successors(metadata: TableMetadata, snapshot_id: int | None) -> tuple[int, ...]:
+    """The current snapshot and its ancestors back to another one, that left out; the current one in any case."""
+    parents = {snapshot.snapshot_id: snapshot.parent_snapshot_id for snapshot in metadata.snapshots}
+    found: dict[int, None] = {}
+    at = metadata.current_snapshot_id
+    while at is not None and at in parents and at not in found and (at != snapshot_id or not found):
+        found[at] = None
+        if at == snapshot_id:
+            break
+        at = parents[at]
+    return tuple(found)
 
 
 CURRENT = Snapshots("current")
@@ -139,7 +155,7 @@ def validate(location: str, level: Level, engine: Engine, snapshots: Snapshots =
         return TableReport(
             location, root, level, tally.findings(), int(metadata.format_version), chosen, features=features
         )
-    context = Context(metadata, root, level)
+    context = Context(metadata, root, level, compares=snapshots.kind == "since")
     deep = _Deep(context, engine)
     deep.run(chosen)
     tally.add(deep.tally.findings())
@@ -188,6 +204,7 @@ class _Deep:
         listed: list[Listed] = self.engine.map(context, check_list, lists)
         for one in listed:
             self.tally.add(one.findings)
+        self.tally.add(listed_otherwise(context, lists, listed))
         tasks, members = manifest_tasks(context, lists, listed)
         tasks = _needed(tasks, members)
         self.context = context = attrs.evolve(context, buckets=_buckets(tasks))

@@ -9,14 +9,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from workbench import Workbench, over
 
 from conformance.golden_tables import PLACE, materialize
 from conformance.pipeline.tables import metadata_location
-from conformance.validate.diff import changes
+from conformance.validate.context import Level
+from conformance.validate.diff import changes, compare
+from conformance.validate.local import Local
+from conformance.validate.run import validate
 from spec_ref.findings import Severity
 from spec_ref.table_metadata import read_metadata
 
 TABLE = "row-lineage-parquet"
+HISTORY = "manifests-rewritten"
+MANIFESTS = Level.MANIFESTS
 Json = dict[str, Any]
 
 
@@ -92,3 +98,84 @@ def test_going_back_is_told(metadata: Json) -> None:
     _snapshot(old, **{"added-rows": 4})
     old["next-row-id"] += 4
     assert found(old, metadata) == {"TMD004", "TMD024"}
+
+
+# Manifests
+
+
+def _until(metadata: Json, back: int) -> None:
+    """Take back the last snapshots."""
+    kept = metadata["snapshots"][: len(metadata["snapshots"]) - back]
+    last = kept[-1]
+    metadata["current-snapshot-id"] = metadata["refs"]["main"]["snapshot-id"] = last["snapshot-id"]
+    metadata.update(snapshots=kept, **{
+        "snapshot-log": metadata["snapshot-log"][: len(kept)], "last-sequence-number": last["sequence-number"],
+        "next-row-id": last["first-row-id"] + last["added-rows"],
+    })  # fmt: skip
+
+
+def told(bench: Workbench, back: int = 1) -> set[str]:
+    """The errors of the table as it is now, against the version of some snapshots ago."""
+    for manifest in bench.manifests:
+        if manifest.listed["added_snapshot_id"] != bench.snapshot["snapshot-id"]:  # the version before lists it too
+            bench.replaced.setdefault(manifest.path, Path(manifest.path).read_bytes())
+    moved = bench.write()
+    old = copy.deepcopy(bench.metadata)
+    _until(old, back)
+    path = bench.folder / "old.metadata.json"
+    path.write_text(json.dumps(old))
+    with over(moved):
+        report = compare(str(path), bench.metadata_path, lambda where, some: validate(where, MANIFESTS, Local(), some))
+    assert len(report.snapshots) == back
+    return {finding.requirement for finding in report.findings if finding.severity is Severity.ERROR}
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Workbench:
+    """A table whose last snapshot wrote all manifests anew."""
+    materialize([HISTORY])
+    made = Workbench(HISTORY, tmp_path)
+    _until(made.metadata, 1)
+    assert made.snapshot["summary"]["operation"] == "replace"
+    return made
+
+
+def _existing(bench: Workbench) -> Json:
+    found: Json = next(row for manifest in bench.manifests for row in manifest.records if row["status"] == 0)
+    return found
+
+
+def test_history_that_adds_up_is_allowed(bench: Workbench) -> None:
+    assert told(bench) == told(bench, 2) == set()
+
+
+def _gone(bench: Workbench) -> None:
+    manifest = next(one for one in bench.manifests if any(row["status"] == 0 for row in one.records))
+    gone = _existing(bench)
+    manifest.records = [row for row in manifest.records if row is not gone]
+
+
+def _written_anew(bench: Workbench) -> None:
+    """A manifest that the version before lists too, with the same entries in other bytes."""
+    shared = next(one for one in bench.manifests if one.listed["content"] == 1)
+    bench.replaced[shared.path] = shared.content()
+    assert len(shared.content()) != shared.listed["manifest_length"]
+
+
+FILES: dict[str, tuple[str, Callable[[Workbench], object]]] = {
+    "a file is gone": ("MAN017", _gone),
+    "a data sequence number changed": ("MAN020", lambda bench: _existing(bench).update(sequence_number=1)),
+    "a first row id changed": ("LIN020", lambda bench: _existing(bench)["data_file"].update(first_row_id=5)),
+    "a manifest has other bytes": ("FIO001", _written_anew),
+    "the bounds of a file changed": ("FIO001", lambda bench: _existing(bench)["data_file"].update(
+        lower_bounds=None)),
+    "the columns of a file have other sizes": ("FIO001", lambda bench: _existing(bench)["data_file"].update(
+        column_sizes=None)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_what_may_not_change_in_manifests_is_told(name: str, bench: Workbench) -> None:
+    code, change = FILES[name]
+    change(bench)
+    assert told(bench) == {code}

@@ -1,0 +1,41 @@
+"""Whatever the reference writes is valid, at every level and in every snapshot: tables of scripts made at random."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance.adapters import reference
+from conformance.adapters.asking import InProcess
+from conformance.generated_scripts import Size, make_script
+from conformance.protocol import Unsupported
+from conformance.scripted_tables import ScriptedTable, write_script
+from conformance.validate.context import Level
+from conformance.validate.local import Local
+from conformance.validate.run import Snapshots, validate
+from spec_ref.findings import Severity
+
+SEEDS, EACH = 6, 10
+LARGE = Size(columns=5, rows=6, operations=12)
+
+
+@pytest.fixture(scope="module")
+def writer() -> InProcess:
+    return InProcess("reference", reference.implementation(), reference.operations(), reference.REFUSALS)
+
+
+@pytest.mark.parametrize("start", range(SEEDS))
+def test_no_table_of_the_reference_breaks_a_rule(start: int, writer: InProcess, tmp_path: Path) -> None:
+    written = 0
+    for seed in range(start * EACH, (start + 1) * EACH):
+        script = make_script(seed, size=LARGE if seed % 5 == 0 else Size())
+        table = write_script(writer, script, tmp_path / str(seed))
+        if isinstance(table, Unsupported):
+            continue
+        assert isinstance(table, ScriptedTable), (seed, table)
+        written += 1
+        report = validate(table.metadata, Level.ROWS, Local(), Snapshots("all"))
+        errors = [str(finding) for finding in report.findings if finding.severity is Severity.ERROR]
+        assert errors == [], seed
+    assert written > EACH / 2
