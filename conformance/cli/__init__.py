@@ -6,12 +6,15 @@ A command is a plain function in a module of its own, imported when it is called
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from cyclopts import App, CycloptsError, Parameter
 
+from conformance.cli.visible import Visible
 from conformance.failures import ExitStatus, ToolError
 
 COMMANDS = {
@@ -68,6 +71,12 @@ def make_app() -> App:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit status."""
+    streams: tuple[Any, Any] = Visible(sys.stdout), Visible(sys.stderr)
+    with contextlib.redirect_stdout(streams[0]), contextlib.redirect_stderr(streams[1]):
+        return _main(arguments)
+
+
+def _main(arguments: Sequence[str] | None) -> int:
     try:
         status = make_app()(
             list(sys.argv[1:] if arguments is None else arguments),

@@ -29,7 +29,7 @@ def _suite(run: Run, adapter: AdapterRun, vectors: Path | None) -> ElementTree.E
     suite = ElementTree.Element(
         "testsuite",
         name=xml_text(adapter.name),
-        timestamp=str(run.header["started"]),
+        timestamp=xml_text(str(run.header["started"])),
         time=f"{adapter.seconds:.3f}",
         tests=str(len(results) + len(wrongs)),
         failures=str(counts["failed"] + counts["unexpected-pass"]),
@@ -54,7 +54,7 @@ def _wrongs(adapter: AdapterRun) -> list[tuple[str, str]]:
 
 def _testcase(case: Case, result: Result, adapter: AdapterRun, vectors: Path | None) -> ElementTree.Element:
     classname = f"{adapter.name}.{case.suite}"
-    element = ElementTree.Element("testcase", classname=xml_text(classname), name=case.id)
+    element = ElementTree.Element("testcase", classname=xml_text(classname), name=xml_text(case.id))
     properties = [("requirement", code) for code in case.requirements]
     if result.chosen is not None:
         properties.append(("chosen", dump_json(result.chosen)))

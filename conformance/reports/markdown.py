@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -24,10 +25,10 @@ def render(run: Run, vectors: Path | None = None) -> str:
         "",
         ", ".join(f"{total[status]} {status}" for status in STATUSES if total[status]) + f".{complete}",
         "",
-        row(["suite", *(str(adapter) for adapter in matrix.adapters)]),
+        row(["suite", *(plain(str(adapter)) for adapter in matrix.adapters)]),
         "|---" * (len(matrix.adapters) + 1) + "|",
         *(
-            row([suite, *(_counts(adapter, matrix.cell(suite, adapter.name)) for adapter in matrix.adapters)])
+            row([plain(suite), *(_counts(adapter, matrix.cell(suite, adapter.name)) for adapter in matrix.adapters)])
             for suite in matrix.suites
         ),
         row(["**all**", *(_counts(adapter, matrix.total(adapter.name)) for adapter in matrix.adapters)]),
@@ -55,13 +56,13 @@ def _failures(run: Run, adapter: AdapterRun, vectors: Path | None) -> list[str]:
     notes += [f"not as expected: {unmet}" for unmet in adapter.unmet]
     if not failures and not notes:
         return []
-    lines = ["", f"### {adapter}", "", *(f"- {code(note)}" for note in notes)]
+    lines = ["", f"### {plain(str(adapter))}", "", *(f"- {code(note)}" for note in notes)]
     for result in failures[:MOST_FAILURES]:
         case = run.cases[result.id]
         got = result.reason if result.got is None else dump_json(result.got)
         lines += [
             (
-                f"- {code(result.id)} ({', '.join(case.requirements)}): {result.status}, "
+                f"- {code(result.id)} ({plain(', '.join(case.requirements))}): {result.status}, "
                 f"expected {code(shorten(expected_text(case.expect)))}, got {code(shorten(got))}"
             ),
             f"  - {code(reproduce(case.id, adapter, vectors))}",
@@ -69,6 +70,14 @@ def _failures(run: Run, adapter: AdapterRun, vectors: Path | None) -> list[str]:
     if len(failures) > MOST_FAILURES:
         lines.append(f"- and {len(failures) - MOST_FAILURES} more")
     return lines
+
+
+def plain(text: str) -> str:
+    """Text of others outside of code: no markup, on one line."""
+    return _MARKUP.sub(lambda found: f"&#{ord(found[0])};", " ".join(text.split()))
+
+
+_MARKUP = re.compile(r"[<>&`|\[\]\\]")
 
 
 def code(text: str) -> str:
