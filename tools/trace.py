@@ -5,7 +5,8 @@ reason why it has none, on one that has both or that nothing states, and on a pr
 FILE` takes what `tools.trace_recorder` wrote while the tests ran, and fails on a code that can be emitted and that no
 passing test saw broken.
 
-Proofs are vectors, and tests and corruptions of the validator's kit that name the code. A class or function states a
+Proofs are vectors, and tests and corruptions of the validator's kit that name the code: a test is a function that names
+it, in itself or in a fixture, helper or table that it uses. A class or function states a
 requirement when its source or its docstring names the code; where none does, the modules do whose opening docstring
 names the section.
 """
@@ -44,9 +45,13 @@ TELLING = ("conformance/validate/advice.py",)
 ABOUT_THE_TOOL = (
     "requirements/test_register.py", "requirements/test_check_register.py", "requirements/test_contradictions.py",
     "requirements/test_trace.py", "requirements/test_explain.py", "vectors/test_vector_lint.py", "cli/",
+    "test_documentation.py",
     "conformance_unit/",
 )  # fmt: skip
 """Tests that name codes as examples, and prove none of them."""
+
+MOST_TESTS = 3
+"""The test functions of one file that are named for a code."""
 
 HEAD = """# Spec trace
 
@@ -56,7 +61,8 @@ reason, and on a proof that names no requirement. `iceberg-conformance explain C
 
 A place is a module of `spec_ref`, or one of the whole project, and the class or function in it that names the code; a
 module in parentheses is the one of the section. A number of corruptions is that of the tables broken in this one way
-which the validator has to find.
+which the validator has to find. A test is a function that names the code, in itself or in a table or helper that it
+uses.
 """
 
 
@@ -136,20 +142,69 @@ class Evidence:
     vectors: Mapping[str, Mapping[str, int]]
     """How many vectors of each suite name it."""
 
-    tests: Mapping[str, list[str]]
-    """The files of tests that name it."""
+    tests: Mapping[str, Mapping[str, list[str]]]
+    """The test functions that name it, by file; none of a file that only names it in passing."""
 
     def proofs(self) -> set[str]:
         """The codes that something is said to prove."""
         return {*self.vectors, *self.tests, *self.corruptions}
 
 
-def named_in(folder: str) -> dict[str, list[str]]:
-    """The Python files of a folder by the codes that their source names."""
-    found: dict[str, list[str]] = defaultdict(list)
-    for path in sorted((ROOT / folder).rglob("*.py")):
-        for code in sorted(set(CODE.findall(path.read_text(encoding="utf-8")))):
-            found[code].append(path.relative_to(ROOT / folder).as_posix())
+def tests_by_code() -> dict[str, dict[str, list[str]]]:
+    """The test functions that name a code, by file; a helper beside the tests counts as a file without functions."""
+    found: dict[str, dict[str, list[str]]] = defaultdict(dict)
+    for name, path in _modules("tests"):
+        short = name.removeprefix("tests/")
+        if short.startswith((*ABOUT_THE_TOOL, "validate/corruptions/")):
+            continue
+        for code, functions in _testing(path).items():
+            if functions or not path.name.startswith("test_"):
+                found[code][short] = functions
+    return {code: found[code] for code in sorted(found)}
+
+
+def _testing(path: Path) -> dict[str, list[str]]:
+    """The test functions of a file by the codes that they name, in themselves or in what they use."""
+    named: dict[str, set[str]] = defaultdict(set)
+    for code, place in _named(path):
+        named[code].add(place.partition(".")[0])
+    if not named:
+        return {}
+    uses = _uses(ast.parse(path.read_text(encoding="utf-8")))
+    tests = [name for name in uses if name.startswith(("test_", "Test"))]
+    reached = {test: _reached(test, uses) for test in tests}
+    return {code: [test for test in tests if reached[test] & places_] for code, places_ in named.items()}
+
+
+def _uses(module: ast.Module) -> dict[str, set[str]]:
+    """What each definition of a module uses of the others: by name, or as a fixture by the name of a parameter."""
+    bodies: dict[str, list[ast.stmt]] = defaultdict(list)
+    for node in module.body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            bodies[node.name].append(node)
+        elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for name in {one.id for target in targets for one in ast.walk(target) if isinstance(one, ast.Name)}:
+                bodies[name].append(node)
+    found = {}
+    for name, nodes in bodies.items():
+        inside = [one for node in nodes for one in ast.walk(node)]
+        names = {one.id for one in inside if isinstance(one, ast.Name)}
+        names |= {one.arg for one in inside if isinstance(one, ast.arg)}
+        names |= {one.value for one in inside if isinstance(one, ast.Constant) and isinstance(one.value, str)}
+        found[name] = names & bodies.keys()
+    return found
+
+
+def _reached(name: str, uses: Mapping[str, set[str]]) -> set[str]:
+    """A definition and all that it uses, directly or not."""
+    found: set[str] = set()
+    left = [name]
+    while left:
+        one = left.pop()
+        if one not in found:
+            found.add(one)
+            left += uses[one]
     return found
 
 
@@ -183,11 +238,6 @@ def evidence() -> Evidence:
                 emitted[code].append(name)
                 if CHECKS.search(name):
                     checks[code].append(f"`{name.removeprefix('conformance/').removeprefix('spec_ref/')}`")
-    tests = {
-        code: kept
-        for code, files in named_in("tests").items()
-        if (kept := [file for file in files if not file.startswith((*ABOUT_THE_TOOL, "validate/corruptions/"))])
-    }
     return Evidence(
         stated={code: [place for place in places if _innermost(place, places)] for code, places in stated.items()},
         sections=sections,
@@ -195,7 +245,7 @@ def evidence() -> Evidence:
         emitted=emitted,
         corruptions=_corruptions(),
         vectors=vectors_by_code(),
-        tests=tests,
+        tests=tests_by_code(),
     )
 
 
@@ -315,11 +365,18 @@ def rows(requirements: Sequence[Requirement], found: Evidence) -> Iterator[str]:
             one.code, one.slug, cell(one.text), one.level.value, versions(one), ", ".join(one.binds),
             cell(", ".join(places(one, found))),
             ", ".join(f"{suite} {count}" for suite, count in sorted(found.vectors.get(one.code, {}).items())),
-            ", ".join(checks), ", ".join(f"`{name}`" for name in found.tests.get(one.code, [])),
+            ", ".join(checks), ", ".join(_told(found.tests.get(one.code, {}))),
         ]  # fmt: skip
         if one.unproven is not None:
             row[-1] = f"none; {cell(one.unproven)}"
         yield f"| {' | '.join(row)} |"
+
+
+def _told(tests: Mapping[str, list[str]]) -> Iterator[str]:
+    """The tests of a code: the file, and its functions, of many the first."""
+    for file, functions in tests.items():
+        more = f" and {len(functions) - MOST_TESTS} more" if len(functions) > MOST_TESTS else ""
+        yield f"`{file}`" + (f" {', '.join(functions[:MOST_TESTS])}{more}" if functions else "")
 
 
 def lines() -> Iterator[str]:

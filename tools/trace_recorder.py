@@ -3,7 +3,7 @@
     pytest -p tools.trace_recorder --trace-out results/trace.json
 
 Whatever reads or checks makes a `spec_ref.errors.Violation` for what it refuses or finds. The file has, for each
-requirement, the test modules whose passing tests made one: a rule that no test sees broken may well be one that cannot
+requirement, the test functions that made one and passed: a rule that no test sees broken may well be one that cannot
 fail. `python -m tools.trace --run results/trace.json` says which those are.
 """
 
@@ -42,7 +42,7 @@ class Recorder:
         self.path = path.absolute()
         self.root = root
         self.codes: set[str] = set()
-        self.modules: dict[str, set[str]] = defaultdict(set)
+        self.tests: dict[str, set[str]] = defaultdict(set)
         made = Violation.__init__
 
         def recorded(violation: Violation, *args: Any, **fields: Any) -> None:
@@ -64,9 +64,9 @@ class Recorder:
             for name, codes in report.user_properties:
                 if name == PROPERTY:
                     for code in codes:
-                        self.modules[code].add(report.nodeid.partition("::")[0])
+                        self.tests[code].add(report.nodeid.partition("[")[0])
 
     def pytest_sessionfinish(self) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        found = {code: sorted(modules) for code, modules in sorted(self.modules.items())}
+        found = {code: sorted(tests) for code, tests in sorted(self.tests.items())}
         self.path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")

@@ -134,6 +134,8 @@ def test_a_vector_of_absurdly_many_positions_is_counted_but_not_listed():
 
 def test_rows_of_a_batch_are_told_from_their_positions():
     decoded = decode_deletion_vector(encode_deletion_vector([0, 10, 12, 20, 1 << 40]))
+    # DEL009: the upper 32 bits are the key; 2^33 and 2^40 + 12 have the lower bits of positions that are set.
+    assert [position in decoded for position in (1 << 40, 1 << 33, (1 << 40) + 12)] == [True, False, False]
     assert decoded.deleted(10, 5).tolist() == [True, False, True, False, False]
     assert decoded.deleted(1 << 40, 2).tolist() == [True, False]
     assert decoded.deleted(5, 0).tolist() == []

@@ -120,7 +120,7 @@ def test_counts_tell_deletion_vectors_from_position_delete_files():  # STA021, S
     assert (row.data_record_count, row.data_file_count, row.total_data_file_size_in_bytes) == (9, 1, 10)
 
 
-def test_a_total_is_known_unless_deletes_would_have_to_be_read():  # STA039
+def test_a_total_is_known_unless_deletes_would_have_to_be_read():  # STA033, STA039
     def total(*files):
         return aggregate([counted(0, 9), *files], FIRST)[0].total_record_count
 

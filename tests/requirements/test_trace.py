@@ -51,7 +51,9 @@ def test_reasons_are_sentences_of_adopted_requirements() -> None:
     assert [code for code, reason in reasons.items() if not reason.endswith(".") or len(reason) < 40] == []
 
 
-@pytest.mark.parametrize("proof", [{"vectors": {"HSH001": {"hashing": 1}}}, {"tests": {"HSH001": ["test_x.py"]}}])
+@pytest.mark.parametrize(
+    "proof", [{"vectors": {"HSH001": {"hashing": 1}}}, {"tests": {"HSH001": {"test_x.py": ["test_a"]}}}]
+)
 def test_a_requirement_has_a_proof_or_a_reason_and_never_both(proof: dict[str, Any]) -> None:
     because = rule(unproven="not built: later.")
     assert [told[:33] for told in problems(ONE, found())] == ["HSH001 has neither vector nor test"[:33]]
@@ -66,22 +68,22 @@ def test_a_draft_needs_no_proof() -> None:
 
 
 def test_a_requirement_that_nothing_states_is_told() -> None:
-    tests = {"HSH001": ["test_x.py"]}
+    tests = {"HSH001": {"test_x.py": ["test_a"]}}
     assert [told[:19] for told in problems(ONE, found(tests=tests, stated={}))] == ["HSH001 is stated by"]
     docstring = {"`hashing.py`": "32-bit Hash Requirements (Appendix B: 32-bit Hash Requirements)."}
     assert list(problems(ONE, found(tests=tests, stated={}, sections=docstring))) == []
 
 
 def test_a_proof_that_names_no_requirement_is_told() -> None:
-    sound = {"HSH001": ["test_x.py"]}
+    sound = {"HSH001": {"test_x.py": ["test_a"]}}
     for wrong in (
-        {"tests": {**sound, "HSH777": ["test_x.py"]}},
+        {"tests": {**sound, "HSH777": {"test_x.py": ["test_a"]}}},
         {"tests": sound, "vectors": {"XXX001": {"hashing": 1}}},
         {"tests": sound, "corruptions": {"HSH777": 1}},
     ):
         (told,) = problems(ONE, found(**wrong))
         assert "is no requirement" in told
-    assert list(problems(ONE, found(tests={**sound, "SHA256": ["test_x.py"]}))) == []
+    assert list(problems(ONE, found(tests={**sound, "SHA256": {"test_x.py": ["test_a"]}}))) == []
 
 
 def test_what_is_emitted_and_never_seen_broken_is_told() -> None:
@@ -110,6 +112,34 @@ def test_places_are_the_innermost_that_name_a_code(tmp_path: Path) -> None:
         "HSH001": "", "HSH002": "X", "HSH003": "A", "HSH004": "A.x", "HSH005": "A.f", "HSH006": "A.f",
     }  # fmt: skip
     assert trace._emitted(module) == {"HSH006"}
+
+
+def test_a_test_is_a_function_that_names_a_code_or_uses_what_does(tmp_path: Path) -> None:
+    module = tmp_path / "test_module.py"
+    module.write_text(
+        '"""HSH001 in passing."""\n\nimport pytest\n\nTABLE = [("HSH002", 1)]\nMORE = [*TABLE, ("HSH003", 2)]\n\n\n'
+        'def helper():\n    return "HSH004"\n\n\n@pytest.fixture\ndef thing():\n    return helper()\n\n\n'
+        '@pytest.mark.parametrize("case", MORE)\ndef test_a(case):\n    pass\n\n\n'
+        'def test_b(thing):  # HSH005\n    pass\n\n\nclass TestC:\n    def test_d(self):\n        "HSH006"\n\n\n'
+        'UNUSED = "HSH007"\n'
+    )
+    assert trace._testing(module) == {
+        "HSH001": [], "HSH002": ["test_a"], "HSH003": ["test_a"], "HSH004": ["test_b"], "HSH005": ["test_b"],
+        "HSH006": ["TestC"], "HSH007": [],
+    }  # fmt: skip
+
+
+def test_each_test_that_the_trace_names_is_there() -> None:
+    for code, files in evidence().tests.items():
+        for file, functions in files.items():
+            text = (trace.ROOT / "tests" / file).read_text(encoding="utf-8")
+            assert functions or not Path(file).name.startswith("test_"), (code, file)
+            assert [name for name in functions if f"def {name}(" not in text and f"class {name}" not in text] == []
+
+
+def test_of_many_tests_of_a_file_the_first_are_told() -> None:
+    told = list(trace._told({"a/test_x.py": [f"test_{n}" for n in range(5)], "helper.py": []}))
+    assert told == ["`a/test_x.py` test_0, test_1, test_2 and 2 more", "`helper.py`"]
 
 
 def test_the_file_says_what_is_not_adopted_apart() -> None:
