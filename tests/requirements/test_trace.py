@@ -185,4 +185,5 @@ def test_the_recorder_writes_what_passing_tests_saw_broken(tmp_path: Path) -> No
         cwd=Path(trace.__file__).parents[1], capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 1, done.stdout
-    assert {code: len(modules) for code, modules in json.loads(out.read_text()).items()} == {"HSH001": 1}
+    ((code, tests),) = json.loads(out.read_text()).items()
+    assert (code, [test.rpartition("/")[2] for test in tests]) == ("HSH001", ["test_it.py::test_seen"])
