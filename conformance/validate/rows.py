@@ -80,6 +80,8 @@ class Batch:
             name = fields[place].name
             if array is None:
                 array = self._rows.column(self._rows.schema.get_field_index(name))
+            elif pa.types.is_null(array.type):  # Avro's way to say that every struct is null
+                return array
             else:
                 array = pc.struct_field(array, [array.type.get_field_index(name)])
             inner = fields[place].type

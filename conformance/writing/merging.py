@@ -18,6 +18,7 @@ from conformance.writing.operations import THREADS, Summary, by_position, sinkin
 from conformance.writing.plans import plan_write
 from conformance.writing.row_changes import Mode, change_rows, mode_of, updated
 from conformance.writing.tables import WritableTable
+from conformance.writing.write_tasks import no_rows
 from spec_ref.commits import Committed
 from spec_ref.commits.changes import Isolation
 from spec_ref.errors import violation
@@ -157,7 +158,7 @@ class _Keys:
         fields = [attrs.evolve(field, required=False) for field in schema.fields if field.name in on]  # type: ignore[misc]
         self._names = [field.name for field in fields]
         keys = rows.select(self._names).combine_chunks()
-        batches = keys.to_batches() or [pa.RecordBatch.from_pylist([], schema=keys.schema)]
+        batches = keys.to_batches() or [no_rows(keys.schema)]
         batch = compile_input(fields, keys.schema)(batches[0])
         self._columns = [distinct(storage_of(array)).unique() for array in batch.columns]
         self._steps: list[Indexes] = []

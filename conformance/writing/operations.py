@@ -17,7 +17,7 @@ from conformance.writing.matching import Matched, Source, check_branch
 from conformance.writing.plans import WritePlan, plan_write
 from conformance.writing.row_changes import Mode, Pieces, change_rows, mode_of, updated
 from conformance.writing.tables import WritableTable
-from conformance.writing.write_tasks import FileWriter, Rows, RowSink, batches_of, write_to
+from conformance.writing.write_tasks import FileWriter, Rows, RowSink, batches_of, no_rows, write_to
 from spec_ref.commits import CommitStateUnknown, Committed, changes
 from spec_ref.commits.changes import Isolation, NewFile
 from spec_ref.commits.matching import bound_filter
@@ -261,7 +261,7 @@ def delete_keys(
     check_branch(metadata, branch)
     listed = list(batches_of(keys))
     if not listed:
-        listed = [pa.RecordBatch.from_pylist([])]
+        listed = [no_rows(pa.schema([]))]
     names = list(on) if on is not None else list(listed[0].schema.names)
     with writing() as files:
         plan = plan_write(metadata)

@@ -55,11 +55,16 @@ def batches_of(rows: Rows) -> Iterator[pa.RecordBatch]:
     """The rows as batches, one at least where the rows tell their schema."""
     if isinstance(rows, pa.Table):
         listed = rows.to_batches(max_chunksize=CHUNK_ROWS)
-        yield from listed or [pa.RecordBatch.from_pylist([], schema=rows.schema)]
+        yield from listed or [no_rows(rows.schema)]
     elif isinstance(rows, pa.RecordBatch):
         yield rows
     else:
         yield from rows
+
+
+def no_rows(schema: pa.Schema) -> pa.RecordBatch:
+    """A batch without rows."""
+    return pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)
 
 
 def write_rows(plan: WritePlan, rows: Rows, task: str, *, threads: int = 1) -> tuple[NewFile, ...]:

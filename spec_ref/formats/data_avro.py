@@ -1,6 +1,6 @@
 """Rows of Avro files as Arrow batches (Appendix A, Avro; AVR001 to AVR014).
 
-A file is read whole, and its blocks are decompressed and decoded some at a time. All types are carried.
+Blocks are read, decompressed and decoded some at a time. All types are carried.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ from spec_ref.formats.avro_schema import entry_fields, from_avro, present
 from spec_ref.formats.avro_types import Array, AvroType, Map, Record, Union, parse_schema
 from spec_ref.formats.data_files import empty_batch, sliced
 from spec_ref.formats.file_ids import Ids, ids_of
+from spec_ref.formats.file_window import source_of
 from spec_ref.schemas.name_mapping import MappedField
 from spec_ref.schemas.projection import WrittenColumns
+from spec_ref.schemas.projection_columnar import arrow_type
 from spec_ref.schemas.types import (
     STRING,
     UUID,
@@ -45,7 +47,7 @@ FILE_LIMITS = attrs.evolve(LIMITS, total_bytes=1 << 40)
 
 def open_avro(file: Any, mapping: Sequence[MappedField] | None) -> tuple[WrittenColumns, Any]:
     """The columns of a file and what reads its batches; see `spec_ref.formats.data_files.open_rows`."""
-    container = open_container(file.read(), REQUIREMENT, FILE_LIMITS)
+    container = open_container(source_of(file), REQUIREMENT, FILE_LIMITS)
     schema = parse_schema(container.metadata[SCHEMA_KEY], REQUIREMENT)
     if not isinstance(schema, Record):
         found = type(schema).__name__
@@ -250,7 +252,10 @@ def _entries(type_: AvroType, as_type: MapType, column: ListColumn) -> ArrowColu
     )
     made, offsets = _items(record, struct, column)
     if pa.types.is_null(made.type):
-        return pa.nulls(column.length) if len(made) else pa.array([[]] * column.length, pa.map_(pa.string(), pa.null()))
+        if len(made):
+            return pa.nulls(column.length)
+        nothing = [pa.nulls(0, arrow_type(inner)) for inner in (as_type.key, as_type.value)]
+        return pa.MapArray.from_arrays(offsets, *nothing)
     return pa.MapArray.from_arrays(offsets, made.field(0), made.field(1))
 
 

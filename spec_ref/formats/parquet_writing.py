@@ -56,7 +56,8 @@ class ParquetRows:
 
     def close(self) -> FileLayout:
         """Write the footer."""
-        writer = self._writer(pa.RecordBatch.from_pylist([], schema=self._schema))
+        nothing = [pa.nulls(0, field.type) for field in self._schema]
+        writer = self._writer(pa.RecordBatch.from_arrays(nothing, schema=self._schema))
         writer.close()
         footer = writer.writer.metadata
         ids = [field_id for field in self._struct.fields for field_id in _column_ids(field.type, field.id)]

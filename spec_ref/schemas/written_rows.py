@@ -200,10 +200,14 @@ def _struct(type_: Type, fields: Sequence[NestedField], source: ArrowType) -> Co
 
     def convert(array: Array) -> Array:
         array = storage_of(array)
+        # What stands below a null is no value, and may be anything.
+        parts = (
+            array.flatten() if array.null_count else [array.field(number) for number in range(array.type.num_fields)]
+        )
         made = []
         for place, field, make in children:
             with at(f"/{field.name}"):
-                made.append(make(len(array)) if place is None else make(array.field(place)))
+                made.append(make(len(array)) if place is None else make(parts[place]))
                 if field.required:
                     refuse_nulls(field.type, made[-1], array, "TYP002")
         return pa.StructArray.from_buffers(target, len(array), [validity(array)], children=made)

@@ -1,0 +1,10 @@
+"""Tables for the tests of writing, and what is asked of every table that was written."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+if str(ROOT) not in sys.path:
+    sys.path.insert(0, str(ROOT))

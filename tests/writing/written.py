@@ -1,0 +1,72 @@
+"""What the tests of writing share: rows as Arrow tables and back, and the check of everything that was written."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from conformance.pipeline.local import read_table
+from conformance.validate.context import Level
+from conformance.validate.local import Local
+from conformance.validate.run import Snapshots, validate
+from conformance.writing import WritableTable
+from spec_ref.findings import Finding, Severity
+from spec_ref.formats.arrow_values import values_of
+from spec_ref.schemas.projection_columnar import arrow_field, arrow_values
+from spec_ref.schemas.schema import Schema
+from spec_ref.schemas.types import INT, LONG, STRING, NestedField
+from spec_ref.schemas.values import value_key
+
+ID = NestedField(1, "id", required=True, type=LONG)
+PART = NestedField(2, "part", required=False, type=STRING)
+NUMBER = NestedField(3, "number", required=False, type=INT)
+FIELDS = (ID, PART, NUMBER)
+
+
+def arrow_of(schema: Schema, rows: Sequence[Mapping[int, Any]]) -> pa.Table:
+    """Rows by field id as an Arrow table."""
+    columns = [arrow_values(field.type, [row.get(field.id) for row in rows]) for field in schema.fields]
+    fields = [arrow_field(field).with_nullable(True) for field in schema.fields]
+    return pa.table(columns, schema=pa.schema(fields))
+
+
+def keys_of(schema: Schema, rows: Sequence[Mapping[int, Any]]) -> Counter[Any]:
+    """Rows as a bag of values that can be compared."""
+    return Counter(value_key(schema.as_struct(), row) for row in rows)
+
+
+def rows_of(schema: Schema, table: pa.Table) -> list[dict[int, Any]]:
+    """An Arrow table as rows by field id."""
+    rows: list[dict[int, Any]] = []
+    for batch in table.combine_chunks().to_batches():
+        columns = [values_of(field.type, array) for field, array in zip(schema.fields, batch.columns, strict=True)]
+        ids = [field.id for field in schema.fields]
+        rows += [dict(zip(ids, row, strict=True)) for row in zip(*columns, strict=True)]
+    return rows
+
+
+def read(table: WritableTable, **told: Any) -> pa.Table:
+    """The rows of a table."""
+    return read_table(table.table, **told).read_all()
+
+
+def lines(table: WritableTable, *names: str, **told: Any) -> list[tuple[Any, ...]]:
+    """The rows of a table as tuples, sorted."""
+    columns = read(table, select=list(names) or None, **told).columns
+    return sorted(zip(*(column.to_pylist() for column in columns), strict=True), key=repr)
+
+
+def errors(table: WritableTable, snapshots: Snapshots | None = None) -> list[Finding]:
+    """What the validator finds that is wrong with a table, its rows included."""
+    level = Level.ROWS
+    found = validate(table.base.location, level, Local(1), snapshots or Snapshots("all"))
+    return [one for one in found.findings if one.severity is Severity.ERROR]
+
+
+def files_in(folder: Path) -> set[str]:
+    """Every file and directory below a folder."""
+    return {str(path.relative_to(folder)) for path in folder.rglob("*")}
