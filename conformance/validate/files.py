@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import attrs
 import numpy as np
 
-from conformance.pipeline.file_access import MAX_FILE_BYTES, FileAccessError, file_size, read_bytes
+from conformance.pipeline.file_access import FileAccessError, file_size, read_bytes
 from conformance.validate.apart import ENDED
 from conformance.validate.context import Context, FilesTask, Level, ManifestTask
 from conformance.validate.emitted import Emitted, Facts, Findings, Seen
@@ -136,8 +136,6 @@ def check_file(
     if data_file.is_deletion_vector:
         found = list(_vector(context, place, facts))
         return found, suspect(Evidence(created_by=_puffin_writer(location)))
-    if data_file.file_format in _READ_WHOLE and data_file.file_size_in_bytes > MAX_FILE_BYTES:
-        return list(_too_large(place)), None
     try:
         opened = open_file(location, data_file.file_format, context.mapping)
     except FileAccessError as error:
@@ -170,24 +168,6 @@ def _beyond_us(location: str) -> Iterator[Finding]:
         "ORC003", "the rows were not checked: the file has timestamps outside of 1677 to 2262, which are not read here",
         file=location, severity=Severity.INFO,
     )  # fmt: skip
-
-
-_READ_WHOLE = (FileFormat.AVRO, FileFormat.ORC)
-
-
-def _too_large(place: Place) -> Iterator[Finding]:
-    """A file that is not read here, as that takes all of it at once; whether it is there can be told."""
-    location = place.data_file.file_path
-    try:
-        size = file_size(location)
-    except FileAccessError as error:
-        told = f"the file cannot be read: {error.reason}"
-        yield finding("DFL002", told, file=place.manifest, path=place.said("file_path"), found=location)
-        return
-    if size != place.data_file.file_size_in_bytes:
-        yield _size(place, size)
-    message = f"the file is not opened here, as it has more than {MAX_FILE_BYTES} bytes"
-    yield finding("DFL006", message, file=location, found=size, severity=Severity.INFO)
 
 
 def _damaged(place: Place, problem: Violation) -> Iterator[Finding]:

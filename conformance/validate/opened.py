@@ -9,11 +9,12 @@ import attrs
 import pyarrow as pa
 import pyarrow.orc as orc
 
-from conformance.pipeline.file_access import open_input, read_bytes
+from conformance.pipeline.file_access import open_input
 from conformance.validate.parquet_footer import Chunk, footer_of
 from spec_ref.errors import SpecError, Violation, violation
 from spec_ref.formats.avro_container import open_container
 from spec_ref.formats.data_files import open_rows
+from spec_ref.formats.file_window import FileWindow, source_of
 from spec_ref.formats.orc_footer import read_stripes
 from spec_ref.formats.parquet_schema import check_parquet_schema
 from spec_ref.formats.parquet_thrift import read_parquet_schema
@@ -78,25 +79,26 @@ def _parquet(location: str, mapping: Mapped) -> Opened:
 
 
 def _orc(location: str, mapping: Mapped) -> Opened:
-    data = read_bytes(location)
-    stripes = read_stripes(data)
-    rows = open_rows(io.BytesIO(data), FileFormat.ORC, mapping)
+    file = open_input(location)
+    stripes = read_stripes(FileWindow(file))
+    rows = open_rows(file, FileFormat.ORC, mapping)
     try:
-        count = orc.ORCFile(io.BytesIO(data)).nrows
+        count = orc.ORCFile(file).nrows
     except (pa.ArrowException, OSError) as error:
         raise _unreadable("ORC008", error) from error
     return Opened(
-        struct=rows.written.struct, record_count=count, size=len(data), batches=rows.batches,
+        struct=rows.written.struct, record_count=count, size=file.size(), batches=rows.batches,
         by_name=rows.written.mapped, offsets=tuple(sorted(one.offset for one in stripes)),
     )  # fmt: skip
 
 
 def _avro(location: str, mapping: Mapped) -> Opened:
-    data = read_bytes(location)
-    rows = open_rows(io.BytesIO(data), FileFormat.AVRO, mapping)
-    count = open_container(data, AVRO).count
+    file = open_input(location)
+    source = source_of(file)
+    rows = open_rows(io.BytesIO(source) if isinstance(source, bytes) else file, FileFormat.AVRO, mapping)
+    count = open_container(source, AVRO).count
     return Opened(
-        struct=rows.written.struct, record_count=count, size=len(data), batches=rows.batches,
+        struct=rows.written.struct, record_count=count, size=len(source), batches=rows.batches,
         by_name=rows.written.mapped,
     )  # fmt: skip
 

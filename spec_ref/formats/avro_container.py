@@ -18,11 +18,15 @@ import cramjam
 import zstandard
 
 from spec_ref.errors import SpecError, violation
+from spec_ref.formats.file_window import FileWindow
 
 MAGIC = b"Obj\x01"
 SYNC_LENGTH = 16
 SCHEMA_KEY = "avro.schema"
 CODEC_KEY = "avro.codec"
+
+MOST_PACKED = 2
+"""How many times the most bytes of a block after decompression it may have before."""
 
 DEFLATE_RATIO = 1032
 """The most bytes that one byte of deflate can stand for, as its longest match takes two bits and makes 258 bytes."""
@@ -70,7 +74,7 @@ class Block:
 class Container:
     """An opened container: its metadata and its blocks, not yet decompressed."""
 
-    data: memoryview
+    data: memoryview | FileWindow
     metadata: Mapping[str, bytes]
     codec: str
     sync: bytes
@@ -92,14 +96,15 @@ class Container:
             SpecError: they do not decompress, or to more than the limit.
         """
         block = self.blocks[index]
+        limit = self.limits.block_bytes
+        too_large = self._wrong(f"block {index} decompresses to more than {limit} bytes", found=f"{block.size} bytes")
+        if block.size > MOST_PACKED * limit:  # before it is read
+            raise too_large
         packed = self.data[block.start : block.start + block.size]
         try:
-            return _DECODERS[self.codec](packed, self.limits.block_bytes)
+            return _DECODERS[self.codec](packed, limit)
         except _TooLarge:
-            limit = self.limits.block_bytes
-            raise self._wrong(
-                f"block {index} decompresses to more than {limit} bytes", found=f"{block.size} bytes"
-            ) from None
+            raise too_large from None
         except (zlib.error, cramjam.DecompressionError, zstandard.ZstdError, _Damaged) as error:
             raise self._wrong(f"block {index} is not {self.codec} data: {error}") from None
 
@@ -120,11 +125,11 @@ class Container:
 # Reading
 
 
-def open_container(data: Data, requirement: str, limits: Limits = LIMITS) -> Container:
+def open_container(data: Data | FileWindow, requirement: str, limits: Limits = LIMITS) -> Container:
     """Read the header and find the blocks of a container file.
 
     Args:
-        data: the whole file.
+        data: the file.
         requirement: the code to tell where the file is not a container.
         limits: how much to believe.
 
@@ -132,7 +137,7 @@ def open_container(data: Data, requirement: str, limits: Limits = LIMITS) -> Con
         SpecError: the file does not begin or end as a container does, a block is cut off, its sync marker is another,
             a length or count is negative or larger than the file, or the codec is not one of Iceberg's writers.
     """
-    frames = _Frames(memoryview(data).cast("B"), requirement)
+    frames = _Frames(data if isinstance(data, FileWindow) else memoryview(data).cast("B"), requirement)
     metadata = frames.header(limits)
     codec = metadata.get(CODEC_KEY, b"null").decode("utf-8", "replace")
     if codec not in _DECODERS:
@@ -146,7 +151,7 @@ def open_container(data: Data, requirement: str, limits: Limits = LIMITS) -> Con
 class _Frames:
     """A position in the file that only moves forward within it."""
 
-    def __init__(self, data: memoryview, requirement: str) -> None:
+    def __init__(self, data: memoryview | FileWindow, requirement: str) -> None:
         self.data = data
         self.position = 0
         self.requirement = requirement
@@ -176,9 +181,11 @@ class _Frames:
         self.position = position + 1
         return (number >> 1) ^ -(number & 1)
 
-    def size(self, what: str) -> int:
+    def size(self, what: str, limit: int | None = None) -> int:
         """A number of bytes that have to follow."""
         size = self.long(what)
+        if limit is not None and size > limit:
+            raise self.wrong("the header is too large", expected=f"at most {limit} bytes")
         left = len(self.data) - self.position
         if not 0 <= size <= left:
             raise self.wrong(f"{what} is wrong", found=size, expected=f"0 to {left}, the bytes left in the file")
@@ -205,8 +212,8 @@ class _Frames:
             if len(metadata) + count > limits.header_entries:
                 raise self.wrong("the header has too many entries", found=count, expected=f"{limits.header_entries}")
             for _ in range(count):
-                key = self.take(self.size("the length of a metadata key"), "a metadata key")
-                value = self.take(self.size("the length of a metadata value"), "a metadata value")
+                key = self.take(self.size("the length of a metadata key", limits.header_bytes), "a metadata key")
+                value = self.take(self.size("the length of a metadata value", limits.header_bytes), "a metadata value")
                 try:
                     metadata[key.decode()] = value
                 except UnicodeDecodeError:
@@ -242,13 +249,13 @@ class _Damaged(Exception):
     pass
 
 
-def _null(packed: memoryview, limit: int) -> bytes:
+def _null(packed: Data, limit: int) -> bytes:
     if len(packed) > limit:
         raise _TooLarge
     return bytes(packed)
 
 
-def _inflate(packed: memoryview, limit: int) -> bytes:
+def _inflate(packed: Data, limit: int) -> bytes:
     if len(packed) * DEFLATE_RATIO <= limit:
         # Too short to reach the limit: the plain function, told about how much will come, takes half the time.
         return zlib.decompress(packed, -15, max(INFLATE_BUFFER, 16 * len(packed)))
@@ -261,7 +268,7 @@ def _inflate(packed: memoryview, limit: int) -> bytes:
     return data
 
 
-def _snappy(packed: memoryview, limit: int) -> bytes:
+def _snappy(packed: Data, limit: int) -> bytes:
     if len(packed) < 4:
         raise _Damaged("the checksum is missing")
     if cramjam.snappy.decompress_raw_len(packed[:-4]) > limit:
@@ -272,7 +279,7 @@ def _snappy(packed: memoryview, limit: int) -> bytes:
     return data
 
 
-def _zstandard(packed: memoryview, limit: int) -> bytes:
+def _zstandard(packed: Data, limit: int) -> bytes:
     with zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True) as stream:
         data: bytes = stream.read(limit + 1)
     if len(data) > limit:
@@ -283,7 +290,7 @@ def _zstandard(packed: memoryview, limit: int) -> bytes:
     return data
 
 
-_DECODERS: dict[str, Callable[[memoryview, int], bytes]] = {
+_DECODERS: dict[str, Callable[[Data, int], bytes]] = {
     "null": _null,
     "deflate": _inflate,
     "snappy": _snappy,

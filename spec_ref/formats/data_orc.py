@@ -14,6 +14,7 @@ import pyarrow.orc as orc
 
 from spec_ref.errors import violation
 from spec_ref.formats.data_files import counted, sliced
+from spec_ref.formats.file_window import source_of
 from spec_ref.formats.metrics_orc import width
 from spec_ref.formats.orc_footer import check_types, read_stripes
 from spec_ref.formats.orc_schema import has_ids, struct_from_orc
@@ -61,8 +62,7 @@ OUT_OF_RANGE = "out of range for nanosecond resolution"
 
 def _far_stripe(file: Any, opened: Any, stripe: int, places: list[int], struct: StructType) -> pa.RecordBatch:
     """A stripe whose timestamps at the top level are decoded here, and everything else by pyarrow."""
-    file.seek(0)
-    data = file.read()
+    data = source_of(file)
     read = read_stripes(data)[stripe]
     fields = list(opened.schema)
     types = {field.name: field.type for field in struct.fields}

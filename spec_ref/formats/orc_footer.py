@@ -13,6 +13,7 @@ from typing import Any
 import cramjam
 
 from spec_ref.errors import SpecError, violation
+from spec_ref.formats.file_window import Source
 from spec_ref.records import record
 
 MAGIC = b"ORC"
@@ -117,7 +118,7 @@ def _is_utf8(text: bytes) -> bool:
     return True
 
 
-def stream_bytes(data: bytes, stream: Stream, limit: int) -> bytes:
+def stream_bytes(data: Source, stream: Stream, limit: int) -> bytes:
     """The content of a stream, decompressed.
 
     Raises:
@@ -125,6 +126,8 @@ def stream_bytes(data: bytes, stream: Stream, limit: int) -> bytes:
     """
     try:
         decode = _postscript(data)[0]
+        if stream.length > 2 * limit:
+            raise _broken("a stream is too large", f"{stream.length} bytes")
         section = _slice(data, stream.start, stream.length)
         if decode is _CODECS[_NONE]:
             return section
@@ -135,7 +138,7 @@ def stream_bytes(data: bytes, stream: Stream, limit: int) -> bytes:
         raise _broken("a stream is damaged", str(error)) from error
 
 
-def read_stripes(data: bytes) -> tuple[Stripe, ...]:
+def read_stripes(data: Source) -> tuple[Stripe, ...]:
     """The stripes of a file.
 
     Raises:
@@ -154,7 +157,7 @@ def _broken(message: str, found: object) -> SpecError:
 class _Metadata:
     """The parts of a file that say where things are, within one limit for all of them."""
 
-    def __init__(self, data: bytes, decode: Callable[[bytes], bytes]) -> None:
+    def __init__(self, data: Source, decode: Callable[[bytes], bytes]) -> None:
         self.data = data
         self.decode = decode
         self.left = MAX_METADATA
@@ -162,6 +165,8 @@ class _Metadata:
 
     def part(self, start: int, length: int) -> dict[int, list[Any]]:
         """The message in a part of the file."""
+        if length > MAX_METADATA:
+            raise _broken("the footers are too large", f"{length} bytes")
         section = _slice(self.data, start, length)
         message = section if self.decode is _CODECS[_NONE] else b"".join(self.unpacked(section))
         if message is section:
@@ -187,7 +192,7 @@ class _Metadata:
             raise _broken("the footers are too large", f"over {MAX_METADATA} bytes")
 
 
-def _postscript(data: bytes) -> tuple[Callable[[bytes], bytes], int, int]:
+def _postscript(data: Source) -> tuple[Callable[[bytes], bytes], int, int]:
     """How the file is compressed, where its footer ends and how long it is."""
     if data[:3] != MAGIC or len(data) < 5:
         raise _broken("not an ORC file", data[:3])
@@ -201,7 +206,7 @@ def _postscript(data: bytes) -> tuple[Callable[[bytes], bytes], int, int]:
     return decode, end, _number(postscript, 1)
 
 
-def _stripes(data: bytes) -> Iterator[Stripe]:
+def _stripes(data: Source) -> Iterator[Stripe]:
     decode, end, length = _postscript(data)
     metadata = _Metadata(data, decode)
     for part in metadata.part(end - length, length).get(3, []):
@@ -229,7 +234,7 @@ _INDEX_STREAMS = (6, 7, 8)
 """Kinds of streams that are indexes: row indexes and bloom filters."""
 
 
-def _slice(data: bytes, start: int, length: int) -> bytes:
+def _slice(data: Source, start: int, length: int) -> bytes:
     if start < 0 or length < 0 or start + length > len(data):
         raise _broken("a part of the file lies outside of it", start)
     return data[start : start + length]

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from spec_ref.errors import SpecError, violation
+from spec_ref.formats.file_window import Source
 from spec_ref.formats.orc_footer import Stripe, stream_bytes
 from spec_ref.schemas.types import TIMESTAMP_NS, TIMESTAMPTZ, TIMESTAMPTZ_NS, Type
 
@@ -28,11 +29,11 @@ MAX_STREAM = 1 << 30
 Ints = npt.NDArray[np.int64]
 
 
-def read_timestamps(data: bytes, stripe: Stripe, column: int, type_: Type) -> Any:
+def read_timestamps(data: Source, stripe: Stripe, column: int, type_: Type) -> Any:
     """The values of a timestamp column in a stripe, as an Arrow array of the type.
 
     Args:
-        data: the whole file.
+        data: the file.
         stripe: one of `spec_ref.formats.orc_footer.read_stripes`.
         column: the ORC column id.
         type_: one of the four types of timestamps.

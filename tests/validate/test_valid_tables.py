@@ -8,11 +8,11 @@ import pytest
 from workbench import Workbench
 
 from conformance.golden_tables import PLACE, index, materialize, names
-from conformance.validate import files
 from conformance.validate.context import Level
 from conformance.validate.local import Local
 from conformance.validate.run import Snapshots, validate
 from spec_ref.findings import Severity
+from spec_ref.formats import file_window
 
 WRITTEN = [name for name in names() if "engine" in index(name)]
 """Those that engines wrote; others are derived for planning, and have no files."""
@@ -87,8 +87,20 @@ def test_several_processes_find_what_one_does() -> None:
         many.close()
 
 
-def test_a_file_that_is_too_large_to_be_read_whole_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "MAX_FILE_BYTES", 10)
-    report = Workbench("position-deletes-orc", tmp_path).validate(Level.ROWS)
-    assert errors(report) == []
-    assert "DFL006" in {one.requirement for one in report.findings if one.severity is Severity.INFO}
+@pytest.mark.parametrize("table", ["position-deletes-orc", "types-v2-avro", "types-v2-orc", "nested-avro"])
+def test_files_that_are_not_held_whole_are_checked_alike(
+    table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    materialize([table])
+
+    def report() -> tuple[object, ...]:
+        bench = Workbench(table, tmp_path)
+        bench.file["record_count"] += 1
+        found = bench.validate(Level.ROWS).findings
+        assert "DFL005" in {one.requirement for one in found}
+        return found
+
+    whole = report()
+    monkeypatch.setattr(file_window, "WHOLE", 10)
+    monkeypatch.setattr(file_window, "PART", 64)
+    assert report() == whole
