@@ -6,6 +6,7 @@ import itertools
 import json
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
@@ -148,8 +149,22 @@ class JavaWriter:
         self._table = self._races.catalog.loadTable(self._name)
 
     def stage(self, change: Change) -> None:
-        """Plan a change with the API for it."""
-        self._update = getattr(self, "_" + change["op"].replace("-", "_"))(change)
+        """Plan a change with the API for it.
+
+        Raises:
+            Conflict: Iceberg-Java refuses it at once, as what the version of the table does not have.
+        """
+        with self._losing():
+            self._update = getattr(self, "_" + change["op"].replace("-", "_"))(change)
+
+    @contextmanager
+    def _losing(self) -> Iterator[None]:
+        try:
+            yield
+        except Py4JJavaError as error:
+            if not self._races.is_lost(error):
+                raise RuntimeError(str(error.java_exception.toString())) from None
+            raise Conflict(str(error.java_exception.toString())) from None
 
     def commit(self, *, reply: str | None = None) -> None:
         """Commit the change.
@@ -158,12 +173,8 @@ class JavaWriter:
             Conflict: Iceberg-Java did not commit it.
         """
         del reply
-        try:
+        with self._losing():
             self._update.commit()
-        except Py4JJavaError as error:
-            if not self._races.is_lost(error):
-                raise RuntimeError(str(error.java_exception.toString())) from None
-            raise Conflict(str(error.java_exception.toString())) from None
         self._table.refresh()
         known = {one.snapshotId() for one in each(self._table.snapshots())}
         self._snapshots.extend(sorted(known - set(self._snapshots), key=self._place))

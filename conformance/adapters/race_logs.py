@@ -37,7 +37,11 @@ class Writer(Protocol):
         """Read the table as it is now."""
 
     def stage(self, change: Change) -> None:
-        """Plan a change on the table as it was loaded."""
+        """Plan a change on the table as it was loaded.
+
+        Raises:
+            Conflict: it is refused at once; that is told where it would be committed.
+        """
 
     def commit(self, *, reply: str | None = None) -> None:
         """Commit the planned change; the table as it then is becomes the loaded one.
@@ -61,6 +65,7 @@ def replayed(args: Arguments, open_writer: Callable[[], Writer], table: Callable
         first.stage(change)
         first.commit()
     writers: dict[str, Writer] = {}
+    refused: set[str] = set()
     ended = []
     for step in args["log"]:
         name = step["writer"]
@@ -70,7 +75,13 @@ def replayed(args: Arguments, open_writer: Callable[[], Writer], table: Callable
         if step["do"] == "load":
             writer.load()
         elif step["do"] == "stage":
-            writer.stage(step["change"])
+            refused.discard(name)
+            try:
+                writer.stage(step["change"])
+            except Conflict:
+                refused.add(name)
+        elif name in refused:
+            ended.append(CONFLICT)
         else:
             try:
                 writer.commit(reply=step.get("reply"))

@@ -84,6 +84,9 @@ def _logs(transition: Transition) -> Iterator[str]:
     times = [entry.timestamp_ms for entry in after.snapshot_log]
     if times != sorted(times):
         yield "linear history: the snapshot log goes back"
+    gone = {entry.snapshot_id for entry in after.snapshot_log} - {one.snapshot_id for one in after.snapshots}
+    if gone:
+        yield f"linear history: the snapshot log names snapshots that are gone, {min(gone)} among them"
     if after.current_snapshot_id != before.current_snapshot_id and (
         not after.snapshot_log or after.snapshot_log[-1].snapshot_id != after.current_snapshot_id
     ):

@@ -91,6 +91,10 @@ def _validated(change: Change, planned: Table, current: Table) -> bool:
                         return False
     if current["version"] > 2 and any(file["kind"] == "position" for file in change.get("deletes", ())):
         return False  # v3 takes no new position delete files
+    if current["version"] < 3 and any(file["kind"] == "vector" for file in change.get("deletes", ())):
+        return False  # deletion vectors came with v3
+    if current["version"] < 2 and change.get("deletes"):
+        return False  # deletes came with v2
     vectors = {file["of"] for file in change.get("deletes", ()) if file["kind"] == "vector"}
     return not any(
         file["kind"] == "vector" and file["of"] in vectors and name not in removed for name, file in live.items()

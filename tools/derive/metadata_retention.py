@@ -157,6 +157,10 @@ def references() -> Iterator[Vector]:
     yield case("main-with-age", ("REF006", "RET002"), table(old, aged, 5, policy), "an age of main has no effect")
     yield case("tag-keeps-no-ancestors", ("RET003",), table(CHAIN, {**main, "t": {"snapshot-id": 3, "type": "tag"}}, 5,
                policy), "a tag keeps its snapshot alone")  # fmt: skip
+    off = {1: (None, 4 * DAY), 2: (1, 3 * DAY), 3: (2, 2 * DAY), 5: (1, 0)}
+    yield case("tag-off-main-keeps-no-ancestors", ("RET003",), table(off, {
+        **main, "t": {"snapshot-id": 3, "type": "tag"}}, 5, {**policy, COUNT: 3}),
+        "a count of snapshots to keep is for branches: a tag keeps its snapshot alone")  # fmt: skip
     yield case("tag-at-head", ("RET003",), table(CHAIN, {**main, "t": {"snapshot-id": 5, "type": "tag"}}, 5, policy),
                "a tag and a branch at one snapshot")  # fmt: skip
     yield case("tag-of-head-expires", ("RET002", "RET004"), table(old, {

@@ -6,7 +6,7 @@ import argparse
 import sys
 import time
 
-from tools.fuzz.running import Outcome, apart
+from tools.fuzz.running import Outcome, fuzzed
 from tools.fuzz.targets import REGRESSIONS, TARGETS, Target
 
 SHOWN = 400
@@ -28,7 +28,7 @@ def main(arguments: list[str]) -> int:
     shares = sum(target.share for target in chosen)
     outcomes = []
     for target in chosen:
-        outcome = apart(target, given.seconds * target.share / shares, seed)
+        outcome = fuzzed(target, given.seconds * target.share / shares, seed)
         outcomes.append(outcome)
         tell(outcome)
         if given.keep:

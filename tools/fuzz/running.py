@@ -5,12 +5,9 @@ Each target runs in a process of its own, so that one that is ended by the syste
 
 from __future__ import annotations
 
-import contextlib
 import os
-import pickle
 import random
 import resource
-import select
 import signal
 import time
 import traceback
@@ -18,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import FrameType
 
+from tools.apart import DONE, apart
 from tools.fuzz.targets import Target
 
 SECONDS = 5
@@ -136,40 +134,10 @@ def fuzz(target: Target, seconds: float, seed: int, memory: int = MEMORY) -> Out
 _NO_DIGITS = {ord(digit): None for digit in "0123456789abcdefABCDEF"}
 
 
-def _processor_time(process: int) -> float:
-    """Seconds that a process has used; a busy machine gives it few of the clock's."""
-    with open(f"/proc/{process}/stat", encoding="ascii") as file:
-        fields = file.read().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def apart(target: Target, seconds: float, seed: int, memory: int = MEMORY) -> Outcome:
+def fuzzed(target: Target, seconds: float, seed: int, memory: int = MEMORY) -> Outcome:
     """As `fuzz`, in a process of its own; that it does not come to an end in time, or dies, is a finding."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(reading)
-        try:
-            told: object = fuzz(target, seconds, seed, memory)
-        except BaseException:
-            told = traceback.format_exc()
-        with contextlib.suppress(BaseException), os.fdopen(writing, "wb") as pipe:
-            pickle.dump(told, pipe)
-        os._exit(0)
-    os.close(writing)
-    parts = []
-    with os.fdopen(reading, "rb", buffering=0) as pipe:
-        while True:
-            ready = select.select([pipe], [], [], 10)[0]
-            part = pipe.read(1 << 20) if ready else None
-            if part == b"":
-                break
-            if part:
-                parts.append(part)
-            elif _processor_time(child) > 3 * seconds + 120:
-                os.kill(child, signal.SIGKILL)
-    _, status = os.waitpid(child, 0)
-    found = pickle.loads(b"".join(parts)) if parts else f"the process ended with status {status}"
-    if isinstance(found, Outcome):
-        return found
-    return Outcome(target.name, findings=[Finding(target.name, b"", "the run broke", str(found))])
+    status, found = apart(lambda: fuzz(target, seconds, seed, memory), 3 * seconds + 120)
+    if status == DONE:
+        outcome: Outcome = found
+        return outcome
+    return Outcome(target.name, findings=[Finding(target.name, b"", f"the run {status}", str(found))])

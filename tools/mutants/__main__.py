@@ -10,7 +10,20 @@ import time
 from pathlib import Path
 
 from tools.mutants import arena, drawing
-from tools.mutants.mutant import DRAWN, ROOT, SCORE, TABLE, Mutant, chosen, dump, equivalents, killers, load, text
+from tools.mutants.mutant import (
+    DRAWN,
+    ROOT,
+    SCORE,
+    TABLE,
+    Mutant,
+    chosen,
+    dump,
+    equivalents,
+    killers,
+    load,
+    remember,
+    text,
+)
 
 CACHE = ROOT / ".cache" / "mutants"
 
@@ -50,6 +63,8 @@ def _run(words: list[str], *, again: bool) -> int:
         if found[0] == "survived" and mutant.id in reasons:
             found = ("equivalent", reasons[mutant.id])
         results[mutant.id] = found
+        if found[0] == "killed":
+            remember(mutant.id, found[1])
         seconds = time.monotonic() - began
         print(f"{number}/{len(mutants)} {found[0]} {mutant.id} {found[1]} ({seconds:.1f} s)", flush=True)
     _tell(results)

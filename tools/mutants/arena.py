@@ -6,7 +6,6 @@ changes is the module as it is imported.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import importlib
 import importlib.abc
@@ -14,29 +13,29 @@ import importlib.machinery
 import importlib.util
 import json
 import os
-import pickle
 import random
-import select
-import signal
+import re
 import sys
 import tempfile
 import threading
-import time
-import traceback
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType
 from typing import Any
 
+from tools.apart import BROKEN, DONE, HANGS, apart
 from tools.mutants.mutant import ROOT, Mutant
 
 LIBRARIES = (
     "attrs", "cattrs", "cramjam", "decimal", "fastavro", "jiter", "jsonschema_rs", "lz4.frame", "mmh3", "numpy",
     "pyarrow", "pyarrow.compute", "pyarrow.orc", "pyarrow.parquet", "pyroaring", "sqlite3", "uuid", "zstandard",
 )  # fmt: skip
-TIMEOUT = 300
-"""Seconds after which a mutant that did not come to an end counts as killed: it hangs."""
+TIMEOUT = 240
+"""Seconds of processor time after which a mutant that did not come to an end counts as killed: it hangs."""
+
+RACED = ("spec_ref/commits/", "spec_ref/snapshots/")
+"""Where what a mutant changes is held against races too, which take long."""
 
 READING = ("table.read", "scan.plan", "commit.replay")
 """Operations that take longer than others, and are asked last."""
@@ -227,44 +226,11 @@ def _failing(judges: Judges, cases: Iterable[str]) -> str | None:
 # In the process that forks
 
 
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
+def _quiet() -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     if not os.environ.get("MUTANTS_DEBUG"):
         os.dup2(nowhere, 2)
-    yield
-
-
-def forked(work: Callable[[], Any], timeout: float = TIMEOUT) -> tuple[str, Any]:
-    """Do some work in a process of its own: ``done`` and what it gave, ``broken`` and a traceback, or ``hangs``."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(reading)
-        try:
-            with _quiet():
-                told = ("done", work())
-        except BaseException:
-            told = ("broken", traceback.format_exc())
-        with os.fdopen(writing, "wb") as pipe:
-            pickle.dump(told, pipe)
-        os._exit(0)
-    os.close(writing)
-    until, parts = time.monotonic() + timeout, []
-    with os.fdopen(reading, "rb", buffering=0) as pipe:
-        while True:
-            ready, _, _ = select.select([pipe], [], [], max(0.0, until - time.monotonic()))
-            if not ready:
-                os.kill(child, signal.SIGKILL)
-                os.waitpid(child, 0)
-                return "hangs", None
-            part = pipe.read(1 << 20)
-            if not part:
-                break
-            parts.append(part)
-    os.waitpid(child, 0)
-    return pickle.loads(b"".join(parts)) if parts else ("broken", "the process died")
 
 
 def materialize() -> tuple[str, Any]:
@@ -275,7 +241,7 @@ def materialize() -> tuple[str, Any]:
 
         put()
 
-    return forked(work)
+    return apart(work, TIMEOUT)
 
 
 def fight(
@@ -287,19 +253,20 @@ def fight(
         ``killed`` and by what; ``stillborn`` and why, where it cannot even be imported; ``survived``.
     """
     if killer is not None and killer != "hangs":
-        status, found = forked(lambda: _try(preloaded, mutant, [killer]))
-        if status == "done" and found is not None:
+        status, found = apart(lambda: _try(preloaded, mutant, [killer]), TIMEOUT)
+        if status == DONE and found is not None:
             return "killed", found
     cases = candidates(preloaded, mutant, coverage())
-    status, found = forked(lambda: _try(preloaded, mutant, cases))
-    if status == "hangs":
+    status, found = apart(lambda: _try(preloaded, mutant, cases), TIMEOUT)
+    if status == HANGS:
         return "killed", "hangs"
-    if status == "broken":
+    if status == BROKEN:
         return "stillborn", found.strip().splitlines()[-1]
     return ("survived", "") if found is None else ("killed", found)
 
 
 def _try(preloaded: Preloaded, mutant: Mutant, cases: Iterable[str]) -> str | None:
+    _quiet()
     sys.meta_path.insert(0, _Finder(mutant))
     judges = Judges(preloaded)
     importlib.import_module(mutant.module)
@@ -310,13 +277,29 @@ def candidates(preloaded: Preloaded, mutant: Mutant, coverage: Coverage) -> list
     """The cases that could kill a mutant: those that run its function, or all where it is outside of one."""
     function = _function_of(mutant)
     key = (mutant.file, function or "")
-    mine = coverage.cases.get(key, [])
-    if function is not None and key not in coverage.imported:
-        return mine
-    # What is done while modules are imported may matter to every case, most to those that run the module.
-    first = {case for (file, _), cases in coverage.cases.items() if file == mutant.file for case in cases}
-    every = all_cases(preloaded, coverage)
-    return [*mine, *(case for case in every if case in first), *(case for case in every if case not in first)]
+    cases = coverage.cases.get(key, [])
+    if function is None or key in coverage.imported:
+        # What is done while modules are imported may show wherever they, or those that import them, run.
+        files = {mutant.file, *_importing(mutant.module)}
+        cases = list(cases)
+        taken = set(cases)
+        for own in (True, False):
+            near = {one for (file, _), some in coverage.cases.items() if (file == mutant.file) == own and file in files
+                    for one in some}  # fmt: skip
+            cases += [one for one in all_cases(preloaded, coverage) if one in near and one not in taken]
+            taken |= near
+    return cases if mutant.file.startswith(RACED) else [case for case in cases if not case.startswith("race:")]
+
+
+def _importing(module: str) -> Iterator[str]:
+    """The files of the reference that import a module."""
+    words = re.compile(rf"from {re.escape(module)} import|import {re.escape(module)}\b")
+    package, _, name = module.rpartition(".")
+    of_package = re.compile(rf"from {re.escape(package)} import [^\n]*\b{re.escape(name)}\b")
+    for path in (ROOT / "spec_ref").rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        if words.search(text) or of_package.search(text):
+            yield path.relative_to(ROOT).as_posix()
 
 
 def all_cases(preloaded: Preloaded, coverage: Coverage) -> list[str]:
@@ -356,13 +339,14 @@ def _function_of(mutant: Mutant) -> str | None:
 
 def measure(preloaded: Preloaded) -> Coverage:
     """Run every case once and note the functions that each runs; nothing is cached between cases meanwhile."""
-    status, found = forked(lambda: _measured(preloaded), timeout=3600)
-    if status != "done":
+    status, found = apart(lambda: _measured(preloaded), 3600)
+    if status != DONE:
         raise RuntimeError(f"the cases could not be run: {found}")
     return found
 
 
 def _measured(preloaded: Preloaded) -> Coverage:
+    _quiet()
     functools.lru_cache = _uncached(functools.lru_cache)  # type: ignore[assignment]
     functools.cache = _uncached(functools.cache)  # type: ignore[assignment]
     root = f"{ROOT}{os.sep}"

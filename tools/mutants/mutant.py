@@ -14,6 +14,7 @@ TABLE = HERE / "table.toml"
 DRAWN = HERE / "drawn.toml"
 EQUIVALENT = HERE / "equivalent.toml"
 SCORE = HERE / "score.toml"
+LAST = ROOT / ".cache" / "mutants" / "killers.jsonl"
 
 
 class Misfit(Exception):
@@ -83,7 +84,16 @@ def equivalents() -> dict[str, str]:
 
 def killers() -> dict[str, str]:
     """What killed each mutant the last time, by its id."""
-    return tomllib.loads(SCORE.read_text(encoding="utf-8"))["killed_by"] if SCORE.exists() else {}
+    kept = tomllib.loads(SCORE.read_text(encoding="utf-8"))["killed_by"] if SCORE.exists() else {}
+    lines = LAST.read_text(encoding="utf-8").splitlines() if LAST.exists() else []
+    return {**kept, **dict(json.loads(line) for line in lines)}
+
+
+def remember(id_: str, killer: str) -> None:
+    """Keep what killed a mutant for a run that is begun anew."""
+    LAST.parent.mkdir(parents=True, exist_ok=True)
+    with LAST.open("a", encoding="utf-8") as file:
+        file.write(json.dumps([id_, killer]) + "\n")
 
 
 def text(value: str) -> str:

@@ -263,6 +263,15 @@ def _logs() -> Iterator[Vector]:
         )  # fmt: skip
 
 
+def _kinds() -> Iterator[Vector]:
+    """Deletes that the version of the table does not have."""
+    for version, kind in ((1, "position"), (1, "equality"), (1, "vector"), (2, "vector"), (3, "position")):
+        code = "DEL002" if version == 3 else "DEL001"
+        change = {"op": "row-delta", "deletes": [deletes("a-new", kind, of=None if kind == "equality" else "f1")]}
+        log = [_step("a", "load"), _step("a", "stage", change), _step("a", "commit")]
+        yield case(f"{kind}-deletes", (code,), version, log, f"tables of version {version} take no {kind} deletes")
+
+
 def _lost() -> Iterator[Vector]:
     """Commits whose answer is lost after they were done."""
     for version in (1, 2, 3):
@@ -287,4 +296,5 @@ def files() -> Iterator[VectorFile]:
 
     yield of("pairs", _pairs())
     yield of("logs", _logs())
+    yield of("kinds-of-deletes", _kinds())
     yield of("lost-replies", _lost())

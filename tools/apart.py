@@ -1,0 +1,64 @@
+"""Work in a process of its own: what it does to its memory, its modules and its end is no matter of the caller's."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import select
+import signal
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+DONE, BROKEN, HANGS = "done", "broken", "hangs"
+
+
+def apart(work: Callable[[], Any], seconds: float) -> tuple[str, Any]:
+    """Do some work in a forked process.
+
+    Args:
+        work: what it gives can be pickled.
+        seconds: of processor time that it may take, since a busy machine gives a process few of the clock's.
+
+    Returns:
+        `DONE` and what the work gave, `BROKEN` and what went wrong, or `HANGS`.
+    """
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        try:
+            told: tuple[str, Any] = (DONE, work())
+        except BaseException:
+            told = (BROKEN, traceback.format_exc())
+        try:
+            with os.fdopen(writing, "wb") as pipe:
+                pickle.dump(told, pipe)
+        finally:
+            os._exit(0)
+    os.close(writing)
+    parts, hangs = [], False
+    with os.fdopen(reading, "rb", buffering=0) as pipe:
+        while True:
+            ready = select.select([pipe], [], [], 5)[0]
+            part = pipe.read(1 << 20) if ready else None
+            if part == b"":
+                break
+            if part:
+                parts.append(part)
+            elif _processor_time(child) > seconds:
+                hangs = True
+                os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    if hangs:
+        return HANGS, None
+    if not parts:
+        return BROKEN, f"the process ended with status {status}"
+    found: tuple[str, Any] = pickle.loads(b"".join(parts))
+    return found
+
+
+def _processor_time(process: int) -> float:
+    with open(f"/proc/{process}/stat", encoding="ascii") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
