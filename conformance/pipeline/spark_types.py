@@ -9,6 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from spec_ref.arrow_types import validity
+from spec_ref.errors import violation
+from spec_ref.schemas.types import UUID
+from spec_ref.schemas.values import requirement_of
 
 Array: TypeAlias = Any
 ArrowType: TypeAlias = Any
@@ -75,3 +78,60 @@ def _array(array: Array) -> Array:
             inner = pa.StructArray.from_buffers(entries, count, [None], children=parts)
         return pa.Array.from_buffers(target, len(array), buffers, children=[inner])
     return array.cast(target)
+
+
+def table_batch(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """A batch that came from Spark, with values in the Arrow types of a table where Spark holds them in other ones.
+
+    Args:
+        batch: columns by name.
+        schema: of the table; columns that it does not have, and types that Spark holds otherwise than `spark_type`
+            says, are left as they are.
+    """
+    arrays = []
+    for name, array in zip(batch.schema.names, batch.columns, strict=True):
+        place = schema.get_field_index(name)
+        arrays.append(array if place < 0 else _returned(array, schema.field(place).type))
+    return pa.RecordBatch.from_arrays(arrays, names=batch.schema.names)
+
+
+def _returned(array: Array, target: ArrowType) -> Array:
+    if array.type == target:
+        return array
+    if isinstance(target, pa.UuidType) and pa.types.is_string(array.type):
+        values = [None if text is None else _uuid(text) for text in array.to_pylist()]
+        return pa.ExtensionArray.from_storage(target, pa.array(values, pa.binary(16)))
+    if pa.types.is_int64(array.type) and (pa.types.is_time(target) or pa.types.is_timestamp(target)):
+        return array.cast(target)
+    if pa.types.is_struct(array.type) and pa.types.is_struct(target):
+        names = [field.name for field in array.type]
+        known = {field.name: field.type for field in target}
+        children = [
+            _returned(array.field(place), known.get(name, array.type.field(place).type))
+            for place, name in enumerate(names)
+        ]
+        made: Any = pa.struct([pa.field(name, child.type) for name, child in zip(names, children, strict=True)])
+        return pa.StructArray.from_buffers(made, len(array), [validity(array)], children=children)
+    if pa.types.is_list(array.type) and pa.types.is_list(target):
+        values = _returned(array.values, target.value_type)
+        made = pa.list_(pa.field("element", values.type))
+        return pa.Array.from_buffers(
+            made, len(array), array.buffers()[:2], null_count=array.null_count, offset=array.offset, children=[values]
+        )
+    if pa.types.is_map(array.type) and pa.types.is_map(target):
+        keys, items = _returned(array.keys, target.key_type), _returned(array.items, target.item_type)
+        entries = pa.struct([pa.field("key", keys.type, nullable=False), pa.field("value", items.type)])
+        inner = pa.StructArray.from_buffers(entries, len(keys), [None], children=[keys, items])
+        arrow: Any = pa
+        made = arrow.map_(entries.field(0), entries.field(1))
+        return pa.Array.from_buffers(
+            made, len(array), array.buffers()[:2], null_count=array.null_count, offset=array.offset, children=[inner]
+        )
+    return array
+
+
+def _uuid(text: str) -> bytes:
+    try:
+        return uuid.UUID(text).bytes
+    except ValueError:
+        raise violation(requirement_of(UUID), "not a value of uuid", found=text) from None

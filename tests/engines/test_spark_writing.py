@@ -1,0 +1,211 @@
+"""Tables written in Spark have the rows that the same operations make here, and nothing is left of writes that fail."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from conformance import writing
+from conformance.engines import launch
+from conformance.pipeline.local import read_table
+from conformance.pipeline.tables import load_table
+from conformance.validate.context import Level
+from conformance.validate.local import Local
+from conformance.validate.run import validate
+from conformance.writing import Mode, WhenMatched
+from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
+from spec_ref.partitioning.spec import PartitionField, PartitionSpec
+from spec_ref.partitioning.transforms import Bucket
+from spec_ref.schemas.types import (
+    INT,
+    LONG,
+    STRING,
+    TIME,
+    TIMESTAMP,
+    UUID,
+    DecimalType,
+    FixedType,
+    ListType,
+    MapType,
+    NestedField,
+    StructType,
+)
+from spec_ref.versions import V2, V3, FormatVersion
+
+pytestmark = pytest.mark.engine
+
+SCRIPT = """
+import json, os, pathlib, sys
+import pyarrow as pa
+from conformance.adapters.spark_reference import start_spark
+from conformance.writing import Mode, WhenMatched, open_table, spark as on_spark
+from spec_ref.errors import SpecError
+from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
+
+spark = start_spark()
+ROW = "id long, s string, u string, d decimal(9,2), t long, w timestamp_ntz, f binary, "
+ROW += "st struct<a: int, u: string>, l array<int>, m map<string, bigint>"
+
+def rows(ids, text):
+    made = [(n, text, f"00000000-0000-0000-0000-{n:012x}", None, n * 1000, None, bytes([n, 0, 1]), (n, None), [n, None],
+             {"k": n}) for n in ids]
+    return spark.createDataFrame(made, ROW).repartition(2)
+
+def below(number):
+    return Comparison(Operation.LT, NamedReference("id"), Literal(number))
+
+def files(place):
+    return sorted(str(path) for path in pathlib.Path(place).rglob("*") if path.is_file())
+
+def kill(batches):
+    for batch in batches:
+        yield batch
+        os._exit(9)
+
+told = {}
+for place, mode in json.loads(sys.argv[1]):
+    table, mode = open_table(place), Mode(mode)
+    on_spark.append(table, rows(range(20), "first"))
+    on_spark.delete(spark, table, below(3), mode=mode)
+    on_spark.update(spark, table, {"s": "updated"}, below(6), mode=mode)
+    source = pa.table({"id": [5, 7, 90], "s": ["merged"] * 3})
+    on_spark.merge(spark, table, source, ["id"], mode=mode)
+    on_spark.merge(spark, table, pa.table({"id": [8]}), ["id"], matched=WhenMatched.DELETE, insert=False, mode=mode)
+    on_spark.overwrite(table, rows([1, 2], "overwritten"), below(5), mode=mode)
+    on_spark.compact(spark, table, min_files=1)
+    on_spark.overwrite_partitions(table, rows([1], "partition"))
+    before, head = files(place), table.metadata.current_snapshot_id
+    wrong = spark.createDataFrame([(1, "x"), (None, "y")], "id long, s string")
+    short = spark.createDataFrame([(1, bytearray(b"1"))], "id long, f binary")
+    killed = rows(range(40), "killed").coalesce(1).mapInArrow(kill, ROW)
+    errors = []
+    for frame in (wrong, short, killed):
+        try:
+            on_spark.append(table, frame)
+            errors.append("nothing was wrong")
+        except SpecError as error:
+            errors.append(str(error))
+        except Exception as error:
+            errors.append(type(error).__name__)
+    told[place] = {"errors": errors, "left": [path for path in files(place) if path not in before],
+                   "gone": [path for path in before if path not in files(place)],
+                   "head": table.refresh().metadata.current_snapshot_id == head}
+spark.stop()
+print(json.dumps(told))
+"""
+
+INNER = StructType((NestedField(9, "a", False, INT), NestedField(10, "u", False, UUID)))
+FIELDS = (
+    NestedField(1, "id", True, LONG), NestedField(2, "s", False, STRING), NestedField(3, "u", False, UUID),
+    NestedField(4, "d", False, DecimalType(9, 2)), NestedField(5, "t", False, TIME),
+    NestedField(6, "w", False, TIMESTAMP), NestedField(7, "f", False, FixedType(3)), NestedField(8, "st", False, INNER),
+    NestedField(11, "l", False, ListType(12, INT, element_required=False)),
+    NestedField(13, "m", False, MapType(14, STRING, 15, LONG, value_required=False)),
+)  # fmt: skip
+SPEC = PartitionSpec(0, (PartitionField(source_id=1, field_id=1000, name="b", transform=Bucket(4)),))
+TABLES = [(V2, Mode.MERGE_ON_READ), (V3, Mode.COPY_ON_WRITE), (V3, Mode.MERGE_ON_READ)]
+
+
+def rows(ids: Any, text: str) -> pa.Table:
+    listed = list(ids)
+    return pa.table(
+        {
+            "id": listed, "s": [text] * len(listed), "u": pa.array([n.to_bytes(16) for n in listed], pa.binary(16)),
+            "t": pa.array([n * 1000 for n in listed], pa.time64("us")), "f": [bytes([n, 0, 1]) for n in listed],
+            "st": [{"a": n, "u": None} for n in listed], "l": [[n, None] for n in listed],
+            "m": pa.array([[("k", n)] for n in listed], pa.map_(pa.string(), pa.int64())),
+        }
+    )  # fmt: skip
+
+
+def below(number: int) -> Comparison:
+    return Comparison(Operation.LT, NamedReference("id"), Literal(number))
+
+
+def place_of(folder: Path, version: FormatVersion, mode: Mode) -> str:
+    return f"{folder}/v{version}-{mode.value}"
+
+
+@pytest.fixture(scope="module", params=["spark-reference", "spark-reference@3.5.9"])
+def written(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    folder = tmp_path_factory.mktemp("tables")
+    asked = []
+    for version, mode in TABLES:
+        place = place_of(folder, version, mode)
+        writing.create_table(place, FIELDS, spec=SPEC, version=version)
+        asked.append([place, mode.value])
+    engine = launch(request.param)
+    command = [engine.command[0], "-c", SCRIPT, json.dumps(asked)]
+    ended = subprocess.run(command, env=engine.env, capture_output=True, text=True, timeout=400, check=False)
+    assert ended.returncode == 0, ended.stderr[-3000:]
+    told: dict[str, Any] = json.loads(ended.stdout.splitlines()[-1])
+    return folder, told
+
+
+def here(place: str, version: FormatVersion, mode: Mode) -> writing.WritableTable:
+    """A table of the same operations, done here."""
+    table = writing.create_table(place, FIELDS, spec=SPEC, version=version)
+    writing.append(table, rows(range(20), "first"))
+    writing.delete(table, below(3), mode=mode)
+    writing.update(table, {"s": "updated"}, below(6), mode=mode)
+    writing.merge(table, pa.table({"id": [5, 7, 90], "s": ["merged"] * 3}), ["id"], mode=mode)
+    matched = WhenMatched.DELETE
+    writing.merge(table, pa.table({"id": [8]}), ["id"], matched=matched, insert=False, mode=mode)
+    writing.overwrite(table, rows([1, 2], "overwritten"), below(5), mode=mode)
+    writing.compact(table, min_files=1)
+    writing.overwrite_partitions(table, rows([1], "partition"))
+    return table
+
+
+def sorted_rows(table: Any, snapshot_id: int, *names: str) -> list[dict[str, Any]]:
+    select = None if not names else list(names)
+    read = read_table(table, snapshot_id=snapshot_id, select=select).read_all()
+    return sorted(read.to_pylist(), key=lambda row: row["id"])
+
+
+@pytest.mark.parametrize(("version", "mode"), TABLES)
+def test_every_snapshot_has_the_rows_of_the_same_operations_here(
+    written: tuple[Path, dict[str, Any]], tmp_path: Path, version: FormatVersion, mode: Mode
+) -> None:
+    there = load_table(place_of(written[0], version, mode))
+    ours = here(f"{tmp_path}/t", version, mode).table
+    logs = [[one.snapshot_id for one in table.metadata.snapshot_log] for table in (there, ours)]
+    assert len(logs[0]) == len(logs[1]) == 8
+    for theirs, mine in zip(*logs, strict=True):
+        assert sorted_rows(there, theirs) == sorted_rows(ours, mine)
+
+
+@pytest.mark.parametrize(("version", "mode"), TABLES)
+def test_tables_are_valid(written: tuple[Path, dict[str, Any]], version: FormatVersion, mode: Mode) -> None:
+    report = validate(place_of(written[0], version, mode), Level.ROWS, Local())
+    assert [one for one in report.findings if one.severity.value == "error"] == []
+
+
+@pytest.mark.parametrize("mode", [Mode.COPY_ON_WRITE, Mode.MERGE_ON_READ])
+def test_rows_that_stay_keep_their_ids(written: tuple[Path, dict[str, Any]], mode: Mode) -> None:
+    table = load_table(place_of(written[0], V3, mode))
+    log = [one.snapshot_id for one in table.metadata.snapshot_log]
+    ids = [{row["id"]: row["_row_id"] for row in sorted_rows(table, one, "id", "_row_id")} for one in log]
+    assert sorted(ids[0].values()) == list(range(20))
+    for before, after in pairwise(ids[:5]):  # deleted, updated, merged, deleted
+        assert all(before[key] == number for key, number in after.items() if key in before)
+    assert ids[6] == ids[5]  # compacted
+
+
+@pytest.mark.parametrize(("version", "mode"), TABLES)
+def test_writes_that_fail_leave_nothing(
+    written: tuple[Path, dict[str, Any]], version: FormatVersion, mode: Mode
+) -> None:
+    told = written[1][place_of(written[0], version, mode)]
+    null, fixed, killed = told["errors"]
+    assert "TYP002" in null
+    assert "/id" in null
+    assert "/f" in fixed
+    assert killed in ("PythonException", "Py4JJavaError")
+    assert (told["left"], told["gone"], told["head"]) == ([], [], True)
