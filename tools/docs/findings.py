@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from conformance import expectations, vectors
+from conformance.cli.explain import concerned
 from conformance.expectations import Deviation
 from conformance.vectors import Vector
 from spec_ref.requirements import Contradiction, Decision, contradictions, register
@@ -149,18 +150,10 @@ def _point(one: Contradiction) -> Iterator[str]:
 
 
 def by_requirement() -> dict[str, list[tuple[Deviation, list[str]]]]:
-    """The deviations about each requirement, with the vectors that show them.
-
-    A reason that names codes is about those.
-    """
+    """The deviations from each requirement, with the vectors that show them."""
+    proofs = {id_: frozenset(vector.requirements) for id_, vector in all_vectors().items()}
     found: dict[str, list[tuple[Deviation, list[str]]]] = {}
     for one in deviations():
-        ids: dict[str, list[str]] = {}
-        for id_ in one.vectors:
-            for code_ in all_vectors()[id_].requirements:
-                ids.setdefault(code_, []).append(id_)
-        named = {code_ for code_ in ids if code_ in one.reason}
-        for code_, shown in ids.items():
-            if not named or code_ in named:
-                found.setdefault(code_, []).append((one, shown))
+        for code_ in concerned(one, proofs):
+            found.setdefault(code_, []).append((one, [id_ for id_ in one.vectors if code_ in proofs[id_]]))
     return found

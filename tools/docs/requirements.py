@@ -11,7 +11,16 @@ from importlib.resources import files
 from conformance.cli.explain import how_to_fix, link
 from conformance.expectations import Deviation
 from conformance.vectors import Vector
-from spec_ref.requirements import CONTRADICTIONS, SOURCES, Contradiction, Requirement, contradictions, register
+from spec_ref.requirements import (
+    CONTRADICTIONS,
+    EXAMPLES,
+    NO_EXAMPLE,
+    SOURCES,
+    Contradiction,
+    Requirement,
+    contradictions,
+    register,
+)
 from tools.docs.markdown import code, plain, table
 
 SHOWN = 3
@@ -109,7 +118,14 @@ def _requirement(rule: Requirement, proofs: list[Vector], known: list[tuple[Devi
     yield ""
     yield plain(rule.text)
     yield ""
-    told = [("Why", rule.why), ("Right", rule.right), ("Wrong", rule.wrong), ("How to mend a table", how_to_fix(rule))]
+    judged = f" ({EXAMPLES[rule.judged]}; the reference judges both)" if rule.judged else ""
+    told = [
+        ("Why", rule.why),
+        ("Right", rule.right),
+        ("Wrong", rule.wrong and rule.wrong + judged),
+        ("No example", rule.no_example and NO_EXAMPLE[rule.no_example]),
+        ("How to mend a table", how_to_fix(rule)),
+    ]
     for label, text in told:
         if text:
             yield f"- **{label}**: {plain(text)}"
