@@ -12,6 +12,9 @@ PACKAGE = "org.apache.iceberg"
 PLAIN = ("boolean", "int", "long", "float", "double", "string", "decimal")
 """Types whose values generic records hold as the API's literals do."""
 
+NANOS = {"timestamp_ns": "timestampFromNanos", "timestamptz_ns": "timestamptzFromNanos"}
+"""The methods that make the objects of the types that count nanoseconds."""
+
 
 class Generics:
     """Writers of files of a table, on one virtual machine."""
@@ -26,6 +29,8 @@ class Generics:
         self._convert = jvm.method(
             f"{PACKAGE}.data.IdentityPartitionConverters", "convertConstant", f"{PACKAGE}.types.Type", thing
         )
+        times = f"{PACKAGE}.util.DateTimeUtil"
+        self._nanos = {name: jvm.method(times, method, "long") for name, method in NANOS.items()}
         self._factory = jvm.class_(f"{PACKAGE}.data.GenericFileWriterFactory$Builder")
         self._files = 0
 
@@ -53,6 +58,8 @@ class Generics:
         if name == "fixed":
             return bytearray(read)
         boxed = self._jvm.box(json_type, read)
+        if name in NANOS:
+            return self._jvm.call(self._nanos[name], None, boxed)
         return boxed if name in PLAIN else self._jvm.call(self._convert, None, type_, boxed)
 
     def _add(self, to: Any, value: Any) -> None:

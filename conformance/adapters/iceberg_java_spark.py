@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from py4j import java_gateway, protocol
 from py4j.protocol import Py4JJavaError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
@@ -77,6 +78,8 @@ class Spark:
             context = SparkContext(gateway=self._jvm.gateway, conf=conf)
             context.setLogLevel("OFF")
             self._session = SparkSession(context)
+            # PySpark puts exceptions of its own in the place of Py4J's, which `JVM.judged` tells apart by their class.
+            java_gateway.get_return_value = protocol.get_return_value
         return self._session
 
     def stop(self) -> None:

@@ -96,7 +96,8 @@ class JVM:
 
     def method(self, owner: str | Any, name: str, *parameters: str) -> Any:
         """A method by its owner and the names of its parameters' classes, callable with `call` even if not public."""
-        primitives = {"int": self.root.java.lang.Integer.TYPE, "double": self.root.java.lang.Double.TYPE}
+        lang = self.root.java.lang
+        primitives = {"int": lang.Integer.TYPE, "long": lang.Long.TYPE, "double": lang.Double.TYPE}
         classes = [primitives.get(parameter) or self.class_(parameter) for parameter in parameters]
         holder = self.class_(owner) if isinstance(owner, str) else owner
         found = holder.getDeclaredMethod(name, self.array("java.lang.Class", *classes))

@@ -45,6 +45,7 @@ def faults() -> dict[str, Fault]:
         single_values,
         transforms,
         types,
+        writing,
     )
 
     every = (
@@ -61,6 +62,7 @@ def faults() -> dict[str, Fault]:
         *commits.FAULTS,
         *planning.FAULTS,
         *rows.FAULTS,
+        *writing.FAULTS,
     )
     by_name = {fault.name: fault for fault in every}
     if len(by_name) != len(every):
