@@ -74,6 +74,7 @@ class _Files:
         self.sequence: Numbers = _filled(table["sequence"])
         self.records: Numbers = table["records"].to_numpy()
         self.partition: Numbers = table["partition"].to_numpy()
+        self.file_sequence: Numbers = _filled(table["file_sequence"])
         self.row_id: Numbers = _filled(table["row_id"])
         self.said: Numbers = _filled(table["said"])
         self.live: Numbers = self.status != EntryStatus.DELETED
@@ -159,6 +160,8 @@ def _history(context: Context, members: Members, locations: Mapping[int, str], f
         for numbers, known, code, message, path in (
             (files.sequence, files.sequence >= 0, "MAN020", "the data sequence number of a file changed",
              "sequence_number"),
+            (files.file_sequence, files.file_sequence >= 0, "MAN021", "the file sequence number of a file changed",
+             "file_sequence_number"),
             (files.row_id, files.row_id >= 0, "LIN020", "the first row id of a file changed",
              "data_file/first_row_id"),
             (files.said, True, "FIO001", "an entry tells something else of its file than in the parent snapshot",

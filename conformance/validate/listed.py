@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from conformance.validate.context import Context, ManifestTask
-from conformance.validate.finding import finding
+from conformance.validate.finding import finding, of
+from spec_ref.deletes.equality_deletes import delete_column
 from spec_ref.errors import SpecError
 from spec_ref.findings import Finding
 from spec_ref.manifests.checks_listed import PartitionValues, Totals, listed_findings
@@ -129,6 +130,12 @@ class Listing:
                         file=self.task.location, path=f"/{columns.first + row}/data_file/equality_ids", found=field_id,
                         expected="the id of a column",
                     )  # fmt: skip
+                    continue
+                try:
+                    delete_column(field_id, self.context.metadata.schemas)
+                except SpecError as error:
+                    path = f"/{columns.first + row}/data_file/equality_ids"
+                    yield of(error.violation, file=self.task.location, under=path)
         if self.context.metadata.format_version >= V3:
             yield from self._new_position_deletes(columns)
 

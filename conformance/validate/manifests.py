@@ -40,12 +40,15 @@ from spec_ref.snapshots.manifest_list import NO_SYNC, ManifestFile
 _FILES: list[tuple[str, pa.DataType]] = [
     ("key", pa.string()), ("manifest", pa.int32()), ("entry", pa.int64()), ("status", pa.int8()),
     ("content", pa.int8()), ("snapshot", pa.int64()), ("sequence", pa.int64()), ("records", pa.int64()),
-    ("partition", pa.int64()), ("row_id", pa.int64()), ("said", pa.int64()),
+    ("partition", pa.int64()), ("row_id", pa.int64()),
+    ("file_sequence", pa.int64()), ("said", pa.int64()),
 ]  # fmt: skip
 FILES = pa.schema(_FILES)
-"""An entry; the key is the path, and for a deletion vector also its offset. ``partition`` stands for the partition spec
-and values; ``sequence`` is the data sequence number, ``row_id`` the first row id, and ``said`` stands for what else the
-entry tells of the file, and is null unless versions are compared."""
+"""An entry; the key is the path, and for a deletion vector also its offset.
+
+``partition`` stands for the partition spec and values; ``sequence`` is the data sequence number, ``file_sequence`` that
+of the file, ``row_id`` the first row id; ``said`` stands for what else the entry tells of the file, and is null unless
+versions are compared."""
 
 REFERENCES = pa.schema([*_FILES, ("vector", pa.bool_())])
 """A live delete file that is for one data file; the key is the path of that."""
@@ -163,6 +166,7 @@ def _facts(context: Context, task: ManifestTask, columns: ManifestColumns) -> It
         "records": columns.record_count,
         "partition": partition,
         "row_id": _nullable(columns.first_row_id),
+        "file_sequence": _nullable(columns.file_sequence_number),
         "said": pa.array(_descriptions(columns)) if context.compares else pa.nulls(count, pa.int64()),
     }
     batch = pa.RecordBatch.from_arrays([_array(arrays[field.name], field.type) for field in FILES], schema=FILES)

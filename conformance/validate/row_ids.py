@@ -49,6 +49,9 @@ IDS = pa.schema(LIVE)
 """Row ids of live rows of one file."""
 
 
+NOTHING = pa.RecordBatch.from_pylist([], IDS)
+
+
 @attrs.frozen
 class Origin:
     """The entry that facts are of."""
@@ -57,6 +60,9 @@ class Origin:
     entry: int
     sequence: int
     """The data sequence number; -1 where it is not known."""
+
+    vector: bool = False
+    """Whether it is of a deletion vector."""
 
 
 @attrs.frozen
@@ -211,7 +217,26 @@ def live_ids(context: Context, members: Members, facts: Iterable[Facts]) -> Iter
         for applied, snapshots in apart.items():
             gone = [columns for one in applied for columns in deletes[path][one]]
             left = _left(position, count, first, stored, gone)
+            yield from _not_in_vector(path, deletes.get(path, {}), applied, gone)
             yield from _by_id(context, Owner(path, origin.manifest, origin.entry, tuple(snapshots)), *left)
+
+
+def _not_in_vector(
+    path: str, deletes: Mapping[Origin, Sequence[tuple[Numbers, ...]]], applied: frozenset[Origin],
+    gone: Sequence[tuple[Numbers, ...]],
+) -> Iterator[Facts]:  # fmt: skip
+    """The finding of a vector that leaves out what older position deletes delete, which readers may ignore (DEL011)."""
+    vectors = [columns for one in applied if one.vector for columns in deletes[one]]
+    if not vectors or len(vectors) == len(gone):
+        return
+    starts, counts = (np.concatenate([one[place] for one in gone]) for place in (0, 1))
+    missing = _left(starts, counts, starts, np.ones(len(starts), np.bool_), vectors)[0]
+    if len(missing):
+        told = finding(
+            "DEL011", "a deletion vector leaves out positions that earlier position deletes delete", file=path,
+            found=int(missing.min()), expected="every deleted position in the vector",
+        )  # fmt: skip
+        yield Facts(0, "found", NOTHING, told)
 
 
 def _by_path(rows: pa.RecordBatch) -> Iterator[tuple[str, tuple[Numbers, ...]]]:
@@ -274,15 +299,18 @@ def check_ids(context: Context, members: Members, facts: Iterable[Facts]) -> tup
     owners: list[Owner] = []
     parts: list[tuple[Numbers, ...]] = []
     bucket = 0
+    tally, told = Tally(), set[tuple[str, int]]()
     for fact in facts:
+        if fact.kind == "found":
+            tally.add([fact.about])
+            continue
         bucket = fact.bucket
         columns = [column.to_numpy(zero_copy_only=False) for column in fact.rows.columns]
         parts.append((*columns, np.full(fact.rows.num_rows, len(owners))))
         owners.append(fact.about)
     if not parts:
-        return ()
+        return tally.findings()
     first, end, stored, of = (np.concatenate(part) for part in zip(*parts, strict=True))
-    tally, told = Tally(), set[tuple[str, int]]()
     for snapshot in range(len(members.checked)):
         mine = np.array([snapshot in owner.snapshots for owner in owners], np.bool_)
         rows = np.nonzero(mine[of])[0]

@@ -29,9 +29,9 @@ from conformance.validate.row_ids import ROWS_A_BUCKET, check_ids, live_ids
 from conformance.validate.table_statistics import check_statistics_task, statistics_tasks
 from conformance.validate.totals import check_totals
 from spec_ref.errors import SpecError
-from spec_ref.findings import Finding, Tally
+from spec_ref.findings import Finding, Severity, Tally
 from spec_ref.table_metadata import TableMetadata, check_metadata, read_metadata
-from spec_ref.table_metadata.files import MAX_METADATA_BYTES
+from spec_ref.table_metadata.files import MAX_METADATA_BYTES, is_compressed_name
 
 FILES_AT_ONCE = 64
 """The most files of one task; fewer where they have many rows, which may all emit facts."""
@@ -40,6 +40,8 @@ ENTRIES_A_BUCKET = 100_000
 """About how many entries rules over several files look at together."""
 
 MAX_BUCKETS = 4096
+
+GZIP_MAGIC = b"\x1f\x8b"
 
 
 class Unreadable(NotExamined):
@@ -148,7 +150,7 @@ def validate(location: str, level: Level, engine: Engine, snapshots: Snapshots =
         if not _is_document(error):
             raise Unreadable(str(error)) from None
         return TableReport(location, root, Level.METADATA, tally.findings())
-    tally.add(_location_findings(metadata, root))
+    tally.add(_location_findings(metadata, root, data))
     features = features_of(metadata)
     chosen = snapshots.chosen(metadata)
     if not level.includes(Level.MANIFESTS):
@@ -173,8 +175,13 @@ def _is_document(error: SpecError) -> bool:
 _NO_DOCUMENT = frozenset({"TMD029", "TMD030"})
 
 
-def _location_findings(metadata: TableMetadata, root: str) -> Iterator[Finding]:
-    """Whether the versions in the names of the metadata log are those before this one."""
+def _location_findings(metadata: TableMetadata, root: str, data: bytes) -> Iterator[Finding]:
+    """Whether the file is named as what it is, and the metadata log names the files before it."""
+    if data.startswith(GZIP_MAGIC) and not is_compressed_name(root):
+        yield finding(
+            "NOT009", "the name of a compressed file does not tell that it is", file=root, found=root,
+            expected="a name that ends with .gz.metadata.json", severity=Severity.WARNING,
+        )  # fmt: skip
     listed = [entry.metadata_file for entry in metadata.metadata_log]
     if root in listed:
         yield finding(

@@ -30,6 +30,10 @@ class Fault(enum.Enum):
     """An optional column is not there."""
 
 
+RESERVED = {141: "DFL026"}
+"""Ids that no field has, and the requirements that say so."""
+
+
 def schema_faults(
     cls: type, record: Record, version: FormatVersion, partition: StructType | None, path: str = ""
 ) -> Iterator[tuple[Violation, Fault]]:
@@ -39,6 +43,8 @@ def schema_faults(
     for field in record.fields:
         if field.id is None:
             yield _fault("AVR013", f"{field.name} has no field-id", f"{path}/{field.name}", version), Fault.BROKEN
+        elif field.id in RESERVED:
+            yield _fault(RESERVED[field.id], "the field id is reserved", f"{path}/{field.name}", version), Fault.BROKEN
         elif field.id in known and known[field.id].write(version) is Rule.OMITTED:
             rule = known[field.id]
             yield _fault("VER005", f"the version has no {rule.name}", f"{path}/{field.name}", version), Fault.UNUSUAL

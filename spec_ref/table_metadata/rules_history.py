@@ -26,6 +26,12 @@ def _repeated_snapshots(metadata: TableMetadata) -> Found:
         yield Place(f"/snapshots/{second}/snapshot-id", ids[second], f"an id that /snapshots/{first} does not have")
 
 
+def _positive_ids(metadata: TableMetadata) -> Found:
+    for place, snapshot in enumerate(metadata.snapshots):
+        if snapshot.snapshot_id <= 0:
+            yield Place(f"/snapshots/{place}/snapshot-id", snapshot.snapshot_id, "a positive id")
+
+
 def _known(metadata: TableMetadata) -> dict[int, Snapshot]:
     return {snapshot.snapshot_id: snapshot for snapshot in metadata.snapshots}
 
@@ -305,6 +311,7 @@ SNAPSHOTS = ("snapshots",)
 
 RULES: tuple[Rule, ...] = (
     Rule("SNP001", "two snapshots have one id", SNAPSHOTS, _repeated_snapshots, refused=True),
+    Rule("NOT007", "the id of a snapshot is not positive", SNAPSHOTS, _positive_ids, WARNING),
     Rule("TMD015", "the current snapshot is not among the snapshots", ("current_snapshot_id", "snapshots"),
          _current_snapshot, refused=True),
     Rule("TMD015", "the main branch is not at the current snapshot", ("current_snapshot_id", "refs"), _main,

@@ -15,7 +15,7 @@ from spec_ref.schemas.identifier_fields import identifier_problems
 from spec_ref.schemas.name_mapping import NAME_MAPPING_PROPERTY, read_name_mapping
 from spec_ref.schemas.reserved_ids import MAX_TABLE_FIELD_ID
 from spec_ref.schemas.schema import field_ids
-from spec_ref.schemas.types import UNKNOWN, StructType
+from spec_ref.schemas.types import UNKNOWN, GeographyType, GeometryType, StructType
 from spec_ref.sorting import UNSORTED_ID, SortField, SortOrder
 from spec_ref.table_metadata.metadata import TableMetadata, last_partition_id
 from spec_ref.table_metadata.rules import Found, Place, Rule, repeated, under
@@ -99,6 +99,29 @@ def _identifiers(metadata: TableMetadata) -> Found:
     for place, schema in enumerate(metadata.schemas):
         for problem in identifier_problems(schema):
             yield under(f"/schemas/{place}", problem)
+
+
+PROJJSON = "projjson:"
+
+
+def _reference_systems(metadata: TableMetadata) -> Iterator[tuple[str, str]]:
+    """The reference systems of geospatial columns, each with its place."""
+    for place, schema in enumerate(metadata.schemas):
+        for column in schema.columns():
+            if isinstance(column.type, (GeometryType, GeographyType)):
+                yield f"/schemas/{place}#{column.name}", column.type.crs
+
+
+def _inline_definitions(metadata: TableMetadata) -> Found:
+    for path, system in _reference_systems(metadata):
+        if system.lstrip().startswith("{"):
+            yield Place(path, system, "a reference system by its name, or by the property that holds its definition")
+
+
+def _missing_definitions(metadata: TableMetadata) -> Found:
+    for path, system in _reference_systems(metadata):
+        if system.startswith(PROJJSON) and system.removeprefix(PROJJSON) not in metadata.properties:
+            yield Place(path, system, "a table property of this name")
 
 
 def _new_types(metadata: TableMetadata) -> Found:
@@ -252,6 +275,9 @@ RULES: tuple[Rule, ...] = (
     Rule("TMD006", "a field has a higher id than the last", ("schemas", "last_column_id"), _last_column_id),
     Rule("IDF001", "a field cannot identify rows", ("schemas",), _identifiers),
     Rule("VER004", "a type is newer than the table", ("schemas", "format_version"), _new_types),
+    Rule("TYP032", "a reference system is a definition", ("schemas",), _inline_definitions),
+    Rule("TYP033", "the definition of a reference system is not there", ("schemas", "properties"),
+         _missing_definitions),
     Rule("TYP025", "a field of type unknown is required", ("schemas",), _unknown_required),
     Rule("EVO001", "a field changed as no evolution may", ("schemas", "format_version"), _history),
     Rule("TMD007", "the deprecated schema is not the current one", ("schema", "schemas", "current_schema_id"),

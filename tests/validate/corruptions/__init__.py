@@ -56,8 +56,10 @@ def load() -> list[Corruption]:
         lists,
         manifest_files,
         metadata,
+        metadata_forms,
         nested_bounds,
         statistics,
+        stored_forms,
     )
 
     return KIT

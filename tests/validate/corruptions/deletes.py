@@ -268,7 +268,7 @@ def _without_pos(bench: Any) -> None:
     _deletes(bench, lambda table: table.drop_columns(["pos"]))
 
 
-@corruption("DEL013", "pos-an-int", V2, "files", also=("RES003",))
+@corruption("RES003", "pos-an-int", V2, "files")
 def _pos_int(bench: Any) -> None:
     def change(table: pa.Table) -> pa.Table:
         place = table.schema.get_field_index("pos")
