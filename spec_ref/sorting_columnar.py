@@ -8,24 +8,29 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from spec_ref.errors import SpecError
 from spec_ref.formats.metrics_columnar import storage_of
-from spec_ref.partitioning.transforms import UnknownTransform, Void
+from spec_ref.partitioning.spec import source_type
+from spec_ref.partitioning.transforms import Void
 from spec_ref.partitioning.transforms_columnar import transform_array
 from spec_ref.schemas.schema import Schema
+from spec_ref.schemas.types import UNKNOWN
 from spec_ref.schemas.written_rows import column_array
-from spec_ref.sorting import NullOrder, SortDirection, SortOrder
+from spec_ref.sorting import NullOrder, SortDirection, SortField, SortOrder
 
 _MAGNITUDE = np.int64(0x7FFF_FFFF_FFFF_FFFF)
 
 
 def sortable(order: SortOrder, schema: Schema) -> bool:
-    """Whether rows can be sorted by an order: it has fields, one source each in the schema, and known transforms."""
-    return bool(order.fields) and all(
-        len(field.sources) == 1
-        and schema.find(field.sources[0]) is not None
-        and not isinstance(field.transform, UnknownTransform)
-        for field in order.fields
-    )
+    """Whether rows can be sorted by an order: it has fields, each of which has a known transform of one source."""
+    return bool(order.fields) and all(_is_sortable(field, schema) for field in order.fields)
+
+
+def _is_sortable(field: SortField, schema: Schema) -> bool:
+    try:
+        return len(field.sources) == 1 and field.transform.result_type(source_type(field.sources[0], schema)) != UNKNOWN
+    except SpecError:
+        return False
 
 
 def sort_indices(order: SortOrder, schema: Schema, batch: pa.RecordBatch) -> Any:
