@@ -153,6 +153,8 @@ func cell(typ iceberg.Type, column arrow.Array, at int) any {
 		return nil
 	}
 	switch known := column.(type) {
+	case *array.Null:
+		return nil
 	case array.ExtensionArray:
 		if variant, ok := known.(interface{ Storage() arrow.Array }); ok {
 			return cell(typ, variant.Storage(), at)

@@ -109,7 +109,7 @@ func literal(typ iceberg.Type, raw json.RawMessage) (iceberg.Literal, error) {
 func float(text string) (float64, bool) {
 	switch text {
 	case "NaN":
-		return math.NaN(), true
+		return math.Float64frombits(0x7FF8000000000000), true // math.NaN() has another bit set
 	case "Infinity":
 		return math.Inf(1), true
 	case "-Infinity":
