@@ -5,7 +5,7 @@ Files and ids are immutable: what both versions name by one id is one thing, and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -19,6 +19,7 @@ from spec_ref.errors import SpecError
 from spec_ref.findings import Finding, Severity, Tally
 from spec_ref.records import evolve
 from spec_ref.schemas.evolution import promotable
+from spec_ref.schemas.schema import Column
 from spec_ref.schemas.types import is_primitive, kind
 from spec_ref.table_metadata import TableMetadata, read_metadata
 from spec_ref.table_metadata.files import MAX_METADATA_BYTES
@@ -123,6 +124,9 @@ def _columns(old: TableMetadata, new: TableMetadata, told: Callable[..., Finding
                 if column.id <= old.last_column_id:
                     yield told("EVO009", "a new column has an id that was given before", path, column.id,
                                f"more than {old.last_column_id}")  # fmt: skip
+                elif _needs_default(column, known):
+                    yield told("EVO015", "a required column was added without a default", path, column.name,
+                               "an initial-default that is not null")  # fmt: skip
                 continue
             same = (
                 before.type == column.type or promotable(before.type, column.type, new.format_version)
@@ -136,6 +140,13 @@ def _columns(old: TableMetadata, new: TableMetadata, told: Callable[..., Finding
                 first, then = before.field.initial_default, column.field.initial_default
                 if first != then:
                     yield told("EVO014", "the initial-default of a column changed", path, then, first)
+
+
+def _needs_default(column: Column, known: Mapping[int, Column]) -> bool:
+    """Whether a new column is required, and not a part of something new that has the default."""
+    field = column.field
+    is_part = bool(column.parents) and column.parents[-1].id not in known
+    return field is not None and field.required and field.initial_default is None and not is_part
 
 
 def _snapshots(old: TableMetadata, new: TableMetadata, told: Callable[..., Finding]) -> Iterator[Finding]:

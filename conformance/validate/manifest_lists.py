@@ -135,6 +135,8 @@ def listed_otherwise(context: Context, tasks: Sequence[ListTask], lists: Sequenc
             if manifest is None:
                 continue
             first, snapshot_id = known.setdefault(location, (manifest, task.snapshot.snapshot_id))
+            if snapshot_id == task.snapshot.snapshot_id:
+                continue
             for attribute, code in _SAME:
                 one, two = getattr(first, attribute), getattr(manifest, attribute)
                 if one is not None and two is not None and one != two:

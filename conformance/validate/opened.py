@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import attrs
 import pyarrow as pa
@@ -11,8 +12,9 @@ import pyarrow.orc as orc
 
 from conformance.pipeline.file_access import open_input
 from conformance.validate.parquet_footer import Chunk, footer_of
+from spec_ref import json_document
 from spec_ref.errors import SpecError, Violation, violation
-from spec_ref.formats.avro_container import open_container
+from spec_ref.formats.avro_container import SCHEMA_KEY, open_container
 from spec_ref.formats.data_files import open_rows
 from spec_ref.formats.file_window import FileWindow, source_of
 from spec_ref.formats.orc_footer import read_stripes
@@ -96,11 +98,33 @@ def _avro(location: str, mapping: Mapped) -> Opened:
     file = open_input(location)
     source = source_of(file)
     rows = open_rows(io.BytesIO(source) if isinstance(source, bytes) else file, FileFormat.AVRO, mapping)
-    count = open_container(source, AVRO).count
+    container = open_container(source, AVRO)
+    schema = json_document.loads(container.metadata[SCHEMA_KEY])
     return Opened(
-        struct=rows.written.struct, record_count=count, size=len(source), batches=rows.batches,
-        by_name=rows.written.mapped,
+        struct=rows.written.struct, record_count=container.count, size=len(source), batches=rows.batches,
+        by_name=rows.written.mapped, faults=tuple(_avro_faults(schema, "")),
     )  # fmt: skip
+
+
+def _avro_faults(schema: Any, path: str) -> Iterator[Violation]:
+    """Where an Avro schema that can be read is not as a writer makes it (AVR002, AVR006)."""
+    match schema:
+        case list():
+            for branch in schema:
+                yield from _avro_faults(branch, path)
+        case {"type": "record", "fields": fields}:
+            for field in fields:
+                here = f"{path}/{field['name']}"
+                if isinstance(field["type"], list) and "null" in field["type"] and "default" not in field:
+                    message = "an optional field has no default"
+                    yield Violation(requirement="AVR002", message=message, path=here, expected="the default null")
+                yield from _avro_faults(field["type"], here)
+        case {"type": "array", "items": inner} | {"type": "map", "values": inner}:
+            yield from _avro_faults(inner, path)
+        case {"type": "bytes", "logicalType": "decimal"}:
+            yield Violation(requirement="AVR006", message="a decimal is stored as bytes", path=path, expected="a fixed")
+        case {"type": {"type": _} as inner}:
+            yield from _avro_faults(inner, path)
 
 
 _OPENERS: dict[FileFormat, Callable[[str, Mapped], Opened]] = {

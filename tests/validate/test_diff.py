@@ -64,9 +64,20 @@ CASES: dict[str, tuple[str, Callable[[Json], object]]] = {
     "last partition id": ("TMD013", lambda new: new.update({"last-partition-id": 5})),
     "schema of one id": ("EVO002", lambda new: new["schemas"][0]["fields"][0].update(name="other")),
     "snapshot of one id": ("SNP001", lambda new: new["snapshots"][0]["summary"].update(operation="replace")),
+    "spec of one id": ("PAR011", lambda new: (
+        new.update({"last-partition-id": 1000}), new["partition-specs"][0].update(fields=[
+            {"name": "p", "transform": "identity", "source-id": 1, "field-id": 1000}]))),
     "order of one id": ("TMD019", lambda new: new["sort-orders"][0].update(fields=[
         {"transform": "identity", "source-id": 1, "direction": "asc", "null-order": "nulls-first"}])),
     "column of another type": ("EVO001", _reused),
+    "a required column without default": ("EVO015", lambda new: new.update({"last-column-id": 90, "schemas": [
+        *new["schemas"], {**new["schemas"][0], "schema-id": 9, "fields": [
+            *new["schemas"][0]["fields"], {"id": 90, "name": "b", "required": True, "type": "long"}]}]})),
+    "another initial default": ("EVO014", lambda new: new["schemas"].append({
+        **new["schemas"][0], "schema-id": 9, "fields": [
+            {**new["schemas"][0]["fields"][0], "initial-default": 7, "write-default": 7},
+            *new["schemas"][0]["fields"][1:]]})),
+    "an old sequence number": ("SNP003", lambda new: _snapshot(new, **{"sequence-number": 1})),
     "row ids again": ("LIN023", lambda new: _snapshot(new, **{"first-row-id": 0})),
 }  # fmt: skip
 
@@ -77,6 +88,14 @@ def test_what_may_not_change_is_told(name: str, metadata: Json) -> None:
     new = copy.deepcopy(metadata)
     change(new)
     assert code in found(metadata, new)
+
+
+def test_an_id_that_a_dropped_column_had_is_told(metadata: Json) -> None:
+    old, new = copy.deepcopy(metadata), copy.deepcopy(metadata)
+    old["last-column-id"] = new["last-column-id"] = 9
+    fields = [*new["schemas"][0]["fields"], {"id": 8, "name": "b", "required": False, "type": "long"}]
+    new["schemas"].append({**new["schemas"][0], "schema-id": 9, "fields": fields})
+    assert found(old, new) == {"EVO009"}
 
 
 def test_an_ordinary_commit_is_allowed(metadata: Json) -> None:
@@ -165,6 +184,7 @@ def _written_anew(bench: Workbench) -> None:
 FILES: dict[str, tuple[str, Callable[[Workbench], object]]] = {
     "a file is gone": ("MAN017", _gone),
     "a data sequence number changed": ("MAN020", lambda bench: _existing(bench).update(sequence_number=1)),
+    "a file sequence number changed": ("MAN021", lambda bench: _existing(bench).update(file_sequence_number=3)),
     "a first row id changed": ("LIN020", lambda bench: _existing(bench)["data_file"].update(first_row_id=5)),
     "a manifest has other bytes": ("FIO001", _written_anew),
     "the bounds of a file changed": ("FIO001", lambda bench: _existing(bench)["data_file"].update(

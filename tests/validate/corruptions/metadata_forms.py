@@ -51,6 +51,12 @@ def column(type_: Any, **members: Any) -> Callable[[Any], None]:
     return change
 
 
+def _identifier_in_list(bench: Any) -> None:
+    inner = {"type": "struct", "fields": [{"id": 902, "name": "a", "required": True, "type": "long"}]}
+    column({"type": "list", "element-id": 901, "element-required": True, "element": inner}, required=True)(bench)
+    bench.schema["identifier-field-ids"] = [902]
+
+
 def statistics(**members: Any) -> Callable[[Any], None]:
     """Add a statistics file with one blob whose description is changed."""
 
@@ -95,6 +101,7 @@ FORMS: list[tuple[str, str, str, Callable[[Any], None]]] = [
     ("TYP013", "decimal-of-39-digits", V2, column("decimal(39, 2)")),
     ("TYP035", "edges-unknown", V3, column("geography(OGC:CRS84, flat)")),
     ("IDF001", "identifier-nested", V2, set_at("schemas", 0, "identifier-field-ids", value=[77])),
+    ("IDF002", "identifier-in-a-list", V2, _identifier_in_list),
     ("DEF008", "default-of-variant", V3, column("variant", **{"initial-default": "01", "write-default": "01"})),
     ("DEF009", "default-of-struct-with-values", V3, column(
         {"type": "struct", "fields": [{"id": 901, "name": "a", **LONG}]},

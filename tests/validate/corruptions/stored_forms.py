@@ -158,6 +158,34 @@ def _three(bench: Any) -> None:
     bench.replace(bench.file["file_path"], out.getvalue())
 
 
+@corruption("AVR002", "optional-without-default", AVRO, "files")
+def _no_default(bench: Any) -> None:
+    _avro(bench, lambda schema: next(one for one in schema["fields"] if "default" in one).pop("default"))
+
+
+@corruption("AVR006", "decimal-as-bytes", "types-v2-avro", "files", severity="warning")
+def _decimal_bytes(bench: Any) -> None:
+    def change(schema: Any) -> None:
+        field = next(one for one in schema["fields"] if "decimal" in json.dumps(one))
+        branch = next(one for one in field["type"] if one != "null")
+        field["type"] = [
+            "null",
+            {name: branch[name] for name in ("logicalType", "precision", "scale")} | {"type": "bytes"},
+        ]
+
+    _avro(bench, change)
+
+
+def _avro(bench: Any, change: Any) -> None:
+    reader = fastavro.reader(io.BytesIO(bench.read(bench.file["file_path"])))
+    schema = json.loads(reader.metadata["avro.schema"])
+    rows = list(reader)
+    change(schema)
+    out = io.BytesIO()
+    fastavro.writer(out, schema, rows)
+    bench.replace(bench.file["file_path"], out.getvalue())
+
+
 # Deletes
 
 
