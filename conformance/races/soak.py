@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import random
+import signal
 import time
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -163,26 +164,31 @@ def soak(settings: Settings, directory: Path, progress: Callable[[str], None] = 
     chance = random.Random(settings.seed)
     running: dict[str, ForkProcess] = {}
     number = 0
-    while len(running) < settings.processes:
-        running[str(number)] = _start(settings, str(number), directory, until)
-        number += 1
-    killing = settings.kills_per_s > 0
-    while time.monotonic() < until - (1 if killing else 0):
-        time.sleep(chance.expovariate(settings.kills_per_s) if killing else 0.2)
-        if not killing or time.monotonic() >= until - 1:
-            continue
-        victim = chance.choice(sorted(running))
-        process = running.pop(victim)
-        process.kill()
-        process.join()
-        report.kills += 1
-        again = f"0.{number}" if victim.startswith("0") else str(number)
-        running[again] = _start(settings, again, directory, until)
-        number += 1
-    for name, process in running.items():
-        process.join(timeout=60)
-        if process.exitcode != 0:
-            report.problems.append(f"process {name} ended with {process.exitcode}")
+    try:
+        while len(running) < settings.processes:
+            running[str(number)] = _start(settings, str(number), directory, until)
+            number += 1
+        killing = settings.kills_per_s > 0
+        while time.monotonic() < until - (1 if killing else 0):
+            time.sleep(chance.expovariate(settings.kills_per_s) if killing else 0.2)
+            if not killing or time.monotonic() >= until - 1:
+                continue
+            victim = chance.choice(sorted(running))
+            process = running.pop(victim)
+            process.kill()
+            process.join()
+            report.kills += 1
+            again = f"0.{number}" if victim.startswith("0") else str(number)
+            running[again] = _start(settings, again, directory, until)
+            number += 1
+        for name, process in running.items():
+            process.join(timeout=60)
+            if process.exitcode != 0:
+                report.problems.append(f"process {name} ended with {process.exitcode}")
+    except BaseException:
+        for process in running.values():
+            process.kill()
+        raise
     report.seconds = time.monotonic() - started
     progress(f"{report.kills} processes were killed; checking")
     check(settings, store, directory, report)
@@ -190,10 +196,16 @@ def soak(settings: Settings, directory: Path, progress: Callable[[str], None] = 
     return report
 
 
+def _work_apart(settings: Settings, name: str, journal: Path, stop: Callable[[], bool]) -> None:
+    """Work in a process of its own; an interrupt at the terminal is for the one that began it, which ends it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    work(settings, name, journal, stop)
+
+
 def _start(settings: Settings, name: str, directory: Path, until: float) -> ForkProcess:
     # A fork has everything loaded, and begins at once.
     process = get_context("fork").Process(
-        target=work,
+        target=_work_apart,
         args=(settings, name, directory / f"{name}.jsonl", lambda: time.monotonic() > until),
         daemon=True,
     )

@@ -5,9 +5,11 @@ from __future__ import annotations
 import functools
 import itertools
 import os
+import signal
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import active_children
 
 from attrs import frozen
 
@@ -136,5 +138,17 @@ def play_all(races: Iterable[Race], processes: int | None = None) -> Iterator[Pl
     if count == 1 or len(todo) < count:
         yield from map(play, todo)
         return
-    with ProcessPoolExecutor(count) as pool:
-        yield from pool.map(play, todo, chunksize=max(1, min(16, len(todo) // (4 * count))))
+    others = set(active_children())
+    with ProcessPoolExecutor(count, initializer=_leave_interrupts) as pool:
+        try:
+            for future in [pool.submit(play, race) for race in todo]:
+                yield future.result()
+        except BaseException:  # whoever interrupts this does not wait for races that are under way
+            for child in set(active_children()) - others:
+                child.kill()
+            raise
+
+
+def _leave_interrupts() -> None:
+    """An interrupt at the terminal reaches all processes; the one that began the others ends them."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,0 +1,77 @@
+"""Long work at a terminal tells how far it is; an interrupt, which goes to all its processes, ends it in one line."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+LONG = {
+    "run": ["run", "--adapter", f"{sys.executable} -m conformance.adapters.reference", "--pipeline", "1"],
+    "explore": ["race", "explore", "--faults", "1", "--processes", "2"],
+    "equivalence": ["equivalence", "--examples", "100000", "--seed", "1"],
+}
+
+
+def ended(process: subprocess.Popen[bytes], terminal: int) -> str:
+    """Interrupts a command and all its processes, waits for its end, and gives what it wrote to its terminal since."""
+    os.killpg(process.pid, signal.SIGINT)
+    began = time.monotonic()
+    written = b""
+    while True:
+        try:
+            piece = os.read(terminal, 65536)
+        except OSError:  # the last process that had it has ended
+            break
+        written += piece
+    process.wait(timeout=30)
+    assert time.monotonic() - began < 20
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)
+    return written.decode()
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_progress_is_told_and_an_interrupt_ends_all_processes_in_one_line(tmp_path: Path, name: str) -> None:
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "conformance", *LONG[name]]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=theirs, start_new_session=True
+    ) as process:
+        os.close(theirs)
+        told = ""
+        while not (seen := re.findall(r"(\d+) of \d+", told)) or int(seen[-1]) < 2:
+            told += os.read(ours, 65536).decode()
+        written = ended(process, ours)
+        assert process.stdout is not None
+        assert process.stdout.read() == b""
+    os.close(ours)
+    assert process.returncode == 130
+    lines = [line for line in re.split(r"[\r\n]|\033\[K", written) if line and " of " not in line]
+    assert lines == ["iceberg-conformance: interrupted"]
+
+
+def test_an_interrupted_soak_leaves_no_process_behind(tmp_path: Path) -> None:
+    ours, theirs = pty.openpty()
+    store = f"sqlite://{tmp_path}/catalog.db?table=soak"
+    command = [sys.executable, "-m", "conformance", "race", "soak", "--processes", "3", "--seconds", "60"]
+    with subprocess.Popen(
+        [*command, "--store", store, "--location", f"{(tmp_path / 'table').as_uri()}"],
+        cwd=tmp_path, stdout=subprocess.PIPE, stderr=theirs, start_new_session=True,
+    ) as process:  # fmt: skip
+        os.close(theirs)
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        until = time.monotonic() + 60
+        while len(children.read_text().split()) < 3 and time.monotonic() < until:
+            time.sleep(0.1)
+        written = ended(process, ours)
+    os.close(ours)
+    assert process.returncode == 130
+    assert written.split("\r\n") == ["iceberg-conformance: interrupted", ""]
