@@ -121,6 +121,17 @@ def remove_files(locations: Iterable[str]) -> tuple[str, ...]:
     return tuple(left)
 
 
+def remove_directories(locations: Iterable[str], root: str) -> None:
+    """Delete local directories, and those around them up to a root, as far as they are empty."""
+    for location in sorted(locations, key=len, reverse=True):
+        if split_location(location).scheme == "file":
+            place, end = split_location(location).path, split_location(root).path
+            with suppress(OSError):  # others have files in it
+                while place.startswith(end):
+                    os.rmdir(place)
+                    place = os.path.dirname(place)
+
+
 @contextmanager
 def taken_back(files: NewFiles) -> Iterator[None]:
     """Delete the files of a write that fails inside, whatever ends it.

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import attrs
 
-from conformance.writing.files import files_below, remove_files
+from conformance.writing.files import files_below, remove_directories, remove_files
 from conformance.writing.metrics import Modes, modes_of
 from spec_ref.commits.changes import NewFile
 from spec_ref.errors import violation
@@ -209,4 +209,7 @@ def clean_up(plan: WritePlan, kept: Iterable[NewFile] = ()) -> tuple[str, ...]:
         The files that could not be deleted.
     """
     keep = {new.data_file.file_path for new in kept}
-    return remove_files(location for location in files_of_write(plan) if location not in keep)
+    gone = [location for location in files_of_write(plan) if location not in keep]
+    left = remove_files(gone)
+    remove_directories({location.rpartition("/")[0] for location in gone}, plan.location)
+    return left

@@ -154,6 +154,8 @@ class FileWriter:
 
     def close(self) -> None:
         """Let go of the file where it was not finished."""
+        if not self._out.closed:
+            self._rows.abandon()
         with suppress(Exception):
             self._out.close()
 

@@ -64,3 +64,6 @@ class AvroRows:
         """Write the last block."""
         self._end_block()
         return FileLayout()
+
+    def abandon(self) -> None:
+        """Write nothing more: the last block is in memory."""

@@ -43,6 +43,9 @@ class RowWriter(Protocol):
     def close(self) -> FileLayout:
         """Write what is left. The output stays open."""
 
+    def abandon(self) -> None:
+        """Write no more, as the file is not wanted any longer."""
+
 
 def open_writer(
     out: Output, struct: StructType, file_format: FileFormat, *, codec: str | None = None, name: str = "table"

@@ -54,3 +54,6 @@ class OrcRows:
         self._out.write(data)
         sizes, offsets = orc_layout(data, self._schema, self._struct)
         return FileLayout(sizes, offsets)
+
+    def abandon(self) -> None:
+        """Write nothing: all of it is in memory."""

@@ -68,6 +68,11 @@ class ParquetRows:
                 sizes[field_id] += row_group.column(place).total_compressed_size
         return FileLayout(sizes, tuple(sorted(group_offsets(footer))))
 
+    def abandon(self) -> None:
+        """Write no footer, which pyarrow would do as soon as nobody holds its writer."""
+        if self._made is not None:
+            self._made.is_open = False
+
 
 def _repeats(array: Any) -> bool:
     """Whether values of a column come again, as far as some of its rows tell."""

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ from conformance.writing import (
     plan_write,
     update,
     write_rows,
+    write_tasks,
 )
 from conformance.writing import files as files_module
 from conformance.writing.files import NewFiles
@@ -47,7 +49,7 @@ from spec_ref.schemas.types import VARIANT, NestedField
 from spec_ref.versions import V3
 
 SPEC = PartitionSpec(0, (PartitionField(source_id=2, field_id=1000, name="part", transform=Identity()),))
-SMALL = {"write.target-file-size-bytes": "1", "commit.retry.num-retries": "2", "commit.retry.min-wait-ms": "1",
+SMALL = {"write.target-file-size-bytes": "1000", "commit.retry.num-retries": "2", "commit.retry.min-wait-ms": "1",
          "commit.retry.max-wait-ms": "2"}  # fmt: skip
 
 
@@ -82,6 +84,14 @@ def wrong_later() -> Iterator[pa.RecordBatch]:
     yield from pa.table({"id": [20, None], "part": ["n", "n"]}).to_batches()
 
 
+@pytest.fixture
+def eager(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write every row at once, so that files are there when something fails."""
+    monkeypatch.setattr(write_tasks, "CHUNK_ROWS", 1)
+    monkeypatch.setattr(write_tasks, "GROUP_ROWS", 1)
+
+
+@pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize("threads", [1, 3])
 def test_a_bad_value_after_files_were_written(table: WritableTable, folder: Path, threads: int) -> None:
     seen = []
@@ -89,14 +99,15 @@ def test_a_bad_value_after_files_were_written(table: WritableTable, folder: Path
     def batches() -> Iterator[pa.RecordBatch]:
         for batch in wrong_later():
             yield batch
-            seen.append(batch)
+            seen.append(files_in(folder))
 
     with pytest.raises(SpecError) as caught:
         append(table, batches(), threads=threads)
     assert caught.value.violation.requirement == "TYP002"
     assert caught.value.violation.path == "/7/id"
     assert len(seen) == 1
-    assert folder.exists()
+    if threads == 1:
+        assert len(seen[0] - files_in(folder)) == 3
 
 
 def full_after(monkeypatch: pytest.MonkeyPatch, count: int, match: str = "") -> None:
@@ -180,11 +191,13 @@ except OSError as error:
 
 
 @pytest.mark.parametrize("limit", [20_000, 2_000])
-def test_files_that_the_system_lets_grow_no_further(table: WritableTable, folder: Path, limit: int) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", LIMITED, str(folder), str(limit)], capture_output=True, text=True, check=False
-    )
+def test_files_that_the_system_lets_grow_no_further(tmp_path: Path, limit: int) -> None:
+    create_table(str(tmp_path / "t"), FIELDS, spec=SPEC)
+    before = files_in(tmp_path)
+    command = [sys.executable, "-c", LIMITED, str(tmp_path / "t"), str(limit)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
     assert "File too large" in done.stdout, done.stderr
+    assert files_in(tmp_path) == before
 
 
 class Broken:
@@ -212,6 +225,9 @@ class LosesAnswers(Broken):
 
 class Busy(Broken):
     """Somebody else is always faster."""
+
+    def turn(self) -> Any:
+        return nullcontext()
 
     def swap_pointer(self, expected: str | None, new: str) -> Swap:
         other = open_stored(self._store)
@@ -291,6 +307,7 @@ def test_appends_never_conflict(tmp_path: Path) -> None:
     assert len(lines(table)) == 12
 
 
+@pytest.mark.usefixtures("eager")
 def test_files_that_cannot_be_deleted_are_told(table: WritableTable, monkeypatch: pytest.MonkeyPatch) -> None:
     place = Path(table.metadata.location)
     before = files_in(place)
@@ -327,7 +344,7 @@ import os, pickle, signal, sys
 import pyarrow as pa
 from conformance.writing import write_rows
 from conformance.writing import write_tasks
-write_tasks.CHUNK_ROWS = 1
+write_tasks.CHUNK_ROWS = write_tasks.GROUP_ROWS = 1
 plan = pickle.loads(sys.stdin.buffer.read())
 def batches():
     for start in range(3):
