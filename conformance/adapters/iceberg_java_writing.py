@@ -40,6 +40,7 @@ class JavaWriter:
     def __init__(self, jvm: JVM, spark: Spark, tables: Tables, generics: Generics, location: str) -> None:
         self._jvm, self._spark, self._tables, self._generics = jvm, spark, tables, generics
         self._iceberg = jvm.root.org.apache.iceberg
+        self._appended = False
         folder, self._name = os.path.split(location)
         warehouse, self._namespace = os.path.split(folder)
         os.makedirs(folder, exist_ok=True)
@@ -159,7 +160,10 @@ class JavaWriter:
 
     def append(self, operation: Json) -> None:
         fields, rows = self._fields(self._table), operation["rows"]
-        if not self._in_sql(fields):
+        defaults = {field["name"] for field in fields if field.get("write-default") is not None}
+        # Statements take long: what comes later in a script goes through the other writer, unless that has no defaults.
+        later, self._appended = self._appended and bool(rows), True
+        if not self._in_sql(fields) or (later and all(defaults <= row.keys() for row in rows)):
             self._append_generic(fields, operation)
             return
         if not rows:

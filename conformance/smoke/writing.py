@@ -241,9 +241,6 @@ WAYS: dict[str, tuple[Shows, Wrong]] = {
         having("delete-equal"),
         entries(lambda f: evolve(f, equality_ids=f.equality_ids and f.equality_ids[:1]), deletes=True),
     ),
-    "old-vector-stays": (
-        having("delete", version=3, mode=MOR), commits(lambda change: evolve(change, removed_deletes=frozenset())),
-    ),
     "spec-of-before": (
         having("alter-spec"),
         commits(lambda one: evolve(one, added=tuple(evolve(new, spec_id=0) for new in one.added))),

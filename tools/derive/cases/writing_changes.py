@@ -55,7 +55,7 @@ def _deletes() -> Iterator[Case]:
             "two deletes, of files with other rows",
         )  # fmt: skip
     for format_ in FORMATS[1:]:
-        for way in ("mor-v2", "mor-v3", "cow-v2"):
+        for way in ("mor-v2", "mor-v3"):
             version, mode, table = _table(way, *BY_P, format_=format_)
             yield Case(
                 f"delete-{way}-{format_}", (*CODES[version, mode], "DEL005"),
@@ -81,10 +81,10 @@ def _deletes() -> Iterator[Case]:
             (table, FIRST, SECOND, delete(where("eq", "p", "a"), mode), append(NAMES, ("7", "a", 70))),
             "all rows of a partition, which gets others",
         )  # fmt: skip
-        yield Case(
-            f"delete-all-{way}", (*CODES[version, mode][:1], "SNP016"),
-            (table, FIRST, delete(EVERY, mode), SECOND), "every row; others come",
-        )  # fmt: skip
+    yield Case(
+        "delete-all-mor-v3", ("DEL002", "SNP016"), (_table("mor-v3")[2], FIRST, delete(EVERY, MOR), SECOND),
+        "every row; others come",
+    )  # fmt: skip
     yield Case(
         "delete-nothing-v2", ("SNP016",), (_table("cow-v2")[2], FIRST, delete(where("eq", "id", 99), COW), SECOND),
         "no row matches",
@@ -103,6 +103,8 @@ def _equality() -> Iterator[Case]:
              append(NAMES, ("8", "b", 20))),
             "by two columns, in which null equals null; rows that are added later stay",
         )  # fmt: skip
+        if format_ != "parquet":
+            continue
         yield Case(
             f"upsert-v{version}-{format_}", (*EQUALITY_CODES, "SEQ006", *(("LIN004",) if version == 3 else ())),
             (create(version, COLUMNS, format=format_), FIRST,
@@ -142,7 +144,7 @@ def _changes() -> Iterator[Case]:
             (table, FIRST, update(BY_ID, {"v": -1}, mode), update(where("eq", "id", 3), {"v": -2}, mode)),
             "a row twice",
         )  # fmt: skip
-    for version in (1, 2, 3):
+    for version in (2, 3):
         yield Case(
             f"overwrite-v{version}", ("SNP015", "MAN017"),
             (create(version, COLUMNS, *BY_P), FIRST, SECOND,
@@ -178,6 +180,12 @@ def _changes() -> Iterator[Case]:
         (create(2, COLUMNS), FIRST, FIRST, append(NAMES, ("1", "a", 10), ("1", "a", 10)), delete(where("eq", "id", 2))),
         "rows that are equal are rows of their own",
     )  # fmt: skip
+    nullable = fields(("id", "long"), ("v", "int"))
+    yield Case(
+        "merge-null-keys", ("SNP015",),
+        (create(2, nullable), append("id v", (None, 1), ("2", 2)), merge("id", "id v", (None, 9), ("2", 8), mode=COW)),
+        "a key that is null matches nothing",
+    )  # fmt: skip
     yield Case(
         "empty", ("SNP013",), (create(2, COLUMNS), append(NAMES), FIRST), "no rows, then some",
     )  # fmt: skip
@@ -202,7 +210,7 @@ def _lineage() -> Iterator[Case]:
     for way in ("cow-v3", "mor-v3"):
         version, mode, _ = _table(way)
         codes = (*ROW_IDS, *CODES[version, mode], "LIN010", "LIN012")
-        for format_ in FORMATS:
+        for format_ in FORMATS if mode == COW else FORMATS[:1]:
             table = _table(way, format_=format_)[2]
             yield Case(
                 f"lineage-update-{way}-{format_}", codes,
@@ -218,7 +226,7 @@ def _lineage() -> Iterator[Case]:
             f"lineage-delete-{way}", codes, (table, FIRST, SECOND, delete(BY_ID, mode), COMPACT, SECOND),
             "ids of deleted rows are not given again",
         )  # fmt: skip
-    for format_ in FORMATS:
+    for format_ in FORMATS[:2]:
         yield Case(
             f"lineage-compact-{format_}", (*ROW_IDS, "LIN009", "LIN011", "SNP014"),
             (create(3, COLUMNS, format=format_), FIRST, SECOND, append(NAMES, ("7", "a", 70)), COMPACT, COMPACT,
