@@ -73,7 +73,7 @@ def prune_(*, dry_run: bool = False, format: Literal["text", "json"] = "text") -
         dry_run: Tell what would be removed, and remove nothing.
         format: Text for people, or JSON.
     """
-    from conformance.engines.environments import prune
+    from conformance.engines.pruning import prune
 
     gone = prune(dry_run=dry_run)
     if format == "json":

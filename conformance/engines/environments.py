@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
-import re
 import shutil
 import subprocess
 import sys
@@ -20,13 +19,10 @@ from pathlib import Path
 
 import attrs
 
-from conformance.engines.catalog import Engine, EngineError, lock_names, lock_text
+from conformance.engines.catalog import Engine, EngineError, lock_text
 
 MARKER = "installed"
 BUILD_LOCK = "build"
-
-ENVIRONMENT = re.compile(r".+-[0-9a-f]{16}")
-"""The names of environments: the lock, and the hash of what it is made from."""
 
 Progress = Callable[[str], None]
 """Is told in a few words what is being done now."""
@@ -116,34 +112,6 @@ def install_environment(engine: Engine, lock: str, progress: Progress) -> Enviro
             _pip_install(engine, made, name)
         (made.path / MARKER).write_text(f"{lock}\n", encoding="utf-8")
     return made
-
-
-@attrs.frozen
-class Unused:
-    """An environment that no lock of this version leads to."""
-
-    path: Path
-    size: int
-    """Bytes on the disk."""
-
-
-def prune(*, dry_run: bool = False) -> list[Unused]:
-    """Remove the environments of lock files, and of versions of Python, that are not those of this installation.
-
-    Args:
-        dry_run: remove nothing.
-    """
-    used = {environment(lock).path for lock in lock_names()}
-    root = home() / "engines"
-    gone = []
-    for path in sorted(root.iterdir()) if root.is_dir() else []:
-        if path in used or not path.is_dir() or not ENVIRONMENT.fullmatch(path.name):
-            continue
-        gone.append(Unused(path, sum(file.lstat().st_size for file in path.rglob("*") if not file.is_dir())))
-        if not dry_run:
-            with exclusive(path.with_suffix(".lock")):
-                shutil.rmtree(path)
-    return gone
 
 
 def _pip_install(engine: Engine, made: Environment, lock: str) -> None:

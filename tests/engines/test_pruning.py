@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from conformance.cli import main
-from conformance.engines.catalog import lock_names
-from conformance.engines.environments import MARKER, environment, prune
+from conformance.engines.built import build_of
+from conformance.engines.catalog import catalog, lock_names
+from conformance.engines.environments import MARKER, environment
+from conformance.engines.pruning import prune
 
 
 @pytest.fixture
@@ -17,6 +19,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home with all environments of this version, one of an older lock, and what is none."""
     monkeypatch.setenv("ICEBERG_CONFORMANCE_HOME", str(tmp_path))
     folders = [environment(lock).path for lock in lock_names()]
+    folders += [build_of(engine).path for engine in catalog().engines if engine.sources]
+    folders += [tmp_path / "built" / "mine"]
     folders += [tmp_path / "engines" / name for name in ("pyiceberg-0_11-0123456789abcdef", "mine", "x-0123")]
     for folder in folders:
         folder.mkdir(parents=True)
@@ -33,6 +37,15 @@ def test_environments_of_older_locks_go_and_all_else_stays(place: Path) -> None:
     assert prune() == [gone]
     assert set(place.iterdir()) == before - {gone.path}
     assert prune() == []
+
+
+def test_builds_of_older_sources_go(place: Path) -> None:
+    old = place.parent / "built" / "iceberg-go-0123456789abcdef"
+    old.mkdir()
+    kept = set(old.parent.iterdir()) - {old}
+    assert len(kept) > 1
+    assert old in [one.path for one in prune()]
+    assert {path for path in old.parent.iterdir() if path.is_dir()} == kept
 
 
 def test_the_command_tells_what_it_removes(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
