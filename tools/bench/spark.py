@@ -1,7 +1,7 @@
 """On Spark with two cores: 50 million rows read, validated and written, beside Iceberg-Java in the same session.
 
 Reading and validating at level rows are held against Iceberg-Java's reading of the same table into a sink that drops
-the rows, as no engine validates.
+the rows, as no engine validates. Written is one DataFrame, by both into new tables without partitions.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tools.table_kit import TableKit, parquet_bytes
 FILES = 10
 
 SESSION = """
-import json, os, sys, time
+import json, os, shutil, sys, time
 from pyspark.sql import SparkSession
 out = os.fdopen(os.dup(1), "w"); os.dup2(2, 1)
 jars = os.environ["ICEBERG_CONFORMANCE_JARS"]
@@ -31,7 +31,32 @@ from conformance.pipeline.spark import read_dataframe
 from conformance.validate.context import Level
 from conformance.validate.run import validate
 from conformance.validate.spark import Spark
+from conformance.writing import create_table, spark as on_spark
+from spec_ref.schemas.types import DOUBLE, INT, LONG, STRING, NestedField
 checks = Spark()
+spark.conf.set("spark.sql.catalog.bench", "org.apache.iceberg.spark.SparkCatalog")
+spark.conf.set("spark.sql.catalog.bench.type", "hadoop")
+COLUMNS = (("id", LONG), ("v", DOUBLE), ("k", INT), ("s", STRING))
+def frame(rows):
+    made = ("id", "id * 0.5D AS v", "CAST(id % 1000 AS int) AS k", "concat('str', id % 10000) AS s")
+    return spark.range(0, rows, 1, 10).selectExpr(*made)
+def java_written(place, rows):
+    spark.conf.set("spark.sql.catalog.bench.warehouse", place)
+    spark.sql("CREATE TABLE bench.db.t (id bigint, v double, k int, s string) USING iceberg")
+    started = time.perf_counter()
+    frame(rows).writeTo("bench.db.t").append()
+    seconds = time.perf_counter() - started
+    spark.sql("DROP TABLE bench.db.t PURGE")
+    return seconds
+def written(place, rows):
+    fields = [NestedField(number, name, False, type_) for number, (name, type_) in enumerate(COLUMNS, 1)]
+    table = create_table(place + "/ours", fields, properties={"write.parquet.compression-codec": "zstd"})
+    started = time.perf_counter()
+    on_spark.append(table, frame(rows))
+    seconds = time.perf_counter() - started
+    assert table.metadata.current_snapshot.summary["added-records"] == str(rows)
+    shutil.rmtree(place + "/ours")
+    return seconds
 def java_read(location):
     spark.read.format("iceberg").load(location).write.format("noop").mode("overwrite").save()
 def read(location):
@@ -69,7 +94,7 @@ def make(place: Path, rows: int) -> str:
 
 
 def claims(scale: Scale) -> Iterator[Claim]:
-    """Reading, validating."""
+    """Reading, validating, writing."""
     rows = scale.of(50_000_000, 1_000_000)
     with tempfile.TemporaryDirectory(prefix="bench-spark-") as folder, Peer("iceberg-java", SESSION) as session:
         location = make(Path(folder), rows)
@@ -78,10 +103,14 @@ def claims(scale: Scale) -> Iterator[Claim]:
             seconds, _ = session(what, location)
             return float(seconds)
 
+        def wrote(what: str) -> float:
+            return float(session(what, folder, rows)[1])
+
         ways = {what: partial(took, what) for what in ("java_read", "read", "validated")}
+        ways |= {what: partial(wrote, what) for what in ("java_written", "written")}
         taken = in_turns(ways, min(3, scale.rounds))
-        for what in ("read", "validated"):
+        for what, beside in (("read", "java_read"), ("validated", "java_read"), ("written", "java_written")):
             yield Claim(
                 path="on Spark", case=f"{rows:,} rows {what}", ours=taken[what], peer=session.version,
-                theirs=taken["java_read"], goal=1.5,
+                theirs=taken[beside], goal=1.5,
             )  # fmt: skip
