@@ -51,7 +51,7 @@ TOOLCHAINS = {
         "go",
         (1, 25, 9),
         ("version",),
-        ("build", "-C", "{sources}", "-mod=readonly", "-trimpath", "-buildvcs=false", "-o", "{made}/adapter", "."),
+        ("build", "-C", "{sources}", "-mod=readonly", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", "{made}/adapter", "."),
         "adapter",
     ),
     "rust": Toolchain(
