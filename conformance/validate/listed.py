@@ -45,7 +45,7 @@ class Listing:
         for status in EntryStatus:
             rows = columns.status == status
             self.totals.files[status] += int(rows.sum())
-            self.totals.rows[status] += sum(columns.record_count[rows].tolist())
+            self.totals.add_rows(status, columns.record_count[rows].tolist())
         sequence = columns.sequence_number
         known = columns.live & sequence.valid
         if known.any():
@@ -72,11 +72,12 @@ class Listing:
         if self.manifest.format_version is V1:
             return
         numbers = columns.file_sequence_number
+        stored = columns.written("file_sequence_number").valid  # what is inherited is told of the list
         for snapshot_id in np.unique(snapshot.values[added & snapshot.valid]).tolist():
             owner = self.context.snapshots.get(snapshot_id)
             if owner is None:
                 continue
-            mine = added & (snapshot.values == snapshot_id) & numbers.valid
+            mine = added & (snapshot.values == snapshot_id) & stored
             for row, path in self._places(columns, mine & (numbers.values != owner.sequence_number)):
                 yield finding(
                     "MAN014", "the file sequence number is not that of the snapshot that added the file", file=file,
@@ -91,7 +92,7 @@ class Listing:
                 found=int(data.values[row]), expected=f"at most {int(numbers.values[row])}",
             )  # fmt: skip
         last = self.context.metadata.last_sequence_number
-        for row, path in self._places(columns, numbers.valid & (numbers.values > last)):
+        for row, path in self._places(columns, stored & (numbers.values > last)):
             yield finding(
                 "TMD004", "a file is newer than the last sequence number of the table", file=file,
                 path=f"{path}/file_sequence_number", found=int(numbers.values[row]), expected=f"at most {last}",

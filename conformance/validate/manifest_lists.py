@@ -99,7 +99,7 @@ def _against_snapshot(
         first, rows, own = ids
         if first is None or rows is None or own is None or manifest.added_snapshot_id != snapshot.snapshot_id:
             continue
-        if own < first:
+        if 0 <= own < first:
             yield finding(
                 "LIN028", "a manifest was given row ids of before the snapshot", file=file,
                 path=f"/{number}/first_row_id", found=own, expected=f"at least {first}",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import attrs
@@ -79,7 +79,9 @@ class Totals:
     """By the fields of the partition tuple; None where they are not known."""
 
     files: dict[EntryStatus, int] = attrs.field(factory=lambda: dict.fromkeys(EntryStatus, 0))
-    rows: dict[EntryStatus, int] = attrs.field(factory=lambda: dict.fromkeys(EntryStatus, 0))
+    rows: dict[EntryStatus, int | None] = attrs.field(factory=lambda: dict.fromkeys(EntryStatus, 0))
+    """None where a count is negative, which is told of its entry."""
+
     least: int | None = None
     """The least data sequence number of a live file."""
 
@@ -92,12 +94,17 @@ class Totals:
     def add(self, entry: ManifestEntry, inherited_number: int) -> None:
         """Count an entry, with what it inherits."""
         self.files[entry.status] += 1
-        self.rows[entry.status] += entry.data_file.record_count
+        self.add_rows(entry.status, [entry.data_file.record_count])
         if not entry.live:
             return
         self.at_least(inherited_number if entry.sequence_number is None else entry.sequence_number)
         for values in self.partition or ():
             values.add(entry.data_file.partition.get(values.field_id))
+
+    def add_rows(self, status: EntryStatus, counts: Sequence[int]) -> None:
+        """Count the rows of files."""
+        so_far = self.rows[status]
+        self.rows[status] = None if so_far is None or min(counts, default=0) < 0 else so_far + sum(counts)
 
     def at_least(self, number: int) -> None:
         """Take in the data sequence number of a live file."""
@@ -126,8 +133,8 @@ def listed_findings(listed: ManifestFile, manifest: Manifest, length: int, total
         yield error_at("MAN010", "the header has another content", "/content", listed.content.name, expected)
     for attribute, requirement, status in _COMPARED:
         told = getattr(listed, attribute)
-        counted = (totals.rows if "rows" in attribute else totals.files)[status]
-        if told is not None and told != counted:
+        counted = totals.rows[status] if "rows" in attribute else totals.files[status]
+        if told is not None and counted is not None and told != counted:
             yield error_at(requirement, f"the {attribute} is another", f"/{attribute}", told, str(counted))
     least = totals.least
     if least is not None and manifest.format_version is not V1 and listed.min_sequence_number > least:

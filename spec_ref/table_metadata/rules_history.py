@@ -84,6 +84,8 @@ def _sequence_order(metadata: TableMetadata) -> Found:
     for place, snapshot in enumerate(metadata.snapshots):
         parent = known.get(snapshot.parent_snapshot_id) if snapshot.parent_snapshot_id is not None else None
         # Both are 0 where the snapshots were made in v1.
+        if parent is snapshot:
+            continue  # its own parent: told as such
         if parent and snapshot.sequence_number <= parent.sequence_number and (parent.sequence_number or 0) > 0:
             expected = f"more than the parent's {parent.sequence_number}"
             yield Place(f"/snapshots/{place}/sequence-number", snapshot.sequence_number, expected)

@@ -180,7 +180,10 @@ def _repeated_partition_ids(metadata: TableMetadata) -> Found:
 def _shared_partition_ids(metadata: TableMetadata) -> Found:
     first: dict[int, PartitionField] = {}
     for place, spec in enumerate(metadata.partition_specs):
+        ids = [field.field_id for field in spec.fields]
         for number, field in enumerate(spec.fields):
+            if field.field_id in ids[:number]:
+                continue  # twice in one spec: told as such
             other = first.setdefault(field.field_id, field)
             # A field may be renamed, and its transform become void, without becoming another.
             same = other.sources == field.sources and (

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from spec_ref.errors import SpecError, Violation, violation
 from spec_ref.formats.puffin import BlobMetadata as StoredBlob
-from spec_ref.formats.puffin import read_puffin
+from spec_ref.formats.puffin import PuffinFile, read_puffin
 from spec_ref.formats.puffin_checks import check_puffin
 from spec_ref.table_metadata.statistics import BlobMetadata, StatisticsFile
 
@@ -18,16 +18,20 @@ def check_statistics_file(statistics: StatisticsFile, data: bytes) -> Iterator[V
     table metadata. Table metadata may list any of the file's blobs, in any order, and a part of their properties
     (STA012).
     """
-    yield from check_puffin(data)
+    try:
+        file: PuffinFile | None = read_puffin(data)
+    except SpecError as error:
+        file = None
+        found = f"{error.violation.requirement}: {error.violation.message}"
+        yield violation("STA034", "a statistics file is a Puffin file", found=found).violation
+    else:
+        yield from check_puffin(data)
     if statistics.file_size_in_bytes != len(data):
         yield violation(
             "STA003", "the size is not that of the file", found=statistics.file_size_in_bytes, expected=str(len(data)),
             path="/file-size-in-bytes",
         ).violation  # fmt: skip
-    try:
-        file = read_puffin(data)
-    except SpecError as error:
-        yield violation("STA034", "a statistics file is a Puffin file", found=error.violation.message).violation
+    if file is None:
         return
     if statistics.file_footer_size_in_bytes != file.footer_size:
         yield violation(

@@ -67,15 +67,15 @@ for _format, _table, _code in (
     ("avro", TYPES_AVRO, "AVR014"),
 ):
 
-    @corruption(_code, f"{_format}-cut", _table, "files", also=("PQT007", "ORC001"))
+    @corruption(_code, f"{_format}-cut", _table, "files")
     def _cut(bench: Any) -> None:
         bench.replace(bench.file["file_path"], bench.read(bench.file["file_path"])[:-30])
 
-    @corruption(_code, f"{_format}-of-text", _table, "files", also=("PQT007",))
+    @corruption(_code, f"{_format}-of-text", _table, "files")
     def _text(bench: Any) -> None:
         bench.replace(bench.file["file_path"], b"id,name\n1,one\n" * 20)
 
-    @corruption(_code, f"{_format}-empty", _table, "files", also=("PQT007",))
+    @corruption(_code, f"{_format}-empty", _table, "files")
     def _empty(bench: Any) -> None:
         bench.replace(bench.file["file_path"], b"")
 
@@ -85,7 +85,7 @@ def _called_parquet(bench: Any) -> None:
     bench.file["file_format"] = "PARQUET"
 
 
-@corruption("PQT007", "pages-damaged", V2, "rows", also=("PQT001",))
+@corruption("PQT007", "pages-damaged", V2, "rows")
 def _pages(bench: Any) -> None:
     content = bytearray(bench.read(bench.file["file_path"]))
     for place in range(4, 60):
@@ -192,7 +192,7 @@ def _upper_text(bench: Any) -> None:
 # Schemas of files
 
 
-@corruption("PQT001", "column-without-id", V2, "files", also=("TYP002",))
+@corruption("PQT001", "column-without-id", V2, "files")
 def _without_id(bench: Any) -> None:
     def change(table: pa.Table) -> pa.Table:
         last = table.schema.field(table.num_columns - 1)
@@ -201,7 +201,7 @@ def _without_id(bench: Any) -> None:
     _data(bench, change)
 
 
-@corruption("PQT001", "no-ids-at-all", V2, "files", also=("TYP002",))
+@corruption("PQT001", "no-ids-at-all", V2, "files")
 def _no_ids(bench: Any) -> None:
     def change(table: pa.Table) -> pa.Table:
         return table.cast(pa.schema([field.remove_metadata() for field in table.schema]))
@@ -237,7 +237,7 @@ def _never_given(bench: Any) -> None:
     _data(bench, change)
 
 
-@corruption("TYP002", "two-columns-of-a-file-one-id", V2, "files", also=("EVO001",))
+@corruption("TYP002", "two-columns-of-a-file-one-id", V2, "files")
 def _two_ids(bench: Any) -> None:
     def change(table: pa.Table) -> pa.Table:
         field = pa.field("twin", table.schema.field(0).type, metadata=table.schema.field(0).metadata)
@@ -281,7 +281,7 @@ def _required_null(bench: Any) -> None:
 # Rows
 
 
-@corruption("PAR001", "row-of-another-partition", "position-deletes-partitioned", "rows", also=("DFL016", "DFL017"))
+@corruption("PAR001", "row-of-another-partition", "position-deletes-partitioned", "rows")
 def _another_partition(bench: Any) -> None:
     spec = bench.metadata["partition-specs"][-1]
     source = spec["fields"][0]["source-id"]
@@ -297,7 +297,7 @@ def _another_partition(bench: Any) -> None:
     _data(bench, change)
 
 
-@corruption("PAR001", "entry-of-another-partition", "partition-bucket", "rows", also=("MLS021", "MLS022"))
+@corruption("PAR001", "entry-of-another-partition", "partition-bucket", "rows")
 def _another_bucket(bench: Any) -> None:
     bench.data.listed["partitions"] = None
     for file in bench.data.files:
@@ -409,12 +409,12 @@ def _orc_data(bench: Any, change: Change) -> None:
     bench.file["column_sizes"] = bench.file["split_offsets"] = None
 
 
-@corruption("ORC001", "no-ids-at-all", "position-deletes-orc", "files", also=("TYP002",))
+@corruption("ORC001", "no-ids-at-all", "position-deletes-orc", "files")
 def _orc_no_ids(bench: Any) -> None:
     _orc_data(bench, lambda table: table.cast(pa.schema([field.remove_metadata() for field in table.schema])))
 
 
-@corruption("ORC001", "column-without-id", "position-deletes-orc", "files", also=("TYP002",))
+@corruption("ORC001", "column-without-id", "position-deletes-orc", "files")
 def _orc_without_id(bench: Any) -> None:
     def change(table: pa.Table) -> pa.Table:
         last = table.schema.field(table.num_columns - 1)
@@ -460,12 +460,12 @@ def _avro_data(bench: Any, change: Callable[[dict[str, Any], list[Any]], None]) 
 AVRO = "position-deletes-avro"
 
 
-@corruption("AVR013", "column-without-id", AVRO, "files", also=("TYP002",))
+@corruption("AVR013", "column-without-id", AVRO, "files")
 def _avro_without_id(bench: Any) -> None:
     _avro_data(bench, lambda schema, records: schema["fields"][-1].pop("field-id"))
 
 
-@corruption("AVR013", "no-ids-at-all", AVRO, "files", also=("TYP002",))
+@corruption("AVR013", "no-ids-at-all", AVRO, "files")
 def _avro_no_ids(bench: Any) -> None:
     _avro_data(bench, lambda schema, records: [field.pop("field-id") for field in schema["fields"]] and None)
 

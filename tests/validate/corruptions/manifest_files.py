@@ -72,21 +72,21 @@ for _names, _code in {
     ("data_file", "file_size_in_bytes"): "DFL006",
 }.items():  # fmt: skip
 
-    @corruption(_code, f"schema-without-{_names[-1]}", V2, also=("MAN001",))
+    @corruption(_code, f"schema-without-{_names[-1]}", V2)
     def _without(bench: Any, names: tuple[str, ...] = _names) -> None:
         bench.data.drop(*names)
 
-    @corruption(_code, f"schema-{_names[-1]}-without-id", V2, also=("MAN001",))
+    @corruption(_code, f"schema-{_names[-1]}-without-id", V2)
     def _without_id(bench: Any, names: tuple[str, ...] = _names) -> None:
         del bench.data.field(*names)["field-id"]
 
 
-@corruption("DFL001", "schema-without-content", V2, also=("MAN001",))
+@corruption("DFL001", "schema-without-content", V2)
 def _without_content(bench: Any) -> None:
     bench.data.drop("data_file", "content")
 
 
-@corruption("DFL005", "schema-count-a-string", V2, also=("MAN001",))
+@corruption("DFL005", "schema-count-a-string", V2)
 def _count_text(bench: Any) -> None:
     bench.data.field("data_file", "record_count")["type"] = "string"
     for file in bench.data.files:
@@ -95,7 +95,7 @@ def _count_text(bench: Any) -> None:
     bench.data.listed["manifest_length"] = len(bench.data.content())
 
 
-@corruption("DFL016", "schema-bounds-as-strings", V2, also=("MAN001", "DFL017"))
+@corruption("DFL016", "schema-bounds-as-strings", V2)
 def _bounds_text(bench: Any) -> None:
     field = bench.data.field("data_file", "lower_bounds")
     pair = next(one for one in field["type"] if one != "null")["items"]
@@ -104,13 +104,13 @@ def _bounds_text(bench: Any) -> None:
         file["lower_bounds"] = None
 
 
-@corruption("AVR013", "schema-partition-field-without-id", PARTITIONED, also=("MAN001", "MLS021", "MLS022", "MLS019"))
+@corruption("AVR013", "schema-partition-field-without-id", PARTITIONED)
 def _partition_id(bench: Any) -> None:
     fields = bench.data.field("data_file", "partition")["type"]["fields"]
     del fields[0]["field-id"]
 
 
-@corruption("DFL004", "schema-partition-field-of-another-type", PARTITIONED, also=("MAN001", "MLS021", "MLS022"))
+@corruption("DFL004", "schema-partition-field-of-another-type", PARTITIONED)
 def _partition_type(bench: Any) -> None:
     fields = bench.data.field("data_file", "partition")["type"]["fields"]
     fields[1]["type"] = ["null", "string"]

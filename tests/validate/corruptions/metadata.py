@@ -92,7 +92,7 @@ def _unknown_required(bench: Any) -> None:
     _add(bench, "unknown", required=True)
 
 
-@corruption("JSC003", "type-no-type", V2, "metadata", also=("JSC004", "TYP001", "JSC005", "TMD008"))
+@corruption("JSC003", "type-no-type", V2, "metadata")
 def _no_type(bench: Any) -> None:
     _add(bench, "number")
 
@@ -111,7 +111,7 @@ def _changed_type(bench: Any) -> None:
     bench.metadata["schemas"].append(other)
 
 
-@corruption("NAM009", "mapping-no-json", V2, "metadata", also=("NAM001", "NAM002", "NAM003", "NAM004"))
+@corruption("NAM009", "mapping-no-json", V2, "metadata")
 def _mapping(bench: Any) -> None:
     bench.metadata["properties"]["schema.name-mapping.default"] = "[{"
 
@@ -123,7 +123,7 @@ def _two_specs(bench: Any) -> None:
     bench.metadata["partition-specs"].append(other)
 
 
-@corruption("PAR025", "two-fields-one-id", PARTITIONED, "metadata", also=("PAR003",))
+@corruption("PAR025", "two-fields-one-id", PARTITIONED, "metadata")
 def _two_fields(bench: Any) -> None:
     fields = bench.metadata["partition-specs"][-1]["fields"]
     fields[1]["field-id"] = fields[0]["field-id"]
@@ -264,7 +264,7 @@ def _minus_one(bench: Any) -> None:
     first["parent-snapshot-id"] = -1
 
 
-@corruption("SNP002", "own-ancestor", V2, "metadata", also=("SNP003",))
+@corruption("SNP002", "own-ancestor", V2, "metadata")
 def _cycle(bench: Any) -> None:
     bench.metadata["snapshots"][0]["parent-snapshot-id"] = bench.metadata["snapshots"][0]["snapshot-id"]
 
@@ -274,7 +274,7 @@ def _operation(bench: Any) -> None:
     bench.snapshot["summary"]["operation"] = "merge"
 
 
-@corruption("SNP007", "summary-no-strings", V2, "metadata", also=("SNP008",))
+@corruption("SNP007", "summary-no-strings", V2, "metadata")
 def _summary(bench: Any) -> None:
     bench.snapshot["summary"] = ["append"]
 

@@ -96,7 +96,6 @@ FORMS: list[tuple[str, str, str, Callable[[Any], None]]] = [
     ("JSC001", "schema-id-a-string", V2, set_at("schemas", 0, "schema-id", value="0")),
     ("JSC002", "identifiers-a-number", V2, set_at("schemas", 0, "identifier-field-ids", value=1)),
     ("JSC006", "struct-without-fields", V2, drop("schemas", 0, "fields")),
-    ("JSC006", "required-a-string", V2, set_at("schemas", 0, "fields", 0, "required", value="no")),
     ("JSC007", "list-without-element", V2, column({"type": "list", "element-id": 901, "element-required": False})),
     ("TYP013", "decimal-of-39-digits", V2, column("decimal(39, 2)")),
     ("TYP035", "edges-unknown", V3, column("geography(OGC:CRS84, flat)")),

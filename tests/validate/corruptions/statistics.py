@@ -65,7 +65,7 @@ def _footer_size(bench: Any) -> None:
     _statistics(bench)["file-footer-size-in-bytes"] -= 16
 
 
-@corruption("STA034", "no-puffin", V2, "files", also=("PUF001", "PUF002"))
+@corruption("STA034", "no-puffin", V2, "files")
 def _no_puffin(bench: Any) -> None:
     told = _statistics(bench)
     bench.replaced[told["statistics-path"]] = b"x" * told["file-size-in-bytes"]
