@@ -131,3 +131,37 @@ def test_texts_do_not_become_markup() -> None:
     assert plain("one ` tick") == "one \\` tick"
     assert code("a ` b") == "``a ` b``"
     assert table(["a", "b"], [["1", "2\n3"]]) == ["| a | b |", "|---|---|", "| 1 | 2 3 |"]
+
+
+GOOD = "# Home\n\nSee [there](other.md#some-heading).\n\n```{toctree}\nother\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("index", "told"),
+    [
+        (GOOD, None),
+        (GOOD.replace("#some-heading", "#another-heading"), "another-heading"),
+        (GOOD.replace("other.md#some-heading", "nothing.md"), "nothing.md"),
+        (GOOD.replace("\nother\n", "\nindex-of-nothing\n"), "index-of-nothing"),
+    ],
+)
+def test_a_warning_of_the_build_is_an_error(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], index: str, told: str | None
+) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "index.md").write_text(index)
+    (tmp_path / "in" / "other.md").write_text("# Other\n\n## Some heading\n\nText.\n")
+    status = site.build(tmp_path / "in", tmp_path / "out")
+    written = capfd.readouterr().err
+    if told is not None:
+        assert status != 0
+        assert told in written
+        return
+    assert (status, written) == (0, "")
+    for page in (tmp_path / "out").glob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        fetched = re.findall(r"<(?:script|link|img|iframe|source)\b[^>]*?(?:src|href)=[\"']([^\"']+)", text)
+        assert fetched
+        assert [one for one in fetched if re.match("(?:[a-z]+:)?//", one)] == []
+    for style in (tmp_path / "out" / "_static").rglob("*.css"):
+        assert not re.search(r"(?:@import|url\()[^;)]*//", style.read_text(encoding="utf-8")), style

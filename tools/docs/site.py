@@ -154,13 +154,18 @@ def main() -> int:
     except BrokenLink as error:
         print(error, file=sys.stderr)
         return 1
-    settings = Path(__file__).parent
-    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-n", "-q", "-E", "-c", settings, STAGE, SITE]
-    shutil.rmtree(SITE, ignore_errors=True)
-    status = subprocess.run(list(map(str, command)), check=False).returncode
+    status = build(STAGE, SITE)
     if not status:
         print(f"{len(list(SITE.glob('*.html')))} pages; open {SITE / 'index.html'}")
     return status
+
+
+def build(pages_: Path, site: Path) -> int:
+    """Build pages with Sphinx; the exit status, which a warning makes an error."""
+    settings = Path(__file__).parent
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-n", "-q", "-E", "-c", settings, pages_, site]
+    shutil.rmtree(site, ignore_errors=True)
+    return subprocess.run(list(map(str, command)), check=False).returncode
 
 
 if __name__ == "__main__":
