@@ -20,7 +20,7 @@ from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.records import field_rules
 from spec_ref.schemas.row_lineage import LAST_UPDATED, ROW_ID
 from spec_ref.schemas.schema import Schema
-from spec_ref.schemas.types import NestedField, StructType
+from spec_ref.schemas.types import NestedField, StructType, Type
 from spec_ref.single_value.json_value import to_json
 from spec_ref.sorting import UNSORTED, SortOrder
 from spec_ref.sorting_columnar import sortable
@@ -189,9 +189,14 @@ def partition_path(spec: PartitionSpec, schema: Schema, partition: Mapping[int, 
     parts = []
     for field, typed in zip(spec.fields, types.fields, strict=True):
         value = partition.get(field.field_id)
-        text = "null" if value is None else str(to_json(typed.type, value))
+        text = "null" if value is None else _told(typed.type, value)
         parts.append(f"{quote(field.name, safe='')}={quote(text[:80], safe='')}")
     return "/".join(parts)
+
+
+def _told(type_: Type, value: Any) -> str:
+    """A value for people; JSON has no number for floats that are not finite."""
+    return str(value) if isinstance(value, float) else str(to_json(type_, value))
 
 
 # After a write of several processes
