@@ -216,17 +216,17 @@ class Maker:
 
     def row(self) -> Op:
         """A row of the table as it is."""
+        return {column["name"]: self.value(column) for column in self.columns}
+
+    def value(self, column: Op) -> Json:
+        """A value of a column; none that a truncated partition cannot have."""
+        if column["name"] == "id":
+            return self.key()
         truncated = {one["source"] for one in self.spec if one["transform"].startswith("truncate")}
-        row = {}
-        for column in self.columns:
-            if column["name"] == "id":
-                row["id"] = self.key()
-                continue
-            value = self.chance.value(column["type"], required=column["required"])
-            while column["name"] in truncated and value in LEAST:
-                value = self.chance.value(column["type"], required=True)
-            row[column["name"]] = value
-        return row
+        value = self.chance.value(column["type"], required=column["required"])
+        while column["name"] in truncated and value in LEAST:
+            value = self.chance.value(column["type"], required=True)
+        return value
 
     def key(self) -> str | None:
         """An id, which rows share often."""
@@ -316,8 +316,7 @@ def _delete_equal(maker: Maker) -> Op | None:
         return None
     chosen = maker.draw.sample(able, maker.draw.randint(1, min(2, len(able))))
     rows = [
-        {one["name"]: maker.key() if one["name"] == "id" else maker.chance.value(one["type"], required=one["required"])
-         for one in chosen}
+        {one["name"]: maker.value(one) for one in chosen}
         for _ in range(maker.draw.randint(1, 2))
     ]  # fmt: skip
     return {"rows": rows, **maker.branch()}
@@ -499,7 +498,11 @@ def _without_column(operations: list[Op], name: str) -> list[Op]:
             made["changes"] = [one for one in op["changes"] if name not in (one.get("name"), one.get("source"))]
         return made
 
-    return [made for made in map(rest, operations) if made.get("changes") != []]
+    return [made for made in map(rest, operations) if made.get("changes") != [] and not _compares_nothing(made)]
+
+
+def _compares_nothing(op: Op) -> bool:
+    return op["op"] == "delete-equal" and not op["rows"][0]
 
 
 _DROPPABLE = ("partition", "sort", "branch", "mode", "at")

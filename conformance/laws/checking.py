@@ -27,6 +27,9 @@ Json = Any
 MAX_TRIES = 300
 """Smaller scripts that are tried for one failure."""
 
+ATTEMPTS = 5
+"""Scripts that are made for one seed until one ends as the law asks."""
+
 
 @frozen
 class Counterexample:
@@ -61,8 +64,12 @@ class Findings:
 
 def make_lawful(law: Law, seed: int, avoid: frozenset[str] = frozenset(), size: Size = SMALL) -> Json | None:
     """The script of a law and a seed; None where the table that came out has no use for the law."""
-    without = avoid | law.avoid
-    chance = Chance(random.Random(f"{law.name} {seed}"), without, nulls=0 if "null" in avoid else 0.2)
+    made = (_attempt(law, f"{law.name} {seed} {attempt}", avoid | law.avoid, size) for attempt in range(ATTEMPTS))
+    return next((script for script in made if script is not None), None)
+
+
+def _attempt(law: Law, seed: str, avoid: frozenset[str], size: Size) -> Json | None:
+    chance = Chance(random.Random(seed), avoid, nulls=0 if "null" in avoid else 0.2)
     maker = Maker(chance, size)
     maker.create()
     last = maker.draw.randint(1, size.operations - 2)
