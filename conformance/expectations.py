@@ -42,6 +42,11 @@ SHIPPED = "known-deviations"
 """The name, on the command line, of the files that come with the tool."""
 
 
+MATRIX = "matrix.toml"
+"""The file beside the others with what is known of tables that one engine writes and another reads
+(`conformance.matrix.known`)."""
+
+
 @frozen
 class Deviation:
     """One known deviation of one engine."""
@@ -162,6 +167,8 @@ def _schema() -> jsonschema_rs.Validator:
 def load(name: str | Path, ids: Collection[str]) -> Expectations:
     """The expectations of a file, of all ``*.toml`` files of a folder, or of those that come with the tool.
 
+    In a folder `MATRIX` is left out: it is about tables, and of another form.
+
     Args:
         name: a path, or `SHIPPED`.
         ids: all vectors there are, whether or not they are selected.
@@ -170,7 +177,7 @@ def load(name: str | Path, ids: Collection[str]) -> Expectations:
         UsageError: a file cannot be read, is not of the form, or names a vector that does not exist.
     """
     path = shipped() if str(name) == SHIPPED else Path(name)
-    paths = sorted(path.glob("*.toml")) if path.is_dir() else [path]
+    paths = sorted(one for one in path.glob("*.toml") if one.name != MATRIX) if path.is_dir() else [path]
     if not paths:
         raise UsageError(f"{path}: the folder has no file of expectations, *.toml")
     return Expectations(tuple(deviation for one in paths for deviation in _load_file(one, ids)), str(path))

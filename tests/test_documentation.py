@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from conformance import expectations, vectors
+from conformance.matrix.known import Known
 from spec_ref.requirements import contradictions, register
-from tools.docs import protocol, site
+from tools.docs import findings, protocol, site
 from tools.docs.markdown import code, plain, table
 from tools.docs.requirements import areas
 
@@ -75,6 +76,17 @@ def test_every_known_deviation_stands_on_the_page_of_its_engine(pages: dict[str,
         assert plain(one.reason) in text or plain(one.reason)[1:] in text
         assert plain(one.evidence) in text
         assert code(one.vectors[0]) in text
+
+
+def test_what_is_known_of_tables_stands_on_the_page_of_its_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    cell = Known("cell", "polars@2.1.0", ("plain-*",), "wrong", "rows_are lost", ("2.1.0",), ("pyiceberg",), "a row")
+    table = Known("table", "newcomer", ("plain",), "invalid", "no bounds", evidence="https://example.org/1")
+    monkeypatch.setattr(findings, "tables", lambda: (cell, table))
+    assert "newcomer" in findings.engines()
+    assert re.search(r"\| \[newcomer\]\(findings-newcomer.md\) \|  \| 0 \| 0 \| 1 \|", findings.index())
+    polars, newcomer = findings.engine_page("polars"), findings.engine_page("newcomer")
+    assert all(text in polars for text in ("wrong** a row", r"rows\_are lost", "`plain-*`", "producers: `pyiceberg`"))
+    assert all(text in newcomer for text in ("invalid**", "no bounds", "<https://example.org/1>"))
 
 
 def test_every_contradiction_is_told(pages: dict[str, str]) -> None:

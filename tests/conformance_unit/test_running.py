@@ -339,6 +339,8 @@ def test_the_deviations_of_a_folder_are_those_of_all_its_files(tmp_path: Path, m
         (tmp_path / f"{name}.toml").write_text(f'[[deviation]]\nengine="e"\nvectors=["{id_}"]\nreason="r"\n')
     loaded = expectations.load(tmp_path, ids)
     assert [deviation.vectors for deviation in loaded.deviations] == [("mini-1",), ("mini-2",)]
+    (tmp_path / "matrix.toml").write_text("[[cell]]\nconsumer = 'e'\n")
+    assert len(expectations.load(tmp_path, ids).deviations) == 2
     (tmp_path / "c.toml").write_text("[[")
     with pytest.raises(UsageError, match=r"c\.toml: broken expectations"):
         expectations.load(tmp_path, ids)

@@ -9,6 +9,7 @@ from functools import cache
 from conformance import expectations, vectors
 from conformance.cli.explain import concerned
 from conformance.expectations import Deviation
+from conformance.matrix.known import Known, load_known
 from conformance.vectors import Vector
 from spec_ref.requirements import Contradiction, Decision, contradictions, register
 from tools.docs.markdown import code, plain, table
@@ -30,9 +31,16 @@ def deviations() -> tuple[Deviation, ...]:
     return expectations.load(expectations.SHIPPED, all_vectors()).deviations
 
 
+@cache
+def tables() -> tuple[Known, ...]:
+    """What is known of the tables that engines write for each other."""
+    return load_known()
+
+
 def engines() -> list[str]:
     """The engines with known deviations, those with most first."""
-    return [name for name, _ in Counter(one.engine for one in deviations()).most_common()]
+    named = [*(one.engine for one in deviations()), *(one.who.partition("@")[0] for one in tables())]
+    return [name for name, _ in Counter(named).most_common()]
 
 
 def index() -> str:
@@ -42,7 +50,9 @@ def index() -> str:
         found = [one for one in deviations() if one.engine == engine]
         versions = sorted({version for one in found for version in one.versions})
         cases = len({id_ for one in found for id_ in one.vectors})
-        rows.append([f"[{engine}](findings-{engine}.md)", ", ".join(versions), str(len(found)), str(cases)])
+        matrix = sum(one.who.partition("@")[0] == engine for one in tables())
+        name = f"[{engine}](findings-{engine}.md)"
+        rows.append([name, ", ".join(versions), str(len(found)), str(cases), str(matrix)])
     lines = [
         "# Findings",
         "",
@@ -51,7 +61,7 @@ def index() -> str:
         "with `--expect known-deviations` fails when one of them no longer happens, so that this list is what the",
         "named versions do.",
         "",
-        *table(["engine", "versions", "causes", "vectors"], rows),
+        *table(["engine", "versions", "causes", "vectors", "causes in tables of others"], rows),
         "",
         "An engine that is not asked about an area has no findings there: the number of causes ranks nobody.",
         "`iceberg-conformance replay ID --adapter ENGINE` shows any of them again with all evidence.",
@@ -77,7 +87,28 @@ def engine_page(engine: str) -> str:
         lines += [f"## {suite}", ""]
         for one in members:
             lines += _finding(one)
+    matrix = [one for one in tables() if one.who.partition("@")[0] == engine]
+    if matrix:
+        lines += ["## tables that one engine writes and another reads", ""]
+    for known in matrix:
+        lines += _of_tables(known)
     return "\n".join(lines)
+
+
+def _of_tables(one: Known) -> Iterator[str]:
+    what = f"reads it so: {one.state}" if one.role == "cell" else f"writes it so: {one.state}"
+    yield f"**{plain(what[:1].upper() + what[1:])}** {plain(one.says)}"
+    yield ""
+    yield plain(one.reason)
+    yield ""
+    about = [
+        ("versions", ", ".join(one.versions) or "all that were seen"),
+        ("producers", ", ".join(map(code, one.producers)) if one.role == "cell" else ""),
+        ("tables", ", ".join(map(code, one.tables))),
+        ("evidence", plain(one.evidence)),
+    ]
+    yield from (f"- {label}: {text}" for label, text in about if text)
+    yield ""
 
 
 def _finding(one: Deviation) -> Iterator[str]:
