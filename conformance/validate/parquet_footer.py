@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 
 from spec_ref.errors import SpecError, violation
-from spec_ref.formats.parquet_thrift import MAGIC, PHYSICAL_TYPES, ParquetNode, _Compact, read_footer
+from spec_ref.formats.parquet_thrift import MAGIC, PHYSICAL_TYPES, CompactReader, ParquetNode, read_footer
 
 CODE = "PQT007"
 MAX_VALUES = 1 << 25
@@ -58,7 +58,7 @@ def footer_of(file: Any, root: ParquetNode) -> Footer:
     file.seek(0)
     if (magic := file.read(len(MAGIC))) != MAGIC:
         raise violation("PQT001", "the file does not begin as a Parquet file", found=magic, expected=repr(MAGIC))
-    compact = _Compact(read_footer(file))
+    compact = CompactReader(read_footer(file))
     compact.left = MAX_VALUES
     try:
         fields = {field_id: compact.value(kind, 0) for field_id, kind in compact.fields()}

@@ -70,7 +70,7 @@ def read_parquet_schema(file: BinaryIO | bytes) -> ParquetNode:
     """
     footer = read_footer(file)
     try:
-        elements = _Compact(footer).schema()
+        elements = CompactReader(footer).schema()
         root, count = _tree(elements, 0, 0)
     except SpecError:
         raise
@@ -110,8 +110,11 @@ _STOP, _TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _SET, _M
 _INTEGERS = (_I16, _I32, _I64)
 
 
-class _Compact:
-    """A reader of the Thrift compact protocol; structs become dicts by field id."""
+class CompactReader:
+    """A reader of the Thrift compact protocol; structs become dicts by field id.
+
+    Damaged bytes raise IndexError, KeyError, TypeError or ValueError; more than `left` values a `SpecError`.
+    """
 
     def __init__(self, data: bytes) -> None:
         self.data = data

@@ -8,36 +8,27 @@ that is not. Null is a mask beside the values.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-import attrs
 import numpy as np
-import numpy.typing as npt
 
-from spec_ref.errors import SpecError, violation
+from spec_ref.errors import SpecError
 from spec_ref.formats.avro_columns import (
-    BytesColumn,
     Column,
-    LazyColumn,
-    ListColumn,
     NullColumn,
     NumberColumn,
     RecordColumn,
     Rows,
     UnionColumn,
     forced,
-    optional,
 )
-from spec_ref.formats.avro_rows import partition_record
-from spec_ref.formats.avro_schema import from_avro, present, value_reader
-from spec_ref.formats.avro_types import Array, Record
-from spec_ref.manifests.column_values import Bounds, Longs, Mask, Nullable
+from spec_ref.manifests.column_values import Longs, Mask, Nullable
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.inheritance import check_row_id, inherited_sequence_number
+from spec_ref.manifests.stored_columns import Run, StoredColumns
 from spec_ref.records import evolve, field_rules
-from spec_ref.schemas.types import Type
 from spec_ref.versions import V1
 
 if TYPE_CHECKING:
@@ -51,145 +42,11 @@ _ENTRY = field_rules(ManifestEntry)
 _FILE = field_rules(DataFile)
 
 
-@attrs.frozen
-class Run:
-    """Entries of one manifest that stand one behind the other."""
-
-    manifest: Manifest
-    first: int
-    """The number of entries of the manifest before them."""
-
-    count: int
-    row_id: int | None
-    """The first row id that they inherit."""
-
-
-class ManifestColumns:
+class ManifestColumns(StoredColumns):
     """The entries of a manifest, of a part of one or of several, in columns; inheritance is applied.
 
     Every property is an array over the entries, in their order.
     """
-
-    def __init__(self, runs: Sequence[Run], batches: Iterable[Column]) -> None:
-        """Read the columns of some batches.
-
-        Args:
-            runs: the manifests, or the parts of manifests, that the entries are of. They have one Avro schema and one
-                partition spec.
-            batches: the batches, one behind the other.
-        """
-        self._runs = tuple(runs)
-        self._ends = np.cumsum([run.count for run in runs])
-        self.manifest = runs[0].manifest
-        """The first of the manifests."""
-
-        self._batches: list[RecordColumn] = []
-        for batch in batches:
-            root = forced(batch)
-            assert isinstance(root, RecordColumn)
-            self._batches.append(root)
-        self._length = sum(batch.length for batch in self._batches)
-        record = self.manifest.record
-        self._places = record.by_id()
-        data_file = record.fields[self._places[2]].type
-        self._file_record = present(data_file)[0]
-        assert isinstance(self._file_record, Record)
-        self._file_places = self._file_record.by_id()
-        self._check()
-
-    def __len__(self) -> int:
-        return self._length
-
-    # Fields
-
-    def _field(self, attribute: str) -> list[Column | None]:
-        """A field of the entries in each batch; None where the file does not have it."""
-        place = self._places.get(_ENTRY[attribute].id or 0)
-        return [None if place is None else batch.fields[place] for batch in self._batches]
-
-    @functools.cached_property
-    def _files(self) -> list[RecordColumn]:
-        made: list[RecordColumn] = []
-        for column in self._field("data_file"):
-            assert column is not None
-            rows, files = optional(column)
-            if not isinstance(files, RecordColumn) or (rows is not None and len(rows) < column.length):
-                first = 0 if rows is None else int(np.setdiff1d(np.arange(column.length), rows)[0])
-                start = sum(files.length for files in made)
-                raise self.located(violation("MAN015", "data_file is null", path="/data_file"), start + first)
-            made.append(files)
-        return made
-
-    def _file_field(self, attribute: str) -> list[Column | None]:
-        place = self._file_places.get(_FILE[attribute].id or 0)
-        return [None if place is None else files.fields[place] for files in self._files]
-
-    def place(self, row: int) -> tuple[Manifest, int]:
-        """The manifest of an entry, and its number there."""
-        run = int(np.searchsorted(self._ends, row, side="right"))
-        found = self._runs[run]
-        return found.manifest, found.first + row - (int(self._ends[run]) - found.count)
-
-    def located(self, error: SpecError, row: int) -> SpecError:
-        """The error with the manifest and the entry that it is of."""
-        manifest, number = self.place(row)
-        problem = error.violation
-        return SpecError(attrs.evolve(problem, path=f"/{number}{problem.path}", file=manifest.file))
-
-    def _by_run(self, value: Callable[[Run], Any]) -> npt.NDArray[Any]:
-        """A value of each manifest, or of each part, over its entries."""
-        return np.repeat([value(run) for run in self._runs], [run.count for run in self._runs])
-
-    def _numbers(self, columns: Sequence[Column | None]) -> Nullable:
-        """A field of integers over all batches."""
-        values = np.zeros(self._length, np.int64)
-        valid = np.zeros(self._length, np.bool_)
-        start = 0
-        for column, batch in zip(columns, self._batches, strict=True):
-            here = slice(start, start + batch.length)
-            start += batch.length
-            if column is None:
-                continue
-            rows, numbers = optional(column)
-            if isinstance(numbers, NullColumn):
-                continue
-            assert isinstance(numbers, NumberColumn)
-            if rows is None:
-                values[here], valid[here] = numbers.values, True
-            else:
-                values[here][rows], valid[here][rows] = numbers.values, True
-        return Nullable(values, valid)
-
-    def _required(self, attribute: str) -> Longs:
-        numbers = self._numbers(self._file_field(attribute))
-        if not numbers.valid.all():
-            name = _FILE[attribute].name
-            error = violation(
-                _FILE[attribute].requirement, f"{name} is null", expected=f"a {name}", path=f"/data_file/{name}"
-            )
-            raise self.located(error, int(np.argmin(numbers.valid)))
-        return numbers.values
-
-    def _check(self) -> None:
-        """Refuse what planning cannot go on with: an unknown status, or content."""
-        status = self._numbers(self._field("status"))
-        self._refuse(~status.valid | (status.values < 0) | (status.values > 2), status, "MAN011", "/status")
-        content = self._numbers(self._file_field("content"))
-        self._refuse(
-            content.valid & ((content.values < 0) | (content.values > 2)), content, "DFL001", "/data_file/content"
-        )
-        self.status: npt.NDArray[np.int8] = status.values.astype(np.int8)
-        """`EntryStatus` of each entry."""
-
-        self.content: npt.NDArray[np.int8] = np.where(content.valid, content.values, 0).astype(np.int8)
-        """`FileContent` of each file."""
-
-    def _refuse(self, wrong: Mask, found: Nullable, requirement: str, path: str) -> None:
-        if wrong.any():
-            number = int(np.argmax(wrong))
-            value = int(found.values[number]) if found.valid[number] else None
-            error = violation(requirement, "the value is not one of the known", found=value, path=path)
-            raise self.located(error, number)
 
     # Scalars
 
@@ -293,253 +150,6 @@ class ManifestColumns:
     def content_size_in_bytes(self) -> Nullable:
         return self._numbers(self._file_field("content_size_in_bytes"))
 
-    def file_paths(self, rows: Rows | None = None) -> list[Any]:
-        """The paths of the files, or of some of them."""
-        return self._values(self._file_field("file_path"), rows)
-
-    def referenced_data_files(self, rows: Rows | None = None) -> list[Any]:
-        """The data files that delete files refer to."""
-        return self._values(self._file_field("referenced_data_file"), rows)
-
-    def _values(self, columns: Sequence[Column | None], rows: Rows | None) -> list[Any]:
-        made: list[Any] = []
-        for column, batch, chosen in zip(columns, self._batches, self._by_batch(rows), strict=True):
-            if column is None:
-                made += [None] * (batch.length if chosen is None else len(chosen))
-            else:
-                made += (column if chosen is None else column.take(chosen)).to_list()
-        return made
-
-    def _by_batch(self, rows: Rows | None) -> Iterator[Rows | None]:
-        start = 0
-        for batch in self._batches:
-            end = start + batch.length
-            yield None if rows is None else rows[(rows >= start) & (rows < end)] - start
-            start = end
-
-    # Partitions
-
-    def partition(self, field_id: int, rows: Rows | None = None) -> list[Any]:
-        """The values of a partition field, by its id, of all files or of some.
-
-        Raises:
-            SpecError: DFL004, if the manifest's partition tuples have no such field.
-        """
-        columns, type_ = self._partition_field(field_id)
-        read = value_reader(type_, from_avro(type_))
-        values = self._values(columns, rows)
-        return values if read is None else [None if value is None else read(value) for value in values]
-
-    def partition_type(self, field_id: int) -> Type:
-        """The type that the values of a partition field are stored in.
-
-        Raises:
-            SpecError: DFL004, if the manifest's partition tuples have no such field.
-        """
-        return from_avro(self._partition_field(field_id)[1])
-
-    def partition_numbers(self, field_id: int) -> Nullable:
-        """The values of a partition field of a type that is stored as an integer, a date say, as 64-bit integers.
-
-        Raises:
-            SpecError: DFL004, if there is no such field, or its type is another.
-        """
-        columns, _ = self._partition_field(field_id)
-        try:
-            return self._numbers(columns)
-        except AssertionError:
-            raise violation("DFL004", "the partition values are no integers", found=field_id) from None
-
-    def _partition_field(self, field_id: int) -> tuple[list[Column | None], Any]:
-        place = self._file_places.get(_FILE["partition"].id or 0)
-        assert isinstance(self._file_record, Record)
-        tuples = None if place is None else present(self._file_record.fields[place].type)[0]
-        if isinstance(tuples, Record):
-            spec = self.manifest.spec
-            ids = None if spec is None else tuple(field.field_id for field in spec.fields)
-            tuples = partition_record(tuples, ids)
-            found = tuples.by_id().get(field_id)
-            if found is not None:
-                columns: list[Column | None] = []
-                for column in self._file_field("partition"):
-                    assert column is not None
-                    inner = optional(column)[1]
-                    assert isinstance(inner, RecordColumn)
-                    columns.append(inner.fields[found])
-                return columns, present(tuples.fields[found].type)[0]
-        raise violation("DFL004", "the partition tuples have no such field", found=field_id)
-
-    # Statistics
-
-    def counts(self, attribute: str, field_id: int, rows: Rows | None = None) -> Nullable:
-        """One column's counts or sizes over all files.
-
-        Args:
-            attribute: ``column_sizes``, ``value_counts``, ``null_value_counts`` or ``nan_value_counts``.
-            field_id: the id of the column.
-            rows: the files to tell of, ascending; all where not given.
-        """
-        length = self._length if rows is None else len(rows)
-        values = np.zeros(length, np.int64)
-        valid = np.zeros(length, np.bool_)
-        for files, column in self._entries_of(attribute, field_id, rows):
-            assert isinstance(column, NumberColumn)
-            values[files], valid[files] = column.values, True
-        return Nullable(values, valid)
-
-    def lower_bounds(self, field_id: int, rows: Rows | None = None) -> Bounds:
-        """One column's lower bounds over all files, or some of them."""
-        return self._bounds("lower_bounds", field_id, rows)
-
-    def upper_bounds(self, field_id: int, rows: Rows | None = None) -> Bounds:
-        """One column's upper bounds over all files, or some of them."""
-        return self._bounds("upper_bounds", field_id, rows)
-
-    def _bounds(self, attribute: str, field_id: int, rows: Rows | None) -> Bounds:
-        length = self._length if rows is None else len(rows)
-        offsets = np.zeros(length, np.int64)
-        lengths = np.zeros(length, np.int64)
-        part = np.zeros(length, np.int64)
-        valid = np.zeros(length, np.bool_)
-        data: list[bytes] = []
-        for files, column in self._entries_of(attribute, field_id, rows):
-            assert isinstance(column, BytesColumn)
-            if not data or data[-1] is not column.data:
-                data.append(column.data)
-            offsets[files], lengths[files] = column.offsets, column.lengths
-            part[files], valid[files] = len(data) - 1, True
-        return Bounds(tuple(data), part, offsets, lengths, valid)
-
-    def _entries_of(self, attribute: str, field_id: int, rows: Rows | None) -> Iterator[tuple[Rows, Column]]:
-        """The entries of maps with a key: the files that have it, as places in ``rows``, and their values."""
-        swapped = self._swapped(attribute)
-        start = 0
-        columns = self._file_field(attribute)
-        for column, batch, mine in zip(columns, self._batches, self._by_batch(rows), strict=True):
-            here = start
-            start += batch.length if mine is None else len(mine)
-            if column is None:
-                continue
-            found = column.find(field_id, swapped, mine) if isinstance(column, LazyColumn) else None
-            if found is not None:
-                known, values = optional(found[1])
-                yield (found[0] if known is None else found[0][known]) + here, values
-                continue
-            yield from self._pairs_of(column if mine is None else column.take(mine), field_id, swapped, here)
-
-    def _pairs_of(self, column: Column, field_id: int, swapped: int, here: int) -> Iterator[tuple[Rows, Column]]:
-        holders, maps = optional(column)
-        if not isinstance(maps, ListColumn):
-            return
-        for rows, entries in maps.slots:
-            inner, pairs = optional(entries)
-            if not isinstance(pairs, RecordColumn):
-                continue
-            keys, values = forced(pairs.fields[swapped]), pairs.fields[1 - swapped]
-            assert isinstance(keys, NumberColumn)
-            hits = np.nonzero(keys.values == field_id)[0]
-            if not len(hits):
-                continue
-            files = hits
-            for through in (inner, rows, holders):
-                files = files if through is None else through[files]
-            known, found = optional(values.take(hits) if len(hits) < keys.length else values)
-            yield (files if known is None else files[known]) + here, found
-
-    def _swapped(self, attribute: str) -> int:
-        """1 where the records of a map have the value first."""
-        assert isinstance(self._file_record, Record)
-        place = self._file_places.get(_FILE[attribute].id or 0)
-        if place is None:
-            return 0
-        maps = present(self._file_record.fields[place].type)[0]
-        entry = present(maps.items)[0] if isinstance(maps, Array) else None
-        wire = _FILE[attribute].type
-        return int(isinstance(entry, Record) and entry.fields[0].id == wire.value_id)
-
-    # As written
-
-    def written(self, attribute: str) -> Nullable:
-        """A number of the entries, or else of their files, as it is written: without what is inherited."""
-        return self._numbers(self._field(attribute) if attribute in _ENTRY else self._file_field(attribute))
-
-    @functools.cached_property
-    def paths(self) -> list[Any]:
-        """The paths of all files, None for null; kept, as several rules ask for them."""
-        return self._values(self._file_field("file_path"), None)
-
-    def texts(self, attribute: str) -> list[Any]:
-        """A string of the files, None for null."""
-        return self._values(self._file_field(attribute), None)
-
-    def nulls(self, attribute: str) -> Mask:
-        """Where a field of the files is null, or the file does not have it."""
-        missing = np.ones(self._length, np.bool_)
-        start = 0
-        for column, batch in zip(self._file_field(attribute), self._batches, strict=True):
-            here = slice(start, start + batch.length)
-            start += batch.length
-            if column is not None:
-                rows, found = optional(column)
-                if rows is None:
-                    missing[here] = isinstance(found, NullColumn)
-                else:
-                    missing[here][rows] = False
-        return missing
-
-    def items(self, attribute: str) -> Iterator[tuple[Rows, Column]]:
-        """The elements of a list or map of the files, or the records of its entries: the files that have one, and it.
-
-        The elements of a file come in their order.
-        """
-        start = 0
-        for column, batch in zip(self._file_field(attribute), self._batches, strict=True):
-            here = start
-            start += batch.length
-            if column is None:
-                continue
-            holders, lists = optional(column)
-            if not isinstance(lists, ListColumn):
-                continue
-            for rows, elements in lists.slots:
-                inner, found = optional(elements)
-                files = np.arange(found.length, dtype=np.intp)
-                for through in (inner, rows, holders):
-                    files = files if through is None else through[files]
-                yield files + here, found
-
-    def maps(self, attribute: str) -> Iterator[tuple[int, Rows, Column]]:
-        """A map of the files by column: the column's id, the files that have it, and their values, nulls left out.
-
-        An id may come several times, with other files each time.
-        """
-        swapped = self._swapped(attribute)
-        for files, pairs in self.items(attribute):
-            if not isinstance(pairs, RecordColumn) or not pairs.length:
-                continue
-            keys, values = forced(pairs.fields[swapped]), forced(pairs.fields[1 - swapped])
-            assert isinstance(keys, NumberColumn)
-            distinct = _distinct(keys.values)
-            for key in distinct:
-                hits = None if len(distinct) == 1 else np.nonzero(keys.values == key)[0]
-                of_key = values if hits is None else values.take(hits)
-                here = files if hits is None else files[hits]
-                known, found = optional(of_key)
-                yield key, here if known is None else here[known], found
-
-    def rows(self, rows: Rows) -> list[tuple[Any, ...]]:
-        """The entries with these numbers, ascending, as the rows that `Manifest.entry_of` makes entries of."""
-        made: list[tuple[Any, ...]] = []
-        for batch, mine in zip(self._batches, self._by_batch(rows), strict=True):
-            assert mine is not None
-            made += batch.take(mine).to_list()
-        return made
-
-    @property
-    def first(self) -> int:
-        """The number of entries of the manifest before these."""
-        return self._runs[0].first
-
     def load(self) -> ManifestColumns:
         """Decode all statistics now, and give the columns."""
         for files in self._files:
@@ -640,14 +250,6 @@ def _column_of(numbers: Nullable, rows: Rows) -> Column:
         return NumberColumn(values)
     known = np.nonzero(valid)[0]
     return UnionColumn([(known, NumberColumn(values[known]))], len(rows))
-
-
-def _distinct(keys: npt.NDArray[Any]) -> list[int]:
-    """The ids among keys; in the maps of one writer most slots have one."""
-    if len(keys) and (keys == keys[0]).all():
-        return [int(keys[0])]
-    found: list[int] = np.unique(keys).tolist()
-    return found
 
 
 def column_batches(manifest: Manifest) -> Iterator[ManifestColumns]:

@@ -13,8 +13,9 @@ import attrs
 
 from spec_ref.errors import SpecError
 from spec_ref.formats.avro_batches import Part
-from spec_ref.manifests.columns import ManifestColumns, Run
+from spec_ref.manifests.columns import ManifestColumns
 from spec_ref.manifests.manifest import REQUIREMENT, Manifest
+from spec_ref.manifests.stored_columns import Run
 
 BATCH_BYTES = 4 << 20
 """About how many decompressed bytes are decoded together: what a processor keeps close to itself."""
