@@ -1,0 +1,153 @@
+"""Answers of writers: where their tables are, what is found in them, and that nothing is left."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from conformance import vectors
+from conformance.adapters import reference
+from conformance.adapters.asking import Request
+from conformance.adapters.process import Limits, Process
+from conformance.judge import Outcome, Verdict, judge
+from conformance.protocol import Crashed, Ok, complaint
+from conformance.scripts import parse_script
+from conformance.scripts.expected import expected_of
+from conformance.scripts.model import run_model
+from conformance.written_tables import clear, places
+
+SOME = {one.operation.name: one for one in vectors.load(vectors.shipped())}
+"""A vector of each operation."""
+
+FIELDS = [{"id": 1, "name": "id", "required": False, "type": "long"}]
+LATE = """
+import json, sys, time
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked["op"] == "start":
+        said = {"implementation": "late", "version": "1", "language": "x", "protocol": 1, "format_versions": [2],
+                "operations": ["table.write", "type.parse"]}
+    else:
+        time.sleep(0.8)
+        said = {"metadata": "m"} if asked["op"] == "table.write" else "long"
+    print(json.dumps({"seq": asked["seq"], "ok": said}), flush=True)
+"""
+
+
+def vector(*operations: Any, version: int = 3) -> vectors.Vector:
+    """A vector of a script."""
+    create = {"op": "create", "format_version": version, "schema": {"type": "struct", "fields": FIELDS}}
+    args = {"script": {"operations": [create, *operations]}}
+    expected = expected_of(run_model(parse_script(args["script"])))
+    return evolve(SOME["table.write"], id="v", args=args, permitted=(Ok(expected),))
+
+
+ROWS = {"op": "append", "rows": [{"id": "1"}, {"id": "2"}]}
+UPDATE = {"op": "update", "filter": {"type": "eq", "term": "id", "value": 1}, "set": {"id": "7"}}
+
+
+def verdict(asked: vectors.Vector, **changed: Any) -> Verdict:
+    """The verdict on what the reference writes, its answer changed."""
+    with places([asked]) as (placed,):
+        answer = reference.operations()["table.write"](placed.args)
+        assert isinstance(answer, dict)
+        return judge(placed, Ok({**answer, **changed}))
+
+
+def paths(found: Verdict) -> list[str]:
+    return [difference.path for difference in found.differences]
+
+
+def test_what_the_model_says_is_what_is_written() -> None:
+    found = verdict(vector(ROWS, UPDATE, {"op": "compact"}))
+    assert (found.outcome, found.reason) == (Outcome.PASSED, "")
+
+
+def test_snapshots_need_not_be_told() -> None:
+    assert verdict(vector(ROWS, UPDATE), snapshots=[]).outcome is Outcome.PASSED
+
+
+def test_a_snapshot_that_is_told_wrongly_is_found() -> None:
+    asked = vector(ROWS, UPDATE)
+    with places([asked]) as (placed,):
+        answer = reference.operations()["table.write"](placed.args)
+        assert isinstance(answer, dict)
+        none, first, _ = answer["snapshots"]
+        found = judge(placed, Ok({**answer, "snapshots": [none, first, first]}))
+    assert found.outcome is Outcome.FAILED
+    assert paths(found)[0] == "/states/2/rows"
+
+
+@pytest.mark.parametrize(
+    ("changed", "path"), [({"metadata": "/nowhere/v1.metadata.json"}, "/metadata"), ({"metadata": 1}, None)]
+)
+def test_a_table_elsewhere_is_not_looked_at(changed: dict[str, Any], path: str | None) -> None:
+    found = verdict(vector(ROWS), **changed)
+    assert found.outcome is Outcome.FAILED
+    assert paths(found) == ([path] if path else [])
+
+
+def test_a_table_that_is_not_there_is_told(tmp_path: Path) -> None:
+    asked = vector(ROWS)
+    place = str(tmp_path / "table")
+    answer = Ok({"metadata": f"{place}/metadata/v1.metadata.json"})
+    found = judge(evolve(asked, args={**asked.args, "table": place}), answer)
+    assert (found.outcome, paths(found)) == (Outcome.FAILED, ["/table"])
+
+
+def test_other_rows_are_told_one_by_one() -> None:
+    asked = vector(ROWS)
+    other = vector({"op": "append", "rows": [{"id": "1"}, {"id": "1"}]})
+    found = verdict(evolve(asked, permitted=other.permitted), snapshots=[])
+    assert paths(found) == ["/refs/main/rows", "/refs/main/rows"]
+
+
+def test_a_format_version_or_schema_that_differs_is_told() -> None:
+    asked = vector(ROWS)
+    expected = expected_of(run_model(parse_script(asked.args["script"])))
+    expected["format_version"] = 2
+    expected["schema"]["fields"][0]["required"] = True
+    found = verdict(evolve(asked, permitted=(Ok(expected),)), snapshots=[])
+    assert paths(found) == ["/format_version", "/schema"]
+
+
+def test_each_vector_has_a_place_of_its_own_and_nothing_is_left() -> None:
+    asked = vector(ROWS)
+    with places([asked, asked]) as placed:
+        first, second = (Path(one.args["table"]) for one in placed)
+        assert first != second
+        assert first.is_absolute()
+        second.mkdir(parents=True)
+        clear(placed[1])
+        assert not second.parent.exists()
+        first.mkdir(parents=True)
+    assert not first.parent.parent.exists()
+
+
+def test_vectors_that_write_nothing_stay_as_they_are() -> None:
+    other = SOME["hash"]
+    with places([other]) as placed:
+        assert placed == (other,)
+        clear(placed[0])
+
+
+def test_a_request_names_a_place_and_a_vector_does_not() -> None:
+    args = vector(ROWS).args
+    request = {"seq": 1, "op": "table.write", "args": args}
+    assert complaint("table.write.args", args) is None
+    assert complaint("table.write.request", request) is not None
+    assert complaint("table.write.request", {**request, "args": {**args, "table": "/t"}}) is None
+
+
+def test_writers_have_more_time() -> None:
+    limits = Limits(request=0.4, writing=10, window=1)
+    args = {**vector(ROWS).args, "table": "/t"}
+    with Process("late", [sys.executable, "-c", LATE], limits=limits) as process:
+        process.start()
+        answers = list(process.ask([Request("table.write", args), Request("type.parse", {"type": "long"})]))
+    assert answers[0] == Ok({"metadata": "m"})
+    assert isinstance(answers[1], Crashed)

@@ -1,0 +1,55 @@
+"""Engines follow scripts: what they write is judged as the vectors of writing are, each asked for a few."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance import vectors
+from conformance.adapters.asking import Request
+from conformance.adapters.process import Process
+from conformance.engines import launch, list_engines
+from conformance.judge import Outcome, Verdict, judge
+from conformance.written_tables import clear, places
+
+pytestmark = pytest.mark.engine
+
+VECTORS = {vector.id: vector for vector in vectors.load(vectors.shipped()) if vector.operation.name == "table.write"}
+CHOSEN = {
+    "pyiceberg": ("write-numbers-v2-parquet", "write-columns-parquet", "write-tag", "write-partition-floats"),
+    "iceberg-java": ("write-lineage-merge-mor-v3", "write-upsert-v2-parquet"),
+}
+
+
+def verdicts(name: str) -> dict[str, Verdict]:
+    """The verdicts on the scripts that are chosen for an engine, in its first version."""
+    status = next(status for status in list_engines() if status.name == name)
+    if not status.installed:
+        pytest.fail(f"{status.label}: {status.reason}")
+    started = launch(status.label)
+    found = {}
+    with Process(status.label, started.command, env=started.env) as process:
+        process.start()
+        with places(VECTORS[id_] for id_ in CHOSEN[name]) as asked:
+            answers = process.ask(Request("table.write", vector.args) for vector in asked)
+            for vector, answer in zip(asked, answers, strict=True):
+                found[vector.id] = judge(vector, answer)
+                clear(vector)
+                assert not Path(vector.args["table"]).parent.exists()
+        assert process.stop() is None
+    return found
+
+
+def test_iceberg_java_writes_by_statements_and_by_its_api() -> None:
+    assert {id_: (found.outcome, found.reason) for id_, found in verdicts("iceberg-java").items()} == dict.fromkeys(
+        CHOSEN["iceberg-java"], (Outcome.PASSED, "")
+    )
+
+
+def test_pyiceberg_writes_says_what_it_does_not_do_and_fails_where_it_is_known_to() -> None:
+    found = verdicts("pyiceberg")
+    assert found["write-numbers-v2-parquet"].outcome is Outcome.PASSED
+    assert found["write-tag"].outcome is Outcome.PASSED
+    assert found["write-columns-parquet"].outcome is Outcome.UNSUPPORTED
+    assert "ZeroDivisionError" in found["write-partition-floats"].reason
