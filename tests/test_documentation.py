@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
+from cyclopts import CycloptsError
 
 from conformance import expectations, vectors
+from conformance.cli import make_app
 from conformance.matrix.known import Known
 from spec_ref.requirements import contradictions, register
 from tools.docs import findings, protocol, site
@@ -143,6 +146,20 @@ def test_texts_do_not_become_markup() -> None:
     assert plain("one ` tick") == "one \\` tick"
     assert code("a ` b") == "``a ` b``"
     assert table(["a", "b"], [["1", "2\n3"]]) == ["| a | b |", "|---|---|", "| 1 | 2 3 |"]
+
+
+@pytest.mark.parametrize("path", [*site.handwritten(), site.ROOT / "README.md"], ids=lambda path: path.name)
+def test_commands_that_are_shown_are_commands(path: Path) -> None:
+    app = make_app()
+    for shown in re.findall(r"(?m)^\s*\$ iceberg-conformance (.*)$", path.read_text(encoding="utf-8")):
+        words = shlex.split(re.sub(r"\$\([^)]*\)", "0123456789", shown.partition(" > ")[0]), comments=True)
+        app.parse_args(words, exit_on_error=False, print_error=False)  # raises, where one does not fit
+
+
+def test_a_command_that_is_none_would_be_told() -> None:
+    for words in (["rnu"], ["run", "--no-such"], ["report", "--format", "pdf"], ["explain"]):
+        with pytest.raises(CycloptsError):
+            make_app().parse_args(words, exit_on_error=False, print_error=False)
 
 
 GOOD = "# Home\n\nSee [there](other.md#some-heading).\n\n```{toctree}\nother\n```\n"
