@@ -1,0 +1,502 @@
+"""Operations: which rows are left, by which files, and what becomes of row ids, deletes, specs and branches."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from attrs import evolve
+from written import FIELDS, errors, lines
+
+from conformance.pipeline.file_access import read_bytes
+from conformance.writing import (
+    Mode,
+    WhenMatched,
+    WritableTable,
+    append,
+    compact,
+    create_table,
+    delete,
+    delete_keys,
+    merge,
+    open_table,
+    overwrite,
+    overwrite_partitions,
+    plan_write,
+    update,
+    write_rows,
+)
+from spec_ref.commits import changes
+from spec_ref.commits.changes import ChangeSchema, ChangeSortOrder, ChangeSpec, SetProperties, SetReference, Upgrade
+from spec_ref.deletes.deletion_vector import decode_deletion_vector
+from spec_ref.errors import SpecError
+from spec_ref.expressions.predicates import TRUE, Comparison, Literal, NamedReference, Operation
+from spec_ref.expressions.predicates import Test as UnaryTest
+from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
+from spec_ref.partitioning.evolution import AddPartitionField, RemovePartitionField
+from spec_ref.partitioning.spec import UNPARTITIONED, PartitionField, PartitionSpec
+from spec_ref.partitioning.transforms import Bucket, Identity
+from spec_ref.scan_planning import ScanTask, plan
+from spec_ref.schemas.evolution import AddColumn, RenameColumn
+from spec_ref.schemas.types import DOUBLE, STRING, NestedField
+from spec_ref.snapshots.references import RefType, SnapshotRef
+from spec_ref.sorting import NullOrder, SortDirection, SortField
+from spec_ref.versions import V1, V2, V3, FormatVersion
+
+BY_PART = PartitionSpec(0, (PartitionField(source_id=2, field_id=1000, name="part", transform=Identity()),))
+COPY, POSITIONS, EQUALITY = Mode.COPY_ON_WRITE, Mode.MERGE_ON_READ, Mode.EQUALITY
+
+
+def where(operation: Operation, name: str, value: Any) -> Any:
+    return Comparison(operation, NamedReference(name), Literal(value))
+
+
+def equal(name: str, value: Any) -> Any:
+    return where(Operation.EQ, name, value)
+
+
+def rows(*ids: int, part: str | None = "a", number: int | None = None) -> pa.Table:
+    return pa.table({
+        "id": pa.array(ids, pa.int64()), "part": pa.array([part] * len(ids), pa.string()),
+        "number": pa.array([number] * len(ids), pa.int32()),
+    })  # fmt: skip
+
+
+def tasks(table: WritableTable, **told: Any) -> list[ScanTask]:
+    metadata = table.metadata
+    return list(plan(metadata, metadata.current_snapshot, TRUE, read_bytes, statistics=True, **told))
+
+
+def deletes(table: WritableTable) -> list[DataFile]:
+    found = {(one.data_file.file_path, one.data_file.content_offset): one.data_file
+             for task in tasks(table) for one in task.deletes}  # fmt: skip
+    return list(found.values())
+
+
+def ids(table: WritableTable, **told: Any) -> list[int]:
+    return sorted(line[0] for line in lines(table, "id", **told))
+
+
+def table_of(
+    tmp_path: Path, version: FormatVersion = V3, spec: PartitionSpec = UNPARTITIONED, **told: str
+) -> WritableTable:
+    return create_table(str(tmp_path / "t"), FIELDS, version=version, spec=spec, properties=told)
+
+
+EVERY = [(V1, COPY), *((version, mode) for version in (V2, V3) for mode in Mode)]
+
+
+@pytest.mark.parametrize("spec", [UNPARTITIONED, BY_PART], ids=["whole", "parts"])
+@pytest.mark.parametrize(("version", "mode"), EVERY)
+def test_all_modes_leave_the_same_rows(tmp_path: Path, version: FormatVersion, mode: Mode, spec: PartitionSpec) -> None:
+    table = table_of(tmp_path, version, spec)
+    append(table, pa.table({"id": list(range(10)), "part": ["a", "b"] * 5, "number": [1] * 10}))
+    append(table, pa.table({"id": list(range(10, 14)), "part": ["a", None] * 2}))
+    first = dict(lines(table, "id", "_row_id"))
+    delete(table, where(Operation.LT, "id", 3), mode=mode)
+    assert ids(table) == list(range(3, 14))
+    update(table, {"number": 7}, equal("part", "a"), mode=mode)
+    update(table, {"number": lambda old: old.column("id").cast(pa.int32())}, equal("part", "b"), mode=mode)
+    assert Counter(number for _, part, number in lines(table) if part == "a") == {7: 5}
+    assert all(number == id_ for id_, part, number in lines(table) if part == "b")
+    delete(table, equal("id", 4), mode=mode)
+    merge(table, pa.table({"id": [5, 100], "number": [50, 51]}), ["id"], mode=mode)
+    expected = [(3, "b", 3), (5, "b", 50), (6, "a", 7), (7, "b", 7), (8, "a", 7), (9, "b", 9), (10, "a", 7),
+                (11, None, None), (12, "a", 7), (13, None, None), (100, None, 51)]  # fmt: skip
+    assert sorted(lines(table)) == expected
+    compact(table)
+    assert sorted(lines(table)) == expected
+    if version is V3:
+        last = dict(lines(table, "id", "_row_id"))
+        assert {one: first[one] for one in last if one != 100} == {one: last[one] for one in last if one != 100}
+        assert len(set(last.values())) == len(last)
+    overwrite(table, rows(1000), where(Operation.LT, "id", 8), mode=mode)
+    assert ids(table) == [8, 9, 10, 11, 12, 13, 100, 1000]
+    overwrite_partitions(table, rows(2000))
+    assert ids(table) == ([2000] if spec == UNPARTITIONED else [9, 11, 13, 100, 2000])
+    assert errors(table) == []
+
+
+# Whole files
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_whole_files_are_removed_without_being_read(tmp_path: Path, mode: Mode) -> None:
+    table = table_of(tmp_path, V2, BY_PART)
+    append(table, pa.table({"id": [1, 2, 3], "part": ["a", "b", "b"]}))
+    for task in tasks(table):
+        Path(task.data_file.file_path).write_bytes(b"nothing that could be read")
+    done = delete(table, equal("part", "b"), mode=mode)
+    assert done.snapshot is not None
+    assert done.snapshot.summary["operation"] == "delete"
+    assert done.snapshot.summary["deleted-records"] == "2"
+    assert "added-data-files" not in done.snapshot.summary
+    assert "added-delete-files" not in done.snapshot.summary
+    done = delete(table, where(Operation.LT_EQ, "id", 1), mode=mode)  # its bounds say that it has no other row
+    assert tasks(table) == []
+
+
+def test_a_file_whose_last_rows_are_deleted_goes_with_its_deletes(tmp_path: Path) -> None:
+    for version in (V2, V3):
+        table = create_table(str(tmp_path / f"v{version:d}"), FIELDS, version=version)
+        append(table, rows(1, 2, 3))
+        delete(table, equal("id", 2), mode=POSITIONS)
+        assert len(deletes(table)) == 1
+        done = delete(table, UnaryTest(Operation.NOT_NULL, NamedReference("id")), mode=POSITIONS)
+        assert done.snapshot is not None
+        assert done.snapshot.summary["total-delete-files"] == "0"
+        assert done.snapshot.summary["total-data-files"] == "0"
+
+
+def test_nothing_that_matches_changes_no_file(tmp_path: Path) -> None:
+    table = table_of(tmp_path)
+    append(table, rows(1, 5))
+    done = delete(table, equal("id", 3))
+    assert done.snapshot is not None
+    assert {key for key in done.snapshot.summary if key.startswith(("added", "deleted"))} == set()
+
+
+# Deletes
+
+
+def test_position_deletes_are_of_one_file_each(tmp_path: Path) -> None:
+    table = table_of(tmp_path, V2, BY_PART)
+    append(table, pa.table({"id": [1, 2, 3, 4], "part": ["a", "a", "b", "b"]}))
+    delete(table, where(Operation.GT_EQ, "id", 2), mode=POSITIONS)
+    (one,) = deletes(table)
+    task = next(task for task in tasks(table) if task.deletes)
+    assert one.content is FileContent.POSITION_DELETES
+    assert one.file_format is FileFormat.PARQUET
+    assert one.referenced_data_file == task.data_file.file_path
+    assert one.partition == {1000: "a"}
+    path = task.data_file.file_path.encode()
+    assert (one.lower_bounds or {})[2147483546] == path == (one.upper_bounds or {})[2147483546]
+
+
+def test_position_deletes_of_a_partition_in_one_sorted_file(tmp_path: Path) -> None:
+    table = table_of(tmp_path, V2, BY_PART, **{"write.delete.granularity": "partition"})
+    for first in (10, 20, 30):
+        append(table, rows(first, first + 1, first + 2))
+    delete(table, Comparison(Operation.NOT_EQ, NamedReference("id"), Literal(11)), mode=POSITIONS)
+    # Two of the three files match whole, so that one is left.
+    assert ids(table) == [11]
+    update(table, {"number": 1}, mode=POSITIONS)
+    other = create_table(str(tmp_path / "other"), FIELDS, properties={"write.delete.granularity": "partition"})
+    append(other, rows(1, 2, 3))
+    append(other, rows(4, 5, 6))
+    delete(other, Comparison(Operation.NOT_EQ, NamedReference("number"), Literal(1)), mode=POSITIONS)
+    append(other, rows(1, 2, 3, number=1))
+    append(other, rows(4, 5, 6, number=2))
+    merge(other, pa.table({"id": [5, 2]}), ["id"], matched=WhenMatched.DELETE, insert=False, mode=POSITIONS)
+    (one,) = deletes(other)
+    assert one.record_count == 2
+    assert one.referenced_data_file is None
+    assert ids(other) == [1, 3, 4, 6]
+    assert errors(other) == []
+
+
+def vectors(table: WritableTable) -> dict[str, list[int]]:
+    found = {}
+    for one in deletes(table):
+        assert one.is_deletion_vector
+        start = one.content_offset or 0
+        blob = Path(one.file_path).read_bytes()[start : start + (one.content_size_in_bytes or 0)]
+        positions = decode_deletion_vector(blob).positions().tolist()
+        assert one.record_count == len(positions)
+        assert one.referenced_data_file not in found
+        found[one.referenced_data_file or ""] = positions
+    return found
+
+
+def test_a_vector_takes_the_place_of_the_one_before(tmp_path: Path) -> None:
+    table = table_of(tmp_path, V3)
+    append(table, rows(0, 1, 2, 3, 4))
+    append(table, rows(10, 11, 12))
+    delete(table, equal("id", 3), mode=POSITIONS)
+    delete(table, equal("id", 1), mode=POSITIONS)
+    merge(table, pa.table({"id": [0, 11]}), ["id"], matched=WhenMatched.DELETE, mode=POSITIONS)
+    assert sorted(vectors(table).values()) == [[0, 1, 3], [1]]
+    assert {Path(one.file_path).suffix for one in deletes(table)} == {".puffin"}
+    assert len({one.file_path for one in deletes(table)}) == 1
+    assert ids(table) == [2, 4, 10, 12]
+    assert errors(table) == []
+
+
+def test_a_vector_takes_the_place_of_older_position_deletes(tmp_path: Path) -> None:
+    table = table_of(tmp_path, V2)
+    append(table, rows(0, 1, 2, 3, 4))
+    delete(table, equal("id", 3), mode=POSITIONS)
+    table.commit(Upgrade(V3))
+    done = delete(table, equal("id", 1), mode=POSITIONS)
+    assert list(vectors(table).values()) == [[1, 3]]
+    assert done.snapshot is not None
+    assert done.snapshot.summary["removed-position-delete-files"] == "1"
+    assert done.snapshot.summary["total-delete-files"] == "1"
+    assert ids(table) == [0, 2, 4]
+    assert errors(table) == []
+
+
+def test_equality_deletes_hold_each_value_once(tmp_path: Path) -> None:
+    table = table_of(tmp_path, V2, BY_PART)
+    append(table, pa.table({"id": [1, 2, 3, 4], "part": ["a", "a", "b", None], "number": [5, 5, 5, 6]}))
+    delete(table, equal("number", 5), mode=EQUALITY)
+    assert ids(table) == [4]
+    assert deletes(table) == []  # the files of a and b hold nothing else
+    append(table, pa.table({"id": [10, 11, 12], "part": ["a", "a", "a"], "number": [7, 7, 8]}))
+    delete(table, equal("number", 7), mode=EQUALITY)
+    (one,) = deletes(table)
+    assert (one.content, one.record_count, one.equality_ids) == (FileContent.EQUALITY_DELETES, 1, (3,))
+    assert one.partition == {1000: "a"}
+    append(table, pa.table({"id": [13], "part": ["a"], "number": [7]}))
+    assert ids(table) == [4, 12, 13]  # what is added later is not deleted
+    assert errors(table) == []
+
+
+def test_keys_are_deleted_without_reading_the_table(tmp_path: Path) -> None:
+    table = table_of(tmp_path, V2, BY_PART)
+    append(table, pa.table({"id": [1, 2, 3], "part": ["a", "b", None]}))
+    delete_keys(table, pa.table({"id": [1, 2, 3], "part": ["a", "a", None], "number": [9, 9, 9]}), on=["id", "part"])
+    assert ids(table) == [2]
+    with pytest.raises(SpecError, match="PAR004"):
+        delete_keys(table, pa.table({"id": [2]}))
+    table.commit(ChangeSpec((RemovePartitionField("part"),)))
+    append(table, rows(5, 6))
+    delete_keys(table, pa.table({"id": [2, 5]}))
+    assert ids(table) == [6]
+    assert errors(table) == []
+
+
+def test_equality_deletes_are_written_for_every_spec_that_files_have(tmp_path: Path) -> None:
+    table = table_of(tmp_path, V2, BY_PART)
+    append(table, rows(1, 2))
+    table.commit(ChangeSpec((AddPartitionField((1,), Bucket(4), "b"),)))
+    append(table, rows(3, 4))
+    delete_keys(table, pa.table({"id": [2, 3], "part": ["a", "a"]}))
+    assert ids(table) == [1, 4]
+    assert errors(table) == []
+
+
+@pytest.mark.parametrize(("code", "act"), [
+    ("DEL001", lambda table: delete_keys(table, pa.table({"id": [1]}))),
+    ("DEL001", lambda table: delete(table, equal("id", 1), mode=POSITIONS)),
+    ("DEL001", lambda table: update(table, {"number": 1}, mode=POSITIONS)),
+])  # fmt: skip
+def test_the_first_version_has_no_deletes(tmp_path: Path, code: str, act: Any) -> None:
+    table = table_of(tmp_path, V1)
+    append(table, rows(1, 2))
+    with pytest.raises(SpecError) as caught:
+        act(table)
+    assert caught.value.violation.requirement == code
+    assert ids(table) == [1, 2]
+
+
+def test_columns_that_identify_no_row_are_not_compared(tmp_path: Path) -> None:
+    fields = (*FIELDS, NestedField(4, "d", required=False, type=DOUBLE))
+    table = create_table(str(tmp_path / "t"), fields)
+    with pytest.raises(SpecError, match="DEL018"):
+        delete_keys(table, pa.table({"d": [1.0]}))
+    with pytest.raises(SpecError, match="DEL017"):
+        delete_keys(table, pa.table({"e": [1.0]}))
+
+
+# Row lineage
+
+
+def test_rows_that_move_keep_their_ids_and_the_number_of_their_last_change(tmp_path: Path) -> None:
+    table = table_of(tmp_path, V3)
+    append(table, rows(1, 2, 3))
+    append(table, rows(4))
+    update(table, {"number": 5}, equal("id", 2), mode=COPY)
+    names = ("id", "_row_id", "_last_updated_sequence_number")
+    expected = [(1, 0, 1), (2, 1, 3), (3, 2, 1), (4, 3, 2)]
+    assert lines(table, *names) == expected
+    compact(table)
+    assert lines(table, *names) == expected
+    merge(table, pa.table({"id": [3, 9]}), ["id"], mode=POSITIONS, assignments={"number": "id", "id": "id"})
+    found = {line[0]: line[1:] for line in lines(table, *names)}
+    assert found[3] == (2, 5)
+    assert found[9][1] == 5
+    assert found[9][0] not in {0, 1, 2, 3}
+    assert {one: found[one] for one in (1, 2, 4)} == {1: (0, 1), 2: (1, 3), 4: (3, 2)}
+    assert errors(table) == []
+
+
+def test_rows_of_before_the_upgrade_get_ids(tmp_path: Path) -> None:
+    table = table_of(tmp_path, V2)
+    append(table, rows(1, 2, 3))
+    table.commit(Upgrade(V3))
+    update(table, {"number": 5}, equal("id", 2), mode=COPY)
+    found = lines(table, "id", "_row_id")
+    assert len({row_id for _, row_id in found}) == 3
+    assert None not in {row_id for _, row_id in found}
+    assert errors(table) == []
+
+
+# Compaction
+
+
+def test_compaction_lets_equality_deletes_of_others_apply(tmp_path: Path) -> None:
+    table = table_of(tmp_path, V2)
+    for one in range(3):
+        append(table, rows(10 * one, 10 * one + 1))
+    delete(table, equal("id", 10), mode=EQUALITY)
+    other = open_table(str(tmp_path / "t"))
+    delete_keys(other, pa.table({"id": [20]}))
+    compact(table)
+    (task,) = tasks(table)
+    assert task.data_sequence_number == 4  # of the snapshot that was read
+    assert task.data_file.record_count == 5
+    assert ids(table) == [0, 1, 11, 21]
+    assert errors(table) == []
+
+
+def test_compaction_removes_the_deletes_of_the_files(tmp_path: Path) -> None:
+    for version in (V2, V3):
+        table = create_table(str(tmp_path / f"v{version:d}"), FIELDS, version=version)
+        append(table, rows(1, 2, 3))
+        delete(table, equal("id", 2), mode=POSITIONS)
+        done = compact(table)
+        assert done is not None
+        assert done.snapshot is not None
+        assert done.snapshot.summary["operation"] == "replace"
+        assert done.snapshot.summary["total-delete-files"] == "0"
+        assert compact(table) is None
+        assert ids(table) == [1, 3]
+        assert errors(table) == []
+
+
+def test_compaction_brings_files_to_the_spec(tmp_path: Path) -> None:
+    table = table_of(tmp_path, V3, BY_PART)
+    append(table, pa.table({"id": [1, 2, 3], "part": ["a", "b", None]}))
+    table.commit(ChangeSpec((RemovePartitionField("part"), AddPartitionField((1,), Bucket(2), "b"))))
+    append(table, rows(4))
+    assert compact(table) is not None
+    assert {task.partition_spec_id for task in tasks(table)} == {table.metadata.default_spec_id}
+    assert ids(table) == [1, 2, 3, 4]
+    assert errors(table) == []
+
+
+# Merging
+
+
+def test_merging_compares_all_keys_and_never_null(tmp_path: Path) -> None:
+    table = table_of(tmp_path, V3)
+    append(table, pa.table({"id": [1, 2, 3], "part": ["a", None, "b"], "number": [0, 0, 0]}))
+    source = pa.table({"id": [1, 2, 3], "part": ["a", None, "x"], "number": [7, 8, 9]})
+    merge(table, source, ["id", "part"])
+    assert sorted(lines(table), key=repr) == sorted(
+        [(1, "a", 7), (2, None, 0), (2, None, 8), (3, "b", 0), (3, "x", 9)], key=repr
+    )
+
+
+def test_two_rows_of_the_source_do_not_match_one(tmp_path: Path) -> None:
+    table = table_of(tmp_path, V3)
+    append(table, rows(1, 2))
+    with pytest.raises(SpecError, match="two rows of the source"):
+        merge(table, pa.table({"id": [1, 1]}), ["id"])
+    merge(table, pa.table({"id": [5, 5]}), ["id"])  # they match none
+    assert ids(table) == [1, 2, 5, 5]
+
+
+@pytest.mark.parametrize("mode", [COPY, POSITIONS])
+def test_merging_by_other_names(tmp_path: Path, mode: Mode) -> None:
+    table = table_of(tmp_path, V2)
+    append(table, rows(1, 2, number=0))
+    source = pa.table({"id": [2, 3], "changed": [20, 30], "where": ["x", "y"]})
+    merge(table, source, ["id"], assignments={"id": "id", "number": "changed"}, mode=mode)
+    assert sorted(lines(table)) == [(1, "a", 0), (2, "a", 20), (3, None, 30)]
+    merge(table, pa.table({"id": [1, 8]}), ["id"], matched=WhenMatched.DELETE, insert=False, mode=mode)
+    merge(table, pa.table({"id": [2, 9]}), ["id"], matched=WhenMatched.KEEP, mode=mode)
+    assert ids(table) == [2, 3, 9]
+    with pytest.raises(SpecError, match="no such column"):
+        merge(table, source, ["key"])
+
+
+# Branches, evolution, properties
+
+
+def test_branches_are_written_apart(tmp_path: Path) -> None:
+    table = table_of(tmp_path, V2)
+    append(table, rows(1))
+    append(table, rows(2), branch="audit")
+    delete(table, equal("id", 1), branch="audit")
+    assert ids(table) == [1]
+    assert ids(table, ref="audit") == [2]
+    head = table.metadata.refs["audit"].snapshot_id
+    table.commit(SetReference("v1", SnapshotRef(snapshot_id=head, type=RefType.TAG)))
+    for act in (lambda: append(table, rows(3), branch="v1"), lambda: delete(table, TRUE, branch="v1")):
+        with pytest.raises(SpecError, match="REF001"):
+            act()
+    assert errors(table) == []
+
+
+def test_rows_are_written_with_the_current_schema_and_spec(tmp_path: Path) -> None:
+    table = table_of(tmp_path, V3, BY_PART)
+    append(table, rows(1, 2, number=5))
+    table.commit(ChangeSchema((AddColumn("extra", STRING, default="d"), RenameColumn("number", "n"))))
+    append(table, pa.table({"id": [3], "n": [6]}))
+    assert sorted(lines(table, "id", "n", "extra")) == [(1, 5, "d"), (2, 5, "d"), (3, 6, "d")]
+    with pytest.raises(SpecError, match="TYP002"):
+        append(table, rows(4))
+    table.commit(ChangeSpec((RemovePartitionField("part"),)))
+    append(table, pa.table({"id": [5]}))
+    update(table, {"extra": None, "n": 1}, where(Operation.LT, "id", 4))
+    assert sorted(lines(table, "id", "n", "extra"))[:3] == [(1, 1, None), (2, 1, None), (3, 1, None)]
+    assert errors(table) == []
+
+
+def test_metrics_are_those_that_the_properties_ask_for(tmp_path: Path) -> None:
+    long = "é" * 20
+    told = {"write.metadata.metrics.default": "counts", "write.metadata.metrics.column.part": "truncate(3)",
+            "write.metadata.metrics.column.number": "none"}  # fmt: skip
+    table = table_of(tmp_path, V2, **told)
+    append(table, rows(1, 2, part=long, number=3))
+    (task,) = tasks(table)
+    file = task.data_file
+    assert file.value_counts == {1: 2, 2: 2}
+    assert file.lower_bounds == {2: ("é" * 3).encode()}
+    assert file.upper_bounds == {2: ("éé" + chr(ord("é") + 1)).encode()}
+    table.commit(SetProperties({"write.metadata.metrics.default": "all"}))
+    with pytest.raises(SpecError, match="DFL012"):
+        append(table, rows(3))
+
+
+@pytest.mark.parametrize("format_", ["parquet", "orc", "avro"])
+def test_files_are_sorted_and_end_at_a_size(tmp_path: Path, format_: str) -> None:
+    table = table_of(tmp_path, V2, **{"write.format.default": format_, "write.target-file-size-bytes": "20000",
+                                      f"write.{format_}.compression-codec": "uncompressed"})  # fmt: skip
+    down = {"direction": SortDirection.DESC, "null_order": NullOrder.NULLS_LAST}
+    order = (SortField(source_id=3, transform=Identity(), **down), SortField(source_id=1, transform=Identity()))
+    table.commit(ChangeSortOrder(order))
+    numbers = [(7919 * one) % 1000 for one in range(20_000)]
+    append(table, pa.table({"id": list(range(20_000)), "number": pa.array(numbers, pa.int32())}))
+    files = [task.data_file for task in tasks(table)]
+    assert len(files) > 3
+    assert all(file.file_size_in_bytes < 200_000 for file in files)
+    assert sum(file.record_count for file in files) == 20_000
+    assert {file.sort_order_id for file in files} == {1}
+    assert errors(table) == []
+
+
+def test_a_table_of_a_database(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/catalog.db?table=t&namespace=n"
+    table = create_table(url, FIELDS, location=str(tmp_path / "place"), version=V3)
+    append(table, rows(1, 2))
+    table.close()
+    again = open_table(url)
+    delete(again, equal("id", 1), mode=POSITIONS)
+    assert ids(again) == [2]
+    assert errors(again) == []
+    again.close()
+
+
+def test_a_commit_of_files_that_tasks_wrote_elsewhere(tmp_path: Path) -> None:
+    table = table_of(tmp_path, V3, BY_PART)
+    plan_ = plan_write(table.metadata)
+    new = [one for task in range(3) for one in write_rows(plan_, rows(task, part="ab"[task % 2]), f"{task:05d}-0")]
+    table.commit(evolve(changes.append(new), summary=(("by", "tasks"),)))
+    assert ids(table) == [0, 1, 2]
+    assert errors(table) == []
