@@ -93,15 +93,15 @@ def problem(read: Callable[[bytes], object], data: bytes, watch: Watch) -> str |
     return None
 
 
-def fuzz(target: Target, seconds: float, seed: int, memory: int = MEMORY) -> Outcome:
+def fuzz(target: Target, seconds: float, seed: int, memory: int = MEMORY, limit: float = SECONDS) -> Outcome:
     """Break inputs for some seconds of processor time; in this process, whose memory is bounded from now on.
 
     Inputs of which a reader says something new - another refusal, by its message without numbers - are kept to be
-    broken further.
+    broken further. The memory of the process and the time of each input have a limit.
     """
     resource.setrlimit(resource.RLIMIT_AS, (memory, resource.getrlimit(resource.RLIMIT_AS)[1]))
     rng = random.Random(f"{target.name} {seed}")
-    read, kept, watch = target.load(), target.kept(), Watch()
+    read, kept, watch = target.load(), target.kept(), Watch(limit)
     outcome, seen, said = Outcome(target.name), set(), set()
     began = time.process_time()
     pending = list(kept)
@@ -113,13 +113,13 @@ def fuzz(target: Target, seconds: float, seed: int, memory: int = MEMORY) -> Out
         watch.next()
         try:
             answer = read(data)
-        except BaseException:
-            error = problem(read, data, watch)  # again, so that it is told in one way
+        except BaseException as raised:
+            error = "TooSlow" if isinstance(raised, TooSlow) else problem(read, data, watch)  # told in one way
             if error is not None and error.partition(": ")[0] not in seen:
                 seen.add(error.partition(": ")[0])
                 outcome.findings.append(Finding(target.name, data, error))
-                if len(seen) >= MOST_FINDINGS:
-                    break
+            if len(seen) >= MOST_FINDINGS or time.process_time() - began >= max(seconds, limit):
+                break
             continue
         if type(answer) is str and len(kept) < 4000:
             words = answer[:60].translate(_NO_DIGITS)
@@ -134,9 +134,9 @@ def fuzz(target: Target, seconds: float, seed: int, memory: int = MEMORY) -> Out
 _NO_DIGITS = {ord(digit): None for digit in "0123456789abcdefABCDEF"}
 
 
-def fuzzed(target: Target, seconds: float, seed: int, memory: int = MEMORY) -> Outcome:
+def fuzzed(target: Target, seconds: float, seed: int, memory: int = MEMORY, limit: float = SECONDS) -> Outcome:
     """As `fuzz`, in a process of its own; that it does not come to an end in time, or dies, is a finding."""
-    status, found = apart(lambda: fuzz(target, seconds, seed, memory), 3 * seconds + 120)
+    status, found = apart(lambda: fuzz(target, seconds, seed, memory, limit), 3 * seconds + 120)
     if status == DONE:
         outcome: Outcome = found
         return outcome
