@@ -111,12 +111,16 @@ class Generics:
         records = [self._record(struct, fields, row) for row in rows]
         if spec.isUnpartitioned():
             return [(None, records)] if records else []
-        groups: dict[str, tuple[Any, list[Any]]] = {}
+        groups: list[tuple[Any, list[Any]]] = []
         for record in records:
             key = self._iceberg.PartitionKey(spec, schema)
             key.partition(self._iceberg.data.InternalRecordWrapper(struct).wrap(record))
-            groups.setdefault(f"{key.toString()}", (key, []))[1].append(record)
-        return list(groups.values())
+            own = next((records for other, records in groups if other.equals(key)), None)
+            if own is None:
+                groups.append((key, [record]))
+            else:
+                own.append(record)
+        return groups
 
     def _out(self, table: Any, kind: str) -> Any:
         self._files += 1
