@@ -36,6 +36,8 @@ class Fact:
     reason: str
     evidence: str
     versions: str
+    vectors: tuple[str, ...] = ()
+    """Vectors of this project that the engine does not pass because of it."""
 
 
 @attrs.frozen
@@ -59,11 +61,25 @@ def engines() -> dict[str, str]:
 
 
 @functools.cache
+def adapters() -> dict[str, str]:
+    """The adapters of this project that run the engines, by engine; not all have one."""
+    return {name: row["adapter"] for name, row in _table()["engine"].items() if "adapter" in row}
+
+
+@functools.cache
 def facts() -> tuple[Fact, ...]:
     """All facts."""
     known = engines()
     return tuple(
-        Fact(row["engine"], row["feature"], row["outcome"], row["reason"], row["evidence"], known[row["engine"]])
+        Fact(
+            row["engine"],
+            row["feature"],
+            row["outcome"],
+            row["reason"],
+            row["evidence"],
+            known[row["engine"]],
+            tuple(row.get("vectors", ())),
+        )
         for row in _table()["fact"]
     )
 

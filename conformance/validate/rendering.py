@@ -58,7 +58,13 @@ def finding_json(finding: Finding) -> dict[str, Any]:
 def reader_json(reader: Reader) -> dict[str, Any]:
     """An engine, and what it cannot read, as JSON."""
     obstacles = [
-        {"feature": fact.feature, "outcome": fact.outcome, "reason": fact.reason, "evidence": fact.evidence}
+        {
+            "feature": fact.feature,
+            "outcome": fact.outcome,
+            "reason": fact.reason,
+            "evidence": fact.evidence,
+            "vectors": list(fact.vectors),
+        }
         for fact in reader.obstacles
     ]
     return {"engine": reader.engine, "version": reader.versions, "reads": reader.reads, "obstacles": obstacles}

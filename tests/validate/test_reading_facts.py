@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import json
+from pathlib import Path
+
 import pytest
 
 from conformance.cli.explain import checks, how_to_fix
@@ -11,17 +15,66 @@ from conformance.validate.advice import advice, known, own_advice
 from conformance.validate.context import Level
 from conformance.validate.fingerprints import Evidence, suspect
 from conformance.validate.local import Local
-from conformance.validate.readability import engines, facts, readers
+from conformance.validate.readability import Fact, adapters, engines, facts, readers
 from conformance.validate.run import validate
 from spec_ref.errors import Violation
 from spec_ref.findings import EXAMPLES, Finding, Severity, Tally
 from spec_ref.requirements import register
+
+RESULTS = Path(__file__).parents[2] / "results" / "conformance.jsonl"
 
 
 def test_facts_name_known_engines_and_have_evidence() -> None:
     assert {fact.engine for fact in facts()} <= set(engines())
     assert all(fact.evidence and fact.reason for fact in facts())
     assert {fact.outcome for fact in facts()} <= {"refuses", "fails", "wrong"}
+
+
+OURS = [fact for fact in facts() if fact.vectors]
+
+
+@functools.cache
+def answers() -> tuple[dict[str, str], dict[tuple[str, str], str]]:
+    """The versions of the engines that were run last, and the outcomes of what they were asked to read."""
+    versions, outcomes = {}, {}
+    wanted = {vector for fact in OURS for vector in fact.vectors}
+    with RESULTS.open(encoding="utf-8") as file:
+        for line in file:
+            row = json.loads(line)
+            if row["kind"] == "adapter":
+                versions[row["name"]] = row["version"]
+            elif row["kind"] == "result" and row["id"] in wanted:
+                outcomes[row["adapter"], row["id"]] = row["outcome"]
+    return versions, outcomes
+
+
+@functools.cache
+def features(table: str) -> frozenset[str]:
+    materialize([table])
+    return validate(str(PLACE / table), Level.MANIFESTS, Local()).features
+
+
+def test_engines_with_an_adapter_are_of_the_version_that_was_run() -> None:
+    versions, _ = answers()
+    known = engines()
+    assert len(adapters()) >= 7
+    for engine, adapter in adapters().items():
+        assert versions[adapter] in known[engine], engine
+
+
+@pytest.mark.parametrize("fact", OURS, ids=lambda fact: f"{fact.engine}-{fact.feature}")
+def test_a_fact_agrees_with_what_our_vectors_saw(fact: Fact) -> None:
+    _, outcomes = answers()
+    for vector in fact.vectors:
+        table = vector.removeprefix("read-").removesuffix("-current")
+        assert fact.feature in features(table)
+        assert outcomes[adapters()[fact.engine], vector] in ("failed", "unsupported", "crashed")
+
+
+def test_a_fact_that_our_vectors_can_see_names_them() -> None:
+    """A feature of a golden table is seen by all engines that are run."""
+    seen = {fact.feature for fact in OURS}
+    assert [fact for fact in facts() if fact.feature in seen and fact.engine in adapters() and not fact.vectors] == []
 
 
 @pytest.mark.parametrize(
