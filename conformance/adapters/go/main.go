@@ -57,6 +57,7 @@ var operations = map[string]func(json.RawMessage) (any, error){
 	"manifest-list.write":   asked(listWrite),
 	"table.read":            asked(tableRead),
 	"scan.plan":             asked(scanPlan),
+	"commit.replay":         asked(commitReplay),
 	"puffin.read":           asked(puffinRead),
 	"puffin.write":          asked(puffinWrite),
 	"dv.decode":             asked(dvDecode),

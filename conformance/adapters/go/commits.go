@@ -1,0 +1,474 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/apache/iceberg-go"
+	iceio "github.com/apache/iceberg-go/io"
+	"github.com/apache/iceberg-go/table"
+)
+
+// Races of commits: handles on one table of a catalog in memory, which checks what commits require and applies their
+// updates with the library's own functions. Manifests are written to a temporary folder.
+
+type replayArgs struct {
+	FormatVersion int          `json:"format_version"`
+	Base          []raceChange `json:"base"`
+	Log           []raceStep   `json:"log"`
+}
+
+type raceStep struct {
+	Writer string     `json:"writer"`
+	Do     string     `json:"do"`
+	Change raceChange `json:"change"`
+	Reply  *string    `json:"reply"`
+}
+
+type raceFile struct {
+	Name string `json:"name"`
+	Part string `json:"part"`
+	Rows int64  `json:"rows"`
+	Kind string `json:"kind"`
+	Of   string `json:"of"`
+}
+
+type raceChange struct {
+	Op        string          `json:"op"`
+	Branch    string          `json:"branch"`
+	Files     []raceFile      `json:"files"`
+	Deletes   []raceFile      `json:"deletes"`
+	Remove    []string        `json:"remove"`
+	Filter    json.RawMessage `json:"filter"`
+	Isolation string          `json:"isolation"`
+	Number    *long           `json:"data_sequence_number"`
+	Set       map[string]string
+	Add       string
+	Source    string
+	Transform string
+	Name      string
+	By        string
+	At        int
+	To        int
+	Version   int
+}
+
+// memory is a catalog of one table.
+type memory struct {
+	sync.Mutex
+	folder    string
+	metadata  table.Metadata
+	commits   int
+	snapshots []int64
+}
+
+var raced = table.Identifier{"races", "table"}
+
+func (m *memory) location() string {
+	return filepath.Join(m.folder, fmt.Sprintf("v%d.metadata.json", m.commits))
+}
+
+func (m *memory) LoadTable(context.Context, table.Identifier) (*table.Table, error) {
+	m.Lock()
+	defer m.Unlock()
+	return table.New(raced, m.metadata, m.location(), localFiles, m), nil
+}
+
+func (m *memory) CommitTable(_ context.Context, _ table.Identifier, asked []table.Requirement, updates []table.Update) (table.Metadata, string, error) {
+	m.Lock()
+	defer m.Unlock()
+	for _, requirement := range asked {
+		if err := requirement.Validate(m.metadata); err != nil {
+			return nil, "", fmt.Errorf("%w: %w", table.ErrCommitFailed, err)
+		}
+	}
+	changed, err := table.UpdateTableMetadata(m.metadata, updates, m.location())
+	if err != nil {
+		return nil, "", err
+	}
+	m.metadata = changed
+	m.commits++
+	fresh := []table.Snapshot{}
+	for _, snapshot := range changed.Snapshots() {
+		if !slices.Contains(m.snapshots, snapshot.SnapshotID) {
+			fresh = append(fresh, snapshot)
+		}
+	}
+	sort.SliceStable(fresh, func(a, b int) bool { return fresh[a].SequenceNumber < fresh[b].SequenceNumber })
+	for _, snapshot := range fresh {
+		m.snapshots = append(m.snapshots, snapshot.SnapshotID)
+	}
+	return changed, m.location(), nil
+}
+
+func created(version int, serializable bool, folder string) (*memory, error) {
+	schema := iceberg.NewSchema(0,
+		iceberg.NestedField{ID: 1, Name: "id", Type: iceberg.Int64Type{}, Required: true},
+		iceberg.NestedField{ID: 2, Name: "part", Type: iceberg.StringType{}})
+	spec := iceberg.NewPartitionSpec(iceberg.PartitionField{
+		SourceIDs: []int{2}, FieldID: 1000, Name: "part", Transform: iceberg.IdentityTransform{},
+	})
+	level := "snapshot"
+	if serializable {
+		level = "serializable"
+	}
+	properties := iceberg.Properties{
+		"format-version": strconv.Itoa(version), "commit.retry.num-retries": "4", "commit.retry.min-wait-ms": "1",
+		"commit.retry.max-wait-ms": "2", "write.delete.isolation-level": level, "write.update.isolation-level": level,
+	}
+	metadata, err := table.NewMetadata(schema, &spec, table.UnsortedSortOrder, folder, properties)
+	return &memory{folder: folder, metadata: metadata}, err
+}
+
+func commitReplay(args replayArgs) (any, error) {
+	if args.FormatVersion == 3 {
+		return nil, unsupported("files that are added to tables of v3 need row ids of the caller, which only a commit can give")
+	}
+	serializable := false
+	for _, one := range args.Base {
+		serializable = serializable || one.Isolation == "serializable"
+	}
+	for _, step := range args.Log {
+		if step.Reply != nil {
+			return nil, unsupported("answers of the catalog are not lost here")
+		}
+		serializable = serializable || step.Change.Isolation == "serializable"
+	}
+	folder, err := os.MkdirTemp("", "iceberg-conformance-races-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	catalog, err := created(args.FormatVersion, serializable, folder)
+	if err != nil {
+		return nil, err
+	}
+	first := &raceWriter{catalog: catalog}
+	for _, one := range args.Base {
+		if err := errors.Join(first.load(), first.stage(one), first.commit()); err != nil {
+			return nil, err
+		}
+	}
+	writers, outcomes := map[string]*raceWriter{}, []string{}
+	for _, step := range args.Log {
+		writer, known := writers[step.Writer]
+		if !known {
+			writer = &raceWriter{catalog: catalog}
+			writers[step.Writer] = writer
+		}
+		switch step.Do {
+		case "load":
+			err = writer.load()
+		case "stage":
+			err = writer.stage(step.Change)
+		default:
+			outcome := "committed"
+			if writer.commit() != nil { // whatever the library says: it did not commit
+				outcome = "conflict"
+			}
+			outcomes, err = append(outcomes, outcome), nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s of %s: %w", step.Do, step.Writer, err)
+		}
+	}
+	state, err := catalog.told()
+	return map[string]any{"outcomes": outcomes, "table": state}, err
+}
+
+// raceWriter is one handle on the table.
+type raceWriter struct {
+	catalog *memory
+	table   *table.Table
+	pending func() error
+}
+
+func (w *raceWriter) load() (err error) {
+	w.table, err = w.catalog.LoadTable(context.Background(), raced)
+	return err
+}
+
+func (w *raceWriter) commit() error {
+	if w.pending == nil {
+		return nil
+	}
+	if err := w.pending(); err != nil {
+		return err
+	}
+	return w.load()
+}
+
+func (w *raceWriter) stage(asked raceChange) error {
+	branch := asked.Branch
+	if branch == "" {
+		branch = table.MainBranch
+	}
+	transaction := w.table.NewTransactionOnBranch(branch)
+	ctx := context.Background()
+	w.pending = func() error { _, err := transaction.Commit(ctx); return err }
+	added, err := w.files(asked.Files)
+	if err != nil {
+		return err
+	}
+	removed, err := w.known(branch, asked.Remove)
+	if err != nil {
+		return err
+	}
+	switch asked.Op {
+	case "append", "fast-append":
+		return transaction.AddDataFiles(ctx, added, nil, table.WithoutDuplicateCheck(), table.WithoutAutoNameMapping())
+	case "overwrite":
+		if asked.Filter != nil {
+			return unsupported("files are replaced without a filter that rows are to conflict with")
+		}
+		return transaction.ReplaceDataFilesWithDataFiles(ctx, removed, added, nil, table.WithoutAutoNameMapping())
+	case "delete":
+		return transaction.ReplaceFiles(ctx, removed, nil, nil, nil, table.WithoutAutoNameMapping())
+	case "delete-where":
+		filter, err := whereOf(asked.Filter)
+		if err != nil {
+			return err
+		}
+		return transaction.Delete(ctx, filter, nil)
+	case "rewrite":
+		rewrite := transaction.NewRewrite(nil)
+		for _, file := range removed {
+			rewrite.DeleteFile(file)
+		}
+		for _, file := range added {
+			rewrite.AddDataFile(file)
+		}
+		if asked.Number != nil {
+			rewrite.DataSequenceNumber(int64(*asked.Number))
+		}
+		return rewrite.Commit(ctx)
+	case "row-delta":
+		deletes, err := w.files(asked.Deletes)
+		if err != nil {
+			return err
+		}
+		if asked.Filter != nil {
+			return unsupported("deletes are not told with a filter that rows are to conflict with")
+		}
+		if err := transaction.NewRowDelta(nil).AddRows(added...).AddDeletes(deletes...).Commit(ctx); err != nil {
+			w.pending = func() error { return err } // the version of the table has no such deletes
+		}
+		return nil
+	case "schema":
+		return transaction.UpdateSchema(true, false).AddColumn([]string{asked.Add}, iceberg.Int32Type{}, "", false, nil).Commit()
+	case "spec":
+		function, err := iceberg.ParseTransform(asked.Transform)
+		if err != nil {
+			return err
+		}
+		return transaction.UpdateSpec(true).AddField(asked.Source, function, asked.Name).Commit()
+	case "sort-order":
+		field, _ := w.table.Schema().FindFieldByName(asked.By)
+		order, err := table.NewSortOrder(1, []table.SortField{{
+			SourceIDs: []int{field.ID}, Transform: iceberg.IdentityTransform{}, Direction: table.SortASC, NullOrder: table.NullsFirst,
+		}})
+		if err != nil {
+			return err
+		}
+		return transaction.ReplaceSortOrder(order)
+	case "properties":
+		return errors.Join(removeAll(transaction, asked.Remove), transaction.SetProperties(asked.Set))
+	case "upgrade":
+		return transaction.UpgradeFormatVersion(asked.Version)
+	case "rollback":
+		return transaction.RollbackToSnapshot(w.catalog.snapshots[asked.To-1])
+	case "expire":
+		return transaction.ExpireSnapshots(table.WithOlderThan(0), table.WithRetainLast(1), table.WithPostCommit(false))
+	case "branch", "tag":
+		return w.stageRef(asked)
+	}
+	return unsupported("the library's transactions have no " + asked.Op)
+}
+
+func removeAll(transaction *table.Transaction, names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	return transaction.RemoveProperties(names)
+}
+
+// stageRef makes a branch or tag: catalogs and not transactions offer that, so nothing is asked but that it is new.
+func (w *raceWriter) stageRef(asked raceChange) error {
+	update := table.NewSetSnapshotRefUpdate(asked.Name, w.catalog.snapshots[asked.At-1], table.RefType(asked.Op), 0, 0, 0)
+	w.pending = func() error {
+		_, _, err := w.catalog.CommitTable(context.Background(), raced,
+			[]table.Requirement{table.AssertRefSnapshotID(asked.Name, nil)}, []table.Update{update})
+		return err
+	}
+	return nil
+}
+
+func whereOf(raw json.RawMessage) (iceberg.BooleanExpression, error) {
+	var filter struct {
+		Part *string `json:"part"`
+	}
+	if err := json.Unmarshal(raw, &filter); err != nil || filter.Part == nil {
+		return iceberg.AlwaysTrue{}, err
+	}
+	return iceberg.EqualTo(iceberg.Reference("part"), *filter.Part), nil
+}
+
+func (w *raceWriter) place(name string) string { return filepath.Join(w.catalog.folder, "data", name) }
+
+// files are data and delete files that nobody wrote: their names, partitions and counts are what is committed.
+func (w *raceWriter) files(asked []raceFile) ([]iceberg.DataFile, error) {
+	made := []iceberg.DataFile{}
+	for _, one := range asked {
+		content, format := iceberg.EntryContentData, iceberg.ParquetFile
+		switch one.Kind {
+		case "position":
+			content = iceberg.EntryContentPosDeletes
+		case "equality":
+			content = iceberg.EntryContentEqDeletes
+		case "vector":
+			content, format = iceberg.EntryContentPosDeletes, iceberg.PuffinFile
+		}
+		builder, err := iceberg.NewDataFileBuilder(w.table.Metadata().PartitionSpecs()[0], content, w.place(one.Name), format,
+			map[int]any{1000: one.Part}, nil, nil, one.Rows, 100*one.Rows)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case one.Kind == "":
+			builder.ValueCounts(map[int]int64{2: one.Rows}).NullValueCounts(map[int]int64{2: 0}).
+				LowerBoundValues(map[int][]byte{2: []byte(one.Part)}).UpperBoundValues(map[int][]byte{2: []byte(one.Part)})
+		case one.Kind == "equality":
+			builder.EqualityFieldIDs([]int{1})
+		case one.Of != "":
+			builder.ReferencedDataFile(w.place(one.Of))
+		}
+		if one.Kind == "vector" {
+			builder.ContentOffset(4).ContentSizeInBytes(40)
+		}
+		made = append(made, builder.Build())
+	}
+	return made, nil
+}
+
+// known are the files of the table as it was loaded that have the names.
+func (w *raceWriter) known(branch string, names []string) ([]iceberg.DataFile, error) {
+	found := []iceberg.DataFile{}
+	snapshot := w.table.SnapshotByName(branch)
+	if snapshot == nil || len(names) == 0 {
+		return found, nil
+	}
+	err := entriesOf(*snapshot, func(entry iceberg.ManifestEntry) {
+		if slices.Contains(names, path.Base(entry.DataFile().FilePath())) {
+			found = append(found, entry.DataFile())
+		}
+	})
+	return found, err
+}
+
+func entriesOf(snapshot table.Snapshot, see func(iceberg.ManifestEntry)) error {
+	manifests, err := snapshot.Manifests(iceio.LocalFS{})
+	if err != nil {
+		return err
+	}
+	for _, manifest := range manifests {
+		for entry, err := range manifest.Entries(iceio.LocalFS{}, true) {
+			if err != nil {
+				return err
+			}
+			see(entry)
+		}
+	}
+	return nil
+}
+
+func (m *memory) told() (map[string]any, error) {
+	refs, ranges := map[string]any{}, map[[2]int64]string{}
+	rowIDs := "none"
+	for name, ref := range m.metadata.Refs() {
+		snapshot := m.metadata.SnapshotByID(ref.SnapshotID)
+		files := map[string]long{}
+		err := entriesOf(*snapshot, func(entry iceberg.ManifestEntry) {
+			file := entry.DataFile()
+			files[path.Base(file.FilePath())] = long(entry.SequenceNum())
+			if snapshot.FirstRowID == nil || file.ContentType() != iceberg.EntryContentData {
+				return
+			}
+			if first := file.FirstRowID(); first == nil {
+				rowIDs = "missing"
+			} else if other, taken := ranges[[2]int64{*first, *first + file.Count()}]; taken && other != file.FilePath() {
+				rowIDs = "overlapping"
+			} else {
+				ranges[[2]int64{*first, *first + file.Count()}] = file.FilePath()
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		line := []any{}
+		for at := snapshot; at != nil; {
+			if at.Summary == nil {
+				line = append(line, nil)
+			} else {
+				line = append(line, at.Summary.Operation)
+			}
+			if at.ParentSnapshotID == nil {
+				break
+			}
+			at = m.metadata.SnapshotByID(*at.ParentSnapshotID)
+		}
+		slices.Reverse(line)
+		refs[name] = map[string]any{"type": ref.SnapshotRefType, "operations": line, "files": files}
+	}
+	schema := m.metadata.CurrentSchema()
+	spec, columns, partition, sorted := m.metadata.PartitionSpec(), []string{}, []string{}, []string{}
+	for _, field := range schema.Fields() {
+		columns = append(columns, field.Name)
+	}
+	for _, field := range spec.Fields() {
+		partition = append(partition, field.Name)
+	}
+	order := m.metadata.SortOrder()
+	for _, field := range order.Fields() {
+		name, _ := schema.FindColumnName(field.SourceID())
+		sorted = append(sorted, name)
+	}
+	properties := map[string]string{}
+	for name, value := range m.metadata.Properties() {
+		if strings.HasPrefix(name, "race.") {
+			properties[name] = value
+		}
+	}
+	if rowIDs == "none" && len(ranges) > 0 {
+		rowIDs = apart(ranges)
+	}
+	return map[string]any{
+		"format-version": m.metadata.Version(), "last-sequence-number": long(m.metadata.LastSequenceNumber()),
+		"columns": columns, "spec": partition, "sort": sorted, "properties": properties, "refs": refs,
+		"statistics": []int{}, "snapshots": len(m.metadata.Snapshots()), "row-ids": rowIDs,
+	}, nil
+}
+
+// apart is how ranges of row ids stand to each other.
+func apart(ranges map[[2]int64]string) string {
+	sorted := [][2]int64{}
+	for one := range ranges {
+		sorted = append(sorted, one)
+	}
+	slices.SortFunc(sorted, func(a, b [2]int64) int { return int(a[0] - b[0]) })
+	for place := 1; place < len(sorted); place++ {
+		if sorted[place-1][1] > sorted[place][0] {
+			return "overlapping"
+		}
+	}
+	return "disjoint"
+}
