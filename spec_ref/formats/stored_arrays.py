@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from spec_ref.arrow_types import validity
 from spec_ref.schemas.projection_columnar import ranges
-from spec_ref.schemas.types import UNKNOWN, ListType, MapType, StructType, Type
+from spec_ref.schemas.types import UNKNOWN, ListType, MapType, StructType, Type, children
 
 
 def stored_batch(struct: StructType, batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
@@ -26,15 +26,16 @@ def stored_batch(struct: StructType, batch: pa.RecordBatch, schema: pa.Schema) -
 
 def stored(type_: Type, array: Any, target: Any) -> Any:
     """An array of a type as one of the Arrow type that is written."""
-    if array.type == target:
+    if array.type == target and not has_required(type_):
         return array
     match type_:
         case StructType(fields):
             kept = [(field, place) for place, field in enumerate(fields) if field.type != UNKNOWN]
-            children = [
-                stored(field.type, array.field(place), target.field(at).type) for at, (field, place) in enumerate(kept)
-            ]
-            return pa.StructArray.from_buffers(target, len(array), [validity(array)], children=children)
+            made = []
+            for at, (field, place) in enumerate(kept):
+                child = stored(field.type, array.field(place), target.field(at).type)
+                made.append(filled(child) if field.required else child)
+            return pa.StructArray.from_buffers(target, len(array), [validity(array)], children=made)
         case ListType(_, element):
             offsets, first, count = ranges(array)
             values = stored(element, array.values.slice(first, count), target.value_type)
@@ -50,6 +51,37 @@ def stored(type_: Type, array: Any, target: Any) -> Any:
             return pa.Array.from_buffers(target, len(array), [validity(array), offsets], children=[pairs])
         case _:
             return _leaf(array, target)
+
+
+def has_required(type_: Type) -> bool:
+    """Whether a type has a required field in a struct, at any depth."""
+    own = isinstance(type_, StructType) and any(field.required for field in type_.fields)
+    return own or any(has_required(child) for _, child in children(type_))
+
+
+def filled(array: Any) -> Any:
+    """An array of a required field with some value wherever it is null, which it only is where its struct is.
+
+    Arrow's writer of Parquet refuses nulls in required fields without looking at the struct around them.
+    """
+    if array.null_count == 0:
+        return array
+    if isinstance(array, pa.ExtensionArray):
+        return pa.ExtensionArray.from_storage(array.type, filled(array.storage))
+    if pa.types.is_struct(array.type):
+        parts = [array.field(place) for place in range(array.type.num_fields)]
+        return pa.StructArray.from_buffers(array.type, len(array), [None], children=parts)
+    if pa.types.is_list(array.type):
+        offsets, first, count = ranges(array)
+        values = array.values.slice(first, count)
+        return pa.ListArray.from_buffers(array.type, len(array), [None, offsets], children=[values])
+    if pa.types.is_map(array.type):
+        offsets, first, count = ranges(array)
+        entries = pa.struct([array.type.key_field, array.type.item_field])
+        parts = [array.keys.slice(first, count), array.items.slice(first, count)]
+        pairs = pa.StructArray.from_buffers(entries, count, [None], children=parts)
+        return pa.Array.from_buffers(array.type, len(array), [None, offsets], children=[pairs])
+    return pa.Array.from_buffers(array.type, len(array), [None, *array.buffers()[1:]], offset=array.offset)
 
 
 def _leaf(array: Any, target: Any) -> Any:

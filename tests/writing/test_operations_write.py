@@ -41,7 +41,7 @@ from spec_ref.partitioning.spec import UNPARTITIONED, PartitionField, PartitionS
 from spec_ref.partitioning.transforms import Bucket, Identity
 from spec_ref.scan_planning import ScanTask, plan
 from spec_ref.schemas.evolution import AddColumn, RenameColumn
-from spec_ref.schemas.types import DOUBLE, STRING, NestedField
+from spec_ref.schemas.types import DOUBLE, STRING, UUID, ListType, NestedField, StructType
 from spec_ref.snapshots.references import RefType, SnapshotRef
 from spec_ref.sorting import NullOrder, SortDirection, SortField
 from spec_ref.versions import V1, V2, V3, FormatVersion
@@ -499,4 +499,27 @@ def test_a_commit_of_files_that_tasks_wrote_elsewhere(tmp_path: Path) -> None:
     new = [one for task in range(3) for one in write_rows(plan_, rows(task, part="ab"[task % 2]), f"{task:05d}-0")]
     table.commit(evolve(changes.append(new), summary=(("by", "tasks"),)))
     assert ids(table) == [0, 1, 2]
+    assert errors(table) == []
+
+
+@pytest.mark.parametrize("format_", ["parquet", "orc", "avro"])
+def test_a_required_field_below_a_null_is_no_null(tmp_path: Path, format_: str) -> None:
+    inner = StructType((
+        NestedField(3, "a", required=True, type=STRING),
+        NestedField(4, "b", required=True, type=UUID),
+        NestedField(5, "c", required=True, type=ListType(6, STRING)),
+        NestedField(7, "d", required=True, type=StructType((NestedField(8, "e", required=True, type=DOUBLE),))),
+    ))  # fmt: skip
+    fields = (NestedField(1, "id", required=True, type=STRING), NestedField(2, "s", required=False, type=inner))
+    table = create_table(str(tmp_path / "t"), fields, properties={"write.format.default": format_})
+    value = {"a": "x", "b": bytes(16), "c": ["y", "z"], "d": {"e": 1.5}}
+    type_ = pa.struct([("a", pa.string()), ("b", pa.binary(16)), ("c", pa.list_(pa.string())),
+                       ("d", pa.struct([("e", pa.float64())]))])  # fmt: skip
+    append(table, pa.table({"id": ["1", "2", "3"], "s": pa.array([None, value, None], type_)}))
+    found = [line[1] for line in lines(table)]
+    assert (found[0], found[2]) == (None, None)
+    assert found[1] is not None
+    assert (found[1]["a"], found[1]["c"], found[1]["d"]) == ("x", ["y", "z"], {"e": 1.5})
+    (task,) = tasks(table)
+    assert {one: task.data_file.null_value_counts[one] for one in (3, 4, 8)} == {3: 2, 4: 2, 8: 2}  # type: ignore[index]
     assert errors(table) == []
