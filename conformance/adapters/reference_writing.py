@@ -60,25 +60,26 @@ class ReferenceWriter:
         self._made: WritableTable | None = None
 
     @property
-    def _table(self) -> WritableTable:
+    def table(self) -> WritableTable:
+        """The table, which ``create`` makes."""
         assert self._made is not None, "a script begins with create"
         return self._made
 
     @property
     def _schema(self) -> Schema:
-        return self._table.metadata.current_schema
+        return self.table.metadata.current_schema
 
     def _commit(self, change: Change) -> None:
-        self._table.commit(change)
+        self.table.commit(change)
 
     def snapshot(self, ref: str) -> int | None:
-        metadata = self._table.metadata
+        metadata = self.table.metadata
         if ref == MAIN:
             return metadata.current_snapshot_id
         return metadata.refs[ref].snapshot_id if ref in metadata.refs else None
 
     def metadata(self) -> str:
-        return self._table.base.location
+        return self.table.base.location
 
     # The table
 
@@ -131,7 +132,7 @@ class ReferenceWriter:
 
     # Rows
 
-    def _rows(self, rows: list[Json], names: list[str] | None = None) -> pa.Table:
+    def rows(self, rows: list[Json], names: list[str] | None = None) -> pa.Table:
         """Rows in Arrow; what has no write default is given as null, unless the columns are named."""
         fields = {field.name: field for field in self._schema.fields}
         if names is None:
@@ -149,41 +150,49 @@ class ReferenceWriter:
         return pa.Table.from_arrays([columns[name] for name in names], schema=schema)
 
     def append(self, operation: Json) -> None:
-        append(self._table, self._rows(operation["rows"]), branch=_branch(operation))
+        append(self.table, self.rows(operation["rows"]), branch=branch_of(operation))
 
     def overwrite(self, operation: Json) -> None:
         where = predicate_from_json(operation["filter"])
-        overwrite_rows(self._table, self._rows(operation["rows"]), where, branch=_branch(operation))
+        overwrite_rows(self.table, self.rows(operation["rows"]), where, branch=branch_of(operation))
 
     def delete(self, operation: Json) -> None:
         where = predicate_from_json(operation["filter"])
-        delete(self._table, where, mode=_mode(operation), branch=_branch(operation))
+        delete(self.table, where, mode=mode_of(operation), branch=branch_of(operation))
 
     def update(self, operation: Json) -> None:
-        fields = {field.name: field for field in self._schema.fields}
-        values = {name: read_literal(fields[name].type, value) for name, value in operation["set"].items()}
         where = predicate_from_json(operation["filter"])
-        update_rows(self._table, values, where, mode=_mode(operation), branch=_branch(operation))
+        update_rows(self.table, self.assigned(operation), where, mode=mode_of(operation), branch=branch_of(operation))
+
+    def assigned(self, operation: Json) -> dict[str, Any]:
+        """The values that ``update`` sets, by column."""
+        fields = {field.name: field for field in self._schema.fields}
+        return {name: read_literal(fields[name].type, value) for name, value in operation["set"].items()}
+
+    def merged(self, operation: Json) -> pa.Table:
+        """The rows that ``merge`` merges."""
+        return self.rows(operation["rows"], same_columns(operation["rows"]))
 
     def merge(self, operation: Json) -> None:
-        source = self._rows(operation["rows"], same_columns(operation["rows"]))
-        merge_rows(self._table, source, operation["on"], mode=_mode(operation), branch=_branch(operation))
+        merge_rows(
+            self.table, self.merged(operation), operation["on"], mode=mode_of(operation), branch=branch_of(operation)
+        )
 
     def delete_equal(self, operation: Json) -> None:
         self._delete_keys(operation, list(operation["rows"][0]))
 
     def _delete_keys(self, operation: Json, names: list[str]) -> None:
-        sources = {field.sources[0] for field in self._table.metadata.default_spec.fields}
+        sources = {field.sources[0] for field in self.table.metadata.default_spec.fields}
         if not sources <= {_source(self._schema, name) for name in names}:
             raise Unsupported("equality deletes are of a partition, which the keys do not tell")
-        delete_keys(self._table, self._rows(operation["rows"], names), branch=_branch(operation))
+        delete_keys(self.table, self.rows(operation["rows"], names), branch=branch_of(operation))
 
     def upsert(self, operation: Json) -> None:
         self._delete_keys(operation, operation["on"])
         self.append(operation)
 
     def compact(self, operation: Json) -> None:
-        compact(self._table, branch=_branch(operation))
+        compact(self.table, branch=branch_of(operation))
 
     # References
 
@@ -207,12 +216,14 @@ class ReferenceWriter:
         self._commit(Expire(int(time.time() * 1000) + AGES, clean_files=True))
 
 
-def _branch(operation: Json) -> str:
+def branch_of(operation: Json) -> str:
+    """The branch that an operation writes to."""
     name: str = operation.get("branch", MAIN)
     return name
 
 
-def _mode(operation: Json) -> Mode | None:
+def mode_of(operation: Json) -> Mode | None:
+    """How an operation changes rows, if it says so."""
     return MODES[operation["mode"]] if "mode" in operation else None
 
 
@@ -234,9 +245,15 @@ def _sort_fields(schema: Schema, parts: Any) -> tuple[SortField, ...]:
     )  # fmt: skip
 
 
-def _table_write(args: Arguments) -> object:
+def write_with(writer: ReferenceWriter, script: Json, name: str) -> object:
+    """Let a writer follow a script; the answer of ``table.write``.
+
+    Raises:
+        SpecError, Invalid: an operation is refused.
+        Unsupported: the writer, or a library that writes files for it, does not do it.
+    """
     try:
-        return follow(ReferenceWriter(args["table"]), args["script"], NAME)
+        return follow(writer, script, name)
     except SpecError as error:
         if any(words in str(error) for words in PYARROW):
             raise Unsupported(str(error)) from None
@@ -247,4 +264,4 @@ def _table_write(args: Arguments) -> object:
 
 def operations() -> dict[str, Callable[[Arguments], object]]:
     """What can be asked of tables that are written, by name."""
-    return {"table.write": _table_write}
+    return {"table.write": lambda args: write_with(ReferenceWriter(args["table"]), args["script"], NAME)}

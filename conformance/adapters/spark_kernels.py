@@ -111,11 +111,7 @@ KERNELS: dict[str, Callable[[Any, Any, Question], list[Any]]] = {
 """The operations that have a columnar kernel: from type, column and arguments to exchange values."""
 
 SCALAR = {name: operation for name, operation in operations().items() if name != "table.write"}
-"""The operations that can be asked for, by their scalar definitions.
-
-A table is not written by one worker, but by executors and a driver (`conformance.writing.spark`), a job for each step:
-too long for the scripts of ``table.write``.
-"""
+"""The operations that a worker can be asked for, by their scalar definitions; a table is not written by one worker."""
 
 TASK = "scan-task"
 """The question for the rows of one scan task; no request asks it."""

@@ -1,7 +1,8 @@
 """The adapter of the reference inside PySpark: its columnar kernels answer in Spark's Python workers (`spark_kernels`).
 
 A Spark job takes its time whatever it does, so the questions that are waiting are asked in one job. To read a table,
-its scan is planned here, and the workers do its tasks, as those of `conformance.pipeline.spark` do.
+its scan is planned here, and the workers do its tasks, as those of `conformance.pipeline.spark` do. A table is written
+by this process as the driver, whose executors write the files (`conformance.writing.spark`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 from pyspark import __version__ as spark_version
 from pyspark.sql import SparkSession
 
+from conformance.adapters import spark_writing
 from conformance.adapters.reference import REFUSALS
 from conformance.adapters.serve import Invalid, describe, encode_answer, internal, perform, take_standard_output
 from conformance.adapters.spark_kernels import ANSWERS, SCALAR, TASK, answer_batches, packed
@@ -71,20 +73,21 @@ def ask(spark: SparkSession, requests: list[Request]) -> list[dict[str, Any]]:
     answers: list[dict[str, Any]] = []
     questions: list[Request] = []
     waiting: list[range] = []
+    here = {"table.read": tasks_of, **spark_writing.operations(spark)}
     for request in requests:
         first = len(questions)
-        planned = perform({"table.read": tasks_of}, request["op"], request["args"], REFUSALS)
-        if request["op"] != "table.read":
+        planned = perform(here, request["op"], request["args"], REFUSALS)
+        if request["op"] not in here:
             questions.append(request)
-        elif "ok" in planned:
+        elif request["op"] == "table.read" and "ok" in planned:
             questions += planned["ok"]
         answers.append(planned)
         waiting.append(range(first, len(questions)))
     found = _ask_together(spark, questions) if questions else []
     for place, (request, own) in enumerate(zip(requests, waiting, strict=True)):
-        if request["op"] != "table.read":
+        if request["op"] not in here:
             answers[place] = found[own[0]]
-        elif "ok" in answers[place]:
+        elif request["op"] == "table.read" and "ok" in answers[place]:
             answers[place] = joined([found[number] for number in own])
     return answers
 
@@ -126,6 +129,7 @@ def main() -> None:
     """Serve the reference inside Spark on standard input and output."""
     answers = take_standard_output()
     spark = start_spark()
+    told = {**SCALAR, **spark_writing.operations(spark)}
     implementation = {"implementation": "spark-reference", "version": spark_version, "format_versions": [1, 2, 3]}
     try:
         for requests in waiting_requests():
@@ -137,7 +141,7 @@ def main() -> None:
             for request in requests:
                 if request["op"] == "stop":
                     return
-                answer = {"ok": describe(implementation, SCALAR)} if request["op"] == "start" else next(found)
+                answer = {"ok": describe(implementation, told)} if request["op"] == "start" else next(found)
                 answers.write(encode_answer({"seq": request["seq"], **answer}))
             answers.flush()
     finally:

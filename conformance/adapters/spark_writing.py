@@ -1,0 +1,85 @@
+"""Scripts by the reference inside Spark: `conformance.writing.spark`, whose executors write the files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from conformance.adapters.reference_writing import ReferenceWriter, branch_of, mode_of, write_with
+from conformance.adapters.serve import Unsupported
+from conformance.pipeline.spark_types import spark_batch, spark_schema
+from conformance.writing import spark as on_spark
+from spec_ref.expressions.expression_json import predicate_from_json
+
+Json = Any
+NAME = "the reference in Spark"
+
+
+class SparkWriter(ReferenceWriter):
+    """A table whose rows are written by executors."""
+
+    def __init__(self, location: str, spark: SparkSession) -> None:
+        super().__init__(location)
+        self._spark = spark
+
+    def _frame(self, rows: list[Json]) -> DataFrame:
+        return frame_of(self._spark, self.rows(rows))
+
+    def append(self, operation: Json) -> None:
+        on_spark.append(self.table, self._frame(operation["rows"]), branch=branch_of(operation))
+
+    def overwrite(self, operation: Json) -> None:
+        where = predicate_from_json(operation["filter"])
+        on_spark.overwrite(self.table, self._frame(operation["rows"]), where, branch=branch_of(operation))
+
+    def delete(self, operation: Json) -> None:
+        where = predicate_from_json(operation["filter"])
+        on_spark.delete(self._spark, self.table, where, mode=mode_of(operation), branch=branch_of(operation))
+
+    def update(self, operation: Json) -> None:
+        where = predicate_from_json(operation["filter"])
+        values = self.assigned(operation)
+        on_spark.update(self._spark, self.table, values, where, mode=mode_of(operation), branch=branch_of(operation))
+
+    def merge(self, operation: Json) -> None:
+        source = self.merged(operation)
+        on_spark.merge(
+            self._spark, self.table, source, operation["on"], mode=mode_of(operation), branch=branch_of(operation)
+        )
+
+    def compact(self, operation: Json) -> None:
+        on_spark.compact(self._spark, self.table, branch=branch_of(operation))
+
+
+def frame_of(spark: SparkSession, rows: pa.Table) -> DataFrame:
+    """Rows as a DataFrame, in the types that Spark has for those of a table.
+
+    Raises:
+        Unsupported: Spark has no type for a column.
+    """
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, rows.schema) as stream:
+        stream.write_table(rows)
+    try:
+        schema = from_arrow_schema(spark_schema(rows.schema), prefer_timestamp_ntz=True)
+    except Exception as error:
+        raise Unsupported(f"Spark has no type for a column: {error}") from None
+    if any(field.dataType.typeName() == "void" for field in schema):
+        raise Unsupported("Spark does not give Python columns without a type")
+
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for sent in batch.column("rows"):
+                yield from map(spark_batch, pa.ipc.open_stream(sent.as_py()))
+
+    sent = spark.createDataFrame([(sink.getvalue().to_pybytes(),)], "rows binary")
+    return sent.coalesce(1).mapInArrow(read, schema)
+
+
+def operations(spark: SparkSession) -> dict[str, Callable[[dict[str, Any]], object]]:
+    """What the driver is asked for, by name."""
+    return {"table.write": lambda args: write_with(SparkWriter(args["table"], spark), args["script"], NAME)}
