@@ -47,7 +47,7 @@ TIMES: list[list[str | None]] = [
 ENTRIES: tuple[Entry, ...] = (
     Entry("empty", "a table that has no snapshot", ("no snapshot",), (create(id="long!", p="string"),), ALL),
     Entry(
-        "appends", "two appends", (), (create(id="long!", p="string"), FIVE, MORE), ALL, EVERY, history=True, quick=True
+        "appends", "two appends", (), (create(id="long!", p="string"), FIVE, MORE), ALL, EVERY, quick=True
     ),
     Entry(
         "types", "every primitive type of all versions", ("type decimal", "type time", "type uuid", "type fixed",
@@ -190,19 +190,19 @@ ENTRIES: tuple[Entry, ...] = (
     ),
     Entry(
         "delete-rewritten", "rows deleted by writing files anew", (),
-        (create("identity(p)", id="long!", p="string"), FIVE, MORE, delete(LESS_THAN_3, COPY)), ALL, history=True,
+        (create("identity(p)", id="long!", p="string"), FIVE, MORE, delete(LESS_THAN_3, COPY)), ALL,
     ),
     Entry(
         "position-deletes", "rows deleted by position", ("position deletes",),
         (create("identity(p)", id="long!", p="string"), FIVE, MORE, delete(LESS_THAN_3, MERGE),
          delete({"type": "is-null", "term": "p"}, MERGE)),
-        (2,), EVERY, history=True, quick=True,
+        (2,), EVERY, quick=True,
     ),
     Entry(
         "deletion-vectors", "rows deleted by deletion vectors, twice in one file", ("deletion vectors", "row lineage"),
         (create("identity(p)", id="long!", p="string"), FIVE, MORE, delete(eq("id", 1), MERGE),
          delete(eq("id", 3), MERGE), delete(eq("id", 2), MERGE)),
-        NEWEST, EVERY, history=True, quick=True,
+        NEWEST, EVERY, quick=True,
     ),
     Entry(
         "equality-deletes", "rows deleted by equality, null among the values, and rows that come after",
@@ -211,7 +211,7 @@ ENTRIES: tuple[Entry, ...] = (
          {"op": "delete-equal", "rows": rows("p", ["a"], [None])},
          append("id p", ["6", "a"], ["7", None]),
          {"op": "delete-equal", "rows": rows("id p", ["3", "b"], ["5", "x"])}),
-        NEWER, EVERY, history=True, quick=True,
+        NEWER, EVERY, quick=True,
     ),
     Entry(
         "equality-deletes-partitioned", "rows of all partitions deleted by equality",
@@ -238,40 +238,40 @@ ENTRIES: tuple[Entry, ...] = (
         ("equality deletes",),
         (create(id="long!", p="string"), FIVE, delete(eq("id", 1), MERGE),
          {"op": "delete-equal", "rows": rows("id", ["3"])}, MORE, delete(eq("id", 6), MERGE)),
-        NEWER, history=True,
+        NEWER,
     ),
     Entry(
         "update", "rows that are changed, in files written anew and by position", ("row lineage",),
         (create(id="long!", p="string"), FIVE,
          {"op": "update", "filter": LESS_THAN_3, "set": {"p": "changed"}, "mode": COPY},
          {"op": "update", "filter": eq("p", "b"), "set": {"p": None}, "mode": MERGE}),
-        NEWEST, history=True,
+        NEWEST,
     ),
     Entry(
         "merge", "rows that are merged: some are changed, others are new", (),
         (create(id="long!", p="string"), FIVE,
          {"op": "merge", "on": ["id"], "rows": rows("id p", ["2", "changed"], ["9", "new"]), "mode": COPY},
          {"op": "merge", "on": ["id"], "rows": rows("id p", ["9", None], ["10", "new"]), "mode": MERGE}),
-        NEWER, history=True,
+        NEWER,
     ),
     Entry(
         "upsert", "rows that replace those with their key, as streams write them", ("equality deletes",),
         (create(id="long!", p="string"), FIVE,
          {"op": "upsert", "on": ["id"], "rows": rows("id p", ["2", "changed"], ["9", "new"])},
          {"op": "upsert", "on": ["id"], "rows": rows("id p", ["9", "again"])}),
-        NEWER, history=True,
+        NEWER,
     ),
     Entry(
         "overwrite", "rows that are overwritten", ("overwrites",),
         (create("identity(p)", id="long!", p="string"), FIVE,
          {"op": "overwrite", "filter": eq("p", "a"), "rows": rows("id p", ["1", "a"], ["20", "a"])}),
-        ALL, history=True, quick=True,
+        ALL, quick=True,
     ),
     Entry(
         "compaction", "files with deletes that are rewritten, and manifests too", ("rewritten files",),
         (create("identity(p)", id="long!", p="string"), FIVE, MORE, delete(LESS_THAN_3, MERGE), {"op": "compact"},
          {"op": "rewrite-manifests"}, append("id p", ["9", "b"])),
-        NEWER, history=True,
+        NEWER,
     ),
     Entry(
         "sorted", "a sort order", ("sort order",),

@@ -30,7 +30,7 @@ class Entry:
     """Whether the snapshots of all operations are read, and not the heads of references alone."""
 
     quick: bool = False
-    """Whether it belongs to the few that are run where little time is."""
+    """Whether all its formats belong to the scripts that are run where little time is; of the others Parquet does."""
 
 
 def columns(**types: Json) -> Json:

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
@@ -32,11 +32,11 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
-from attrs import evolve, field, frozen
+from attrs import evolve, frozen
 
 from conformance.expectations import shipped
 from conformance.failures import UsageError
-from conformance.matrix.cells import GOLDEN, Cell, MadeTable, Matrix, Participant
+from conformance.matrix.cells import GOLDEN, Matrix, Participant
 from conformance.protocol import place, shorten
 
 FILE = "matrix.toml"
@@ -57,7 +57,7 @@ class Known:
     producers: tuple[str, ...] = ("*",)
     says: str = ""
     evidence: str = ""
-    number: int = field(default=0, eq=False)
+    number: int = 0
 
     def is_of(self, who: Participant) -> bool:
         """Whether it speaks of an adapter, at its version."""
@@ -129,22 +129,50 @@ def _schema() -> jsonschema_rs.Validator:
 def apply_known(matrix: Matrix, known: Iterable[Known]) -> None:
     """Mark what is known in a matrix, and note what was said and is not so.
 
+    An entry that speaks of several cells has to be right about each that could be read, and about one at least.
+
     Raises:
         UsageError: two entries speak of one cell.
     """
     entries = tuple(known)
     who = {one.name: one for one in matrix.participants}
-    unmet: list[str] = []
+    seen: dict[Known, list[str]] = {}
     for place_, cell in enumerate(matrix.cells):
         if not cell.producer.startswith(GOLDEN):
             entry = _entry(entries, "cell", who[cell.consumer], cell.producer, cell.table)
             if entry is not None:
-                matrix.cells[place_] = _marked(cell, entry, unmet)
+                told = f"{cell.consumer} and {cell.table} of {cell.producer}"
+                if _happened(entry, told, cell.state.value, cell.reason, seen):
+                    matrix.cells[place_] = evolve(cell, known=entry.reason)
     for table in matrix.tables:
         entry = _entry(entries, "table", who[table.producer], "", table.name) if table.producer in who else None
         if entry is not None:
-            _mark_table(matrix, table, entry, unmet)
-    matrix.unmet += unmet
+            told = f"{table.producer} and {table.name}"
+            if _happened(entry, told, table.writing.value, "; ".join(table.findings) or table.reason, seen):
+                matrix.known_tables[table.producer, table.name] = entry.reason
+    for entry, states in seen.items():
+        if all(state == CANNOT for state in states):
+            states.append(
+                f"/{entry.role}/{entry.number}: {', '.join(entry.tables)}, {entry.state}: it cannot be seen now"
+            )
+        matrix.unmet += [state for state in states if state not in (CANNOT, HAPPENED)]
+
+
+CANNOT, HAPPENED = "cannot", "happened"
+
+
+def _happened(entry: Known, told: str, state: str, reason: str, seen: dict[Known, list[str]]) -> bool:
+    """Whether what was seen is what an entry says; noted either way."""
+    if entry.happened(state, reason):
+        note = HAPPENED
+    elif state == CANNOT:
+        note = CANNOT
+    else:
+        note = (
+            f"/{entry.role}/{entry.number}: {told}, {entry.state}: it is {state} now{f': {reason}' if reason else ''}"
+        )
+    seen.setdefault(entry, []).append(note)
+    return note == HAPPENED
 
 
 def _entry(entries: tuple[Known, ...], role: str, who: Participant, producer: str, table: str) -> Known | None:
@@ -158,38 +186,3 @@ def _entry(entries: tuple[Known, ...], role: str, who: Participant, producer: st
         numbers = " and ".join(f"/{role}/{one.number}" for one in found)
         raise UsageError(f"{FILE}: {numbers} both speak of {who} and {table}")
     return found[0] if found else None
-
-
-def _marked(cell: Cell, entry: Known, unmet: list[str]) -> Cell:
-    if entry.happened(cell.state.value, cell.reason):
-        return evolve(cell, known=entry.reason)
-    now = cell.reason if cell.state.is_bad else f"it is {cell.state.value} now"
-    unmet.append(f"/cell/{entry.number}: {cell.consumer} and {cell.table} of {cell.producer}, {entry.state}: {now}")
-    return cell
-
-
-def _mark_table(matrix: Matrix, table: MadeTable, entry: Known, unmet: list[str]) -> None:
-    if entry.happened(table.writing.value, _told(table)):
-        matrix.known_tables[table.producer, table.name] = entry.reason
-    else:
-        said = f"{table.writing.value} {_told(table)}".rstrip()
-        unmet.append(f"/table/{entry.number}: {table.producer} and {table.name}, {entry.state}: it is {said} now")
-
-
-def _told(table: MadeTable) -> str:
-    return "; ".join(table.findings) or table.reason
-
-
-def unused(known: Iterable[Known], matrix: Matrix) -> Iterator[Known]:
-    """The entries that speak of nothing that ran."""
-    who = {one.name: one for one in matrix.participants}
-    for one in known:
-        cells = any(one.role == "cell" and one.is_of(who[c.consumer]) and one.names(c.producer, c.table)
-                    for c in matrix.cells)  # fmt: skip
-        tables = any(
-            one.role == "table" and t.producer in who and one.is_of(who[t.producer])
-            and any(fnmatchcase(t.name, pattern) for pattern in one.tables)
-            for t in matrix.tables
-        )  # fmt: skip
-        if not cells and not tables:
-            yield one

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -133,7 +134,7 @@ def _write(session: _Session, plan: Plan, tell: Tell) -> tuple[list[MadeTable], 
     name, done = session.participant.name, iter(range(1, len(plan.scripts) + 1))
     tables = list(
         write_tables(
-            name, session.adapter, session.started, plan.scripts, plan.folder / name.replace("/", "_"),
+            name, session.adapter, session.started, plan.scripts, plan.folder / folder_name(name),
             lambda: tell(f"{name} writes", next(done), len(plan.scripts)),
         )
     )  # fmt: skip
@@ -154,6 +155,11 @@ class _Reading:
     def is_current(self) -> bool:
         """Whether it is of the table as it is."""
         return not self.vector.args.keys() & set(TIMES)
+
+
+def folder_name(name: str) -> str:
+    """The folder of a producer: a name that no engine takes for more than a name, not even in a URL or a catalog."""
+    return re.sub("[^a-z0-9]+", "-", name.lower())
 
 
 def _read(session: _Session, tables: Sequence[MadeTable], plan: Plan, tell: Tell) -> tuple[list[Cell], float]:

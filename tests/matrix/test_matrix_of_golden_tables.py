@@ -16,6 +16,7 @@ from conformance.adapters.serve import Invalid, Unsupported
 from conformance.cli import main
 from conformance.failures import ExitStatus, NotExamined, UsageError
 from conformance.matrix import results
+from conformance.matrix.catalogue import variants
 from conformance.matrix.cells import Cell, Matrix, State
 from conformance.matrix.golden import golden_tables
 from conformance.matrix.known import Known, apply_known, load_known
@@ -187,6 +188,22 @@ def test_a_deviation_that_is_over_is_told() -> None:
     matrix = _matrix(right)
     apply_known(matrix, [_known()])
     assert matrix.unmet == ["/cell/0: duckdb and appends-v2-parquet of pyiceberg, wrong: it is right now"]
+
+
+def test_cells_that_cannot_be_read_count_only_where_all_are_such() -> None:
+    cannot = Cell("pyiceberg", "duckdb", "appends-v3-parquet", State.CANNOT)
+    matrix = _matrix(CELL, cannot)
+    apply_known(matrix, [_known()])
+    assert (matrix.new_cells, matrix.unmet) == ([], [])
+    matrix = _matrix(cannot)
+    apply_known(matrix, [_known()])
+    assert matrix.unmet == ["/cell/0: appends-*, wrong: it cannot be seen now"]
+
+
+def test_the_shipped_deviations_name_scripts_that_there_are() -> None:
+    known = load_known(None, {one.name for one in variants()})
+    assert {one.role for one in known} == {"cell", "table"}
+    assert all(one.reason.endswith(".") and one.evidence for one in known)
 
 
 def test_two_entries_about_one_cell_are_refused() -> None:
