@@ -26,6 +26,8 @@ Json = Any
 Arguments = dict[str, Any]
 
 NAME = "Iceberg-Java"
+ADDING = frozenset({"create", "append", "sort", "properties"})
+NEWEST = 3
 NOT_THERE = re.compile(
     r"Cannot delete file where some, but not all, rows match filter|UnsupportedOperationException|not supported"
     r"|\[UNSUPPORTED_|Unsupported",
@@ -37,11 +39,15 @@ NOT_THERE = re.compile(
 class JavaWriter:
     """A table that a script writes; see `follow`."""
 
-    def __init__(self, jvm: JVM, spark: Spark, tables: Tables, generics: Generics, location: str) -> None:
+    def __init__(self, jvm: JVM, spark: Spark, tables: Tables, generics: Generics, args: Arguments) -> None:
         self._jvm, self._spark, self._tables, self._generics = jvm, spark, tables, generics
         self._iceberg = jvm.root.org.apache.iceberg
-        self._appended = False
-        folder, self._name = os.path.split(location)
+        # Statements take long, so rows that are only there to be changed go through the other writer, which knows no
+        # write defaults; not in version 3, where they are those whose ids have to be kept.
+        kinds = {operation["op"] for operation in script["operations"]}
+        self._by_statements = kinds <= ADDING or script["operations"][0]["format_version"] == NEWEST
+        script = args["script"]
+        folder, self._name = os.path.split(args["table"])
         warehouse, self._namespace = os.path.split(folder)
         os.makedirs(folder, exist_ok=True)
         self._sql_catalog = spark.catalog(warehouse)
@@ -161,9 +167,8 @@ class JavaWriter:
     def append(self, operation: Json) -> None:
         fields, rows = self._fields(self._table), operation["rows"]
         defaults = {field["name"] for field in fields if field.get("write-default") is not None}
-        # Statements take long: what comes later in a script goes through the other writer, unless that has no defaults.
-        later, self._appended = self._appended and bool(rows), True
-        if not self._in_sql(fields) or (later and all(defaults <= row.keys() for row in rows)):
+        by_api = bool(rows) and not self._by_statements and all(defaults <= row.keys() for row in rows)
+        if by_api or not self._in_sql(fields):
             self._append_generic(fields, operation)
             return
         if not rows:
@@ -318,6 +323,6 @@ def operations(jvm: JVM, spark: Spark, tables: Tables) -> dict[str, Callable[[Ar
     def write(args: Arguments) -> object:
         if not generics:
             generics.append(Generics(jvm))
-        return follow(JavaWriter(jvm, spark, tables, generics[0], args["table"]), args["script"], NAME)
+        return follow(JavaWriter(jvm, spark, tables, generics[0], args), args["script"], NAME)
 
     return {"table.write": write}
