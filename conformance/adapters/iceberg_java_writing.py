@@ -42,11 +42,11 @@ class JavaWriter:
     def __init__(self, jvm: JVM, spark: Spark, tables: Tables, generics: Generics, args: Arguments) -> None:
         self._jvm, self._spark, self._tables, self._generics = jvm, spark, tables, generics
         self._iceberg = jvm.root.org.apache.iceberg
+        script = args["script"]
         # Statements take long, so rows that are only there to be changed go through the other writer, which knows no
         # write defaults; not in version 3, where they are those whose ids have to be kept.
         kinds = {operation["op"] for operation in script["operations"]}
         self._by_statements = kinds <= ADDING or script["operations"][0]["format_version"] == NEWEST
-        script = args["script"]
         folder, self._name = os.path.split(args["table"])
         warehouse, self._namespace = os.path.split(folder)
         os.makedirs(folder, exist_ok=True)
