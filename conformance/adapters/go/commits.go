@@ -63,8 +63,8 @@ type raceChange struct {
 	Version   int
 }
 
-// memory is a catalog of one table.
-type memory struct {
+// memoryCatalog is a catalog of one table.
+type memoryCatalog struct {
 	sync.Mutex
 	folder    string
 	metadata  table.Metadata
@@ -74,17 +74,17 @@ type memory struct {
 
 var raced = table.Identifier{"races", "table"}
 
-func (m *memory) location() string {
+func (m *memoryCatalog) location() string {
 	return filepath.Join(m.folder, fmt.Sprintf("v%d.metadata.json", m.commits))
 }
 
-func (m *memory) LoadTable(context.Context, table.Identifier) (*table.Table, error) {
+func (m *memoryCatalog) LoadTable(context.Context, table.Identifier) (*table.Table, error) {
 	m.Lock()
 	defer m.Unlock()
 	return table.New(raced, m.metadata, m.location(), localFiles, m), nil
 }
 
-func (m *memory) CommitTable(_ context.Context, _ table.Identifier, asked []table.Requirement, updates []table.Update) (table.Metadata, string, error) {
+func (m *memoryCatalog) CommitTable(_ context.Context, _ table.Identifier, asked []table.Requirement, updates []table.Update) (table.Metadata, string, error) {
 	m.Lock()
 	defer m.Unlock()
 	for _, requirement := range asked {
@@ -111,7 +111,7 @@ func (m *memory) CommitTable(_ context.Context, _ table.Identifier, asked []tabl
 	return changed, m.location(), nil
 }
 
-func created(version int, serializable bool, folder string) (*memory, error) {
+func created(version int, serializable bool, folder string) (*memoryCatalog, error) {
 	schema := iceberg.NewSchema(0,
 		iceberg.NestedField{ID: 1, Name: "id", Type: iceberg.Int64Type{}, Required: true},
 		iceberg.NestedField{ID: 2, Name: "part", Type: iceberg.StringType{}})
@@ -127,7 +127,7 @@ func created(version int, serializable bool, folder string) (*memory, error) {
 		"commit.retry.max-wait-ms": "2", "write.delete.isolation-level": level, "write.update.isolation-level": level,
 	}
 	metadata, err := table.NewMetadata(schema, &spec, table.UnsortedSortOrder, folder, properties)
-	return &memory{folder: folder, metadata: metadata}, err
+	return &memoryCatalog{folder: folder, metadata: metadata}, err
 }
 
 func commitReplay(args replayArgs) (any, error) {
@@ -188,7 +188,7 @@ func commitReplay(args replayArgs) (any, error) {
 
 // raceWriter is one handle on the table.
 type raceWriter struct {
-	catalog *memory
+	catalog *memoryCatalog
 	table   *table.Table
 	pending func() error
 }
@@ -391,7 +391,7 @@ func entriesOf(snapshot table.Snapshot, see func(iceberg.ManifestEntry)) error {
 	return nil
 }
 
-func (m *memory) told() (map[string]any, error) {
+func (m *memoryCatalog) told() (map[string]any, error) {
 	refs, ranges := map[string]any{}, map[[2]int64]string{}
 	rowIDs := "none"
 	for name, ref := range m.metadata.Refs() {

@@ -58,6 +58,7 @@ var operations = map[string]func(json.RawMessage) (any, error){
 	"table.read":            asked(tableRead),
 	"scan.plan":             asked(scanPlan),
 	"commit.replay":         asked(commitReplay),
+	"table.write":           asked(tableWrite),
 	"puffin.read":           asked(puffinRead),
 	"puffin.write":          asked(puffinWrite),
 	"dv.decode":             asked(dvDecode),

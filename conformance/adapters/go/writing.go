@@ -1,0 +1,424 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/decimal128"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/iceberg-go"
+	"github.com/apache/iceberg-go/table"
+)
+
+// Tables that are written by a script: one transaction for each operation, on a catalog that keeps every metadata file.
+
+type writeArgs struct {
+	Table  string `json:"table"`
+	Script struct {
+		Operations []json.RawMessage `json:"operations"`
+	} `json:"script"`
+}
+
+type scripted struct {
+	Op            string            `json:"op"`
+	Branch        string            `json:"branch"`
+	FormatVersion int               `json:"format_version"`
+	Schema        *iceberg.Schema   `json:"schema"`
+	Partition     []scriptedField   `json:"partition"`
+	Sort          []scriptedField   `json:"sort"`
+	Fields        []scriptedField   `json:"fields"`
+	Properties    map[string]string `json:"properties"`
+	Set           json.RawMessage   `json:"set"`
+	Remove        []string          `json:"remove"`
+	Rows          []row             `json:"rows"`
+	Filter        json.RawMessage   `json:"filter"`
+	Mode          string            `json:"mode"`
+	Changes       []json.RawMessage `json:"changes"`
+	Name          string            `json:"name"`
+	At            *int              `json:"at"`
+	To            json.RawMessage   `json:"to"`
+}
+
+type scriptedField struct {
+	Source    string `json:"source"`
+	Transform string `json:"transform"`
+	Name      string `json:"name"`
+	Direction string `json:"direction"`
+	NullOrder string `json:"null_order"`
+}
+
+type row = map[string]json.RawMessage
+
+func tableWrite(args writeArgs) (any, error) {
+	writer := &scriptWriter{folder: args.Table}
+	for place, raw := range args.Script.Operations {
+		var asked scripted
+		if err := json.Unmarshal(raw, &asked); err != nil {
+			return nil, err
+		}
+		if err := writer.perform(asked); err != nil {
+			return nil, fmt.Errorf("operation %d, %s: %w", place, asked.Op, err)
+		}
+		if err := writer.note(branchOf(asked)); err != nil {
+			return nil, err
+		}
+	}
+	return map[string]any{"metadata": writer.catalog.location(), "snapshots": writer.snapshots}, nil
+}
+
+type scriptWriter struct {
+	folder    string
+	catalog   *memoryCatalog
+	snapshots []*long
+}
+
+// note keeps the metadata file of an operation, and the snapshot that its branch has now.
+func (w *scriptWriter) note(branch string) error {
+	var now *long
+	if snapshot := w.catalog.metadata.SnapshotByName(branch); snapshot != nil {
+		now = pointer(&snapshot.SnapshotID, toLong)
+	}
+	w.snapshots = append(w.snapshots, now)
+	text, err := json.Marshal(w.catalog.metadata)
+	if err != nil {
+		return err
+	}
+	place := w.catalog.location()
+	if err := os.MkdirAll(filepath.Dir(place), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(place, text, 0o644)
+}
+
+func (w *scriptWriter) perform(asked scripted) error {
+	if asked.Op == "create" {
+		return w.create(asked)
+	}
+	ctx := context.Background()
+	if asked.Op == "delete" && asked.Mode != "" { // a property of the table, which the script does not set
+		update := table.NewSetPropertiesUpdate(iceberg.Properties{table.WriteDeleteModeKey: asked.Mode})
+		if _, _, err := w.catalog.CommitTable(ctx, raced, nil, []table.Update{update}); err != nil {
+			return err
+		}
+	}
+	if asked.Op == "alter-schema" && len(asked.Changes) > 1 { // a transaction takes one change of the schema
+		for _, one := range asked.Changes {
+			if err := w.perform(scripted{Op: asked.Op, Changes: []json.RawMessage{one}}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	loaded, err := w.catalog.LoadTable(ctx, raced)
+	if err != nil {
+		return err
+	}
+	transaction := loaded.NewTransactionOnBranch(branchOf(asked))
+	if err := w.stage(ctx, loaded, transaction, asked); err != nil {
+		return err
+	}
+	_, err = transaction.Commit(ctx)
+	return err
+}
+
+func (w *scriptWriter) stage(ctx context.Context, loaded *table.Table, transaction *table.Transaction, asked scripted) error {
+	switch asked.Op {
+	case "append":
+		if format := loaded.Properties().Get("write.format.default", "parquet"); format != "parquet" {
+			return unsupported("the library writes no " + format)
+		}
+		rows, err := recordsOf(loaded.Schema(), asked.Rows)
+		if err != nil {
+			return err
+		}
+		return transaction.Append(ctx, rows, nil)
+	case "overwrite", "delete":
+		filter, err := predicateOf(asked.Filter, loaded.Schema())
+		if err != nil {
+			return err
+		}
+		if asked.Op == "overwrite" {
+			rows, err := recordsOf(loaded.Schema(), asked.Rows)
+			if err != nil {
+				return err
+			}
+			return transaction.Overwrite(ctx, rows, nil, table.WithOverwriteFilter(filter))
+		}
+		return transaction.Delete(ctx, filter, nil)
+	case "alter-schema":
+		for _, raw := range asked.Changes {
+			var one change
+			if err := json.Unmarshal(raw, &one); err != nil {
+				return err
+			}
+			if one.Op == "optional" {
+				column := table.ColumnUpdate{Required: iceberg.Optional[bool]{Val: false, Valid: true}}
+				if err := transaction.UpdateSchema(true, false).UpdateColumn([]string{one.Name}, column).Commit(); err != nil {
+					return err
+				}
+				continue
+			}
+			update, err := schemaChange(transaction, one)
+			if err != nil {
+				return err
+			}
+			if err := update.Commit(); err != nil {
+				return err
+			}
+		}
+		return nil
+	case "alter-spec":
+		update := transaction.UpdateSpec(true)
+		for _, raw := range asked.Changes {
+			var one struct{ Op, Source, Transform, Name, To string }
+			if err := json.Unmarshal(raw, &one); err != nil {
+				return err
+			}
+			switch one.Op {
+			case "add":
+				function, err := iceberg.ParseTransform(one.Transform)
+				if err != nil {
+					return err
+				}
+				update = update.AddField(one.Source, function, one.Name)
+			case "remove":
+				update = update.RemoveField(one.Name)
+			default:
+				update = update.RenameField(one.Name, one.To)
+			}
+		}
+		return update.Commit()
+	case "sort":
+		order, err := orderOf(loaded.Schema(), asked.Fields)
+		if err != nil {
+			return err
+		}
+		return transaction.ReplaceSortOrder(order)
+	case "upgrade":
+		return transaction.UpgradeFormatVersion(asked.FormatVersion)
+	case "properties":
+		set := iceberg.Properties{}
+		if asked.Set != nil {
+			if err := json.Unmarshal(asked.Set, &set); err != nil {
+				return err
+			}
+		}
+		if err := removeAll(transaction, asked.Remove); err != nil {
+			return err
+		}
+		return transaction.SetProperties(set)
+	case "rollback":
+		var to int
+		if err := json.Unmarshal(asked.To, &to); err != nil || w.snapshots[to] == nil {
+			return unsupported("there is no snapshot to go back to")
+		}
+		return transaction.RollbackToSnapshot(int64(*w.snapshots[to]))
+	case "expire":
+		return transaction.ExpireSnapshots(table.WithOlderThan(0), table.WithRetainLast(1), table.WithPostCommit(false))
+	case "branch", "tag":
+		at := w.catalog.metadata.CurrentSnapshot()
+		if at == nil || asked.At != nil && w.snapshots[*asked.At] == nil {
+			return unsupported("references are to snapshots")
+		}
+		id := at.SnapshotID
+		if asked.At != nil {
+			id = int64(*w.snapshots[*asked.At])
+		}
+		update := table.NewSetSnapshotRefUpdate(asked.Name, id, table.RefType(asked.Op), 0, 0, 0)
+		_, _, err := w.catalog.CommitTable(ctx, raced, nil, []table.Update{update})
+		return err
+	}
+	return unsupported("the library has no " + asked.Op)
+}
+
+func branchOf(asked scripted) string {
+	if asked.Branch == "" {
+		return table.MainBranch
+	}
+	return asked.Branch
+}
+
+func (w *scriptWriter) create(asked scripted) error {
+	options := []iceberg.PartitionOption{}
+	for _, field := range asked.Partition {
+		function, err := iceberg.ParseTransform(field.Transform)
+		if err != nil {
+			return err
+		}
+		options = append(options, iceberg.AddPartitionFieldByName(field.Source, field.Name, function, asked.Schema, nil))
+	}
+	spec, err := iceberg.NewPartitionSpecOpts(options...)
+	if err != nil {
+		return err
+	}
+	order, err := orderOf(asked.Schema, asked.Sort)
+	if err != nil {
+		return err
+	}
+	properties := iceberg.Properties{"format-version": strconv.Itoa(asked.FormatVersion)}
+	for name, value := range asked.Properties {
+		properties[name] = value
+	}
+	metadata, err := table.NewMetadata(asked.Schema, &spec, order, w.folder, properties)
+	w.catalog = &memoryCatalog{folder: filepath.Join(w.folder, "metadata"), metadata: metadata}
+	return err
+}
+
+func orderOf(schema *iceberg.Schema, fields []scriptedField) (table.SortOrder, error) {
+	if len(fields) == 0 {
+		return table.UnsortedSortOrder, nil
+	}
+	made := []table.SortField{}
+	for _, one := range fields {
+		source, found := schema.FindFieldByName(one.Source)
+		if !found {
+			return table.UnsortedSortOrder, fmt.Errorf("no column %s", one.Source)
+		}
+		field := table.SortField{
+			SourceIDs: []int{source.ID}, Transform: iceberg.IdentityTransform{}, Direction: table.SortASC, NullOrder: table.NullsFirst,
+		}
+		if one.Transform != "" {
+			function, err := iceberg.ParseTransform(one.Transform)
+			if err != nil {
+				return table.UnsortedSortOrder, err
+			}
+			field.Transform = function
+		}
+		if one.Direction == "desc" {
+			field.Direction, field.NullOrder = table.SortDESC, table.NullsLast
+		}
+		if one.NullOrder != "" {
+			field.NullOrder = table.NullOrder(one.NullOrder)
+		}
+		made = append(made, field)
+	}
+	return table.NewSortOrder(1, made)
+}
+
+// recordsOf are rows as the library takes them.
+func recordsOf(schema *iceberg.Schema, rows []row) (array.RecordReader, error) {
+	arrowSchema, err := table.SchemaToArrowSchema(schema, nil, true, false)
+	if err != nil {
+		return nil, err
+	}
+	builder := array.NewRecordBuilder(memory.DefaultAllocator, arrowSchema)
+	defer builder.Release()
+	for _, one := range rows {
+		for place, field := range schema.Fields() {
+			value, given := one[field.Name]
+			if !given && field.WriteDefault != nil {
+				if value, err = json.Marshal(field.WriteDefault); err != nil {
+					return nil, err
+				}
+			}
+			if err := put(builder.Field(place), field.Type, value); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return array.NewRecordReader(arrowSchema, []arrow.RecordBatch{builder.NewRecordBatch()})
+}
+
+// put appends a value in exchange form, in which structs have the names of their fields.
+func put(builder array.Builder, typ iceberg.Type, raw json.RawMessage) error {
+	if len(raw) == 0 || string(raw) == "null" {
+		builder.AppendNull()
+		return nil
+	}
+	switch nested := typ.(type) {
+	case *iceberg.StructType:
+		var members row
+		if err := json.Unmarshal(raw, &members); err != nil {
+			return err
+		}
+		into := builder.(*array.StructBuilder)
+		into.Append(true)
+		for place, field := range nested.Fields() {
+			if err := put(into.FieldBuilder(place), field.Type, members[field.Name]); err != nil {
+				return err
+			}
+		}
+		return nil
+	case *iceberg.ListType:
+		var items []json.RawMessage
+		if err := json.Unmarshal(raw, &items); err != nil {
+			return err
+		}
+		into := builder.(array.ListLikeBuilder)
+		into.Append(true)
+		return putAll(into.ValueBuilder(), nested.Element, items)
+	case *iceberg.MapType:
+		var pairs struct{ Keys, Values []json.RawMessage }
+		if err := json.Unmarshal(raw, &pairs); err != nil {
+			return err
+		}
+		into := builder.(*array.MapBuilder)
+		into.Append(true)
+		if err := putAll(into.KeyBuilder(), nested.KeyType, pairs.Keys); err != nil {
+			return err
+		}
+		return putAll(into.ItemBuilder(), nested.ValueType, pairs.Values)
+	case iceberg.VariantType, iceberg.GeometryType, iceberg.GeographyType, iceberg.UnknownType:
+		return unsupported("rows with " + typ.String() + " are not made here")
+	}
+	value, err := literal(typ, raw)
+	if err != nil {
+		return err
+	}
+	return putLiteral(builder, value, raw)
+}
+
+func putAll(builder array.Builder, typ iceberg.Type, items []json.RawMessage) error {
+	for _, item := range items {
+		if err := put(builder, typ, item); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func putLiteral(builder array.Builder, value iceberg.Literal, raw json.RawMessage) error {
+	if extension, ok := builder.(interface{ StorageBuilder() array.Builder }); ok {
+		return putLiteral(extension.StorageBuilder(), value, raw)
+	}
+	switch known := value.(type) {
+	case iceberg.BoolLiteral:
+		builder.(*array.BooleanBuilder).Append(bool(known))
+	case iceberg.Int32Literal:
+		builder.(*array.Int32Builder).Append(int32(known))
+	case iceberg.Int64Literal:
+		builder.(*array.Int64Builder).Append(int64(known))
+	case iceberg.Float32Literal:
+		builder.(*array.Float32Builder).Append(float32(known))
+	case iceberg.Float64Literal:
+		builder.(*array.Float64Builder).Append(float64(known))
+	case iceberg.DecimalLiteral:
+		builder.(*array.Decimal128Builder).Append(decimal128.Num(known.Val))
+	case iceberg.DateLiteral:
+		builder.(*array.Date32Builder).Append(arrow.Date32(known))
+	case iceberg.TimeLiteral:
+		builder.(*array.Time64Builder).Append(arrow.Time64(known))
+	case iceberg.TimestampLiteral:
+		builder.(*array.TimestampBuilder).Append(arrow.Timestamp(known))
+	case iceberg.TimestampNsLiteral:
+		builder.(*array.TimestampBuilder).Append(arrow.Timestamp(known))
+	case iceberg.StringLiteral:
+		builder.(array.StringLikeBuilder).Append(string(known))
+	case iceberg.UUIDLiteral:
+		builder.(*array.FixedSizeBinaryBuilder).Append(known[:])
+	case iceberg.FixedLiteral:
+		builder.(*array.FixedSizeBinaryBuilder).Append(known)
+	case iceberg.BinaryLiteral:
+		builder.(array.BinaryLikeBuilder).Append(known)
+	default:
+		return unsupported(fmt.Sprintf("no Arrow value is made of %s %s", hex.EncodeToString(raw), value))
+	}
+	return nil
+}
