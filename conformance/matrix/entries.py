@@ -24,6 +24,8 @@ from conformance.matrix.entry import (
 
 COPY, MERGE = "copy-on-write", "merge-on-read"
 LESS_THAN_3 = {"type": "lt", "term": "id", "value": 3}
+SOME = {"type": "in", "term": "id", "values": [1, 3]}
+"""Rows of several partitions, and of none all."""
 
 FIVE = append("id p", ["1", "a"], ["2", "a"], ["3", "b"], ["4", None], ["5", "b"])
 MORE = append("id p", ["6", "a"], ["7", None], ["8", "c"])
@@ -194,13 +196,13 @@ ENTRIES: tuple[Entry, ...] = (
     ),
     Entry(
         "position-deletes", "rows deleted by position", ("position deletes",),
-        (create("identity(p)", id="long!", p="string"), FIVE, MORE, delete(LESS_THAN_3, MERGE),
+        (create("identity(p)", id="long!", p="string"), FIVE, MORE, delete(SOME, MERGE),
          delete({"type": "is-null", "term": "p"}, MERGE)),
         (2,), EVERY, quick=True,
     ),
     Entry(
         "deletion-vectors", "rows deleted by deletion vectors, twice in one file", ("deletion vectors", "row lineage"),
-        (create("identity(p)", id="long!", p="string"), FIVE, MORE, delete(eq("id", 1), MERGE),
+        (create(id="long!", p="string"), FIVE, MORE, delete(eq("id", 1), MERGE),
          delete(eq("id", 3), MERGE), delete(eq("id", 2), MERGE)),
         NEWEST, EVERY, quick=True,
     ),
@@ -269,7 +271,7 @@ ENTRIES: tuple[Entry, ...] = (
     ),
     Entry(
         "compaction", "files with deletes that are rewritten, and manifests too", ("rewritten files",),
-        (create("identity(p)", id="long!", p="string"), FIVE, MORE, delete(LESS_THAN_3, MERGE), {"op": "compact"},
+        (create("identity(p)", id="long!", p="string"), FIVE, MORE, delete(SOME, MERGE), {"op": "compact"},
          {"op": "rewrite-manifests"}, append("id p", ["9", "b"])),
         NEWER,
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from conformance.matrix.cells import Cell, Matrix
+from conformance.matrix.cells import Cell, Matrix, Writing
 from conformance.matrix.summary import Counted, by_feature, by_layout, by_producer, reproduce, reproduce_table
 from conformance.reports.evidence import difference_text
 from conformance.reports.markdown import code, row
@@ -23,6 +23,12 @@ def _lines(matrix: Matrix) -> Iterator[str]:
     yield "## Who reads what whom wrote"
     yield ""
     yield f"{summary(matrix)}."
+    yield ""
+    yield row(["producer", *(one.value for one in Writing)])
+    yield "|---" * (len(Writing) + 1) + "|"
+    for name in matrix.producers:
+        counts = Counter(table.writing for table in matrix.tables if table.producer == name)
+        yield row([name, *(str(counts[one]) for one in Writing)])
     for title, counted in (
         ("producer", by_producer(matrix)),
         ("version and format", by_layout(matrix)),

@@ -1,0 +1,172 @@
+"""The matrix over scripts: what the reference writes is read right, and planted producers and consumers are caught."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from planted import planted, smoke
+
+from conformance.adapters.serve import Invalid, Unsupported
+from conformance.cli import main
+from conformance.failures import ExitStatus
+from conformance.matrix import results
+from conformance.matrix.catalogue import variants
+from conformance.matrix.cells import Matrix, State, Writing
+from conformance.matrix.features import features_of
+from conformance.matrix.known import load_known
+from conformance.matrix.running import Plan, folder_name, run_matrix
+from conformance.pipeline.tables import load_table
+from conformance.reports import matrix_markdown, matrix_page, matrix_terminal
+from conformance.runner import Target
+from conformance.scripts import parse_script
+from conformance.scripts.model import run_model
+
+HEADER = {"matrix": 1, "tool": "0", "started": "2026-01-01T00:00:00+00:00", "command": ["matrix"]}
+FEW = ("appends-v2-parquet", "position-deletes-v2-parquet", "evolution-v2-parquet", "branches-v2-parquet")
+
+
+@pytest.fixture(autouse=True)
+def _without_a_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is written need not last here."""
+    monkeypatch.setattr("os.fsync", lambda _descriptor: None)
+
+
+def _run(folder: Path, producer: Target, *consumers: Target, scripts: tuple[str, ...] = FEW, **more: Any) -> Matrix:
+    chosen = variants(scripts)
+    assert chosen
+    return run_matrix(Plan((producer,), consumers, chosen, (), folder, **more), HEADER)
+
+
+def test_scripts_have_names_of_their_own_and_make_sense() -> None:
+    every = variants()
+    assert len({one.name for one in every}) == len(every) > 90
+    for one in every:
+        run_model(parse_script(one.script))
+    few = variants(quick=True)
+    assert {one.entry.name for one in few} == {one.entry.name for one in every}
+    assert {one.file_format for one in few} == {"parquet", "orc", "avro"}
+    assert len(few) < len(every) / 2
+
+
+def test_the_reference_reads_what_it_writes(tmp_path: Path) -> None:
+    chosen = variants(quick=True)
+    plan = Plan((planted("reference"),), (planted("reference"),), chosen, (), tmp_path, load_known())
+    matrix = run_matrix(plan, HEADER)
+    assert {cell.state for cell in matrix.cells} == {State.RIGHT}
+    assert matrix.exit_status is ExitStatus.CONFORMANT
+    written = {table.name: table for table in matrix.tables if table.writing is Writing.WRITTEN}
+    assert len(written) == len(matrix.cells) > len(chosen) * 0.8
+    for one in chosen:
+        if one.name in written:
+            found = features_of(load_table(written[one.name].metadata))
+            assert set(one.entry.features) <= found, one.name
+
+
+def _without_rows(args: dict[str, Any], right: Any) -> Any:
+    operations = [{**one, "rows": one["rows"][:-1]} if one["op"] == "append" else one
+                  for one in args["script"]["operations"]]  # fmt: skip
+    return right({**args, "script": {"operations": operations}})
+
+
+def _other_schema(args: dict[str, Any], right: Any) -> Any:
+    kept = [one for one in args["script"]["operations"] if one["op"] == "create"]
+    schema = {**kept[0]["schema"], "fields": kept[0]["schema"]["fields"][::-1]}
+    return right({**args, "script": {"operations": [{**kept[0], "schema": schema}]}})
+
+
+def _wrong_numbers(args: dict[str, Any], right: Any) -> Any:
+    answer = right(args)
+    path = Path(answer["metadata"].removeprefix("file://"))
+    document = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**document, "last-sequence-number": 1}), encoding="utf-8")
+    return answer
+
+
+def _raises(error: Exception) -> Callable[[dict[str, Any], Any], Any]:
+    def wrong(_args: dict[str, Any], _right: Any) -> Any:
+        raise error
+
+    return wrong
+
+
+@pytest.mark.parametrize(
+    ("wrong", "writing", "told"),
+    [
+        (_without_rows, Writing.WRONG, "/rows"),
+        (_other_schema, Writing.WRONG, "schema"),
+        (_wrong_numbers, Writing.INVALID, "sequence"),
+        (_raises(Invalid("not today")), Writing.REFUSED, "not today"),
+        (_raises(ValueError("a bug")), Writing.REFUSED, "a bug"),
+        (_raises(Unsupported("not there")), Writing.CANNOT, "not there"),
+    ],
+)
+def test_a_planted_producer_is_caught(wrong: Any, writing: Writing, told: str, tmp_path: Path) -> None:
+    matrix = _run(tmp_path, planted(table_write=wrong), planted("reader"), scripts=("appends-v2-parquet",))
+    (table,) = matrix.tables
+    assert table.writing is writing
+    assert told in table.reason
+    assert len(matrix.cells) == (writing is Writing.INVALID)
+    assert matrix.exit_status is (ExitStatus.FAILURES if writing.is_bad else ExitStatus.CONFORMANT)
+    for text in (matrix_terminal.render(matrix), matrix_markdown.render(matrix), str(matrix_page.payload(matrix))):
+        assert writing.value in text
+    if writing.is_bad:
+        assert "matrix --producer planted --script appends-v2-parquet" in matrix_terminal.render(matrix)
+
+
+def test_a_producer_that_ends_is_told(tmp_path: Path) -> None:
+    from conformance.adapters.process import Process
+
+    matrix = _run(tmp_path, Target("gone", lambda: Process("gone", ["/bin/sh", "-c", "exit 3"])), planted("reader"))
+    assert matrix.exit_status is ExitStatus.NOT_EXAMINED
+    assert matrix.tables == []
+
+
+@pytest.mark.parametrize(
+    ("fault", "tables"),
+    [
+        ("rows-one-lost", FEW),
+        ("rows-reference-ignored", ("branches-v2-parquet",)),
+        ("rows-snapshot-ignored", ("branches-v2-parquet", "evolution-v2-parquet")),
+        ("rows-with-null-lost", ("appends-v2-parquet",)),
+    ],
+)
+def test_a_planted_consumer_is_caught(fault: str, tables: tuple[str, ...], tmp_path: Path) -> None:
+    matrix = _run(tmp_path, planted("reference"), smoke(fault))
+    states = {cell.table: cell.state for cell in matrix.cells}
+    assert set(states) == set(FEW)
+    assert all(states[table].is_bad for table in tables)
+    assert matrix.exit_status is ExitStatus.FAILURES
+
+
+def test_written_tables_are_stored_with_what_is_known(tmp_path: Path) -> None:
+    known = tmp_path / "known.toml"
+    known.write_text(
+        '[[table]]\nproducer = "reference"\ntables = ["appends-*"]\nstate = "wrong"\nreason = "it loses rows"\n',
+        encoding="utf-8",
+    )
+    producer = planted("reference", table_write=_without_rows)
+    matrix = _run(tmp_path, producer, planted("reader"), scripts=("appends-v2-parquet",), known=load_known(known))
+    assert matrix.exit_status is ExitStatus.CONFORMANT
+    results.write(matrix, tmp_path / "m.jsonl")
+    again = results.read(tmp_path / "m.jsonl")
+    assert again.known_tables == {("reference", "appends-v2-parquet"): "it loses rows"}
+    assert "it loses rows" in matrix_terminal.render(again)
+
+
+def test_folders_of_producers_are_plain_names() -> None:
+    assert folder_name("iceberg-java@1.10.2") == "iceberg-java-1-10-2"
+    assert folder_name("./my adapter --stdio") == "-my-adapter-stdio"
+
+
+def test_the_command_writes_reads_and_keeps(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["matrix", "--producer", "reference", "--consumer", "reference", "--script", "appends-v2-parquet"]
+    files = ["--results", str(tmp_path / "m.jsonl"), "--report", f"html:{tmp_path / 'm.html'}"]
+    assert main([*asked, *files, "--keep", str(tmp_path / "kept")]) == 0
+    assert "1 tables, 1 right; nothing new" in capsys.readouterr().out
+    (table,) = (tmp_path / "kept").glob("*/reference/appends-v2-parquet")
+    assert load_table(str(table)).metadata.current_snapshot_id is not None
+    assert "appends-v2-parquet" in (tmp_path / "m.jsonl").read_text(encoding="utf-8")
