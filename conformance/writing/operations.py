@@ -31,6 +31,7 @@ from spec_ref.scan_planning import ScanTask
 from spec_ref.schemas.projection_columnar import constant_array
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.values import value_key
+from spec_ref.schemas.written_rows import compile_input
 from spec_ref.snapshots.manifest_list import ManifestContent, read_manifest_list
 from spec_ref.snapshots.references import MAIN
 
@@ -239,42 +240,58 @@ def distinct_rows(rows: pa.Table) -> pa.Table:
 
 
 def delete_keys(
-    table: WritableTable, keys: Rows, on: Sequence[str] | None = None, *, branch: str = MAIN, threads: int = THREADS,
-    summary: Summary = (),
+    table: WritableTable, keys: Rows, on: Sequence[str] | None = None, *, rows: Rows | None = None, branch: str = MAIN,
+    threads: int = THREADS, summary: Summary = (),
 ) -> Committed:  # fmt: skip
     """Delete the rows that have some values, by equality deletes, without reading the table (DEL017 to DEL023).
+
+    An equality delete is for one partition. Where the columns that are compared tell it, a delete is written for that
+    partition alone, and else for each partition that has data files.
 
     Args:
         table: the table, as it was last seen.
         keys: the values, with columns by name; null is the value of null.
-        on: the columns to compare; all columns of the keys where not given. Those that partitions are made of have to
-            be among the columns of the keys, as an equality delete is for one partition.
+        on: the columns to compare; all columns of the keys where not given.
+        rows: rows that are added by the same commit, to which its deletes do not apply (SCN010).
         branch: the branch.
         threads: how many of them encode files.
         summary: further entries of the snapshot's summary.
 
     Raises:
-        SpecError: DEL001 in v1, DEL018 for columns that cannot be compared, PAR004 for a source of a partition that
-            the keys do not have; and what `append` raises.
+        SpecError: DEL001 in v1, DEL018 for columns that cannot be compared; and what `append` raises.
     """
     metadata = table.metadata
     check_branch(metadata, branch)
-    listed = list(batches_of(keys))
-    if not listed:
-        listed = [no_rows(pa.schema([]))]
+    listed = list(batches_of(keys)) or [no_rows(pa.schema([]))]
     names = list(on) if on is not None else list(listed[0].schema.names)
+    wanted = [batch.select(names) for batch in listed]
     with writing() as files:
         plan = plan_write(metadata)
-        added: list[NewFile] = []
+        added = [] if rows is None else list(write_to(files, plan, rows, TASK, threads=threads))
         for spec_id in _specs_of(table, branch):
             own = plan_equality_deletes(metadata, names, plan, spec_id)
-            for field in () if own.spec.unpartitioned else own.spec.fields:
-                if field.sources[0] not in (own.equality_ids or ()):
-                    message = "equality deletes are for one partition, and the keys do not tell which"
-                    raise violation("PAR004", message, found=field.name)
-            wanted = [batch.select(names) for batch in listed]
-            added += write_to(files, own, wanted, f"{TASK}-{spec_id}-deletes", threads=threads)
+            sources = {field.sources[0] for field in own.spec.fields}
+            if own.spec.unpartitioned or sources <= set(own.equality_ids or ()):
+                added += write_to(files, own, wanted, f"{TASK}-{spec_id}-deletes", threads=threads)
+            else:
+                added += _for_each_partition(Source(table.table, branch, threads), own, wanted, files)
         return table.commit(evolve(changes.row_delta(added, branch=branch), summary=summary))
+
+
+def _for_each_partition(
+    source: Source, plan: WritePlan, keys: Sequence[pa.RecordBatch], files: NewFiles
+) -> Iterator[NewFile]:
+    """The same equality deletes for every partition of a spec that has data files."""
+    type_ = plan.spec.partition_type(source.metadata.current_schema)
+    partitions = {
+        value_key(type_, task.data_file.partition): task.data_file.partition
+        for task in source.tasks()
+        if task.partition_spec_id == plan.spec.spec_id
+    }
+    made = [compile_input(plan.schema.fields, batch.schema)(batch) for batch in keys]
+    for number, partition in enumerate(partitions.values() if sum(batch.num_rows for batch in made) else ()):
+        name = f"{TASK}-{plan.write_id}-{plan.spec.spec_id}-{number:05d}-deletes"
+        yield _equality_file(plan, partition, made, name, files)
 
 
 def _specs_of(table: WritableTable, branch: str) -> list[int]:

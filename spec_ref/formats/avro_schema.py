@@ -214,6 +214,8 @@ def _map_json(type_: MapType, names: _Names, given: Mapping[int, str]) -> dict[s
         {"name": "key", "type": key, FIELD_ID: type_.key_id},
         {"name": "value", "type": value, FIELD_ID: type_.value_id},
     ]
+    if not type_.value_required:
+        fields[1]["default"] = None  # AVR002
     name = names.fresh(f"k{type_.key_id}_v{type_.value_id}")
     return {"type": "array", "logicalType": "map", "items": {"type": "record", "name": name, "fields": fields}}
 

@@ -260,12 +260,13 @@ def test_keys_are_deleted_without_reading_the_table(tmp_path: Path) -> None:
     append(table, pa.table({"id": [1, 2, 3], "part": ["a", "b", None]}))
     delete_keys(table, pa.table({"id": [1, 2, 3], "part": ["a", "a", None], "number": [9, 9, 9]}), on=["id", "part"])
     assert ids(table) == [2]
-    with pytest.raises(SpecError, match="PAR004"):
-        delete_keys(table, pa.table({"id": [2]}))
+    append(table, rows(2, 3, part="c"))
+    delete_keys(table, pa.table({"id": [2]}), rows=rows(2, part="new"))
+    assert sorted(lines(table, "id", "part")) == [(2, "new"), (3, "c")]
     table.commit(ChangeSpec((RemovePartitionField("part"),)))
     append(table, rows(5, 6))
     delete_keys(table, pa.table({"id": [2, 5]}))
-    assert ids(table) == [6]
+    assert ids(table) == [3, 6]
     assert errors(table) == []
 
 

@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -21,17 +22,19 @@ from spec_ref.expressions.predicates import TRUE
 from spec_ref.formats.metrics import TRUNCATED, metrics_of_rows
 from spec_ref.manifests.data_file import DataFile, FileFormat
 from spec_ref.partitioning.fan_out import check_spec
-from spec_ref.partitioning.spec import PartitionSpec
-from spec_ref.partitioning.transforms import UnknownTransform
+from spec_ref.partitioning.spec import PartitionField, PartitionSpec
+from spec_ref.partitioning.transforms import Identity, UnknownTransform
 from spec_ref.scan_planning import plan
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.types import (
+    DOUBLE,
     UNKNOWN,
     VARIANT,
     EdgeAlgorithm,
     GeographyType,
     ListType,
     MapType,
+    NestedField,
     StructType,
     children,
 )
@@ -123,6 +126,18 @@ def data_files(table: WritableTable) -> list[DataFile]:
 
 
 # Cases are small, and making one smaller takes as long as all of them.
+def test_partitions_of_floats_that_are_no_numbers(tmp_path: Path) -> None:
+    fields = (NestedField(1, "d", required=False, type=DOUBLE),)
+    spec = PartitionSpec(0, (PartitionField(source_id=1, field_id=1000, name="d", transform=Identity()),))
+    table = create_table(str(tmp_path / "t"), fields, spec=spec)
+    found = [float("nan"), -float("nan"), float("inf"), -0.0, 0.0, None]
+    append(table, pa.table({"d": pa.array(found, pa.float64(), from_pandas=False)}))
+    partitions = {repr(file.partition[1000]) for file in data_files(table)}
+    assert partitions == {"nan", "inf", "-0.0", "0.0", "None"}
+    assert read(table).num_rows == 6
+    assert errors(table) == []
+
+
 @settings(
     max_examples=40, phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
