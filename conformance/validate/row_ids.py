@@ -146,7 +146,7 @@ class RowIds:
         if ids is None:
             return
         stored = ids.is_valid().to_numpy(zero_copy_only=False)
-        numbers = pc.fill_null(ids, -1).to_numpy(zero_copy_only=False)
+        numbers = pc.fill_null(ids.cast(pa.int64()), -1).to_numpy(zero_copy_only=False)  # Avro has null for all of them
         if stored.any():
             least, greatest = int(numbers[stored].min()), int(numbers[stored].max())
             self.least = least if self.least is None else min(self.least, least)
