@@ -192,7 +192,7 @@ ENTRIES: tuple[Entry, ...] = (
     ),
     Entry(
         "delete-rewritten", "rows deleted by writing files anew", (),
-        (create("identity(p)", id="long!", p="string"), FIVE, MORE, delete(LESS_THAN_3, COPY)), ALL,
+        (create("identity(p)", id="long!", p="string"), FIVE, MORE, delete(SOME, COPY)), ALL,
     ),
     Entry(
         "position-deletes", "rows deleted by position", ("position deletes",),
