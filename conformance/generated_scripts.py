@@ -381,7 +381,10 @@ def _alter_spec(maker: Maker) -> Op | None:
     if maker.spec and maker.draw.random() < 0.5:
         return {"changes": [{"op": "remove", "name": maker.draw.choice(maker.spec)["name"]}]}
     made = maker.new_partition_field(maker.spec)
-    return None if made is None else {"changes": [{"op": "add", **made}]}
+    kinds = {column["name"]: column["type"] for column in maker.columns}
+    if made is None or (made["transform"].startswith("truncate") and kinds[made["source"]] in ("int", "long")):
+        return None  # rows that are there may have the least value, which cannot be truncated
+    return {"changes": [{"op": "add", **made}]}
 
 
 def _sort(maker: Maker) -> Op:

@@ -24,16 +24,22 @@ Wrong = Callable[[Arguments, Operation], Any]
 SOME = {"type": "lt", "term": "id", "value": 4}
 
 
-def _check(name: str, wrong: Wrong | None, keep: Path, examples: int = 40, seed: int = 0) -> Findings:
+@pytest.fixture(autouse=True)
+def _without_a_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is written need not last here, and waiting for disks is most of the time that it takes."""
+    monkeypatch.setattr("os.fsync", lambda _descriptor: None)
+
+
+def _check(name: str, wrong: Wrong | None, keep: Path, examples: int, avoid: str = "") -> Findings:
     writer = adapter("writer", table_write=wrong) if wrong else adapter("writer")
-    return check(writer, adapter("reader"), [LAWS[name]], seed, examples, keep=keep)
+    return check(writer, adapter("reader"), [LAWS[name]], 0, examples, frozenset(avoid.split()), keep=keep)
 
 
 @pytest.mark.parametrize("name", LAWS)
 def test_the_reference_keeps_the_laws(name: str, tmp_path: Path) -> None:
-    found = _check(name, None, tmp_path, 10)
+    found = _check(name, None, tmp_path, 12, "orc variant rewrite-manifests")
     assert found.counterexamples == ()
-    assert found.held >= 5
+    assert found.held >= 4
 
 
 def _changed(change: Callable[[Json], list[Json]]) -> Wrong:
@@ -110,22 +116,24 @@ def _forgets_to_count(args: Arguments, right: Operation) -> Any:
 
 
 FAULTS = [
-    ("compaction-changes-nothing", _and_deletes("compact", "rewrite-manifests")),
-    ("layout-changes-nothing", _and_deletes("alter-spec", "sort")),
-    ("upgrade-changes-nothing", _and_deletes("upgrade")),
-    ("appends-commute", _drops_what_comes_late),
-    ("delete-is-difference", _changed(_less_as_less_or_equal)),
-    ("delete-is-difference", _changed(_null_equals_nothing)),
-    ("overwrite-is-delete-and-append", _changed(_overwrite_keeps)),
-    ("time-travel-is-replay", _mixes_snapshots_up),
-    ("rows-keep-their-ids", _compacts_by_overwriting),
-    ("tables-are-valid", _forgets_to_count),
+    ("compaction-changes-nothing", "", _and_deletes("compact", "rewrite-manifests")),
+    ("layout-changes-nothing", "", _and_deletes("alter-spec", "sort")),
+    ("upgrade-changes-nothing", "", _and_deletes("upgrade")),
+    ("appends-commute", "", _drops_what_comes_late),
+    ("delete-is-difference", "delete-equal", _changed(_less_as_less_or_equal)),
+    ("delete-is-difference", "delete nested float double", _changed(_null_equals_nothing)),
+    ("overwrite-is-delete-and-append", "", _changed(_overwrite_keeps)),
+    ("time-travel-is-replay", "", _mixes_snapshots_up),
+    ("rows-keep-their-ids", "", _compacts_by_overwriting),
+    ("tables-are-valid", "", _forgets_to_count),
 ]
 
 
-@pytest.mark.parametrize(("name", "wrong"), FAULTS)
-def test_each_law_is_broken_by_a_wrong_writer_and_the_script_is_small(name: str, wrong: Wrong, tmp_path: Path) -> None:
-    (counterexample,) = _check(name, wrong, tmp_path, 150).counterexamples
+@pytest.mark.parametrize(("name", "avoid", "wrong"), FAULTS)
+def test_each_law_is_broken_by_a_wrong_writer_and_the_script_is_small(
+    name: str, avoid: str, wrong: Wrong, tmp_path: Path
+) -> None:
+    (counterexample,) = _check(name, wrong, tmp_path, 150, avoid).counterexamples
     operations = counterexample.script["operations"]
     assert LAWS[name].fits(operations)
     assert len(operations) <= 4
@@ -134,22 +142,21 @@ def test_each_law_is_broken_by_a_wrong_writer_and_the_script_is_small(name: str,
     told = "\n".join(counterexample.lines("planted"))
     assert counterexample.reason in told
     assert str(counterexample.file) in told
-    writer = adapter("writer", table_write=wrong)
-    law, script, reason = replay(counterexample.file, writer, adapter("reader"))
+    law, script, reason = replay(counterexample.file, adapter("writer", table_write=wrong), adapter("reader"))
     assert (law.name, script) == (name, counterexample.script)
     assert reason
     assert replay(counterexample.file, adapter("writer"), adapter("reader"))[2] == ""
 
 
 def test_every_law_has_a_fault_that_breaks_it() -> None:
-    assert {name for name, _ in FAULTS} == set(LAWS)
+    assert {name for name, _, _ in FAULTS} == set(LAWS)
 
 
 @pytest.mark.parametrize("name", LAWS)
 def test_laws_find_scripts_that_fit(name: str) -> None:
     made = [make_lawful(LAWS[name], seed) for seed in range(30)]
     scripts = [script for script in made if script is not None]
-    assert len(scripts) >= 15
+    assert len(scripts) >= 25
     assert all(LAWS[name].fits(script["operations"]) for script in scripts)
     assert made == [make_lawful(LAWS[name], seed) for seed in range(30)]
 
