@@ -27,7 +27,7 @@ def cli(tmp_path: Path) -> Cli:
             env={**os.environ, "MINIATURE_MARKER": str(tmp_path / "marker"), **environment},
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=600,  # all vectors take half a minute of a processor, which others may be using
         )
 
     return run
