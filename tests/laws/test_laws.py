@@ -161,6 +161,10 @@ def test_laws_find_scripts_that_fit(name: str) -> None:
     assert made == [make_lawful(LAWS[name], seed) for seed in range(30)]
 
 
+def test_a_law_of_a_version_that_is_avoided_has_no_scripts() -> None:
+    assert make_lawful(LAWS["rows-keep-their-ids"], 0, frozenset({"v3"})) is None
+
+
 def test_the_command_shows_a_counterexample_and_replays_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     faulty = f"{sys.executable} {Path(__file__).parent / 'faulty_writer.py'}"
     asked = ["laws", "--adapter", faulty, "--law", "appends-commute", "--seed", "0", "--examples", "20"]
