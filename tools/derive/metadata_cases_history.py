@@ -163,6 +163,10 @@ def statistics() -> Iterator[Case]:
     ]
     for name, code, edits, note in table:
         yield Case(f"statistics-{name}", "v2-statistics", (code,), edits, EITHER, note, more=("STA007",))
+    # A type of blobs that the reader does not know is no fault: writers have types of their own.
+    yield Case("statistics-blob-type-number", "v2-statistics", ("STA008",), {f"{BLOB}/type": 7}, EITHER,
+               "the type of a blob is a number", near={f"{BLOB}/type": "example-histogram-v1"},
+               more=("STA007",))  # fmt: skip
     yield Case("statistics-snapshot-id-string", "v2-statistics", ("STA001",), {f"{FILE}/snapshot-id": str(FIRST)},
                EITHER, "the id of a snapshot is a string, as a former text had it", why=("A15", "E17"),
                more=("STA007",))  # fmt: skip

@@ -40,7 +40,9 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.mutants", description=__doc__)
     parser.add_argument("what", choices=["run", "draw"], help="run mutants, or draw new ones for changed code")
     parser.add_argument("words", nargs="*", help="parts of the names of mutants; all where none is given")
-    parser.add_argument("--again", action="store_true", help="do not begin with what killed them the last time")
+    parser.add_argument(
+        "--again", action="store_true", help="hold all anew against everything, those with a reason too"
+    )
     given = parser.parse_args(arguments)
     if given.what == "draw":
         DRAWN.write_text(dump(drawing.draw_all(load(DRAWN)), DRAWN_HEADING), encoding="utf-8")
@@ -59,7 +61,10 @@ def _run(words: list[str], *, again: bool) -> int:
     for number, mutant in enumerate(mutants, 1):
         began = time.monotonic()
         killer = None if again else known.get(mutant.id)
-        found = arena.fight(preloaded, mutant, killer, lambda: coverage(preloaded))
+        if mutant.id in reasons and not again:
+            found = ("equivalent", reasons[mutant.id])
+        else:
+            found = arena.fight(preloaded, mutant, killer, lambda: coverage(preloaded))
         if found[0] == "survived" and mutant.id in reasons:
             found = ("equivalent", reasons[mutant.id])
         results[mutant.id] = found

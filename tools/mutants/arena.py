@@ -1,12 +1,13 @@
 """Where mutants are held against vectors and checks: a forked process for each, in which one module is another.
 
-The process that forks has loaded libraries and read the vectors' files, but nothing of `spec_ref`: what a mutant
-changes is the module as it is imported.
+The process that forks has loaded everything and run nothing. A mutant changes the code of a function where it is, or
+where what it changes runs while modules are imported, `spec_ref` and what uses it are imported anew.
 """
 
 from __future__ import annotations
 
 import functools
+import gc
 import importlib
 import importlib.abc
 import importlib.machinery
@@ -21,7 +22,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any
 
 from tools.apart import BROKEN, DONE, HANGS, apart
@@ -31,6 +32,14 @@ LIBRARIES = (
     "attrs", "cattrs", "cramjam", "decimal", "fastavro", "jiter", "jsonschema_rs", "lz4.frame", "mmh3", "numpy",
     "pyarrow", "pyarrow.compute", "pyarrow.orc", "pyarrow.parquet", "pyroaring", "sqlite3", "uuid", "zstandard",
 )  # fmt: skip
+PRELOADED = (
+    "conformance.adapters.reference_commits", "conformance.adapters.reference_tables", "conformance.judge",
+    "conformance.races.suites", "conformance.validate.local", "conformance.vectors",
+)  # fmt: skip
+MOST = {"commit.replay": 300, "scan.plan": 400, "table.read": 200, "corruption": 250, "table": 20, "race": 60}
+"""The cases of the kinds that take long that one mutant is held against, in the order of the kinds."""
+
+OURS = ("spec_ref", "conformance", "workbench", "corruptions")
 TIMEOUT = 240
 """Seconds of processor time after which a mutant that did not come to an end counts as killed: it hangs."""
 
@@ -70,7 +79,7 @@ class Preloaded:
     """What all mutants are held against, read once."""
 
     def __init__(self) -> None:
-        for name in LIBRARIES:
+        for name in (*LIBRARIES, *PRELOADED, *_modules()):
             importlib.import_module(name)
         self.rows: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {}
         for path in sorted((ROOT / "vectors").glob("*/*.json")):
@@ -252,12 +261,14 @@ def fight(
     Returns:
         ``killed`` and by what; ``stillborn`` and why, where it cannot even be imported; ``survived``.
     """
-    if killer is not None and killer != "hangs":
-        status, found = apart(lambda: _try(preloaded, mutant, [killer]), TIMEOUT)
-        if status == DONE and found is not None:
-            return "killed", found
-    cases = candidates(preloaded, mutant, coverage())
-    status, found = apart(lambda: _try(preloaded, mutant, cases), TIMEOUT)
+    covered = coverage()
+    function = _function_of(mutant)
+    if (mutant.file, function) in covered.imported:
+        function = None
+    if killer is not None and dies(preloaded, mutant, killer, function):
+        return "killed", killer
+    cases = candidates(preloaded, mutant, covered)
+    status, found = apart(lambda: _try(preloaded, mutant, cases, function), TIMEOUT)
     if status == HANGS:
         return "killed", "hangs"
     if status == BROKEN:
@@ -265,9 +276,18 @@ def fight(
     return ("survived", "") if found is None else ("killed", found)
 
 
-def _try(preloaded: Preloaded, mutant: Mutant, cases: Iterable[str]) -> str | None:
+def dies(preloaded: Preloaded, mutant: Mutant, killer: str, function: str | None = None) -> bool:
+    """Whether one case kills a mutant; ``function`` as `_try` takes it."""
+    status, found = apart(lambda: _try(preloaded, mutant, [killer], function), TIMEOUT)
+    return status == HANGS if killer == "hangs" else status == DONE and found is not None
+
+
+def _try(preloaded: Preloaded, mutant: Mutant, cases: Iterable[str], function: str | None) -> str | None:
     _quiet()
-    sys.meta_path.insert(0, _Finder(mutant))
+    if function is None or not _patched(mutant):
+        for name in [name for name in sys.modules if name.partition(".")[0] in OURS]:
+            del sys.modules[name]
+        sys.meta_path.insert(0, _Finder(mutant))
     judges = Judges(preloaded)
     importlib.import_module(mutant.module)
     return _failing(judges, cases)
@@ -288,7 +308,21 @@ def candidates(preloaded: Preloaded, mutant: Mutant, coverage: Coverage) -> list
                     for one in some}  # fmt: skip
             cases += [one for one in all_cases(preloaded, coverage) if one in near and one not in taken]
             taken |= near
-    return cases if mutant.file.startswith(RACED) else [case for case in cases if not case.startswith("race:")]
+    return [case for kind in _by_cost(preloaded, cases, raced=mutant.file.startswith(RACED)) for case in kind]
+
+
+def _by_cost(preloaded: Preloaded, cases: list[str], *, raced: bool) -> Iterator[list[str]]:
+    """The cases in kinds, the quick ones first; of the slow ones as many as `MOST` says, from all over them."""
+    kinds: dict[str, list[str]] = {"quick": [], **{kind: [] for kind in MOST}}
+    for case in cases:
+        kind, _, name = case.partition(":")
+        if kind == "vector":
+            operation = preloaded.rows[name][1]["operation"]
+            kind = operation if operation in READING else "quick"
+        kinds[kind].append(case)
+    for kind, found in kinds.items():
+        if kind != "race" or raced:
+            yield found[:: max(1, -(-len(found) // MOST.get(kind, len(found) or 1)))]
 
 
 def _importing(module: str) -> Iterator[str]:
@@ -308,6 +342,37 @@ def all_cases(preloaded: Preloaded, coverage: Coverage) -> list[str]:
     vectors = [case for name in preloaded.vectors() if (case := f"vector:{name}") not in wrong]
     others = sorted({case for cases in coverage.cases.values() for case in cases if not case.startswith("vector:")})
     return vectors + others
+
+
+def _patched(mutant: Mutant) -> bool:
+    """Give the functions of the module, as they are in this process, the code that the mutant has; whether any has it.
+
+    That takes a hundredth of the time in which everything is imported anew. It is right for a function that has not run
+    yet, as its name, its arguments and the variables around it are the same.
+    """
+    path = str(ROOT / mutant.file)
+    old = list(_codes(compile((ROOT / mutant.file).read_text(encoding="utf-8"), path, "exec", dont_inherit=True)))
+    new = list(_codes(compile(mutant.source(), path, "exec", dont_inherit=True)))
+    changed = [(one, other) for one, other in zip(old, new, strict=False) if one != other and one.co_name != "<module>"]
+    if len(old) != len(new) or any(
+        (one.co_qualname, one.co_freevars) != (other.co_qualname, other.co_freevars) for one, other in changed
+    ):
+        return False
+    found = 0
+    functions = [one for one in gc.get_objects() if isinstance(one, FunctionType)]
+    for one, other in changed:
+        for function in functions:
+            if function.__code__ == one:
+                function.__code__ = other
+                found += 1
+    return found > 0
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for part in code.co_consts:
+        if isinstance(part, CodeType):
+            yield from _codes(part)
 
 
 def _function_of(mutant: Mutant) -> str | None:
@@ -347,6 +412,8 @@ def measure(preloaded: Preloaded) -> Coverage:
 
 def _measured(preloaded: Preloaded) -> Coverage:
     _quiet()
+    for name in [name for name in sys.modules if name.partition(".")[0] in OURS]:
+        del sys.modules[name]
     functools.lru_cache = _uncached(functools.lru_cache)  # type: ignore[assignment]
     functools.cache = _uncached(functools.cache)  # type: ignore[assignment]
     root = f"{ROOT}{os.sep}"

@@ -276,6 +276,15 @@ def _bad_bytes() -> list[Vector]:
     ]
 
 
+SMALL = (
+    ("zero", "decimal(7, 7)", "00", "0.0000000", "zero has the digits of its scale, and no exponent"),
+    ("1e-7", "decimal(7, 7)", "01", "0.0000001", "an exponent is for negative scales"),
+    ("minus-12e-9", "decimal(10, 9)", "F4", "-0.000000012", "a negative number"),
+    ("1e-38", "decimal(38, 38)", "01", f"0.{1:038}", "the greatest scale"),
+)
+"""Decimals that are written with an exponent where a library chooses the form: id, type, bytes, JSON, note."""
+
+
 def files() -> Iterator[VectorFile]:
     """The suite, a topic a file."""
 
@@ -304,6 +313,11 @@ def files() -> Iterator[VectorFile]:
                    for id_, name, args, expect, note in NEGATIVE_SCALE if name == operation]  # fmt: skip
         yield file(f"{operation.split('.')[1]}-negative-scale", operation, vectors)
     encode_geo, decode_geo = _geo()
+    yield file("encode-small-decimals", "json-value.encode", [
+        Vector(f"json-encode-decimal-small-{name}", ("SVJ002",), {"type": type_, "bytes": bytes_}, ok(text),
+               "spec: Appendix D (the digits to the right of the decimal point tell a scale that is positive)", note)
+        for name, type_, bytes_, text, note in SMALL
+    ])  # fmt: skip
     yield file("encode-geo", "json-value.encode", encode_geo)
     yield file("decode-geo", "json-value.decode", decode_geo)
     yield file("encode-refusals", "json-value.encode", _bad_bytes())
