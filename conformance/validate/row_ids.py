@@ -141,10 +141,10 @@ class RowIds:
             self.oldest = min(self.oldest, pc.min(changed).as_py())
         ids = parts.get(ROW_ID)
         first = self.place.data_file.first_row_id
-        position = np.arange(self.rows, self.rows + rows, dtype=np.int64)
-        self.rows += rows
+        start, self.rows = self.rows, self.rows + rows
         if ids is None:
             return
+        position = np.arange(start, self.rows, dtype=np.int64)
         stored = ids.is_valid().to_numpy(zero_copy_only=False)
         numbers = pc.fill_null(ids.cast(pa.int64()), -1).to_numpy(zero_copy_only=False)  # Avro has null for all of them
         if stored.any():
