@@ -13,6 +13,7 @@ from pyiceberg.exceptions import ValidationError
 from pyiceberg.table import StaticTable
 
 from conformance.adapters import arrow_rows, native, table_requests
+from conformance.adapters.frames_writing import writing
 from conformance.adapters.serve import Invalid, Unsupported, serve
 from conformance.adapters.sql_predicates import Leaf, built, normal
 
@@ -122,7 +123,12 @@ def _constant(type_: Any, value: Any) -> Any:
 
 def operations() -> dict[str, Callable[[Arguments], object]]:
     """What can be asked of Daft, by name."""
-    return {"table.read": _read}
+    return {"table.read": _read, **writing("Daft", _append)}
+
+
+def _append(table: Any, rows: Any) -> None:
+    """``DataFrame.write_iceberg``."""
+    daft.from_arrow(rows).write_iceberg(table, mode="append")
 
 
 def main() -> None:

@@ -19,6 +19,7 @@ from pyiceberg.exceptions import ResolveError, ValidationError
 from pyiceberg.table import StaticTable
 
 from conformance.adapters import arrow_rows, native, table_requests
+from conformance.adapters.frames_writing import writing
 from conformance.adapters.pyiceberg_expressions import PREDICATES
 from conformance.adapters.serve import Invalid, Unsupported, serve
 from conformance.adapters.sql_predicates import Leaf, built, normal
@@ -200,7 +201,12 @@ def _constants(type_: Any, values: tuple[Any, ...]) -> polars.Series:
 
 def operations() -> dict[str, Callable[[Arguments], object]]:
     """What can be asked of Polars, by name."""
-    return {"table.read": _read, "scan.plan": _plan}
+    return {"table.read": _read, "scan.plan": _plan, **writing("Polars", _append)}
+
+
+def _append(table: Any, rows: Any) -> None:
+    """``LazyFrame.sink_iceberg``."""
+    polars.LazyFrame(polars.from_arrow(rows)).sink_iceberg(table, mode="append")
 
 
 def main() -> None:

@@ -34,8 +34,8 @@ FIRST_PARTITION_ID = 1000
 TABLE = "scripts.t"
 
 
-class PyWriter:
-    """A table that a script writes; see `follow`.
+class PyTable:
+    """A table in PyIceberg's catalog, and what a script does to it but for rows; see `follow`.
 
     Args:
         engine_type: makes PyIceberg's type of its JSON.
@@ -48,19 +48,20 @@ class PyWriter:
         self._loaded: Any = None
 
     @property
-    def _table(self) -> Any:
+    def table(self) -> Any:
+        """The table, which ``create`` makes."""
         return self._loaded
 
     def _fields(self) -> dict[str, Json]:
-        dumped = json.loads(self._table.schema().model_dump_json())
+        dumped = json.loads(self.table.schema().model_dump_json())
         return {field["name"]: field for field in dumped["fields"]}
 
     def snapshot(self, ref: str) -> int | None:
-        found = self._table.snapshot_by_name(ref)
+        found = self.table.snapshot_by_name(ref)
         return None if found is None else found.snapshot_id
 
     def metadata(self) -> str:
-        location: str = self._table.metadata_location
+        location: str = self.table.metadata_location
         return location
 
     # The table
@@ -97,15 +98,15 @@ class PyWriter:
 
     def alter_schema(self, operation: Json) -> None:
         for change in operation["changes"]:
-            with self._table.update_schema() as update:
+            with self.table.update_schema() as update:
                 if change["op"] == "optional":
                     update.update_column(tuple(change["name"].split(".")), required=False)
                 else:
-                    change_column(update, self._table.schema(), change, self._engine_type)
+                    change_column(update, self.table.schema(), change, self._engine_type)
 
     def alter_spec(self, operation: Json) -> None:
         for change in operation["changes"]:
-            with self._table.update_spec() as update:
+            with self.table.update_spec() as update:
                 if change["op"] == "add":
                     update.add_field(change["source"], parse_transform(change["transform"]), change["name"])
                 elif change["op"] == "remove":
@@ -114,7 +115,7 @@ class PyWriter:
                     update.rename_field(change["name"], change["to"])
 
     def sort(self, operation: Json) -> None:
-        with self._table.update_sort_order() as update:
+        with self.table.update_sort_order() as update:
             for part in operation["fields"]:
                 add = update.asc if part.get("direction", "asc") == "asc" else update.desc
                 nulls = NullOrder(part.get("null_order", "nulls-first"))
@@ -123,19 +124,18 @@ class PyWriter:
     def upgrade(self, operation: Json) -> None:
         if operation["format_version"] > 2:
             raise Unsupported("PyIceberg does not write tables of version 3")
-        with self._table.transaction() as transaction:
+        with self.table.transaction() as transaction:
             transaction.upgrade_table_version(operation["format_version"])
 
     def properties(self, operation: Json) -> None:
-        with self._table.transaction() as transaction:
+        with self.table.transaction() as transaction:
             if operation.get("set"):
                 transaction.set_properties(operation["set"])
             if operation.get("remove"):
                 transaction.remove_properties(*operation["remove"])
 
-    # Rows
-
-    def _rows(self, rows: list[Json]) -> Any:
+    def rows(self, rows: list[Json]) -> Any:
+        """Rows in Arrow; what has no write default is given as null."""
         fields = self._fields()
         blank = {name: None for name, field in fields.items() if field.get("write-default") is None}
         rows = [{**blank, **row} for row in rows]
@@ -143,36 +143,9 @@ class PyWriter:
         for name in names:
             if name not in fields:
                 raise Invalid(f"no column {name}")
-        schema = schema_to_pyarrow(self._table.schema(), include_field_ids=False)
+        schema = schema_to_pyarrow(self.table.schema(), include_field_ids=False)
         chosen = pa.schema([field for field in schema if field.name in names])
         return arrow_literals.table(chosen, {name: fields[name]["type"] for name in names}, rows)
-
-    def _filter(self, operation: Json) -> Any:
-        return predicate_of(operation["filter"], self._table.schema())
-
-    def append(self, operation: Json) -> None:
-        self._table.append(self._rows(operation["rows"]), branch=operation.get("branch", MAIN))
-
-    def overwrite(self, operation: Json) -> None:
-        rows, where = self._rows(operation["rows"]), self._filter(operation)
-        self._table.overwrite(rows, overwrite_filter=where, branch=operation.get("branch", MAIN))
-
-    def delete(self, operation: Json) -> None:
-        if operation.get("mode", "copy-on-write") != "copy-on-write":
-            raise Unsupported("PyIceberg deletes by copy-on-write, whatever the mode")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it warns where nothing is deleted
-            self._table.delete(self._filter(operation), branch=operation.get("branch", MAIN))
-
-    def merge(self, operation: Json) -> None:
-        if operation.get("mode", "copy-on-write") != "copy-on-write":
-            raise Unsupported("PyIceberg updates by copy-on-write, whatever the mode")
-        if set(same_columns(operation["rows"])) != self._fields().keys():
-            raise Unsupported("upsert takes rows with all columns")
-        if any(row[name] is None for row in operation["rows"] for name in operation["on"]):
-            raise Unsupported("upsert leaves open what keys with null match")
-        rows = self._rows(operation["rows"])
-        self._table.upsert(rows, join_cols=operation["on"], branch=operation.get("branch", MAIN))
 
     # References
 
@@ -181,33 +154,72 @@ class PyWriter:
         return self.snapshot(MAIN) if given is None else given
 
     def branch(self, operation: Json) -> None:
-        with self._table.manage_snapshots() as manage:
+        with self.table.manage_snapshots() as manage:
             manage.create_branch(snapshot_id=self._at(operation), branch_name=operation["name"])
 
     def tag(self, operation: Json) -> None:
-        with self._table.manage_snapshots() as manage:
+        with self.table.manage_snapshots() as manage:
             manage.create_tag(snapshot_id=self._at(operation), tag_name=operation["name"])
 
     def fast_forward(self, operation: Json) -> None:
-        with self._table.manage_snapshots() as manage:
+        with self.table.manage_snapshots() as manage:
             manage.set_current_snapshot(ref_name=operation["to"])
 
     def rollback(self, operation: Json) -> None:
-        with self._table.manage_snapshots() as manage:
+        with self.table.manage_snapshots() as manage:
             manage.set_current_snapshot(snapshot_id=operation["snapshot"])
 
     def expire(self, _: Json) -> None:
         time.sleep(0.002)  # snapshots expire that are older than now
-        self._table.maintenance.expire_snapshots().older_than(datetime.now() + timedelta(days=1)).commit()
+        self.table.maintenance.expire_snapshots().older_than(datetime.now() + timedelta(days=1)).commit()
 
 
-def operations(engine_type: Callable[[Any], Any]) -> dict[str, Callable[[Arguments], object]]:
-    """What can be asked of tables that are written, by name."""
+class PyWriter(PyTable):
+    """A table whose rows PyIceberg writes."""
+
+    def _filter(self, operation: Json) -> Any:
+        return predicate_of(operation["filter"], self.table.schema())
+
+    def append(self, operation: Json) -> None:
+        self.table.append(self.rows(operation["rows"]), branch=operation.get("branch", MAIN))
+
+    def overwrite(self, operation: Json) -> None:
+        rows, where = self.rows(operation["rows"]), self._filter(operation)
+        self.table.overwrite(rows, overwrite_filter=where, branch=operation.get("branch", MAIN))
+
+    def delete(self, operation: Json) -> None:
+        if operation.get("mode", "copy-on-write") != "copy-on-write":
+            raise Unsupported("PyIceberg deletes by copy-on-write, whatever the mode")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it warns where nothing is deleted
+            self.table.delete(self._filter(operation), branch=operation.get("branch", MAIN))
+
+    def merge(self, operation: Json) -> None:
+        if operation.get("mode", "copy-on-write") != "copy-on-write":
+            raise Unsupported("PyIceberg updates by copy-on-write, whatever the mode")
+        if set(same_columns(operation["rows"])) != self._fields().keys():
+            raise Unsupported("upsert takes rows with all columns")
+        if any(row[name] is None for row in operation["rows"] for name in operation["on"]):
+            raise Unsupported("upsert leaves open what keys with null match")
+        rows = self.rows(operation["rows"])
+        self.table.upsert(rows, join_cols=operation["on"], branch=operation.get("branch", MAIN))
+
+
+def operations(
+    engine_type: Callable[[Any], Any], make: type[PyTable] = PyWriter, name: str = NAME
+) -> dict[str, Callable[[Arguments], object]]:
+    """What can be asked of tables that are written, by name.
+
+    Args:
+        engine_type: makes PyIceberg's type of its JSON.
+        make: the writer; that of another engine whose files PyIceberg commits.
+        name: of the engine.
+    """
 
     def write(args: Arguments) -> object:
-        writer = PyWriter(args["table"], engine_type)
+        writer = make(args["table"], engine_type)
         try:
-            return follow(writer, args["script"], NAME)
+            return follow(writer, args["script"], name)
         except NotImplementedError as error:
             raise Unsupported(str(error)) from None
         except REFUSALS as error:
