@@ -60,7 +60,7 @@ DELETES = st.lists(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(FILES, DELETES, st.integers(1, 5), st.integers(1, 4))
 def test_ids_that_come_twice_are_found_and_no_others(files: Any, deletes: Any, buckets: int, batch: int) -> None:
     known = context(buckets)

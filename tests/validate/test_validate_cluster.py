@@ -39,7 +39,7 @@ def running(command: list[str], env: dict[str, str], log: Path) -> Iterator[None
             process.wait(60)
 
 
-def answers(port: int, seconds: float = 60) -> bool:
+def answers(port: int, seconds: float = 120) -> bool:
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         with contextlib.suppress(OSError), socket.create_connection((HOST, port), timeout=1):
@@ -76,7 +76,7 @@ def test_a_standalone_cluster_finds_what_this_machine_finds(tmp_path: Path) -> N
         with running([*of_worker, *work], env, tmp_path / "worker.log"):
             done = subprocess.run(
                 submit, env={**env, "PYSPARK_PYTHON": python, "PYSPARK_DRIVER_PYTHON": sys.executable},
-                capture_output=True, text=True, timeout=600, check=False,
+                capture_output=True, text=True, timeout=900, check=False,
             )  # fmt: skip
     assert done.returncode == 1, done.stderr[-2000:]
     found = {table["location"]: table["findings"] for table in json.loads(done.stdout)["tables"]}
