@@ -109,7 +109,13 @@ FIELDS = (
     NestedField(13, "m", False, MapType(14, STRING, 15, LONG, value_required=False)),
 )  # fmt: skip
 SPEC = PartitionSpec(0, (PartitionField(source_id=1, field_id=1000, name="b", transform=Bucket(4)),))
-TABLES = [(V2, Mode.MERGE_ON_READ), (V3, Mode.COPY_ON_WRITE), (V3, Mode.MERGE_ON_READ)]
+TABLES = {
+    "spark-reference": [(V2, Mode.MERGE_ON_READ), (V3, Mode.MERGE_ON_READ)],
+    "spark-reference@3.5.9": [(V3, Mode.COPY_ON_WRITE)],
+}
+CASES = [pytest.param(engine, *table, id=f"{engine}-v{table[0]}-{table[1].value}")
+         for engine, tables in TABLES.items() for table in tables]  # fmt: skip
+every_table = pytest.mark.parametrize(("engine", "version", "mode"), CASES)
 
 
 def rows(ids: Any, text: str) -> pa.Table:
@@ -132,17 +138,24 @@ def place_of(folder: Path, version: FormatVersion, mode: Mode) -> str:
     return f"{folder}/v{version}-{mode.value}"
 
 
-@pytest.fixture(scope="module", params=["spark-reference", "spark-reference@3.5.9"])
-def written(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
-    folder = tmp_path_factory.mktemp("tables")
+Written = dict[str, tuple[Path, dict[str, Any]]]
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
+    """By engine: the folder of its tables, and what it told."""
+    return {engine: write(engine, tmp_path_factory.mktemp("tables")) for engine in TABLES}
+
+
+def write(engine: str, folder: Path) -> tuple[Path, dict[str, Any]]:
     asked = []
-    for version, mode in TABLES:
+    for version, mode in TABLES[engine]:
         place = place_of(folder, version, mode)
         writing.create_table(place, FIELDS, spec=SPEC, version=version)
         asked.append([place, mode.value])
-    engine = launch(request.param)
-    command = [engine.command[0], "-c", SCRIPT, json.dumps(asked)]
-    ended = subprocess.run(command, env=engine.env, capture_output=True, text=True, timeout=400, check=False)
+    started = launch(engine)
+    command = [started.command[0], "-c", SCRIPT, json.dumps(asked)]
+    ended = subprocess.run(command, env=started.env, capture_output=True, text=True, timeout=600, check=False)
     assert ended.returncode == 0, ended.stderr[-3000:]
     told: dict[str, Any] = json.loads(ended.stdout.splitlines()[-1])
     return folder, told
@@ -169,11 +182,11 @@ def sorted_rows(table: Any, snapshot_id: int, *names: str) -> list[dict[str, Any
     return sorted(read.to_pylist(), key=lambda row: row["id"])
 
 
-@pytest.mark.parametrize(("version", "mode"), TABLES)
+@every_table
 def test_every_snapshot_has_the_rows_of_the_same_operations_here(
-    written: tuple[Path, dict[str, Any]], tmp_path: Path, version: FormatVersion, mode: Mode
+    written: Written, tmp_path: Path, engine: str, version: FormatVersion, mode: Mode
 ) -> None:
-    there = load_table(place_of(written[0], version, mode))
+    there = load_table(place_of(written[engine][0], version, mode))
     ours = here(f"{tmp_path}/t", version, mode).table
     logs = [[one.snapshot_id for one in table.metadata.snapshot_log] for table in (there, ours)]
     assert len(logs[0]) == len(logs[1]) == 8
@@ -181,15 +194,15 @@ def test_every_snapshot_has_the_rows_of_the_same_operations_here(
         assert sorted_rows(there, theirs) == sorted_rows(ours, mine)
 
 
-@pytest.mark.parametrize(("version", "mode"), TABLES)
-def test_tables_are_valid(written: tuple[Path, dict[str, Any]], version: FormatVersion, mode: Mode) -> None:
-    report = validate(place_of(written[0], version, mode), Level.ROWS, Local())
+@every_table
+def test_tables_are_valid(written: Written, engine: str, version: FormatVersion, mode: Mode) -> None:
+    report = validate(place_of(written[engine][0], version, mode), Level.ROWS, Local())
     assert [one for one in report.findings if one.severity.value == "error"] == []
 
 
-@pytest.mark.parametrize("mode", [Mode.COPY_ON_WRITE, Mode.MERGE_ON_READ])
-def test_rows_that_stay_keep_their_ids(written: tuple[Path, dict[str, Any]], mode: Mode) -> None:
-    table = load_table(place_of(written[0], V3, mode))
+@pytest.mark.parametrize(("engine", "version", "mode"), [case for case in CASES if case.values[1] is V3])
+def test_rows_that_stay_keep_their_ids(written: Written, engine: str, version: FormatVersion, mode: Mode) -> None:
+    table = load_table(place_of(written[engine][0], version, mode))
     log = [one.snapshot_id for one in table.metadata.snapshot_log]
     ids = [{row["id"]: row["_row_id"] for row in sorted_rows(table, one, "id", "_row_id")} for one in log]
     assert sorted(ids[0].values()) == list(range(20))
@@ -198,11 +211,10 @@ def test_rows_that_stay_keep_their_ids(written: tuple[Path, dict[str, Any]], mod
     assert ids[6] == ids[5]  # compacted
 
 
-@pytest.mark.parametrize(("version", "mode"), TABLES)
-def test_writes_that_fail_leave_nothing(
-    written: tuple[Path, dict[str, Any]], version: FormatVersion, mode: Mode
-) -> None:
-    told = written[1][place_of(written[0], version, mode)]
+@every_table
+def test_writes_that_fail_leave_nothing(written: Written, engine: str, version: FormatVersion, mode: Mode) -> None:
+    folder, answers = written[engine]
+    told = answers[place_of(folder, version, mode)]
     null, fixed, killed = told["errors"]
     assert "TYP002" in null
     assert "/id" in null
