@@ -64,7 +64,12 @@ class WritableTable:
             OSError: a file could not be written. Nothing was changed.
         """
         done = _commit(self.store, change, self.base)
-        self.refresh()
+        try:
+            self.refresh()
+        except BaseException as error:
+            # Whoever sees another error would take the files of the change away, which the table has now.
+            message = "the change was committed, but the table could not be read again"
+            raise CommitStateUnknown(message) from error
         return done
 
     def close(self) -> None:
