@@ -42,7 +42,7 @@ OPERATIONS = (
 WEIGHTS = {"append": 5, "delete": 3, "alter-schema": 3, "update": 2, "merge": 2, "delete-equal": 2}
 
 AVOIDABLE = frozenset({
-    "v1", "v2", "v3", "null", "nan", "zero", "nested", "required", "partition", "default", *MODES, *FORMATS,
+    "v1", "v2", "v3", "null", "nan", "zero", "nested", "required", "partition", "shared-source", "default", *MODES, *FORMATS,
     *OPERATIONS, *VALUES, *NEW_VALUES, *SEALED_VALUES,
 }) - {"long"}  # fmt: skip
 """What can be left out of scripts, so that what a writer is known to lack or do wrong does not hide others; ids are
@@ -193,6 +193,7 @@ class Maker:
             (column["name"], transform)
             for column in self.columns
             if isinstance(column["type"], str)
+            and (self.may("shared-source") or all(column["name"] != source for source, _ in taken))
             for transform in TRANSFORMS.get(column["type"], ())
             if (column["name"], transform.partition("[")[0]) not in taken
         ]

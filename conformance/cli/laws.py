@@ -49,7 +49,8 @@ def laws(
         seed: Of the first example of each law; those of the others follow. A random one where it is left out.
         examples: How many scripts for each law.
         avoid: What scripts leave out, so that a known failure hides no other: v1, v2, v3, null, nan, zero, nested,
-            required, partition, default, the name of an operation, a mode, a file format or a type. May be repeated.
+            required, partition, shared-source (partition fields of one column), default, the name of an operation, a
+            mode, a file format or a type. May be repeated.
         keep: Where scripts that fail are kept, with their tables.
         most: The most failures to look for, of each law.
         replay: Try the law and script of this file, and nothing else.

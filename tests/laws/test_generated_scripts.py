@@ -67,6 +67,8 @@ def test_what_is_avoided_is_not_made(word: str) -> None:
         assert word not in [type_ for type_ in _types(script) if isinstance(type_, str)]
         assert word != operations[0]["properties"]["write.format.default"]
         assert word != "partition" or "partition" not in operations[0]
+        sources = [part["source"] for part in operations[0].get("partition", ())]
+        assert word != "shared-source" or len(set(sources)) == len(sources)
         assert word != "nested" or not any(isinstance(type_, dict) for type_ in _types(script))
         assert word != "required" or not any(field["required"] for field in operations[0]["schema"]["fields"])
 
