@@ -42,8 +42,8 @@ OPERATIONS = (
 WEIGHTS = {"append": 5, "delete": 3, "alter-schema": 3, "update": 2, "merge": 2, "delete-equal": 2}
 
 AVOIDABLE = frozenset({
-    "v1", "v2", "v3", "null", "nan", "zero", "nested", "required", "partition", "shared-source", "default", *MODES, *FORMATS,
-    *OPERATIONS, *VALUES, *NEW_VALUES, *SEALED_VALUES,
+    "v1", "v2", "v3", "null", "nan", "zero", "nested", "required", "partition", "shared-source", "default", *MODES,
+    *FORMATS, *OPERATIONS, *VALUES, *NEW_VALUES, *SEALED_VALUES,
 }) - {"long"}  # fmt: skip
 """What can be left out of scripts, so that what a writer is known to lack or do wrong does not hide others; ids are
 long."""
