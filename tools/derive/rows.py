@@ -52,8 +52,10 @@ def _find(term: str, row: Row, types: dict[str, Any]) -> tuple[Any, Any]:
     if term in types:
         return types[term], row[term]
     name, _, inner = term.partition(".")
-    field = next(field for field in types[name]["fields"] if field["name"] == inner)
-    return field["type"], None if row[name] is None else row[name][str(field["id"])]
+    fields = {field["name"]: field for field in types[name]["fields"]}
+    struct = row[name] or {}
+    values = {inside: struct.get(str(field["id"])) for inside, field in fields.items()}
+    return _find(inner, values, {inside: field["type"] for inside, field in fields.items()})
 
 
 def _is_nan(value: Any) -> bool:
