@@ -11,6 +11,7 @@ A TOML file::
     says = "not yet"                    # optional: a part of the reason, so that another one is a difference
     reason = "why it is wrong, and what breaks"
     evidence = "where it can be seen"
+    sometimes = true                    # optional: it depends on chance, and on another day the consumer cannot
 
     [[table]]
     producer = "pyiceberg"              # what a producer makes of a script: invalid, wrong, refused or crashed
@@ -57,6 +58,7 @@ class Known:
     producers: tuple[str, ...] = ("*",)
     says: str = ""
     evidence: str = ""
+    sometimes: bool = False
     number: int = 0
 
     def is_of(self, who: Participant) -> bool:
@@ -116,6 +118,7 @@ def _known(role: str, number: int, row: dict[str, Any]) -> Known:
         producers=tuple(row.get("producers", ("*",))),
         says=row.get("says", ""),
         evidence=row.get("evidence", ""),
+        sometimes=row.get("sometimes", False),
         number=number,
     )
 
@@ -151,7 +154,7 @@ def apply_known(matrix: Matrix, known: Iterable[Known]) -> None:
             if _happened(entry, told, table.writing.value, "; ".join(table.findings) or table.reason, seen):
                 matrix.known_tables[table.producer, table.name] = entry.reason
     for entry, states in seen.items():
-        if all(state == CANNOT for state in states):
+        if not entry.sometimes and all(state == CANNOT for state in states):
             states.append(
                 f"/{entry.role}/{entry.number}: {', '.join(entry.tables)}, {entry.state}: it cannot be seen now"
             )

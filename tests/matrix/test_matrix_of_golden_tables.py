@@ -198,6 +198,9 @@ def test_cells_that_cannot_be_read_count_only_where_all_are_such() -> None:
     matrix = _matrix(cannot)
     apply_known(matrix, [_known()])
     assert matrix.unmet == ["/cell/0: appends-*, wrong: it cannot be seen now"]
+    matrix = _matrix(cannot)
+    apply_known(matrix, [_known(sometimes=True)])
+    assert matrix.unmet == []
 
 
 def test_the_shipped_deviations_name_scripts_that_there_are() -> None:
