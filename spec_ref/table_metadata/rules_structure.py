@@ -280,7 +280,7 @@ RULES: tuple[Rule, ...] = (
     Rule("VER004", "a type is newer than the table", ("schemas", "format_version"), _new_types),
     Rule("TYP032", "a reference system is a definition", ("schemas",), _inline_definitions),
     Rule("TYP033", "the definition of a reference system is not there", ("schemas", "properties"),
-         _missing_definitions),
+         _missing_definitions, WARNING),
     Rule("TYP025", "a field of type unknown is required", ("schemas",), _unknown_required),
     Rule("EVO001", "a field changed as no evolution may", ("schemas", "format_version"), _history),
     Rule("TMD007", "the deprecated schema is not the current one", ("schema", "schemas", "current_schema_id"),
