@@ -94,7 +94,7 @@ class _Reader:
     @classmethod
     def of(cls, task: ScanTask, reading: Reading, deletes: _Deletes, rows: RowFile) -> _Reader:
         constants = identity_values(reading.spec(task.partition_spec_id), task.data_file.partition)
-        filtered = select_fields(reading.schema, frozenset(_references(task.residual)))
+        filtered = select_fields(reading.schema, frozenset(references(task.residual)))
         compared = [column.field for columns, _ in deletes.indexes for column in columns]
         lineage = [field for field in (ROW_ID, LAST_UPDATED) if field.name in reading.metadata_columns]
         output, tested, others, stored = (
@@ -180,7 +180,7 @@ def _left(batch: pa.RecordBatch, kept: npt.NDArray[np.bool_]) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([column.filter(mask) for column in batch.columns], schema=batch.schema)
 
 
-def _references(predicate: BoundPredicate) -> Iterator[int]:
+def references(predicate: BoundPredicate) -> Iterator[int]:
     """The ids of the fields that a predicate looks at."""
     waiting: list[Any] = [predicate]
     while waiting:

@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
-import attrs
 import pyarrow as pa
 
 from conformance.pipeline.file_access import read_bytes
-from conformance.pipeline.read_tasks import read_task
+from conformance.pipeline.read_tasks import read_task, references
 from conformance.writing.deletes import plan_equality_deletes
 from conformance.writing.files import NewFiles, taken_back
 from conformance.writing.matching import Matched, Source, check_branch
@@ -23,7 +22,6 @@ from spec_ref.commits.changes import Isolation, NewFile
 from spec_ref.commits.matching import bound_filter
 from spec_ref.commits.reading import head
 from spec_ref.errors import violation
-from spec_ref.expressions.bound import BoundReference
 from spec_ref.expressions.predicates import TRUE, Predicate
 from spec_ref.formats.metrics_columnar import storage_of
 from spec_ref.records import evolve
@@ -201,15 +199,7 @@ def _deleted_by_equality(
 
 def _columns_of(where: Predicate, source: Source) -> list[str]:
     """The names of the top-level columns that a predicate looks at."""
-    bound = bound_filter(where, source.metadata)
-    ids: set[int] = set()
-    waiting: list[Any] = [bound]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, BoundReference):
-            ids.add(node.id)
-        elif attrs.has(type(node)):
-            waiting += (getattr(node, field.name) for field in attrs.fields(type(node)))
+    ids = set(references(bound_filter(where, source.metadata)))
     names = [field.name for field in source.metadata.current_schema.fields if field.id in ids]
     if len(names) != len(ids) or not names:
         raise violation("DEL017", "the predicate does not look at top-level columns alone", found=str(where))
