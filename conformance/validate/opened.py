@@ -102,7 +102,8 @@ def _avro(location: str, mapping: Mapped) -> Opened:
     schema = json_document.loads(container.metadata[SCHEMA_KEY])
     return Opened(
         struct=rows.written.struct, record_count=container.count, size=len(source), batches=rows.batches,
-        by_name=rows.written.mapped, faults=tuple(_avro_faults(schema, "")),
+        by_name=rows.written.mapped,
+        faults=() if rows.written.mapped else tuple(_avro_faults(schema, "")),
     )  # fmt: skip
 
 
