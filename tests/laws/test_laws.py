@@ -37,9 +37,9 @@ def _check(name: str, wrong: Wrong | None, keep: Path, examples: int, avoid: str
 
 @pytest.mark.parametrize("name", LAWS)
 def test_the_reference_keeps_the_laws(name: str, tmp_path: Path) -> None:
-    found = _check(name, None, tmp_path, 12, "orc variant rewrite-manifests")
+    found = _check(name, None, tmp_path, 8, "orc variant rewrite-manifests")
     assert found.counterexamples == ()
-    assert found.held >= 4
+    assert found.held >= 3
 
 
 def _changed(change: Callable[[Json], list[Json]]) -> Wrong:
