@@ -28,6 +28,8 @@ from spec_ref.scan_planning import plan
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.types import (
     DOUBLE,
+    LONG,
+    STRING,
     UNKNOWN,
     VARIANT,
     EdgeAlgorithm,
@@ -185,3 +187,15 @@ def check_file(
     for name in ("value_counts", "null_value_counts", "nan_value_counts", "lower_bounds", "upper_bounds"):
         assert dict(getattr(file, name)) == dict(getattr(known, name)), name
     assert file.sort_order_id == (order.order_id if sortable(order, schema) else 0)
+
+
+def test_avro_maps_of_other_keys_than_strings(tmp_path: Path) -> None:
+    keys = MapType(2, ListType(4, LONG), 3, STRING, value_required=False)
+    fields = (NestedField(1, "m", required=False, type=keys),)
+    table = create_table(str(tmp_path / "t"), fields, properties={"write.format.default": "avro"})
+    type_ = pa.map_(pa.list_(pa.int64()), pa.string())
+    append(table, pa.table({"m": pa.array([[], None], type_)}))  # no entry anywhere
+    assert sorted(read(table).column("m").to_pylist(), key=repr) == [None, []]
+    append(table, pa.table({"m": pa.array([[([1], None)]], type_)}))
+    assert [([1], None)] in read(table).column("m").to_pylist()
+    assert errors(table) == []  # AVR002: what is optional has the default null, also in the records of a map
