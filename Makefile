@@ -39,6 +39,15 @@ test: $(READY) lint types    ## lint, check the types and pass every test, those
 	$(BIN)/python -m pytest --hypothesis-profile repeatable -p tools.trace_recorder --trace-out results/trace.json
 	$(BIN)/python -m tools.trace --check --run results/trace.json
 
+mutants: $(READY)    ## hold every mutant of the reference against the vectors and checks (half an hour of one core)
+	nice -n 15 $(BIN)/python -m tools.mutants run
+
+SECONDS ?= 600
+fuzz: $(READY)    ## break inputs of every reader for SECONDS of processor time, then ask engines random questions
+	nice -n 15 $(BIN)/python -m tools.fuzz --seconds $(SECONDS)
+	$(BIN)/iceberg-conformance engines install iceberg-java pyiceberg
+	nice -n 15 $(BIN)/python -m tools.fuzz.differential --examples 200
+
 bench: $(READY)    ## measure every claim about speed beside its peers (half an hour of a quiet machine)
 	$(BIN)/iceberg-conformance engines install --all
 	$(BIN)/python -m tools.bench --write

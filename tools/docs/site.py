@@ -34,7 +34,16 @@ ELSEWHERE = {
 CHAPTERS = {
     "First steps": ["quick-start", "concepts", "validate", "ci"],
     "Plug in an engine": ["adapters", "protocol", "operations", "known-deviations"],
-    "What is known": ["matrix", "writing", "races", "who-writes-what", "findings", "contradictions", "requirements"],
+    "What is known": [
+        "matrix",
+        "writing",
+        "races",
+        "hardening",
+        "who-writes-what",
+        "findings",
+        "contradictions",
+        "requirements",
+    ],
     "Vectors": ["vectors", "interchange", "vectors-changelog"],
     "The project": ["benchmarks", "contributing", "changelog"],
 }

@@ -31,7 +31,7 @@ DRAWN_HEADING = """\
 # Drawn by `python -m tools.mutants draw` from the code of each module; drawn anew where that changed.
 """
 SCORE_HEADING = """\
-# Written by `make mutants`: what kills each mutant, and the sums. No mutant survives unexplained.
+# Written by `make mutants`: what kills each mutant, and the sums. Tests hold that they get no worse.
 """
 
 
@@ -90,11 +90,15 @@ KINDS = ("killed", "equivalent", "survived", "stillborn")
 
 
 def score_text(mutants: list[Mutant], results: dict[str, tuple[str, str]]) -> str:
-    """The score in its file's form."""
+    """The score in its file's form; mutants without a result are told as untried."""
+    known = {one.id: results.get(one.id, ("untried", "")) for one in mutants}
     lines = [SCORE_HEADING, f"mutants = {len(mutants)}"]
-    lines += [f"{kind} = {sum(status == kind for status, _ in results.values())}" for kind in KINDS]
+    lines += [f"{kind} = {sum(status == kind for status, _ in known.values())}" for kind in (*KINDS, "untried")]
+    for name, kind in (("survivors", "survived"), ("not_tried", "untried")):
+        ids = [f"  {text(id_)}," for id_, (status, _) in known.items() if status == kind]
+        lines += [f"{name} = [", *ids, "]"]
     lines += ["", "[killed_by]"]
-    lines += [f"{text(id_)} = {text(how)}" for id_, (status, how) in results.items() if status == "killed"]
+    lines += [f"{text(id_)} = {text(how)}" for id_, (status, how) in known.items() if status == "killed"]
     return "\n".join(lines) + "\n"
 
 

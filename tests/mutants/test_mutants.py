@@ -1,0 +1,99 @@
+"""Mutants of the reference still fit its text, none survived unexplained, and some of them are killed here."""
+
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+
+from tools.mutants.arena import CHECKS, Preloaded, dies, materialize
+from tools.mutants.drawing import changes
+from tools.mutants.mutant import SCORE, Misfit, Mutant, equivalents, everything
+
+SCORED = tomllib.loads(SCORE.read_text(encoding="utf-8"))
+KILLED_BY = SCORED["killed_by"]
+MUTANTS = {mutant.id: mutant for mutant in everything()}
+
+SAMPLE = sorted(id_ for id_, killer in KILLED_BY.items() if killer.startswith("vector:"))[
+    :: max(1, len(KILLED_BY) // 14)
+]
+
+
+@pytest.fixture(scope="module")
+def preloaded() -> Preloaded:
+    assert materialize()[0] == "done"
+    return Preloaded()
+
+
+def test_there_are_enough_and_each_has_its_own_name() -> None:
+    assert len(MUTANTS) == len(everything()) >= 300
+    assert sum(not mutant.drawn for mutant in MUTANTS.values()) >= 80
+
+
+@pytest.mark.parametrize("id_", MUTANTS)
+def test_a_mutant_fits_the_text_and_is_python(id_: str) -> None:
+    mutant = MUTANTS[id_]
+    compile(mutant.source(), mutant.file, "exec")
+    assert mutant.line() > 0
+
+
+MOST_SURVIVORS, MOST_UNTRIED = 109, 93
+"""How many may survive, or wait to be tried. Neither may grow: a rule that loses its proof shows here."""
+
+
+def test_every_mutant_is_accounted_for() -> None:
+    reasons = equivalents()
+    lists = [*KILLED_BY, *reasons, *SCORED["survivors"], *SCORED["not_tried"]]
+    assert sorted(lists) == sorted(MUTANTS)
+    assert all(len(reason) > 30 for reason in reasons.values())
+
+
+def test_the_score_does_not_fall() -> None:
+    assert len(SCORED["survivors"]) <= MOST_SURVIVORS
+    assert len(SCORED["not_tried"]) <= MOST_UNTRIED
+    assert SCORED["stillborn"] == 0
+
+
+def test_the_score_is_the_sum_of_what_it_tells() -> None:
+    assert SCORED["mutants"] == len(MUTANTS)
+    assert SCORED["killed"] == len(KILLED_BY)
+    assert SCORED["equivalent"] == len(equivalents())
+    assert (SCORED["survived"], SCORED["untried"]) == (len(SCORED["survivors"]), len(SCORED["not_tried"]))
+
+
+def test_killers_are_vectors_and_checks_that_exist(preloaded: Preloaded) -> None:
+    for killer in KILLED_BY.values():
+        kind, _, name = killer.partition(":")
+        assert kind in (*CHECKS, "vector", "hangs")
+        assert kind != "vector" or name in preloaded.rows
+
+
+@pytest.mark.parametrize("id_", SAMPLE)
+def test_a_vector_kills_the_mutant(id_: str, preloaded: Preloaded) -> None:
+    assert dies(preloaded, MUTANTS[id_], KILLED_BY[id_])
+
+
+def test_a_mutant_that_changes_nothing_is_not_killed(preloaded: Preloaded) -> None:
+    """The vectors that kill others do not fail by themselves."""
+    nothing = Mutant("nothing", "spec_ref/hashing.py", '"""', '"""', "nothing")
+    idle = Mutant("idle", nothing.file, "import math\n", "import math\n\nIDLE = 1\n", "nothing")
+    with pytest.raises(Misfit):
+        nothing.source()
+    for id_ in SAMPLE[:4]:
+        assert not dies(preloaded, idle, KILLED_BY[id_])
+
+
+def test_drawn_mutations_leave_messages_and_annotations_alone() -> None:
+    source = '''
+"""A docstring > 1."""
+LIMIT: dict[int, "x > 2"] = {}
+def f(a: int = 1) -> bool:
+    """Whether a > 3."""
+    if a > 4 and a != 5:
+        raise violation("C", f"{a > 6}", found=a > 7)
+    return not a
+'''
+    kinds = [(change.kind, source.encode()[change.start : change.end].decode()) for change in changes(source)]
+    assert ("compares otherwise", ">") in kinds
+    assert ("a refusal dropped", 'raise violation("C", f"{a > 6}", found=a > 7)') in kinds
+    assert sorted(text for kind, text in kinds if kind == "a constant off by one") == ["1", "4", "5"]
