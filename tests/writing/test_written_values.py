@@ -328,3 +328,16 @@ def sort_key(schema: Schema, field: SortField, row: dict[int, Any]) -> tuple[Any
     if isinstance(value, str):
         value = value.encode()
     return (1 if first else 0, value if field.direction is SortDirection.ASC else Turned(value))
+
+
+@pytest.mark.parametrize("nulls", NullOrder)
+@pytest.mark.parametrize("direction", SortDirection)
+def test_nulls_stand_where_the_order_says(direction: SortDirection, nulls: NullOrder) -> None:
+    schema = Schema((NestedField(1, "d", required=False, type=DOUBLE),))
+    order = SortOrder(1, (SortField(source_id=1, transform=Identity(), direction=direction, null_order=nulls),))
+    values_ = [0.0, None, float("nan"), -0.0, float("-inf"), None, 1.5]
+    batch = pa.RecordBatch.from_arrays([pa.array(values_, pa.float64(), from_pandas=False)], ["d"])
+    ascending = [4, 3, 0, 6, 2]  # -Infinity, -0.0, 0.0, 1.5, NaN
+    rest = ascending if direction is SortDirection.ASC else ascending[::-1]
+    expected = [1, 5, *rest] if nulls is NullOrder.NULLS_FIRST else [*rest, 1, 5]
+    assert sort_indices(order, schema, batch).to_pylist() == expected
