@@ -101,10 +101,10 @@ def _mask(members: Members, snapshot_id: int) -> Numbers:
 def _repeated(members: Members, locations: Mapping[int, str], files: _Files) -> Iterator[Finding]:
     """Files that are live twice in one snapshot (SCN007)."""
     told: set[tuple[int, int]] = set()
-    counts = np.bincount(files.code[files.live])
+    counts = np.bincount(files.code[files.live], minlength=len(files.keys.dictionary))
     if counts.max(initial=0) < 2:
         return
-    often = files.live & (counts[files.code] > 1 if len(counts) else False)
+    often = files.live & (counts[files.code] > 1)
     for snapshot_id in members.checked:
         rows = np.nonzero(often & _mask(members, snapshot_id)[files.manifest])[0]
         _, first = np.unique(files.code[rows], return_index=True)
