@@ -8,6 +8,7 @@ place (`pipes`), so that an adapter that reads nothing, or floods either of its 
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -136,8 +137,11 @@ class Process:
             yield answer
             if isinstance(answer, Crashed):
                 to_ask.put_back(request for _, request in under_way)
-                under_way.clear()
                 given_up = self._restart(crashes, answer)
+                for _, request in under_way:  # the process may have begun what is asked of the next one again
+                    if request.op == WRITING:
+                        shutil.rmtree(request.args["table"], ignore_errors=True)
+                under_way.clear()
                 if given_up is not None:
                     yield from (given_up for _ in to_ask)
                     return

@@ -11,7 +11,8 @@ import json
 import os
 import select
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import Any
 
 from pyspark import __version__ as spark_version
@@ -92,6 +93,13 @@ def ask(spark: SparkSession, requests: list[Request]) -> list[dict[str, Any]]:
     return answers
 
 
+def apart(waiting: Iterable[list[Request]]) -> Iterator[list[Request]]:
+    """Requests that are waiting, those that write a table each by itself, as their answers have to come in time."""
+    for requests in waiting:
+        for _, group in groupby(enumerate(requests), lambda one: one[0] if one[1]["op"] == "table.write" else -1):
+            yield [request for _, request in group]
+
+
 def tasks_of(args: dict[str, Any]) -> list[Request]:
     """The questions whose answers are the rows of a table: one for each task of the scan, planned here."""
     snapshot = args.get("snapshot")
@@ -132,7 +140,7 @@ def main() -> None:
     told = {**SCALAR, **spark_writing.operations(spark)}
     implementation = {"implementation": "spark-reference", "version": spark_version, "format_versions": [1, 2, 3]}
     try:
-        for requests in waiting_requests():
+        for requests in apart(waiting_requests()):
             asked = [request for request in requests if request["op"] not in ("start", "stop")]
             try:
                 found = iter(ask(spark, asked) if asked else [])

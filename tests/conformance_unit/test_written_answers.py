@@ -143,6 +143,17 @@ def test_a_request_names_a_place_and_a_vector_does_not() -> None:
     assert complaint("table.write.request", {**request, "args": {**args, "table": "/t"}}) is None
 
 
+def test_what_a_writer_began_before_it_died_is_removed_before_it_is_asked_again(tmp_path: Path) -> None:
+    args = [{**vector(ROWS).args, "table": str(tmp_path / name / "table")} for name in "ab"]
+    begun = tmp_path / "b" / "table"
+    begun.mkdir(parents=True)
+    limits = Limits(request=0.1, writing=1, window=2, starts=1)
+    with Process("late", [sys.executable, "-c", LATE], limits=limits) as process:
+        process.start()
+        list(process.ask([Request("table.write", one) for one in args]))
+    assert not begun.exists()
+
+
 def test_writers_have_more_time() -> None:
     limits = Limits(request=0.4, writing=10, window=1)
     args = {**vector(ROWS).args, "table": "/t"}
