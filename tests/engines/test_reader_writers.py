@@ -112,6 +112,8 @@ FINDINGS: dict[str, set[tuple[str, str, str]]] = {
     # Locations are plain paths.
     | {(version, "manifest", "DFL002") for version in ("v1", "v2", "v3")}
     | {(version, "metadata", "LOC001") for version in ("v1", "v2", "v3")}
+    # A snapshot without a parent has -1 for one.
+    | {(version, "metadata", "SNP002") for version in ("v1", "v2", "v3")}
     | {
         # The list of the first manifest counts an existing file, and the manifest has none.
         ("v1", "manifest", "MLS011"),

@@ -45,7 +45,7 @@ def snapshots() -> Iterator[Case]:
          "a snapshot has a lower sequence number than its parent"),
         ("number-of-parent", "SNP003", {f"{OLD}/sequence-number": 2}, EITHER,
          "a snapshot has the sequence number of its parent"),
-        ("own-parent", ("SNP002", "SNP003"), {f"{NEW}/parent-snapshot-id": SECOND}, EITHER,
+        ("own-parent", "SNP002", {f"{NEW}/parent-snapshot-id": SECOND}, EITHER,
          "a snapshot is its own parent"),
         ("circle", ("SNP002", "SNP003"), {f"{OLD}/parent-snapshot-id": SECOND}, EITHER,
          "two snapshots are each other's parents"),

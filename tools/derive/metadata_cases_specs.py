@@ -59,7 +59,7 @@ def ids() -> Iterator[Case]:
     identity = {"source-id": 2, "name": "data", "transform": "identity"}
     yield from rows("spec", "v2-nested", [
         ("ids-twice", "TMD011", {"/partition-specs/0/spec-id": 1}, EITHER, "two specs have the default id"),
-        ("field-ids-twice", ("PAR025", "PAR003"), {f"{BUCKET}/field-id": 1000, "/last-partition-id": 1000}, EITHER,
+        ("field-ids-twice", "PAR025", {f"{BUCKET}/field-id": 1000, "/last-partition-id": 1000}, EITHER,
          "two fields of a spec have one id"),
         ("field-id-of-another-spec", "PAR003", {"/partition-specs/0/fields/-": {**identity, "field-id": 1000}}, EITHER,
          "two specs have one field id for different fields"),
