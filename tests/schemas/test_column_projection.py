@@ -79,7 +79,7 @@ def read(
     defined = outcome(lambda: [project_row(fields, columns, row, constants) for row in rows])
     made = outcome(lambda: kernel(fields, columns, rows, constants))
     if isinstance(defined, str) or isinstance(made, str):
-        assert made == defined
+        assert made == defined or not rows  # without rows the definition looks at no column, and the kernel at all
         raise SpecError(caught[0])
     whole = StructType(tuple(fields))
     assert [value_key(whole, row) for row in made] == [value_key(whole, row) for row in defined]
