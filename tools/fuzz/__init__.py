@@ -3,7 +3,6 @@
 - `targets`: what reads bytes, with the errors that each documents.
 - `mutations`: how inputs are broken: bytes, and for JSON, Avro, Puffin and deletion vectors the parts inside.
 - `running`: the loop, with bounds on time and memory, in a process of its own.
-- `guided`: the same targets under Atheris, which is guided by what an input reaches.
 - `differential`: random questions to Iceberg-Java and PyIceberg, whose answers are held to the reference's.
 
 ``make fuzz SECONDS=600`` runs all of it; see docs/hardening.md.
