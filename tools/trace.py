@@ -31,6 +31,7 @@ from spec_ref.requirements import Requirement, Status, register, sources
 
 ROOT = Path(__file__).parents[1]
 TRACE = ROOT / "SPEC_TRACE.md"
+MUTANTS = Path(__file__).with_name("mutants")
 NEVER_SEEN = Path(__file__).with_name("trace_never_seen.toml")
 """Codes that can be emitted and that no test can see broken, each with the reason."""
 
@@ -61,7 +62,8 @@ reason, and on a proof that names no requirement. `iceberg-conformance explain C
 
 A place is a module of `spec_ref`, or one of the whole project, and the class or function in it that names the code; a
 module in parentheses is the one of the section. A number of corruptions is that of the tables broken in this one way
-which the validator has to find. A test is a function that names the code, in itself or in a table or helper that it
+which the validator has to find; a number of mutants is that of the changes to the reference that break the rule and
+that vectors or checks find. A test is a function that names the code, in itself or in a table or helper that it
 uses.
 """
 
@@ -145,6 +147,9 @@ class Evidence:
     tests: Mapping[str, Mapping[str, list[str]]]
     """The test functions that name it, by file; none of a file that only names it in passing."""
 
+    mutants: Mapping[str, int] = attrs.field(factory=dict)
+    """How many mutants of the reference that break it are killed."""
+
     def proofs(self) -> set[str]:
         """The codes that something is said to prove."""
         return {*self.vectors, *self.tests, *self.corruptions}
@@ -219,6 +224,24 @@ def vectors_by_code() -> dict[str, Counter[str]]:
     return found
 
 
+def mutants_by_code() -> dict[str, int]:
+    """How many killed mutants break a code: that which a mutant was written to break, or, of those drawn from the
+    syntax trees, those of the vector that kills it.
+    """
+    killed = tomllib.loads((MUTANTS / "score.toml").read_text(encoding="utf-8"))["killed_by"]
+    written = tomllib.loads((MUTANTS / "table.toml").read_text(encoding="utf-8"))["mutant"]
+    codes = {one["id"]: one["codes"] for one in written}
+    of_vectors = {
+        vector["id"]: vector["requirements"]
+        for path in sorted((ROOT / "vectors").glob("*/*.json"))
+        for vector in json.loads(path.read_text(encoding="utf-8"))["vectors"]
+    }
+    found: Counter[str] = Counter()
+    for mutant, killer in killed.items():
+        found.update(codes.get(mutant) or of_vectors.get(killer.removeprefix("vector:"), ()))
+    return dict(found)
+
+
 @cache
 def evidence() -> Evidence:
     """What the project says now."""
@@ -246,6 +269,7 @@ def evidence() -> Evidence:
         corruptions=_corruptions(),
         vectors=vectors_by_code(),
         tests=tests_by_code(),
+        mutants=mutants_by_code(),
     )
 
 
@@ -356,11 +380,13 @@ def rows(requirements: Sequence[Requirement], found: Evidence) -> Iterator[str]:
         if (one.document, one.section) != section:
             section = (one.document, one.section)
             yield from ("", f"### {one.section} ({one.document})", "")
-            yield "| code | slug | rule | level | versions | binds | stated by | vectors | checks | tests |"
+            yield "| code | slug | rule | level | versions | binds | stated by | vectors | checks, mutants | tests |"
             yield "|---|---|---|---|---|---|---|---|---|---|"
         checks = list(found.checks.get(one.code, []))
         if count := found.corruptions.get(one.code):
             checks.append(f"{count} corruption{'s' if count > 1 else ''}")
+        if count := found.mutants.get(one.code):
+            checks.append(f"{count} mutant{'s' if count > 1 else ''}")
         row = [
             one.code, one.slug, cell(one.text), one.level.value, versions(one), ", ".join(one.binds),
             cell(", ".join(places(one, found))),
@@ -394,6 +420,7 @@ def lines() -> Iterator[str]:
     yield f"| by vectors | {sum(one.code in found.vectors for one in adopted)} |"
     yield f"| by corruptions that the validator finds | {sum(one.code in found.corruptions for one in adopted)} |"
     yield f"| by tests | {sum(one.code in found.tests for one in adopted)} |"
+    yield f"| with mutants that are killed | {sum(one.code in found.mutants for one in adopted)} |"
     for reason, count in sorted(reasons.items()):
         yield f"| without proof, {reason} | {count} |"
     yield f"| named by a class or function | {sum(one.code in found.stated for one in adopted)} |"

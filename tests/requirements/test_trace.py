@@ -13,7 +13,7 @@ import pytest
 from spec_ref.records import evolve
 from spec_ref.requirements import REASONS, Requirement, Status, _requirement, register
 from tools import trace
-from tools.trace import Evidence, evidence, never_seen, problems, unseen
+from tools.trace import Evidence, evidence, lines, mutants_by_code, never_seen, problems, unseen
 
 ROW = {
     "code": "HSH001", "slug": "a-rule", "document": "spec", "section": "Appendix B: 32-bit Hash Requirements",
@@ -187,3 +187,10 @@ def test_the_recorder_writes_what_passing_tests_saw_broken(tmp_path: Path) -> No
     assert done.returncode == 1, done.stdout
     ((code, tests),) = json.loads(out.read_text()).items()
     assert (code, [test.rpartition("/")[2] for test in tests]) == ("HSH001", ["test_it.py::test_seen"])
+
+
+def test_mutants_count_for_the_codes_that_they_break() -> None:
+    counts = mutants_by_code()
+    assert counts["VER006"] >= 1  # written to break it
+    assert counts.keys() <= register().keys()
+    assert any(" mutant" in line for line in lines() if line.startswith("| VER006 "))
