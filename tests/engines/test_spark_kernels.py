@@ -8,16 +8,17 @@ from typing import Any
 
 import pyarrow as pa
 
-from conformance.adapters.reference import REFUSALS, operations
+from conformance.adapters.reference import REFUSALS
 from conformance.adapters.serve import perform
-from conformance.adapters.spark_kernels import KERNELS, answer_batches, answer_questions
+from conformance.adapters.spark_kernels import KERNELS, SCALAR, answer_batches, answer_questions
 from conformance.vectors import load, shipped
-
-SCALAR = operations()
 
 
 def questions() -> list[dict[str, Any]]:
-    return [{"op": vector.operation.name, "args": vector.args} for vector in load(shipped())]
+    """The vectors that a worker is asked: all but tables to be written."""
+    vectors = [vector for vector in load(shipped()) if vector.operation.name in SCALAR]
+    assert {vector.operation.name for vector in load(shipped())} - SCALAR.keys() == {"table.write"}
+    return [{"op": vector.operation.name, "args": vector.args} for vector in vectors]
 
 
 def outcome(answer: dict[str, Any]) -> str:
