@@ -249,6 +249,8 @@ def written(deviation: Deviation) -> str:
         lines.append(f"does = {_text(deviation.does)}")
     if deviation.answer is not None:
         lines.append(f"answer = {_text(dump_json(deviation.answer))}")
+    if deviation.sometimes:
+        lines.append("sometimes = true")
     lines += [f"reason = {_text(deviation.reason)}", f"evidence = {_text(deviation.evidence)}", "vectors = ["]
     lines += [f"  {_text(id_)}," for id_ in deviation.vectors]
     return "\n".join([*lines, "]"])

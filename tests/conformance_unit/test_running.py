@@ -372,6 +372,19 @@ def test_a_known_deviation_that_does_not_happen_as_stated_fails_the_run(
     assert any(text.startswith(unmet) for text in run.adapters[0].unmet)
 
 
+def test_a_deviation_that_depends_on_chance_may_happen_or_not(tmp_path: Path, mini_vectors: Path) -> None:
+    chance = '\n[[deviation]]\nengine = "engine"\nvectors = ["mini-6", "mini-5"]\nreason = "r"\nsometimes = true\n'
+    text = KNOWN.replace(', "mini-5"', "")
+    run, _ = run_of(mini_vectors, imperfect(), expectations=expected(tmp_path, text + chance, mini_vectors))
+    assert {one.id: one.status for one in run.results if one.id in ("mini-5", "mini-6")} == {
+        "mini-5": "known", "mini-6": "passed",
+    }  # fmt: skip
+    assert run.adapters[0].unmet == ()
+    always = chance.replace("sometimes = true", "sometimes = false")
+    run, _ = run_of(mini_vectors, imperfect(), expectations=expected(tmp_path, text + always, mini_vectors))
+    assert run.adapters[0].unmet == ("mini-6: it passes now; the deviation is over",)
+
+
 def test_a_new_failure_beside_the_known_ones_fails_the_run(tmp_path: Path, mini_vectors: Path) -> None:
     fewer = KNOWN.replace(', "mini-5"', "")
     run, _ = run_of(mini_vectors, imperfect(), expectations=expected(tmp_path, fewer, mini_vectors))
