@@ -65,7 +65,7 @@ def test_stored_figures_come_back_and_a_change_is_shown(tmp_path: Path) -> None:
 
 
 def test_some_paths_leave_the_figures_of_the_others(tmp_path: Path) -> None:
-    one, other = claim(ours=(1.0,), theirs=(1.0,)), claim(case="few", ours=(2.0,), theirs=(1.0,))
+    one, other = claim(path="commits", ours=(1.0,), theirs=(1.0,)), claim(ours=(2.0,), theirs=(1.0,))
     report.store(tmp_path, [one, other], quick=True, partly=False)
     again = claim(case="few", ours=(5.0,), theirs=(1.0,))
     report.store(tmp_path, [again], quick=True, partly=True)

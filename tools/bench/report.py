@@ -64,10 +64,12 @@ def summary(claims: Sequence[Claim]) -> str:
 def store(docs: Path, claims: Sequence[Claim], *, quick: bool, partly: bool) -> None:
     """Store the figures and, unless they are of a quick run, write the document.
 
-    Figures of some paths replace those of the same claims and leave the others as they are.
+    Figures of some paths replace those of the same paths and leave the others as they are.
     """
     path = docs / file_name(quick=quick)
-    kept = {**(load(path) if partly else {}), **{claim.key: claim for claim in claims}}
+    measured = {claim.path for claim in claims}
+    others = [claim for claim in load(path).values() if partly and claim.path not in measured]
+    kept = {claim.key: claim for claim in (*others, *claims)}
     made = {"machine": machine(), "measured": datetime.now(UTC).date().isoformat(), "tool": tool_version(),
             "claims": [_CONVERTER.unstructure(claim) for claim in kept.values()]}  # fmt: skip
     path.write_text(json.dumps(made, indent=1) + "\n")
@@ -163,7 +165,7 @@ def plot(claims: Sequence[Claim], path: Path) -> None:
     import matplotlib as mpl
 
     mpl.use("svg")
-    mpl.rcParams.update({"svg.hashsalt": "iceberg", "font.size": 8})
+    mpl.rcParams.update({"svg.hashsalt": "iceberg", "svg.fonttype": "none", "font.size": 8})
     import matplotlib.pyplot as plt
 
     shown = [claim for claim in claims if claim.measure is Measure.RATIO and claim.goal is not None]

@@ -165,7 +165,8 @@ def claims(scale: Scale) -> Iterator[Claim]:
                 name, rows, taken["ours"], f"pyarrow {pa.__version__}, no deletes", taken["pyarrow"], "pyarrow"
             )
             beside: dict[str, tuple[Peer, int]] = {"spark": (spark, 2)}
-            if name != "equality deletes":  # PyIceberg refuses those
+            # PyIceberg fails at a vector that is not the only blob of its file, and refuses equality deletes.
+            if name == "position deletes":
                 beside["pyiceberg"] = (pyiceberg, 1)
             for who, (peer, warm) in beside.items():
                 theirs = {who: partial(lambda peer: float(peer(location)[0]), peer), "ours": ways["ours"]}  # noqa: B023

@@ -210,7 +210,7 @@ def _validated(metadata: Path, engine: str, workers: int) -> tuple[float, float,
 
 
 def _manifests(scale: Scale) -> Iterator[Claim]:
-    entries = scale.of(200_000, 20_000)
+    entries = scale.of(1_000_000, 20_000)
     with tempfile.TemporaryDirectory(prefix="bench-validate-") as folder:
         metadata = Tables(Path(folder)).make(entries)
         rates = []
