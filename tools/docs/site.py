@@ -154,6 +154,8 @@ def stage() -> None:
         file = STAGE / name
         if not file.exists() or file.read_text(encoding="utf-8") != text:
             file.write_text(text, encoding="utf-8")
+    for picture in (ROOT / "docs").glob("*.svg"):
+        shutil.copy2(picture, STAGE)
 
 
 def main() -> int:
