@@ -11,7 +11,7 @@ all delete keys are hashed once, a row is looked up by its hash, and what is fou
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -109,14 +109,18 @@ def same(left: Any, right: Any) -> bool:
 
 # The kernel
 
-_FLAGS_PER_KEY = 16
-"""So many flags for each key, so that few rows that are not deleted are looked at closely."""
+_BUCKETS_PER_KEY = 4
+"""Most buckets of keys are empty then, and few have many keys."""
+
+_FLAGS_PER_BUCKET = 4
+"""Few rows that are not deleted share the high bits of a key that one of so many flags stands for."""
 
 _MOST_FLAG_BITS = 30
 _BLOCK_ROWS = 1 << 15
 """So many rows are looked up at once, so that what is computed on the way stays in the processor's cache."""
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
+_HALF = np.uint64(32)
 _INTEGERS = frozenset({"int", "long", "date", "time", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns"})
 """The types whose values are integers of their own, which need no other hash."""
 
@@ -141,16 +145,19 @@ class DeleteIndex:
         self.sequence_numbers = sequence_numbers[order]
         self.columns = [column.take(pa.array(order)) for column in columns]
         self._keep_newest()
-        bits = min(_MOST_FLAG_BITS, max(10, len(self.hashes).bit_length()))
+        bits = min(_MOST_FLAG_BITS, max(10, (len(self.hashes) * _BUCKETS_PER_KEY).bit_length()))
         self.bucket_shift = np.uint64(64 - bits)
         buckets = np.bincount(self.hashes >> self.bucket_shift, minlength=1 << bits)
         self.firsts = np.concatenate(([0], np.cumsum(buckets))).astype(
             np.int32 if len(self.hashes) < 1 << 31 else np.int64
         )
-        bits = min(_MOST_FLAG_BITS, bits + (_FLAGS_PER_KEY - 1).bit_length())
+        bits = min(_MOST_FLAG_BITS, bits + (_FLAGS_PER_BUCKET - 1).bit_length())
         self.flag_shift = np.uint64(64 - bits)
+        self.low_bits = np.uint64((1 << bits) - 1)
         self.flags = np.zeros(1 << bits, bool)
         self.flags[self.hashes >> self.flag_shift] = True
+        self.low_flags = np.zeros(1 << bits, bool)
+        self.low_flags[_low(self.hashes) & self.low_bits] = True
 
     def _keep_newest(self) -> None:
         """Drop deletes that the one before, as new or newer, has the same key as."""
@@ -170,36 +177,37 @@ class DeleteIndex:
             sequence_number: the data sequence number of the data file; only later deletes apply (SCN010).
         """
         mask = np.zeros(rows, bool)
-        if len(self.hashes):
-            plain = [_comparable(column) for column in columns]
-            for first in range(0, rows, _BLOCK_ROWS):
-                block = [column.slice(first, _BLOCK_ROWS) for column in plain]
-                self._mark(mask[first : first + _BLOCK_ROWS], block, sequence_number)
+        if not len(self.hashes):
+            return mask
+        plain = [_comparable(column) for column in columns]
+        found: list[tuple[Any, Any]] = []
+        for first in range(0, rows, _BLOCK_ROWS):
+            block = [column.slice(first, _BLOCK_ROWS) for column in plain]
+            found += self._of_equal_hashes(_hashes(self.types, block, min(_BLOCK_ROWS, rows - first)), first)
+        if found:
+            places, keys = (np.concatenate(parts) for parts in zip(*found, strict=True))
+            equal = self._equal(plain, places, keys) & (self.sequence_numbers[keys] > sequence_number)
+            mask[places[equal]] = True
         return mask
 
-    def _mark(self, mask: Bools, plain: Sequence[Any], sequence_number: int) -> None:
-        """Tell in ``mask`` which rows are deleted."""
-        hashes = _hashes(self.types, plain, len(mask))
-        flag = (hashes >> self.flag_shift).view(np.int64)
-        candidates: Any = np.flatnonzero(self.flags.take(flag))
-        wanted: Any = hashes[candidates]
-        bucket = (wanted >> self.bucket_shift).astype(np.intp)
+    def _of_equal_hashes(self, hashes: npt.NDArray[np.uint64], first: int) -> Iterator[tuple[Any, Any]]:
+        """Rows, the first of which has the place ``first``, and keys of the same hashes."""
+        flagged: Any = np.flatnonzero(self.flags.take((hashes >> self.flag_shift).view(np.int64)))
+        wanted: Any = hashes[flagged]
+        twice = self.low_flags.take((_low(wanted) & self.low_bits).view(np.int64))
+        places, wanted = flagged[twice] + first, wanted[twice]
+        bucket = (wanted >> self.bucket_shift).view(np.int64)
         keys: Any
         ends: Any
-        keys, ends = self.firsts[bucket].astype(np.intp), self.firsts[bucket + 1].astype(np.intp)
-        found: list[tuple[Any, Any]] = []
+        keys, ends = self.firsts.take(bucket).astype(np.intp), self.firsts.take(bucket + 1).astype(np.intp)
         while True:
             going = keys < ends
-            candidates, wanted, keys, ends = (part[going] for part in (candidates, wanted, keys, ends))
-            if not len(candidates):
-                break
-            hits = self.hashes[keys] == wanted
-            found.append((candidates[hits], keys[hits]))
+            places, wanted, keys, ends = (part[going] for part in (places, wanted, keys, ends))
+            if not len(places):
+                return
+            hits = self.hashes.take(keys) == wanted
+            yield places[hits], keys[hits]
             keys += 1
-        if found:
-            places, of_keys = (np.concatenate(parts) for parts in zip(*found, strict=True))
-            equal = self._equal(plain, places, of_keys) & (self.sequence_numbers[of_keys] > sequence_number)
-            mask[places[equal]] = True
 
     def _equal(self, columns: Sequence[Any], rows: npt.NDArray[np.intp], keys: npt.NDArray[np.intp]) -> Bools:
         equal = np.ones(len(rows), bool)
@@ -231,14 +239,17 @@ def _same_array(left: Any, right: Any) -> Bools:
 
 
 def _hashes(types: Sequence[Type], columns: Sequence[Any], rows: int) -> npt.NDArray[np.uint64]:
-    """A number for each row that rows of the same values share; all of its bits depend on all values."""
-    mixed = np.zeros(rows, np.uint64)
+    """A number for each row that rows of the same values share; its high bits depend on all bits of all values."""
+    mixed: Any = None
     for type_, column in zip(types, columns, strict=True):
-        mixed ^= _codes(type_, column)
-        mixed *= _MIX
-        mixed ^= mixed >> np.uint64(29)
-    mixed *= _MIX
-    return mixed
+        codes = _codes(type_, column)
+        mixed = codes * _MIX if mixed is None else (mixed ^ (mixed >> _HALF) ^ codes) * _MIX
+    return np.zeros(rows, np.uint64) if mixed is None else mixed
+
+
+def _low(hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Numbers whose low bits tell hashes apart that share their high ones."""
+    return (hashes ^ (hashes >> _HALF)) * _MIX >> _HALF
 
 
 def _codes(type_: Type, column: Any) -> npt.NDArray[np.uint64]:
