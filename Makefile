@@ -42,9 +42,17 @@ test: $(READY) lint types    ## lint, check the types and pass every test, those
 mutants: $(READY)    ## hold every mutant of the reference against the vectors and checks (half an hour of one core)
 	nice -n 15 $(BIN)/python -m tools.mutants run
 
+# Coverage-guided fuzzing: Linux on x86-64 with Python 3.11 to 3.13.
+ATHERIS := $(VENV)/atheris/.installed
+
+$(ATHERIS): $(READY) tools/fuzz/requirements.lock
+	rm -rf $(VENV)/atheris
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: --no-deps --target $(VENV)/atheris -r tools/fuzz/requirements.lock
+	@touch $@
+
 SECONDS ?= 600
-fuzz: $(READY)    ## break inputs of every reader for SECONDS of processor time, then ask engines random questions
-	nice -n 15 $(BIN)/python -m tools.fuzz --seconds $(SECONDS)
+fuzz: $(READY) $(ATHERIS)    ## break inputs of every reader for twice SECONDS of processor time, then ask engines random questions
+	nice -n 15 $(BIN)/python -m tools.fuzz --seconds $(SECONDS) --guided $(SECONDS)
 	$(BIN)/iceberg-conformance engines install iceberg-java pyiceberg
 	nice -n 15 $(BIN)/python -m tools.fuzz.differential --examples 200
 
@@ -79,6 +87,7 @@ LOCK := uv pip compile pyproject.toml --universal --python-version 3.11 --genera
 lock:           ## write the lock files anew from pyproject.toml (needs uv): for development, and for running alone
 	$(LOCK) --group dev --output-file requirements.lock
 	$(LOCK) --constraint requirements.lock --output-file requirements-run.lock
+	$(subst pyproject.toml,--group fuzz,$(LOCK)) --output-file tools/fuzz/requirements.lock
 
 clean:          ## remove what was made here
 	rm -rf $(VENV) results site build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -12,7 +12,8 @@ import pytest
 from tools.apart import apart
 from tools.fuzz.mutations import mutated_bytes
 from tools.fuzz.running import Finding, fuzz, fuzzed
-from tools.fuzz.targets import CORPUS, REGRESSIONS, TARGETS, Target, read_inputs
+from tools.fuzz.target import CORPUS, REGRESSIONS, Target, read_inputs
+from tools.fuzz.targets import TARGETS
 
 SECONDS = 0.5
 """Processor time for each target."""

@@ -4,38 +4,62 @@ from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
+from pathlib import Path
 
+from tools.fuzz.guided import Unguided, check, guided
+from tools.fuzz.keeping import keep_findings, keep_inputs
 from tools.fuzz.running import Outcome, fuzzed
-from tools.fuzz.targets import REGRESSIONS, TARGETS, Target
+from tools.fuzz.target import Target
+from tools.fuzz.targets import TARGETS
 
 SHOWN = 400
 
 
 def main(arguments: list[str]) -> int:
-    """Fuzz the targets for some time together; 1 where something was found."""
+    """Fuzz the targets for some time together; 1 where something was found, 3 where coverage cannot guide."""
     parser = argparse.ArgumentParser(prog="python -m tools.fuzz", description=__doc__)
     parser.add_argument("targets", nargs="*", help="names of targets; all where none is given")
     parser.add_argument("--seconds", type=float, default=60, help="processor time for all targets together")
+    parser.add_argument("--guided", type=float, default=0, help="processor time for all targets, guided by coverage")
     parser.add_argument("--seed", type=int, default=None, help="what is drawn follows from it; the time by default")
-    parser.add_argument("--keep", action="store_true", help="keep what is found among the regression inputs")
+    parser.add_argument("--keep", action="store_true", help="keep findings, and inputs that coverage led to")
     given = parser.parse_args(arguments)
     unknown = [name for name in given.targets if name not in TARGETS]
     if unknown:
         parser.error(f"no target {unknown[0]}; there are {', '.join(TARGETS)}")
     chosen = [TARGETS[name] for name in given.targets] or list(TARGETS.values())
     seed = int(time.time()) if given.seed is None else given.seed
-    shares = sum(target.share for target in chosen)
     outcomes = []
-    for target in chosen:
-        outcome = fuzzed(target, given.seconds * target.share / shares, seed)
-        outcomes.append(outcome)
-        tell(outcome)
-        if given.keep:
-            keep(target, outcome)
+    try:
+        for outcome in runs(chosen, given.seconds, given.guided, seed, keep=given.keep):
+            outcomes.append(outcome)
+            tell(outcome)
+            if given.keep:
+                keep_findings(outcome.target, outcome.findings)
+    except Unguided as error:
+        print(error, file=sys.stderr)
+        return 3
     total, wrong = sum(one.inputs for one in outcomes), sum(len(one.findings) for one in outcomes)
-    print(f"{total:,} inputs for {len(outcomes)} targets with seed {seed}: {wrong} findings")
+    print(f"{total:,} inputs for {len(chosen)} targets with seed {seed}: {wrong} findings")
     return int(wrong > 0)
+
+
+def runs(targets: list[Target], seconds: float, by_coverage: float, seed: int, *, keep: bool) -> Iterator[Outcome]:
+    """What comes of each target: by chance, then guided by coverage."""
+    shares = sum(target.share for target in targets)
+    if seconds:
+        for target in targets:
+            yield fuzzed(target, seconds * target.share / shares, seed)
+    if by_coverage:
+        check(seed)
+        for target in targets:
+            with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
+                yield guided(target.name, by_coverage * target.share / shares, seed, Path(folder))
+                if keep:
+                    print(f"  {keep_inputs(target, Path(folder))} inputs kept")
 
 
 def tell(outcome: Outcome) -> None:
@@ -46,17 +70,6 @@ def tell(outcome: Outcome) -> None:
         told = finding.data.hex()
         told = finding.told[-SHOWN:] or (f"{told[:SHOWN]}..." if len(told) > SHOWN else told)
         print(f"  {finding.error}\n    {told}", flush=True)
-
-
-def keep(target: Target, outcome: Outcome) -> None:
-    """Add findings to the regression inputs of a target."""
-    lines = [
-        f"{one.data.hex() or 'empty'}  # {one.error.partition(': ')[0]}" for one in outcome.findings if not one.told
-    ]
-    if lines:
-        REGRESSIONS.mkdir(parents=True, exist_ok=True)
-        with (REGRESSIONS / f"{target.name}.txt").open("a", encoding="utf-8") as file:
-            file.write("".join(f"{line}\n" for line in lines))
 
 
 if __name__ == "__main__":

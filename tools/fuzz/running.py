@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from types import FrameType
 
 from tools.apart import DONE, apart
-from tools.fuzz.targets import Target
+from tools.fuzz.target import Target
 
 SECONDS = 5
 """Seconds of processor time that one input may take."""
@@ -85,7 +85,9 @@ def problem(read: Callable[[bytes], object], data: bytes, watch: Watch) -> str |
         read(data)
     except TooSlow:
         return "TooSlow"
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # panics of libraries are no `Exception`
         last = traceback.extract_tb(error.__traceback__)[-1]
         return (
             f"{type(error).__name__} in {os.path.basename(last.filename)}:{last.name}:{last.lineno}: {str(error)[:200]}"
@@ -93,42 +95,93 @@ def problem(read: Callable[[bytes], object], data: bytes, watch: Watch) -> str |
     return None
 
 
+class Attempts:
+    """The inputs of one run in this process, whose memory is bounded from now on, and what came of them."""
+
+    def __init__(
+        self,
+        name: str,
+        read: Callable[[bytes], object],
+        memory: int = MEMORY,
+        limit: float = SECONDS,
+        most: int = MOST_FINDINGS,
+    ) -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (memory, resource.getrlimit(resource.RLIMIT_AS)[1]))
+        self.read, self.most = read, most
+        self.outcome = Outcome(name)
+        self.watch = Watch(limit)
+        self.seen: set[str] = set()
+        self.failed = 0
+        self.began = time.process_time()
+
+    def give(self, data: bytes) -> object:
+        """What the reader makes of an input; None where that is a finding."""
+        self.outcome.inputs += 1
+        self.watch.next()
+        try:
+            return self.read(data)
+        except BaseException as raised:
+            error = "TooSlow" if isinstance(raised, TooSlow) else problem(self.read, data, self.watch)
+        self.failed += 1
+        if error is not None and key(error) not in self.seen:
+            self.seen.add(key(error))
+            self.outcome.findings.append(Finding(self.outcome.target, self.smaller(data, key(error)), error))
+        return None
+
+    def smaller(self, data: bytes, error: str, seconds: float = 2) -> bytes:
+        """An input with the same finding that has fewer bytes, as far as some seconds reach."""
+        if error == "TooSlow":
+            return data
+        until, size = time.process_time() + seconds, len(data) // 2
+        while size:
+            place = 0
+            while place < len(data) and time.process_time() < until:
+                less = data[:place] + data[place + size :]
+                if key(problem(self.read, less, self.watch) or "") == error:
+                    data = less
+                else:
+                    place += size
+            size //= 2
+        return data
+
+    def is_over(self, seconds: float) -> bool:
+        """Whether the time is over, or enough was found."""
+        return len(self.seen) >= self.most or time.process_time() - self.began >= seconds
+
+    def end(self) -> Outcome:
+        """What came of all."""
+        self.watch.stop()
+        self.outcome.seconds = time.process_time() - self.began
+        return self.outcome
+
+
+def key(error: str) -> str:
+    """What findings have in common that are one."""
+    return error.partition(": ")[0]
+
+
 def fuzz(target: Target, seconds: float, seed: int, memory: int = MEMORY, limit: float = SECONDS) -> Outcome:
-    """Break inputs for some seconds of processor time; in this process, whose memory is bounded from now on.
+    """Break inputs for some seconds of processor time.
 
     Inputs of which a reader says something new - another refusal, by its message without numbers - are kept to be
     broken further. The memory of the process and the time of each input have a limit.
     """
-    resource.setrlimit(resource.RLIMIT_AS, (memory, resource.getrlimit(resource.RLIMIT_AS)[1]))
     rng = random.Random(f"{target.name} {seed}")
-    read, kept, watch = target.load(), target.kept(), Watch(limit)
-    outcome, seen, said = Outcome(target.name), set(), set()
-    began = time.process_time()
+    read, kept, said = target.load(), target.kept(), set()
+    attempts = Attempts(target.name, read, memory, limit)
     pending = list(kept)
-    while True:
-        if outcome.inputs & 63 == 0 and time.process_time() - began >= seconds and not pending:
-            break
+    while pending or attempts.outcome.inputs & 63 or not attempts.is_over(seconds):
         data = pending.pop() if pending else target.mutate(rng, kept[int(rng.random() * len(kept))], kept)
-        outcome.inputs += 1
-        watch.next()
-        try:
-            answer = read(data)
-        except BaseException as raised:
-            error = "TooSlow" if isinstance(raised, TooSlow) else problem(read, data, watch)  # told in one way
-            if error is not None and error.partition(": ")[0] not in seen:
-                seen.add(error.partition(": ")[0])
-                outcome.findings.append(Finding(target.name, data, error))
-            if len(seen) >= MOST_FINDINGS or time.process_time() - began >= max(seconds, limit):
-                break
-            continue
+        failed = attempts.failed
+        answer = attempts.give(data)
+        if attempts.failed > failed and attempts.is_over(max(seconds, limit)):
+            break
         if type(answer) is str and len(kept) < 4000:
             words = answer[:60].translate(_NO_DIGITS)
             if words not in said:
                 said.add(words)
                 kept.append(data)
-    watch.stop()
-    outcome.seconds = time.process_time() - began
-    return outcome
+    return attempts.end()
 
 
 _NO_DIGITS = {ord(digit): None for digit in "0123456789abcdefABCDEF"}

@@ -1,0 +1,146 @@
+"""Fuzzing that coverage guides, by Atheris: what reaches a new part of a reader is broken further.
+
+Each target runs in a process of its own, with Atheris on its path; it is not among what the project is installed with,
+as not every Python that the project supports has it: ``make fuzz`` puts it beside the environment. Inputs are broken
+by Atheris, and by the target's own way of breaking them, which knows lengths and checksums. Bounds and findings are
+those of `tools.fuzz.running`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from types import FunctionType
+
+from tools.fuzz.mutations import MAX_BYTES
+from tools.fuzz.running import MEMORY, MOST_FINDINGS, SECONDS, Attempts, Finding, Outcome
+from tools.fuzz.target import ROOT, Target
+from tools.fuzz.targets import TARGETS
+
+ATHERIS = Path(sys.prefix) / "atheris"
+"""Where ``make fuzz`` puts it."""
+
+INSTRUMENTED = ("spec_ref", "conformance")
+GENERATED = "<string>"
+"""The file of functions that are made of the field tables when modules are imported."""
+
+PLANTED = "planted"
+"""The name of a reader that fails only where four bytes are right, which chance alone does not find."""
+
+
+class Unguided(Exception):
+    """Coverage does not guide here: Atheris is missing, or does not find what is planted."""
+
+
+def guided(name: str, seconds: float, seed: int, new: Path | None = None, atheris: Path = ATHERIS) -> Outcome:
+    """Fuzz a target for some seconds of processor time, in a process of its own.
+
+    Args:
+        name: of the target.
+        seconds: of processor time.
+        seed: what is drawn follows from it, as far as time lets it.
+        new: an empty folder; inputs that reach new parts are left there.
+        atheris: the folder in which the package is.
+
+    Raises:
+        Unguided: the package is not there.
+    """
+    if not (atheris / "atheris").exists():
+        raise Unguided(f"Atheris is not in {atheris}; `make fuzz` puts it there")
+    with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
+        place = Path(folder)
+        new = new or place / "new"
+        new.mkdir(exist_ok=True)
+        env = os.environ | {"PYTHONPATH": os.pathsep.join((str(ROOT), str(atheris)))}
+        command = [sys.executable, "-m", "tools.fuzz.guided", name, str(seconds), str(seed), str(place), str(new)]
+        with (place / "told").open("wb") as told:
+            try:
+                status = subprocess.run(
+                    command, env=env, cwd=ROOT, stdout=told, stderr=told, check=False, timeout=20 * seconds + 600
+                ).returncode
+            except subprocess.TimeoutExpired:
+                status = -1
+        if (place / "outcome").exists():
+            content = json.loads((place / "outcome").read_text(encoding="utf-8"))
+            findings = [Finding(name, bytes.fromhex(data), error) for data, error in content["findings"]]
+            return Outcome(name, content["inputs"], content["seconds"], findings)
+        left = next((path.read_bytes() for path in sorted(place.glob("left-*"))), b"")
+        end = (place / "told").read_bytes()[-4000:].decode("utf-8", "replace")
+        return Outcome(name, findings=[Finding(name, left, f"the run ended with status {status}", end)])
+
+
+def check(seed: int, atheris: Path = ATHERIS, seconds: float = 60) -> None:
+    """Hold that coverage guides: what chance alone does not find is found.
+
+    Raises:
+        Unguided: it is not.
+    """
+    outcome = guided(PLANTED, seconds, seed, atheris=atheris)
+    if [one.data[:4] for one in outcome.findings] != [b"\xde\xad\xbe\xef"]:
+        told = "; ".join(f"{one.error} {one.told}" for one in outcome.findings)
+        raise Unguided(f"in {outcome.inputs:,} inputs it did not find what is planted: {told}")
+
+
+# What follows runs in the process of one target.
+
+
+def _planted() -> Callable[[bytes], object]:
+    def read(data: bytes) -> object:
+        if data[:1] == b"\xde" and data[1:2] == b"\xad" and data[2:3] == b"\xbe" and data[3:4] == b"\xef":
+            raise KeyError("planted")
+        return None
+
+    return read
+
+
+def _run(name: str, seconds: float, seed: int, place: Path, new: Path) -> None:
+    """Fuzz one target; does not return, as the engine ends the process."""
+    import atheris
+
+    target = Target(PLANTED, _planted, lambda: [b"sound"]) if name == PLANTED else TARGETS[name]
+    with atheris.instrument_imports(include=list(INSTRUMENTED)):
+        read = target.load()
+        for seed_input in target.kept()[:3]:  # what is imported while the first inputs are read
+            with contextlib.suppress(Exception):
+                read(seed_input)
+    for function in [one for one in gc.get_objects() if isinstance(one, FunctionType)]:
+        if function.__code__.co_filename == GENERATED or (name == PLANTED and function is read):
+            atheris.instrument_func(function)
+    kept = target.kept()
+    seeds = place / "seeds"
+    seeds.mkdir()
+    for number, data in enumerate(kept):
+        (seeds / f"{number:05}").write_bytes(data)
+    attempts = Attempts(target.name, read, most=1 if name == PLANTED else MOST_FINDINGS)
+
+    def one(data: bytes) -> None:
+        failed = attempts.failed
+        attempts.give(data)
+        if (attempts.failed > failed or attempts.outcome.inputs & 63 == 0) and attempts.is_over(seconds):
+            outcome = attempts.end()
+            findings = [(found.data.hex(), found.error) for found in outcome.findings]
+            told = {"inputs": outcome.inputs, "seconds": outcome.seconds, "findings": findings}
+            (place / "outcome").write_text(json.dumps(told), encoding="utf-8")
+            os._exit(0)
+
+    def broken(data: bytes, size: int, number: int) -> bytes:
+        if number & 1:
+            return bytes(atheris.Mutate(data, size))
+        return target.mutate(random.Random(number), bytes(data), kept)[:size]
+
+    options = [f"-max_len={MAX_BYTES}", f"-seed={seed % (1 << 31) or 1}", f"-artifact_prefix={place}/left-",
+               f"-timeout={20 * SECONDS}", f"-rss_limit_mb={MEMORY >> 20}", "-verbosity=0"]  # fmt: skip
+    atheris.Setup(["fuzz", *options, str(new), str(seeds)], one, custom_mutator=broken)
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    _run(sys.argv[1], float(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4]), Path(sys.argv[5]))

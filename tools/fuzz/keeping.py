@@ -1,0 +1,82 @@
+"""What is kept of a run: findings among the regression inputs, and in the corpus inputs that reach far.
+
+An input is worth its place in the corpus where it runs a line of the reader that no seed and none kept before it runs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from tools.apart import DONE, apart
+from tools.fuzz.running import Finding
+from tools.fuzz.target import CORPUS, REGRESSIONS, ROOT, Target
+
+LARGEST_KEPT = 4096
+MOST_KEPT = 40
+OURS = tuple(f"{ROOT}{os.sep}{package}{os.sep}" for package in ("spec_ref", "conformance"))
+
+Line = tuple[str, int]
+
+
+def keep_findings(target: str, findings: Iterable[Finding]) -> None:
+    """Add findings to the regression inputs of a target."""
+    _add(REGRESSIONS / f"{target}.txt", [(one.data, one.error.partition(": ")[0]) for one in findings if not one.told])
+
+
+def keep_inputs(target: Target, folder: Path) -> int:
+    """Add to the corpus of a target what is worth it of the inputs in a folder; how many were added."""
+    found = [path.read_bytes() for path in folder.iterdir() if path.stat().st_size <= LARGEST_KEPT]
+    status, chosen = apart(lambda: _worth(target, found), 300)
+    if status != DONE:
+        return 0
+    _add(CORPUS / f"{target.name}.txt", [(data, "") for data in chosen])
+    return len(chosen)
+
+
+def _worth(target: Target, found: list[bytes]) -> list[bytes]:
+    """The inputs that run lines that nothing before them runs; short ones first."""
+    read, kept = target.load(), target.kept()
+    known: set[Line] = set().union(*(lines_of(read, data) for data in kept))
+    chosen = []
+    for data in sorted(found, key=lambda one: (len(one), one)):
+        lines = lines_of(read, data)
+        if not lines <= known and len(chosen) < MOST_KEPT:
+            known |= lines
+            chosen.append(data)
+    return chosen
+
+
+def lines_of(read: Callable[[bytes], object], data: bytes) -> set[Line]:
+    """The lines of our code that an input runs."""
+    lines: set[Line] = set()
+
+    def called(frame: FrameType, _event: str, _argument: Any) -> Any:
+        name = frame.f_code.co_filename
+        return line if name.startswith(OURS) or name == "<string>" else None
+
+    def line(frame: FrameType, _event: str, _argument: Any) -> Any:
+        lines.add((f"{frame.f_code.co_filename}:{frame.f_code.co_name}", frame.f_lineno))
+        return line
+
+    before = sys.gettrace()
+    sys.settrace(called)
+    try:
+        with contextlib.suppress(Exception):
+            read(data)
+    finally:
+        sys.settrace(before)
+    return lines
+
+
+def _add(path: Path, inputs: list[tuple[bytes, str]]) -> None:
+    if inputs:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a", encoding="utf-8") as file:
+            for data, told in inputs:
+                file.write(f"{data.hex() or 'empty'}{f'  # {told}' if told else ''}\n")

@@ -1,0 +1,154 @@
+"""Readers of JSON and TOML documents: table metadata, and what the tool itself reads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from tools.fuzz import mutations
+from tools.fuzz.target import ROOT, Target, document, files, json_members, refusing, text_of
+
+
+def _metadata() -> Callable[[bytes], object]:
+    from spec_ref.table_metadata.reader import read_metadata
+    from spec_ref.table_metadata.writer import write_metadata
+
+    return refusing(lambda data: write_metadata(read_metadata(data)))
+
+
+_documents = json_members("metadata.read", "metadata.check", "metadata.write", member="metadata")
+
+
+def _metadata_check() -> Callable[[bytes], object]:
+    from spec_ref.table_metadata.checks import check_metadata
+
+    return lambda data: [str(finding) for finding in check_metadata(data)]
+
+
+def _name_mapping() -> Callable[[bytes], object]:
+    from spec_ref.schemas.name_mapping import read_name_mapping
+
+    return refusing(lambda data: read_name_mapping(text_of(data)))
+
+
+def _legacy() -> Callable[[bytes], object]:
+    from spec_ref.table_metadata.legacy_json import read_content_file, read_scan_task
+
+    def read(document: Any) -> object:
+        return (
+            read_scan_task(document) if type(document) is dict and "schema" in document else read_content_file(document)
+        )
+
+    return document(read)
+
+
+LEGACY = (
+    b'{"spec-id":0,"content":"DATA","file-path":"a","file-format":"PARQUET","partition":{"1000":1},'
+    b'"file-size-in-bytes":1,"record-count":1,"column-sizes":{"keys":[1],"values":[2]},"lower-bounds":{"keys":[1],'
+    b'"values":["00"]},"key-metadata":"00","split-offsets":[1],"sort-order-id":1}'
+)
+
+
+def _protocol_line() -> Callable[[bytes], object]:
+    from conformance.protocol import Breach, read_answer, read_started
+
+    def read(line: bytes) -> object:
+        try:
+            _, answer = read_answer(line)
+            return read_started(answer)
+        except Breach as error:
+            return str(error)
+
+    return read
+
+
+LINES = (
+    b'{"seq":0,"ok":{"implementation":"m","version":"1","language":"go","protocol":1,"operations":[]}}',
+    b'{"seq":1,"ok":2017239379}',
+    b'{"seq":2,"error":{"kind":"invalid","message":"m"}}',
+    b'{"seq":3,"unsupported":"no"}',
+    b'{"seq":1,"ok":1e400}',
+)
+
+
+class _Given:
+    """A file that is not there, as far as its readers look."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+
+    def read_bytes(self) -> bytes:
+        return self.data
+
+    def __str__(self) -> str:
+        return "given"
+
+
+def usage(read: Callable[[bytes], object]) -> Callable[[bytes], object]:
+    """A reader of the tool's own files, whose complaints to the user are as they should be."""
+    from conformance.failures import UsageError
+
+    def run(data: bytes) -> object:
+        try:
+            return read(data)
+        except UsageError as error:
+            return str(error)
+
+    return run
+
+
+def _vector_file() -> Callable[[bytes], object]:
+    from conformance import vectors
+
+    check = vectors._schema(vectors.shipped() / vectors.SCHEMA)
+    return usage(lambda data: list(vectors._load_file(_Given(data), check)))  # type: ignore[arg-type]
+
+
+def _small_vector_files() -> Iterator[bytes]:
+    for path in sorted((ROOT / "vectors").glob("*/*.json")):
+        content = json.loads(path.read_bytes())
+        if not path.name.endswith(".schema.json"):
+            content["vectors"] = sorted(content["vectors"], key=lambda row: len(json.dumps(row)))[:2]
+            yield json.dumps(content).encode()
+
+
+def _results_file() -> Callable[[bytes], object]:
+    from conformance import results
+
+    return usage(lambda data: results.read(_Given(data)))  # type: ignore[arg-type]
+
+
+RESULTS = (
+    b'{"kind":"header","results":1,"tool":"0.1.0","started":"2026-01-01T00:00:00+00:00","command":["run"],'
+    b'"vectors":{"folder":"v","on_disk":1,"selected":1}}\n'
+    b'{"kind":"case","id":"v","suite":"hashing","operation":"hash","section":"s","requirements":["HSH001"]}\n'
+    b'{"kind":"adapter","name":"a","reproduce":"a"}\n'
+    b'{"kind":"result","adapter":"a","id":"v","outcome":"passed","status":"passed"}\n'
+)
+
+
+def _deviations() -> Callable[[bytes], object]:
+    from conformance.expectations import read_deviations
+
+    return usage(lambda data: read_deviations(Path("given"), text_of(data)))
+
+
+def _golden_index() -> Callable[[bytes], object]:
+    from conformance.golden_tables import checked_index
+
+    return usage(lambda data: checked_index(data, "given"))
+
+
+TARGETS = (
+    Target("metadata", _metadata, _documents, mutations.mutated_json, 2),
+    Target("metadata-check", _metadata_check, _documents, mutations.mutated_json, 2),
+    Target("name-mapping", _name_mapping, json_members("name-mapping.apply", member="mapping"), mutations.mutated_json),
+    Target("legacy-json", _legacy, lambda: (LEGACY,), mutations.mutated_json, 0.5),
+    Target("protocol-line", _protocol_line, lambda: LINES, mutations.mutated_json),
+    Target("vector-file", _vector_file, _small_vector_files, mutations.mutated_json, 0.5),
+    Target("results-file", _results_file, lambda: (RESULTS,), mutations.mutated_bytes, 0.5),
+    Target("deviations", _deviations, files("*.toml", below="conformance/known_deviations"), share=0.5),
+    Target("golden-index", _golden_index, files("tables/*/index.json"), mutations.mutated_json, 0.5),
+)  # fmt: skip

@@ -1,0 +1,160 @@
+"""Readers of values, types, predicates and other small parts."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tools.fuzz import mutations
+from tools.fuzz.target import Target, asked, document, json_members, refusing, text_of, vectors
+
+
+@functools.cache
+def _types() -> tuple[Any, ...]:
+    from spec_ref.schemas.type_json import type_from_json
+
+    names = (
+        "boolean", "int", "long", "float", "double", "date", "time", "timestamp", "timestamptz", "timestamp_ns",
+        "timestamptz_ns", "string", "uuid", "fixed[4]", "binary", "decimal(9,2)", "decimal(38,10)", "variant",
+        "geometry", "geography", "unknown",
+    )  # fmt: skip
+    nested = (
+        {"type": "list", "element-id": 1, "element": "int", "element-required": False},
+        {"type": "map", "key-id": 1, "key": "string", "value-id": 2, "value": "decimal(9,2)", "value-required": True},
+        {"type": "struct", "fields": [{"id": 1, "name": "a", "required": True, "type": "timestamptz"}]},
+    )
+    return tuple(map(type_from_json, (*names, *nested)))
+
+
+def _typed(read: Callable[[Any, bytes], object]) -> Callable[[bytes], object]:
+    """A reader of a value of a type: the first byte chooses the type."""
+    types = _types()
+    return refusing(lambda data: read(types[data[0] % len(types)], data[1:]) if data else None)
+
+
+def _single_value() -> Callable[[bytes], object]:
+    from spec_ref.single_value.binary import from_binary, to_binary
+
+    return _typed(lambda type_, data: to_binary(type_, from_binary(type_, data)))
+
+
+def _bound() -> Callable[[bytes], object]:
+    from spec_ref.single_value.bounds import decode_bound
+
+    return _typed(decode_bound)
+
+
+def _json_value() -> Callable[[bytes], object]:
+    from spec_ref.json_document import loads
+    from spec_ref.single_value.json_value import from_json, to_json
+
+    return _typed(lambda type_, data: to_json(type_, from_json(type_, loads(data))))
+
+
+def _chosen(operation: str, member: str) -> Callable[[], Iterator[bytes]]:
+    def seeds() -> Iterator[bytes]:
+        for number, value in enumerate(asked(operation, member)):
+            yield bytes([number % 24]) + (bytes.fromhex(value) if member == "bytes" else json.dumps(value).encode())
+
+    return seeds
+
+
+def _mutated_typed_json(rng: Any, data: bytes, seeds: Any) -> bytes:
+    return bytes([rng.randrange(24)]) + mutations.mutated_json(rng, data[1:], [seed[1:] for seed in seeds[:50]])
+
+
+def _type() -> Callable[[bytes], object]:
+    from spec_ref.schemas.type_json import type_from_json, type_to_json
+
+    return document(lambda json_: type_to_json(type_from_json(json_)))
+
+
+def _predicate() -> Callable[[bytes], object]:
+    from spec_ref.expressions.expression_json import predicate_from_json, predicate_to_json
+
+    return document(lambda json_: predicate_to_json(predicate_from_json(json_)))
+
+
+def _variant() -> Callable[[bytes], object]:
+    from spec_ref.formats.variant import decode_variant, split_variant
+
+    return refusing(lambda data: decode_variant(split_variant(data)))
+
+
+def _variant_bound() -> Callable[[bytes], object]:
+    from spec_ref.single_value.variant_bounds import decode_variant_bound
+
+    return refusing(decode_variant_bound)
+
+
+def _variants() -> Iterator[bytes]:
+    yield bytes.fromhex("0100000C01")
+    for operation, args in vectors():
+        if operation == "bound.decode" and args["type"] == "variant":
+            yield bytes.fromhex(args["bytes"])
+
+
+def _wkb() -> Callable[[bytes], object]:
+    from spec_ref.formats.wkb import read_wkb, write_wkb
+    from spec_ref.formats.wkt import write_wkt
+
+    def read(data: bytes) -> object:
+        geometry = read_wkb(data)
+        return write_wkb(geometry), write_wkt(geometry)
+
+    return refusing(read)
+
+
+def _wkbs() -> Iterator[bytes]:
+    from spec_ref.formats.wkb import wkt_to_wkb
+
+    return map(wkt_to_wkb, map(text_of, _wkts()))
+
+
+def _wkts() -> Iterator[bytes]:
+    yield from (
+        b"POINT (1 2)", b"POINT Z (1 2 3)", b"POINT EMPTY", b"LINESTRING ZM (1 2 3 4, 5 6 7 8)",
+        b"POLYGON ((0 0, 1 0, 1 1, 0 0), (0 0, 1 0, 1 1, 0 0))", b"MULTIPOINT M ((1 2 3), (4 5 6))",
+        b"MULTIPOLYGON (((0 0, 1 0, 1 1, 0 0)))", b"GEOMETRYCOLLECTION (POINT (1 2))",
+        b"GEOMETRYCOLLECTION (GEOMETRYCOLLECTION (POINT (-1e10 .5)))",
+    )  # fmt: skip
+
+
+def _wkt() -> Callable[[bytes], object]:
+    from spec_ref.formats.wkt import read_wkt, write_wkt
+
+    return refusing(lambda data: write_wkt(read_wkt(text_of(data))))
+
+
+def _json_path() -> Callable[[bytes], object]:
+    from spec_ref.formats.json_path import normalized_path, parse_normalized_path
+
+    return refusing(lambda data: normalized_path(parse_normalized_path(text_of(data))))
+
+
+def _transforms() -> Iterator[bytes]:
+    return (text.encode() for text in asked("transform", "transform"))
+
+
+def _transform() -> Callable[[bytes], object]:
+    from spec_ref.partitioning.transforms import parse_transform
+
+    return refusing(lambda data: str(parse_transform(text_of(data))))
+
+
+TARGETS = (
+    Target("single-value", _single_value, _chosen("single-value.decode", "bytes")),
+    Target("bound", _bound, _chosen("bound.decode", "bytes")),
+    Target("json-value", _json_value, _chosen("json-value.decode", "json"), _mutated_typed_json),
+    Target("type", _type, json_members("type.parse", member="type"), mutations.mutated_json),
+    Target("predicate", _predicate, json_members("expression.evaluate", "projection.evaluate", member="predicate"),
+           mutations.mutated_json),
+    Target("variant", _variant, _variants),
+    Target("variant-bound", _variant_bound, _variants),
+    Target("wkb", _wkb, _wkbs),
+    Target("wkt", _wkt, _wkts),
+    Target("json-path", _json_path, lambda: (b"$['a']['b']", b"$", b"$['\\u000b']['\\'']")),
+    Target("transform", _transform, _transforms),
+)  # fmt: skip

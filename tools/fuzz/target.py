@@ -1,0 +1,112 @@
+"""What a target of the fuzzer is, and where its inputs come from: vectors, golden files and the kept corpus."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tools.fuzz.mutations import Mutate, mutated_bytes
+
+ROOT = Path(__file__).parent.parent.parent
+CORPUS = Path(__file__).parent / "corpus"
+REGRESSIONS = ROOT / "tests" / "fuzz" / "regressions"
+MOST_SEEDS = 120
+LARGEST_SEED = 1 << 14
+
+
+@dataclass(frozen=True)
+class Target:
+    """A reader, and what it is given."""
+
+    name: str
+    load: Callable[[], Callable[[bytes], object]]
+    """Imports and makes the reader; it raises nothing but `errors`."""
+
+    seeds: Callable[[], Iterable[bytes]]
+    mutate: Mutate = mutated_bytes
+    share: float = 1.0
+    """Its share of the time."""
+
+    def kept(self) -> list[bytes]:
+        """The inputs to begin with: sound ones, some that reach far, and those that were once wrong."""
+        kept = [seed for seed in dict.fromkeys(self.seeds()) if len(seed) <= LARGEST_SEED]
+        kept = kept[:: max(1, len(kept) // MOST_SEEDS)] or [b""]
+        return kept + read_inputs(CORPUS / f"{self.name}.txt") + self.regressions()
+
+    def regressions(self) -> list[bytes]:
+        """The inputs that once were wrong."""
+        return read_inputs(REGRESSIONS / f"{self.name}.txt")
+
+
+def read_inputs(path: Path) -> list[bytes]:
+    """The inputs of a file: a line of hexadecimal for each, after which a comment may follow."""
+    if not path.exists():
+        return []
+    lines = (line.partition("#")[0].strip() for line in path.read_text(encoding="utf-8").splitlines())
+    return [bytes.fromhex(line.removeprefix("empty")) for line in lines if line]
+
+
+@functools.cache
+def vectors() -> list[tuple[str, dict[str, Any]]]:
+    """The operation and arguments of every vector."""
+    found = []
+    for path in sorted((ROOT / "vectors").glob("*/*.json")):
+        if not path.name.endswith(".schema.json"):
+            content = json.loads(path.read_bytes())
+            found += [(content["operation"], row["args"]) for row in content["vectors"]]
+    return found
+
+
+def asked(operation: str, member: str) -> Iterator[Any]:
+    """What vectors of an operation have as one of their arguments."""
+    return (args[member] for name, args in vectors() if name == operation and member in args)
+
+
+def hexadecimal(*operations: str, member: str = "bytes") -> Callable[[], Iterator[bytes]]:
+    """Seeds that are bytes in vectors."""
+    return lambda: (bytes.fromhex(text) for operation in operations for text in asked(operation, member))
+
+
+def json_members(*operations: str, member: str) -> Callable[[], Iterator[bytes]]:
+    """Seeds that are JSON in vectors, or the text of it."""
+
+    def seeds() -> Iterator[bytes]:
+        for operation in operations:
+            for value in asked(operation, member):
+                yield value.encode() if isinstance(value, str) and value[:1] == "{" else json.dumps(value).encode()
+
+    return seeds
+
+
+def files(*patterns: str, below: str = "vectors/golden") -> Callable[[], Iterator[bytes]]:
+    """Seeds that are files."""
+    return lambda: (path.read_bytes() for pattern in patterns for path in sorted((ROOT / below).glob(pattern)))
+
+
+def refusing(read: Callable[[bytes], object]) -> Callable[[bytes], object]:
+    """A reader whose refusals are as they should be."""
+    from spec_ref.errors import SpecError
+
+    def run(data: bytes) -> object:
+        try:
+            return read(data)
+        except SpecError as error:
+            return str(error)  # telling it must not fail either
+
+    return run
+
+
+def text_of(data: bytes) -> str:
+    """Text of any bytes."""
+    return data.decode("utf-8", "replace")
+
+
+def document(read: Callable[[Any], object]) -> Callable[[bytes], object]:
+    """A reader of JSON, read as the reference reads it."""
+    from spec_ref.json_document import loads
+
+    return refusing(lambda data: read(loads(data)))
