@@ -24,9 +24,12 @@ from conformance.validate.catalogs import from_catalog
 from conformance.validate.context import Level
 from conformance.validate.diff import compare
 from conformance.validate.engines import Engine
+from conformance.validate.patience import FILE_SECONDS, anything_left_behind
 from conformance.validate.rendering import Outcome
 from conformance.validate.run import Snapshots, TableReport
 from conformance.validate.run import validate as validate_table
+
+MOST_SECONDS = 86_400
 
 _Format = Literal["text", "json", "jsonl", "sarif", "junit"]
 
@@ -46,10 +49,12 @@ def validate(
     master: str | None = None,
     diff: bool = False,
     allow_local_files: bool = False,
+    file_timeout: float = FILE_SECONDS,
 ) -> int:
     """Check tables against the spec, whatever engine wrote them.
 
-    Exit status: 1 with findings that fail, 2 for wrong usage, 3 if metadata cannot be read and nothing failed.
+    Exit status: 1 with findings that fail, 2 for wrong usage, 3 if metadata cannot be read and nothing failed, 130
+    when interrupted: the report then has what was found until then.
 
     Args:
         location: A metadata file, the directory of a table, a URI of either, or catalog:NAME.NAMESPACE.TABLE.
@@ -66,23 +71,30 @@ def validate(
         master: The Spark master, where the command is not run by spark-submit; local[*] where not given.
         diff: Compare two versions of one table, OLD and NEW: what may not vanish or change between commits.
         allow_local_files: Read files of this machine that a table on a store names; else they are refused.
+        file_timeout: Seconds without a sign of life after which a file counts as one that cannot be read.
     """
     if not location:
         raise UsageError("name a table: a metadata file, a directory, a URI, or catalog:NAME.NAMESPACE.TABLE")
     if diff and len(location) != 2:
         raise UsageError("--diff compares two locations, OLD and NEW")
+    if not 0 < file_timeout <= MOST_SECONDS:
+        raise UsageError(f"--file-timeout {file_timeout:g}: more than 0 and at most {MOST_SECONDS}")
     accepted = acceptance(select, ignore, fail_on, baseline)
     chosen = _snapshots(snapshots)
     outcomes: list[Outcome] = []
-    failed = unreadable = False
+    failed = unreadable = interrupted = False
     trust = Trust(allow_local_files)
-    with progress() as tell, _checker(engine, workers, master, Level(level), tell) as check:
+    with progress() as tell, _checker(engine, workers, master, Level(level), tell, file_timeout) as check:
         for one in [location] if diff else [(name,) for name in location]:
             started = time.monotonic()
             try:
                 named = [from_catalog(name) for name in one]
                 with trust.reading(*named):
-                    report = compare(named[0], named[1], check) if diff else check(named[0], chosen)
+                    report = compare(named[0], named[1], check, file_timeout) if diff else check(named[0], chosen)
+            except KeyboardInterrupt:
+                outcomes.append(Outcome(one[-1], unreadable="interrupted before anything was found"))
+                interrupted = True
+                break
             except NotExamined as error:
                 unreadable = True
                 outcomes.append(Outcome(one[-1], unreadable=str(error)))
@@ -91,7 +103,21 @@ def validate(
             told, known = accepted.applied(report)
             failed |= accepted.fails(told)
             outcomes.append(Outcome(one[-1], told, accepted=known, seconds=time.monotonic() - started))
+            if not report.complete:
+                interrupted = True
+                break
     _write(outcomes, format, output)
+    status = _status(failed=failed, unreadable=unreadable, interrupted=interrupted)
+    if anything_left_behind():  # a thread that waits for a file would be waited for
+        sys.stdout.flush()
+        os._exit(status)
+    return status
+
+
+def _status(*, failed: bool, unreadable: bool, interrupted: bool) -> ExitStatus:
+    if interrupted:
+        print("iceberg-conformance: interrupted: the report is not complete", file=sys.stderr)
+        return ExitStatus.INTERRUPTED
     if failed:
         return ExitStatus.FAILURES
     return ExitStatus.NOT_EXAMINED if unreadable else ExitStatus.CONFORMANT
@@ -107,7 +133,7 @@ def _snapshots(text: str) -> Snapshots:
 
 @contextlib.contextmanager
 def _checker(
-    name: str, workers: int | None, master: str | None, level: Level, tell: Tell
+    name: str, workers: int | None, master: str | None, level: Level, tell: Tell, seconds: float
 ) -> Iterator[Callable[[str, Snapshots], TableReport]]:
     """What checks some snapshots of one table."""
     if workers is not None and not 0 < workers <= 1024:
@@ -116,7 +142,7 @@ def _checker(
     if name == "spark" and importlib.util.find_spec("pyspark") is None:
         from conformance.validate.remote import validate_there
 
-        yield lambda location, snapshots: validate_there(location, level, snapshots, master)
+        yield lambda location, snapshots: validate_there(location, level, snapshots, master, seconds)
         return
     if name == "spark":
         from conformance.validate.spark import Spark
@@ -127,7 +153,7 @@ def _checker(
 
         made = Local(workers or os.cpu_count() or 1, tell, apart=True)
     try:
-        yield lambda location, snapshots: validate_table(location, level, made, snapshots)
+        yield lambda location, snapshots: validate_table(location, level, made, snapshots, seconds)
     finally:
         made.close()
 

@@ -14,6 +14,7 @@ import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import forkserver, resource_tracker
 from typing import Any, TypeAlias
 
 from conformance.validate.context import Context
@@ -70,9 +71,13 @@ class Apart:
                     for task in ended:
                         yield self._alone(task)
                 self._give(left, running, self._workers * AHEAD - len(running))
-        finally:
+        except BaseException:  # an interrupt, say: nobody wants what is under way
             if self._pool is not None:
-                self._pool.shutdown(cancel_futures=True)
+                _end(self._pool)
+            raise
+        else:
+            if self._pool is not None:
+                self._pool.shutdown()
 
     def _give(self, left: Iterator[Any], running: dict[Future[list[Emitted]], Any], count: int) -> None:
         for task in itertools.islice(left, count):
@@ -86,11 +91,13 @@ class Apart:
 
     def _alone(self, task: Any) -> list[Emitted]:
         """The check of one task with nothing beside it; in halves where it does not live through that."""
-        with self._new_pool(1) as pool:
-            try:
-                return pool.submit(_run, task).result()
-            except BrokenProcessPool:
-                pass
+        pool = self._new_pool(1)
+        try:
+            return pool.submit(_run, task).result()
+        except BrokenProcessPool:
+            pass
+        finally:
+            _end(pool)
         smaller: Sequence[Any] = task.smaller() if hasattr(task, "smaller") else ()
         if not smaller:
             return [self._lost(self._context, task)]
@@ -99,19 +106,37 @@ class Apart:
     def _new_pool(self, workers: int) -> ProcessPoolExecutor:
         processes = multiprocessing.get_context("forkserver")
         processes.set_forkserver_preload(PRELOADED)
+        _serve_without_interrupts()
         return ProcessPoolExecutor(
             workers, mp_context=processes, initializer=_start, initargs=(self._packed, dict(os.environ))
         )
+
+
+def _serve_without_interrupts() -> None:
+    """Start the server of processes so that neither it nor they get an interrupt of the terminal, not even at first."""
+    resource_tracker.ensure_running()  # starts once, and would let interrupts through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _end(pool: ProcessPoolExecutor) -> None:
+    """End the processes of a pool, whatever they do."""
+    processes = list((getattr(pool, "_processes", None) or {}).values())
+    pool.shutdown(wait=False, cancel_futures=True)
+    for process in processes:
+        process.kill()
 
 
 _RUNS: list[tuple[Context, Check]] = []
 
 
 def _start(packed: bytes, environ: dict[str, str]) -> None:
-    """Leave an interrupt to the process that was asked, and take the check, and the variables as they are there now."""
+    """Take the check, and the variables as they are there now."""
     os.environ.clear()
     os.environ.update(environ)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     _RUNS[:] = [pickle.loads(packed)]  # noqa: S301 - our own bytes, from the parent process
 
 

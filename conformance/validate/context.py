@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 import attrs
 
+from conformance.validate.patience import FILE_SECONDS
 from spec_ref.errors import SpecError
 from spec_ref.formats.partition_statistics import unified_partition_type
 from spec_ref.partitioning.spec import PartitionSpec
@@ -58,6 +59,9 @@ class Context:
 
     counts_partitions: bool = False
     """Whether manifests tell the sums of their partitions, for partition statistics."""
+
+    file_seconds: float = FILE_SECONDS
+    """How long a file may give no sign of life (`conformance.validate.patience`)."""
 
     @functools.cached_property
     def specs(self) -> Mapping[int, PartitionSpec]:

@@ -10,11 +10,9 @@ from typing import Any
 
 import attrs
 
-from conformance.failures import NotExamined
-from conformance.pipeline.file_access import read_bytes
-from conformance.pipeline.tables import metadata_location
 from conformance.validate.finding import finding
-from conformance.validate.run import Snapshots, TableReport, Unreadable
+from conformance.validate.patience import FILE_SECONDS
+from conformance.validate.run import Snapshots, TableReport, Unreadable, read_root
 from spec_ref.errors import SpecError
 from spec_ref.findings import Finding, Severity, Tally
 from spec_ref.records import evolve
@@ -22,7 +20,6 @@ from spec_ref.schemas.evolution import promotable
 from spec_ref.schemas.schema import Column
 from spec_ref.schemas.types import is_primitive, kind
 from spec_ref.table_metadata import TableMetadata, read_metadata
-from spec_ref.table_metadata.files import MAX_METADATA_BYTES
 
 _COUNTERS = (
     ("last-sequence-number", "TMD004", "last_sequence_number"),
@@ -34,7 +31,9 @@ _COUNTERS = (
 """What never decreases."""
 
 
-def compare(old: str, new: str, check: Callable[[str, Snapshots], TableReport]) -> TableReport:
+def compare(
+    old: str, new: str, check: Callable[[str, Snapshots], TableReport], file_seconds: float = FILE_SECONDS
+) -> TableReport:
     """Check the new version of a table, by itself and against the old one.
 
     Of the new version, the snapshots are checked that follow the old current one, each against its parent: what their
@@ -44,22 +43,23 @@ def compare(old: str, new: str, check: Callable[[str, Snapshots], TableReport]) 
         old: where the old version is: a metadata file, say.
         new: where the new version is.
         check: checks some snapshots of a table.
+        file_seconds: how long a file may give no sign of life.
 
     Raises:
         Unreadable: the metadata of one of them cannot be read.
     """
-    before, after = _read(old), _read(new)
+    before, after = _read(old, file_seconds), _read(new, file_seconds)
     report = check(after[0], Snapshots("since", before[1].current_snapshot_id))
     tally = Tally(report.findings)
     tally.add(changes(before[1], after[1], before[0], after[0]))
     return attrs.evolve(report, findings=tally.findings())
 
 
-def _read(location: str) -> tuple[str, TableMetadata]:
+def _read(location: str, file_seconds: float) -> tuple[str, TableMetadata]:
+    root, data = read_root(location, file_seconds)
     try:
-        root = metadata_location(location)
-        return root, read_metadata(read_bytes(root, limit=MAX_METADATA_BYTES), file=root)
-    except (NotExamined, SpecError) as error:
+        return root, read_metadata(data, file=root)
+    except SpecError as error:
         raise Unreadable(str(error)) from None
 
 

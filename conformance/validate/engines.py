@@ -18,6 +18,14 @@ Progress: TypeAlias = Callable[[str, int, int], None]
 """Is told what is done, how many of it are, and of how many."""
 
 
+class Stopped(KeyboardInterrupt):
+    """An interrupt in the middle of a stage, with what had been emitted."""
+
+    def __init__(self, emitted: list[Emitted]) -> None:
+        super().__init__()
+        self.emitted = emitted
+
+
 class Engine(Protocol):
     """Runs checks, here or on a cluster."""
 
@@ -39,6 +47,10 @@ class Engine(Protocol):
             what: what the tasks are, for the progress.
             facts: whether the check emits facts.
             lost: what is found where a task ends its process; only given for checks whose libraries may do that.
+
+        Raises:
+            Stopped: somebody interrupted it; an engine that knows nothing of its tasks yet may leave the interrupt as
+                it is.
         """
         ...
 

@@ -17,10 +17,11 @@ from conformance.validate.finding import all_of, finding
 from conformance.validate.fingerprints import Evidence, suspect
 from conformance.validate.manifests import load
 from conformance.validate.opened import Opened, open_file
+from conformance.validate.patience import Stalled, within
 from conformance.validate.row_ids import Origin, deleted_facts
 from conformance.validate.rows import row_findings
 from conformance.validate.tolerated import tolerate
-from conformance.validate.values import same_type
+from conformance.validate.values import GEOSPATIAL, same_type
 from spec_ref.deletes.deletion_vector import decode_deletion_vector
 from spec_ref.errors import SpecError, Violation
 from spec_ref.findings import Finding, Severity, Tally
@@ -74,20 +75,33 @@ def check_files_task(context: Context, task: FilesTask) -> Iterator[Emitted]:
     opened = load(context, task.manifest)
     if isinstance(opened, Finding):
         return  # told by the check of the manifest
-    tally, features, writers, facts = Tally(), set[str](), set[str](), list[Facts]()
+    tally, features, writers = Tally(), set[str](), set[str]()
     try:
         for entry, number in _entries(opened[1], task):
             place = Place(entry, opened[1].spec, task.manifest, number)
-            found, writer = check_file(context, place, features, facts)
+            found, writer, shown, told = _in_time(context, place)
+            features |= shown
             if writer is not None:
                 writers.add(writer)
             tally.add(evolve(one, writer=writer) for one in found)
-            yield from facts
-            facts.clear()
+            yield from told
     except SpecError:
         pass  # an entry that cannot be read: told by the check of the manifest
     yield Findings(tally.findings())
     yield Seen(frozenset(features), frozenset(writers))
+
+
+def _in_time(context: Context, place: Place) -> tuple[list[Finding], str | None, set[str], list[Facts]]:
+    """What `check_file` finds, who wrote the file, and what it adds; of a file that never comes, that alone."""
+
+    def work() -> tuple[list[Finding], str | None, set[str], list[Facts]]:
+        features, facts = set[str](), list[Facts]()
+        return *check_file(context, place, features, facts), features, facts
+
+    try:
+        return within(context.file_seconds, place.data_file.file_path, work)
+    except Stalled as error:
+        return [_not_read(place, error)], None, set(), []
 
 
 def file_lost(context: Context, task: FilesTask) -> Findings:
@@ -141,8 +155,7 @@ def check_file(
     try:
         opened = open_file(location, data_file.file_format, context.mapping)
     except FileAccessError as error:
-        told = f"the file cannot be read: {error.reason}"
-        return [finding("DFL002", told, file=place.manifest, path=place.said("file_path"), found=location)], None
+        return [_not_read(place, error)], None
     except SpecError as error:
         return list(_damaged(place, error.violation)), None
     writer = suspect(Evidence(created_by=opened.created_by))
@@ -157,9 +170,15 @@ def check_file(
         except SpecError as error:
             found += _beyond_us(location) if _BEYOND in error.violation.message else _damaged(place, error.violation)
         except FileAccessError as error:
-            told = f"the file cannot be read: {error.reason}"
-            found.append(finding("DFL002", told, file=place.manifest, path=place.said("file_path"), found=location))
+            found.append(_not_read(place, error))
     return found, writer
+
+
+def _not_read(place: Place, error: FileAccessError) -> Finding:
+    return finding(
+        "DFL002", f"the file cannot be read: {error.reason}", file=place.manifest, path=place.said("file_path"),
+        found=place.data_file.file_path,
+    )  # fmt: skip
 
 
 _BEYOND = "out of range for nanosecond resolution"
@@ -238,7 +257,7 @@ def _columns(context: Context, place: Place, opened: Opened) -> Iterator[Finding
         if field_id in seen:
             yield finding("TYP002", "two columns have one id", file=location, path=name, found=field_id)
         seen.add(field_id)
-        yield from _column(context, location, field_id, name, type_)
+        yield from _column(context, place.data_file, opened, field_id, name, type_)
     if content is FileContent.POSITION_DELETES:
         fields = {field.id: field for field in opened.struct.fields}
         for field_id, wanted in ((FILE_PATH, STRING), (POS, LONG)):
@@ -279,7 +298,10 @@ def _flat_type(field_id: int, path: str, type_: Type) -> Iterator[tuple[int, str
         yield from _flat_type(type_.value_id, f"{path}/value", type_.value)
 
 
-def _column(context: Context, location: str, field_id: int, name: str, type_: Type) -> Iterator[Finding]:
+def _column(
+    context: Context, data_file: DataFile, opened: Opened, field_id: int, name: str, type_: Type
+) -> Iterator[Finding]:
+    location = data_file.file_path
     if field_id > MAX_TABLE_FIELD_ID:
         column = BY_ID.get(field_id)
         if column is not None and column.type is not None and column.type != type_:
@@ -297,6 +319,14 @@ def _column(context: Context, location: str, field_id: int, name: str, type_: Ty
     known = context.types.get(field_id)
     if known is None:  # dropped, with all schemas that had it
         return
+    if kind(known) in GEOSPATIAL and kind(type_) == "binary":
+        code = _PLAIN_GEOSPATIAL.get(data_file.file_format)
+        if code is not None and not opened.by_name:  # a file that was imported is as its writer knew to make it
+            yield finding(
+                code, "a column of shapes is stored as plain bytes", file=location, path=name, found=str(type_),
+                expected=f"the annotation {kind(known).upper()}",
+            )  # fmt: skip
+        return
     version = context.metadata.format_version
     older = context.older_types.get(field_id, ())
     if not any(same_type(type_, one, version) for one in (known, *older)):
@@ -304,6 +334,10 @@ def _column(context: Context, location: str, field_id: int, name: str, type_: Ty
             "EVO001", "a column of a data file has a type that the table's column never had", file=location, path=name,
             found=_brief(type_), expected=_brief(known),
         )  # fmt: skip
+
+
+_PLAIN_GEOSPATIAL = {FileFormat.PARQUET: "PQT005", FileFormat.ORC: "ORC005"}
+"""What breaks where shapes are stored as bytes without annotation, as Avro stores them (AVR012)."""
 
 
 def _brief(type_: Type) -> str:
@@ -333,8 +367,7 @@ def _vector(context: Context, place: Place, facts: list[Facts]) -> Iterator[Find
     try:
         data, problems = _puffin(location)
     except FileAccessError as error:
-        told = f"the file cannot be read: {error.reason}"
-        yield finding("DFL002", told, file=place.manifest, path=place.said("file_path"), found=location)
+        yield _not_read(place, error)
         return
     if data_file.file_size_in_bytes != len(data):
         yield _size(place, len(data))

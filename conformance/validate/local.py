@@ -11,7 +11,7 @@ from typing import IO, Any, TypeVar
 from conformance.validate.apart import Apart, Lost, manifest_lost
 from conformance.validate.context import Context
 from conformance.validate.emitted import Emitted, Facts, Findings
-from conformance.validate.engines import Check, CheckBucket, Progress, quiet
+from conformance.validate.engines import Check, CheckBucket, Progress, Stopped, quiet
 from spec_ref.findings import Finding, Tally
 
 T = TypeVar("T")
@@ -52,16 +52,19 @@ class Local:
         lost: Lost | None = None,
     ) -> list[Emitted]:  # fmt: skip
         tally, others = Tally(), list[Emitted]()
-        for done, emitted in enumerate(self._results(context, check, tasks, lost), start=1):
-            for one in emitted:
-                if isinstance(one, Facts):
-                    assert facts
-                    self._spool.add(one)
-                elif isinstance(one, Findings):
-                    tally.add(one.findings)
-                else:
-                    others.append(one)
-            self.progress(what, done, len(tasks))
+        try:
+            for done, emitted in enumerate(self._results(context, check, tasks, lost), start=1):
+                for one in emitted:
+                    if isinstance(one, Facts):
+                        assert facts
+                        self._spool.add(one)
+                    elif isinstance(one, Findings):
+                        tally.add(one.findings)
+                    else:
+                        others.append(one)
+                self.progress(what, done, len(tasks))
+        except KeyboardInterrupt:
+            raise Stopped([Findings(tally.findings()), *others]) from None
         return [Findings(tally.findings()), *others]
 
     def _results(

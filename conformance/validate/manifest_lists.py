@@ -9,6 +9,7 @@ import attrs
 from conformance.pipeline.file_access import FileAccessError, read_bytes
 from conformance.validate.context import Context, ListTask, ManifestTask, Members
 from conformance.validate.finding import finding
+from conformance.validate.patience import within
 from spec_ref.errors import SpecError, shown
 from spec_ref.findings import Finding, Severity, Tally
 from spec_ref.formats.avro_container import open_container
@@ -41,7 +42,7 @@ def check_list(context: Context, task: ListTask) -> Listed:
         )
         return Listed(snapshot.snapshot_id, (told,) if task.checked else (), None)
     try:
-        data = read_bytes(location)
+        data = within(context.file_seconds, location, lambda: read_bytes(location))
     except FileAccessError as error:
         told = finding("SNP005", f"the manifest list cannot be read: {error.reason}", file=location)
         return Listed(snapshot.snapshot_id, (told,) if task.checked else (), None)

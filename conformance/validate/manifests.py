@@ -19,6 +19,7 @@ from conformance.validate.finding import finding
 from conformance.validate.fingerprints import Evidence, suspect
 from conformance.validate.listed import INTEGERS, Listing
 from conformance.validate.partition_statistics import partition_facts
+from conformance.validate.patience import within
 from conformance.validate.tolerated import tolerate
 from conformance.validate.values import exact, partition_values
 from spec_ref.errors import SpecError
@@ -69,7 +70,7 @@ def load(context: Context, task: ManifestTask) -> tuple[bytes, Manifest] | Findi
         message = "the manifest is encrypted, and was not read"
         return finding("MLS017", message, file=task.location, severity=Severity.INFO)
     try:
-        data = read_bytes(task.location)
+        data = within(context.file_seconds, task.location, lambda: read_bytes(task.location))
     except FileAccessError as error:
         return finding("MLS003", f"the manifest cannot be read: {error.reason}", file=task.location)
     try:

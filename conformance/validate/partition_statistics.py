@@ -20,6 +20,7 @@ from conformance.validate.context import Context, ManifestTask, Members
 from conformance.validate.emitted import Emitted, Facts, Findings, StatisticsRead
 from conformance.validate.finding import all_of, finding
 from conformance.validate.opened import Opened, open_file
+from conformance.validate.patience import Stalled, alive, within
 from conformance.validate.values import exact, partition_values, same_type
 from spec_ref.errors import SpecError
 from spec_ref.findings import Finding, Severity, Tally
@@ -154,6 +155,14 @@ def _split(context: Context, kind: str, batch: pa.RecordBatch) -> Iterator[Facts
 
 def check_partition_statistics_task(context: Context, task: PartitionStatisticsTask) -> Iterator[Emitted]:
     """Check a file by itself, and emit its rows."""
+    location = task.statistics.statistics_path
+    try:
+        yield from within(context.file_seconds, location, lambda: list(_check(context, task)))
+    except Stalled as error:
+        yield Findings((_not_read(context, task, error),))
+
+
+def _check(context: Context, task: PartitionStatisticsTask) -> Iterator[Emitted]:
     statistics, metadata = task.statistics, context.metadata_location
     location, path = statistics.statistics_path, f"/partition-statistics/{task.place}"
     tally = Tally()
@@ -177,17 +186,27 @@ def check_partition_statistics_task(context: Context, task: PartitionStatisticsT
                 yield from _rows(context, task, opened, unified, version, tally)
                 yield StatisticsRead(task.place)
     except FileAccessError as error:
-        told = f"the partition statistics file cannot be read: {error.reason}"
-        tally.add([finding("STA014", told, file=metadata, path=f"{path}/statistics-path", found=location)])
+        tally.add([_not_read(context, task, error)])
     except SpecError as error:
         tally.add(all_of([error.violation], file=location))
     yield Findings(tally.findings())
 
 
+def _not_read(context: Context, task: PartitionStatisticsTask, error: FileAccessError) -> Finding:
+    return finding(
+        "STA014", f"the partition statistics file cannot be read: {error.reason}", file=context.metadata_location,
+        path=f"/partition-statistics/{task.place}/statistics-path", found=task.statistics.statistics_path,
+    )  # fmt: skip
+
+
 def statistics_lost(context: Context, task: PartitionStatisticsTask) -> Findings:
     """The finding of a file whose process ended over it."""
     location = task.statistics.statistics_path
-    return Findings((finding("PQT007" if _format(location) is FileFormat.PARQUET else "ORC008", ENDED, file=location),))
+    try:
+        file_format = within(context.file_seconds, location, lambda: _format(location))
+    except FileAccessError as error:
+        return Findings((_not_read(context, task, error),))
+    return Findings((finding("PQT007" if file_format is FileFormat.PARQUET else "ORC008", ENDED, file=location),))
 
 
 _MAGIC = {b"PAR1": FileFormat.PARQUET, b"ORC": FileFormat.ORC, b"Obj\x01": FileFormat.AVRO}
@@ -261,6 +280,7 @@ def _rows(
     struct = StructType(tuple(field for field in opened.struct.fields if field.id in known))
     names, first, previous = [field.name for field in struct.fields], 0, None
     for batch in opened.batches(names, BATCH_ROWS):
+        alive()
         columns = [
             values_of(field.type, batch.column(batch.schema.get_field_index(field.name))) for field in struct.fields
         ]

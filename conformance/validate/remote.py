@@ -10,32 +10,43 @@ import pickle
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from conformance.failures import NotExamined, UsageError
 from conformance.validate.context import Level
+from conformance.validate.patience import FILE_SECONDS
 from conformance.validate.run import Snapshots, TableReport, Unreadable
 
 ENGINE = "spark-reference"
 
 
-def validate_there(location: str, level: Level, snapshots: Snapshots, master: str | None = None) -> TableReport:
+ENDING_SECONDS = 60
+"""How long Spark may take to end after an interrupt, with what it found."""
+
+
+def validate_there(
+    location: str, level: Level, snapshots: Snapshots, master: str | None = None, file_seconds: float = FILE_SECONDS
+) -> TableReport:
     """Check a table with the installed Spark engine.
 
     Raises:
         NotExamined: the engine is not installed, Spark does not start, or the table cannot be read.
         UsageError: the table does not have the snapshot.
     """
-    (answer,) = validate_all_there([location], level, snapshots, master)
+    (answer,) = validate_all_there([location], level, snapshots, master, file_seconds)
     if isinstance(answer, str):
         raise Unreadable(answer)
     return answer
 
 
 def validate_all_there(
-    locations: Sequence[str], level: Level, snapshots: Snapshots, master: str | None = None
+    locations: Sequence[str],
+    level: Level,
+    snapshots: Snapshots,
+    master: str | None = None,
+    file_seconds: float = FILE_SECONDS,
 ) -> list[TableReport | str]:
     """Check tables with one start of Spark: a report of each, or why it cannot be read.
 
@@ -53,19 +64,40 @@ def validate_all_there(
         asked, answered = Path(folder, "asked.json"), Path(folder, "answered.pickle")
         request = {
             "locations": list(locations), "level": level.value, "snapshots": [snapshots.kind, snapshots.snapshot_id],
-            "master": master,
+            "master": master, "file_seconds": file_seconds,
         }  # fmt: skip
         asked.write_text(json.dumps(request), encoding="utf-8")
         command = [launched.command[0], "-m", "conformance.validate.remote", str(asked), str(answered)]
-        done = subprocess.run(command, env=launched.env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+        status, told = _ran(command, launched.env, answered)
         if not answered.exists():
-            told = done.stderr.decode("utf-8", "replace").strip().splitlines()
-            raise NotExamined(f"Spark did not run: {told[-1] if told else f'exit status {done.returncode}'}")
+            raise NotExamined(f"Spark did not run: {told[-1] if told else f'exit status {status}'}")
         found: Any = pickle.loads(answered.read_bytes())  # noqa: S301 - written by our own process
     if isinstance(found, UsageError):
         raise found
     answers: list[TableReport | str] = found
     return answers
+
+
+def _ran(command: Sequence[str], env: Mapping[str, str], answered: Path) -> tuple[int, list[str]]:
+    """Run a command: its exit status, and the lines that it wrote to standard error.
+
+    An interrupt of the terminal is the command's too, which answers with what it found until then.
+
+    Raises:
+        KeyboardInterrupt: it was interrupted before there was anything to answer.
+    """
+    with subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+        try:
+            _, told = process.communicate()
+        except KeyboardInterrupt:
+            try:
+                _, told = process.communicate(timeout=ENDING_SECONDS)
+            except (subprocess.TimeoutExpired, KeyboardInterrupt):
+                process.kill()
+            if not answered.exists():
+                raise KeyboardInterrupt from None
+            told = b""
+    return process.returncode, told.decode("utf-8", "replace").strip().splitlines()
 
 
 def main(asked: Path, answered: Path) -> None:
@@ -81,11 +113,13 @@ def main(asked: Path, answered: Path) -> None:
         for location in request["locations"]:
             try:
                 answer: TableReport | str = validate(
-                    location, Level(request["level"]), engine, Snapshots(*request["snapshots"])
-                )  # fmt: skip
+                    location, Level(request["level"]), engine, Snapshots(*request["snapshots"]), request["file_seconds"]
+                )
             except Unreadable as error:
                 answer = str(error)
             answers.append(answer)
+            if isinstance(answer, TableReport) and not answer.complete:
+                break
     except UsageError as error:
         failed = error
     finally:

@@ -32,6 +32,14 @@ class Outcome:
 
     seconds: float = 0.0
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether the table was checked to the end."""
+        return self.report is not None and self.report.complete
+
+
+PARTIAL = "interrupted: the table was not checked to its end"
+
 
 def place_json(place: Violation) -> dict[str, Any]:
     """Where a requirement is broken, and by what."""
@@ -80,6 +88,7 @@ def table_json(outcome: Outcome) -> dict[str, Any]:
         "metadata_location": report.metadata_location,
         "format_version": report.format_version,
         "level": report.level.value,
+        "complete": report.complete,
         "snapshots": [str(snapshot_id) for snapshot_id in report.snapshots],
         "manifests": report.manifests,
         "entries": report.entries,
@@ -105,12 +114,14 @@ def as_json(outcomes: Sequence[Outcome]) -> str:
 
 def as_lines(outcomes: Sequence[Outcome]) -> str:
     """A line for each finding, with its table."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     for outcome in outcomes:
         if outcome.report is None:
             rows.append({"location": outcome.location, "unreadable": outcome.unreadable})
         findings = () if outcome.report is None else outcome.report.findings
         rows += [{"location": outcome.location, **finding_json(finding)} for finding in findings]
+        if outcome.report is not None and not outcome.report.complete:
+            rows.append({"location": outcome.location, "complete": False})
     return "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows)
 
 
@@ -121,13 +132,14 @@ def as_junit(outcomes: Sequence[Outcome]) -> str:
         findings = () if outcome.report is None else outcome.report.findings
         failing = [one for one in findings if one.severity is Severity.ERROR]
         suite = ElementTree.SubElement(
-            root, "testsuite", name=xml_text(outcome.location), tests=str(max(len(findings), 1)),
-            failures=str(len(failing)), errors=str(int(outcome.report is None)), time=f"{outcome.seconds:.3f}",
+            root, "testsuite", name=xml_text(outcome.location),
+            tests=str(len(findings) + int(not outcome.is_complete or not findings)),
+            failures=str(len(failing)), errors=str(int(not outcome.is_complete)), time=f"{outcome.seconds:.3f}",
         )  # fmt: skip
-        if outcome.report is None or not findings:
+        if not outcome.is_complete or not findings:
             case = ElementTree.SubElement(suite, "testcase", classname=xml_text(outcome.location), name="validate")
-            if outcome.report is None:
-                ElementTree.SubElement(case, "error", message=xml_text(outcome.unreadable or ""))
+            if not outcome.is_complete:
+                ElementTree.SubElement(case, "error", message=xml_text(outcome.unreadable or PARTIAL))
         for finding in findings:
             name = f"{finding.requirement} {finding.violation.message}"
             case = ElementTree.SubElement(suite, "testcase", classname=xml_text(outcome.location), name=xml_text(name))
@@ -143,7 +155,7 @@ def as_junit(outcomes: Sequence[Outcome]) -> str:
 def as_sarif(outcomes: Sequence[Outcome]) -> str:
     """A SARIF 2.1.0 log with one run."""
     found = [(outcome.location, one) for outcome in outcomes if outcome.report for one in outcome.report.findings]
-    unreadable = [(one.location, one.unreadable or "") for one in outcomes if one.report is None]
+    unreadable = [(one.location, one.unreadable or PARTIAL) for one in outcomes if not one.is_complete]
     return sarif.render(found, unreadable)
 
 
@@ -181,6 +193,10 @@ def _table(outcome: Outcome, report: TableReport, paint: Callable[[str, str], st
     if outcome.accepted:
         yield f"  {len(outcome.accepted)} findings are in the baseline"
     counts = ", ".join(f"{count} {name}" for name, count in _counts(report).items() if count)
+    if not report.complete:
+        yield f"  {paint(PARTIAL, '31')}"
+        yield f"  {counts or 'nothing'} until then ({outcome.seconds:.1f} s)"
+        return
     yield f"  {counts or paint('nothing is wrong', '32')} ({outcome.seconds:.1f} s)"
 
 

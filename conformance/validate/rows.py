@@ -18,6 +18,7 @@ from conformance.validate.emitted import Facts
 from conformance.validate.finding import finding
 from conformance.validate.nested_bounds import Beyond
 from conformance.validate.opened import Opened
+from conformance.validate.patience import alive
 from conformance.validate.row_ids import LAST_UPDATED, ROW_ID, RowIds, deleted_facts
 from conformance.validate.sorted_rows import Ascending, SortKey, sort_key
 from conformance.validate.values import exact
@@ -53,6 +54,7 @@ def row_findings(context: Context, place: Place, opened: Opened, facts: list[Fac
     checks = _Checks(context, place, opened, facts)
     try:
         for batch in opened.batches(checks.names(), BATCH_ROWS):
+            alive()
             checks.add(Batch(batch, opened.struct))
     except UnicodeDecodeError as error:
         location = place.data_file.file_path

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import attrs
 
 from conformance.failures import NotExamined, UsageError
 from conformance.pipeline.file_access import read_bytes
 from conformance.pipeline.tables import metadata_location
+from conformance.validate.apart import Lost
 from conformance.validate.context import Context, FilesTask, Level, ManifestTask, Members
 from conformance.validate.cross_files import check_bucket
 from conformance.validate.emitted import Emitted, Facts, Findings, ManifestSums, Seen, StatisticsRead
-from conformance.validate.engines import Engine
+from conformance.validate.engines import Check, Engine, Stopped
 from conformance.validate.files import check_files_task, file_lost
 from conformance.validate.finding import finding
 from conformance.validate.manifest_lists import Listed, check_list, list_tasks, listed_otherwise, manifest_tasks
@@ -24,6 +26,7 @@ from conformance.validate.partition_statistics import (
     partition_statistics_tasks,
     statistics_lost,
 )
+from conformance.validate.patience import FILE_SECONDS, within
 from conformance.validate.readability import features_of
 from conformance.validate.row_ids import ROWS_A_BUCKET, check_ids, live_ids
 from conformance.validate.table_statistics import check_statistics_task, statistics_tasks
@@ -124,25 +127,27 @@ class TableReport:
     writers: tuple[str, ...] = ()
     """The implementations that seem to have written to it."""
 
+    complete: bool = True
+    """False where somebody interrupted the check, so that these are the findings until then."""
 
-def validate(location: str, level: Level, engine: Engine, snapshots: Snapshots = CURRENT) -> TableReport:
-    """Check a table.
+
+def validate(
+    location: str, level: Level, engine: Engine, snapshots: Snapshots = CURRENT, file_seconds: float = FILE_SECONDS
+) -> TableReport:
+    """Check a table. An interrupt ends it with what was found until then.
 
     Args:
         location: a metadata file, or the directory of a table.
         level: how deep.
         engine: what the checks run on.
         snapshots: which snapshots.
+        file_seconds: how long a file may give no sign of life before it counts as one that cannot be read.
 
     Raises:
         Unreadable: there is no table, or its metadata cannot be read or is no metadata.
         UsageError: the table does not have the snapshot.
     """
-    try:
-        root = metadata_location(location)
-        data = read_bytes(root, limit=MAX_METADATA_BYTES)
-    except NotExamined as error:
-        raise Unreadable(str(error)) from None
+    root, data = read_root(location, file_seconds)
     tally = Tally(check_metadata(data, file=root))
     try:
         metadata = read_metadata(data, file=root)
@@ -157,14 +162,35 @@ def validate(location: str, level: Level, engine: Engine, snapshots: Snapshots =
         return TableReport(
             location, root, level, tally.findings(), int(metadata.format_version), chosen, features=features
         )
-    context = Context(metadata, root, level, compares=snapshots.kind == "since")
+    context = Context(metadata, root, level, compares=snapshots.kind == "since", file_seconds=file_seconds)
     deep = _Deep(context, engine)
-    deep.run(chosen)
+    complete = True
+    try:
+        deep.run(chosen)
+    except KeyboardInterrupt:
+        complete = False
     tally.add(deep.tally.findings())
     return TableReport(
         location, root, level, tally.findings(), int(metadata.format_version), chosen, deep.manifests, deep.entries,
-        features | deep.features, tuple(sorted(deep.writers)),
+        features | deep.features, tuple(sorted(deep.writers)), complete,
     )  # fmt: skip
+
+
+def read_root(location: str, file_seconds: float = FILE_SECONDS) -> tuple[str, bytes]:
+    """Where the metadata of a table is, and the bytes of it.
+
+    Raises:
+        Unreadable: there is no table, or it cannot be read.
+    """
+
+    def read() -> tuple[str, bytes]:
+        root = metadata_location(location)
+        return root, read_bytes(root, limit=MAX_METADATA_BYTES)
+
+    try:
+        return within(file_seconds, location, read)
+    except NotExamined as error:
+        raise Unreadable(str(error)) from None
 
 
 def _is_document(error: SpecError) -> bool:
@@ -214,17 +240,16 @@ class _Deep:
         self.tally.add(listed_otherwise(context, lists, listed))
         tasks, members = manifest_tasks(context, lists, listed)
         tasks = _needed(tasks, members)
+        self.manifests = sum(task.checked for task in tasks)
         self.context = context = attrs.evolve(context, buckets=_buckets(tasks))
         checked = frozenset(members.checked)
         counting = partition_statistics_tasks(context, checked) if context.level.includes(Level.FILES) else ()
         self.context = context = attrs.evolve(context, counts_partitions=bool(counting))
-        sums = self._sums(self.engine.stage(context, check_manifest_task, tasks, "manifests", facts=True))
-        emitted = self.engine.stage(
+        sums = self._stage(context, check_manifest_task, tasks, "manifests", facts=True)
+        self._stage(
             context, check_partition_statistics_task, counting, "partition statistics", facts=True, lost=statistics_lost
         )
-        self._sums(emitted)
         members = self._compared(members, counting, sums)
-        self.manifests = sum(task.checked for task in tasks)
         locations = {task.number: task.location for task in tasks}
         check = functools.partial(check_bucket, context, members, locations)
         for found in self.engine.grouped(check):
@@ -233,13 +258,11 @@ class _Deep:
         if context.level.includes(Level.FILES):
             files = list(_files_tasks(tasks, sums))
             context = attrs.evolve(context, id_buckets=_id_buckets(sums.values()))
-            self._sums(self.engine.stage(context, check_files_task, files, "files", facts=True, lost=file_lost))
+            self._stage(context, check_files_task, files, "files", facts=True, lost=file_lost)
             self.engine.regrouped(functools.partial(live_ids, context, members))
             for twice in self.engine.grouped(functools.partial(check_ids, context, members)):
                 self.tally.add(twice)
-            self._sums(
-                self.engine.stage(context, check_statistics_task, statistics_tasks(context, checked), "statistics")
-            )
+            self._stage(context, check_statistics_task, statistics_tasks(context, checked), "statistics")
 
     def _compared(
         self, members: Members, counting: Sequence[PartitionStatisticsTask], sums: Mapping[int, ManifestSums]
@@ -253,6 +276,17 @@ class _Deep:
                        for number in members.of_snapshot[one])
         )  # fmt: skip
         return attrs.evolve(members, counted=frozenset(counted), without_deletes=frozenset(without_deletes))
+
+    def _stage(
+        self, context: Context, check: Check, tasks: Sequence[Any], what: str, *, facts: bool = False,
+        lost: Lost | None = None,
+    ) -> dict[int, ManifestSums]:  # fmt: skip
+        """Run a stage; of one that is interrupted, what it had emitted is kept."""
+        try:
+            return self._sums(self.engine.stage(context, check, tasks, what, facts=facts, lost=lost))
+        except Stopped as stopped:
+            self._sums(stopped.emitted)
+            raise
 
     def _sums(self, emitted: Iterable[Emitted]) -> dict[int, ManifestSums]:
         sums = {}

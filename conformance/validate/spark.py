@@ -6,6 +6,7 @@ PySpark is not importable, the installed Spark engine is started in its own envi
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
@@ -101,9 +102,11 @@ class Spark:
         self._kept, self._facts, self._buckets = [], [], 1
 
     def close(self) -> None:
-        self._forget()
+        with contextlib.suppress(Exception):
+            self._forget()
         if self._own:
-            self.session.stop()
+            with contextlib.suppress(Exception):  # after an interrupt, the JVM may be gone first
+                self.session.stop()
 
 
 def _run(context: Context, check: Check, tasks: Iterable[Any], lost: Lost | None) -> Iterator[Emitted]:

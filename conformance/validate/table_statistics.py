@@ -10,6 +10,7 @@ from conformance.pipeline.file_access import FileAccessError, read_bytes
 from conformance.validate.context import Context
 from conformance.validate.emitted import Emitted, Findings
 from conformance.validate.finding import all_of, finding
+from conformance.validate.patience import within
 from spec_ref.findings import Finding
 from spec_ref.table_metadata.statistics import StatisticsFile
 from spec_ref.table_metadata.statistics_files import check_statistics_file
@@ -40,7 +41,7 @@ def _findings(context: Context, task: StatisticsTask) -> Iterator[Finding]:
     statistics, path = task.statistics, f"/statistics/{task.place}"
     metadata, location = context.metadata_location, task.statistics.statistics_path
     try:
-        data = read_bytes(location)
+        data = within(context.file_seconds, location, lambda: read_bytes(location))
     except FileAccessError as error:
         told = f"the statistics file cannot be read: {error.reason}"
         yield finding("STA002", told, file=metadata, path=f"{path}/statistics-path", found=location)

@@ -10,6 +10,8 @@ from spec_ref.schemas.evolution import promotable
 from spec_ref.schemas.types import Type, is_primitive, kind
 from spec_ref.versions import FormatVersion
 
+GEOSPATIAL = ("geometry", "geography")
+
 
 def exact(value: Any) -> Any:
     """What values are told apart by: floating-point values by their bits, all NaNs being one (SCN013)."""
@@ -28,6 +30,6 @@ def same_type(found: Type, wanted: Type, version: FormatVersion) -> bool:
     """Whether a column of a type can be read as one of another; what is inside of nested types is compared by id."""
     if not is_primitive(found) or not is_primitive(wanted):
         return kind(found) == kind(wanted)
-    if kind(wanted) in ("geometry", "geography") and kind(found) in (kind(wanted), "binary"):
-        return True  # Avro and ORC do not store the parameters, and Avro does not tell them from other bytes (AVR012)
+    if kind(wanted) in GEOSPATIAL and kind(found) == kind(wanted):
+        return True  # ORC does not store the parameters
     return found == wanted or promotable(found, wanted, version)
