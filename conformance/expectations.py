@@ -18,6 +18,9 @@ With expectations a run is conformant when the failures are exactly these: one t
 does a listed one that no longer happens while its engine, version and vector are among what ran. An entry that can
 never be met is wrong usage: a vector that does not exist, an engine that neither ran nor comes with the tool, and two
 entries that speak of one vector of one version.
+
+Two adapters that come with the tool may reach one implementation. Its deviations stand once, under the adapter that is
+called as it is; the other one is held to them as far as it reaches, so that what it does not support is not over.
 """
 
 from __future__ import annotations
@@ -34,6 +37,7 @@ import jsonschema_rs
 from attrs import field, frozen
 
 from conformance.compare import Undecodable, same_json
+from conformance.engines.catalog import catalog
 from conformance.failures import UsageError
 from conformance.judge import Outcome, Verdict
 from conformance.protocol import Started, dump_json, parse_json, place, shorten
@@ -103,12 +107,15 @@ class Expectations:
             UsageError: two deviations speak of one vector of this engine and version.
         """
         by_id: dict[str, Deviation] = {}
+        plain = adapter.partition("@")[0]
+        comes_with_the_tool = any(engine.name == plain for engine in catalog().engines)
         for deviation in self.deviations:
             if deviation.is_of(adapter, started):
                 for id_ in deviation.vectors:
                     if by_id.setdefault(id_, deviation) is not deviation:
                         raise UsageError(f"{self.file}: two deviations of {started} speak of the vector {id_}")
-        return Expected(by_id)
+        borrowed = {id_ for id_, deviation in by_id.items() if comes_with_the_tool and deviation.engine != plain}
+        return Expected(by_id, frozenset(borrowed))
 
     def check_engines(self, ran: Iterable[tuple[str, Started]], known: Collection[str]) -> None:
         """Make sure that each deviation is of somebody.
@@ -137,6 +144,8 @@ class Expected:
     """The expected deviations of one adapter, by vector id."""
 
     by_id: dict[str, Deviation]
+    borrowed: frozenset[str] = frozenset()
+    """Vectors whose deviation stands under another adapter of the same implementation."""
 
     def status(self, vector: Vector, verdict: Verdict) -> tuple[str, str, str | None]:
         """The status of a result, the reason of the deviation it is, and what expectation it does not meet, if any."""
@@ -149,6 +158,8 @@ class Expected:
                 return outcome.value, "", None
             case Outcome.PASSED:
                 return "unexpected-pass", deviation.reason, f"{vector.id}: it passes now; the deviation is over"
+            case Outcome.UNSUPPORTED if vector.id in self.borrowed:
+                return outcome.value, "", None
             case Outcome.UNSUPPORTED:
                 return outcome.value, "", f"{vector.id}: it is unsupported now; the deviation is over"
             case _ if deviation.happened(vector, verdict):

@@ -104,6 +104,7 @@ def _reference() -> Finding:
 
 def _engines() -> list[Finding]:
     from conformance.engines import list_engines
+    from conformance.engines.built import TOOLCHAINS, missing
     from conformance.engines.java import packaged_java, system_java
 
     java = system_java() or packaged_java()
@@ -116,6 +117,9 @@ def _engines() -> list[Finding]:
             needed=False,
         )
     ]
+    for toolchain in TOOLCHAINS.values():
+        lack = missing(toolchain)
+        found.append(Finding(toolchain.program, lack is None, lack or "builds what is built here", needed=False))
     for engine in list_engines():
         fine = engine.installed
         text = f"{engine.version} in {engine.path}" if fine else str(engine.reason)

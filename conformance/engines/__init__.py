@@ -134,7 +134,7 @@ def launch(name: str) -> Launch:
     if status.reason is not None:
         raise EngineError(str(engine), status.reason)
     if engine.sources:
-        return Launch(command=[str(build_of(engine).program)], env=dict(os.environ))
+        return Launch(command=build_of(engine).command, env=dict(os.environ))
     made = environment(engine.lock)
     # What would make the engine load other packages or settings than its own.
     strangers = {"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS",

@@ -1,13 +1,15 @@
 """Adapters in compiled languages: built on this machine from their sources, by the compiler of the language.
 
-A program lies in a folder of `conformance/adapters` with the lock file of its language (``go.sum``, ``Cargo.lock``),
-and the compiler's own client fetches what that names, from where it is set up to. A build is found again by the hash of
-its sources and of the machine, and counts when its marker is there, which is written last.
+A program lies in a folder of `conformance/adapters` with the lock file of its language (``go.sum``, ``Cargo.lock``, and
+``jars.lock``, which is checked here, as Maven has none), and the language's own client fetches what that names, from
+where it is set up to. A build is found again by the hash of its sources and of the machine, and counts when its marker
+is there, which is written last.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import shutil
 import subprocess
@@ -30,7 +32,7 @@ class Toolchain:
 
     name: str
     program: str
-    """The command; it has to be on the path."""
+    """The compiler's command; it has to be on the path."""
 
     oldest: tuple[int, ...]
     """The oldest release that the sources and the libraries that they pin are built by."""
@@ -38,11 +40,20 @@ class Toolchain:
     version: tuple[str, ...]
     """The arguments that make the command tell its release."""
 
-    build: tuple[str, ...]
-    """The arguments that build the sources in ``{sources}``; what they make goes to ``{made}``."""
+    steps: tuple[tuple[str, ...], ...]
+    """The commands that build the sources in ``{sources}``; what they make goes to ``{made}``."""
 
     result: str
-    """The program that was made, below ``{made}``, without the ``.exe`` of Windows."""
+    """The program or the folder that was made, below ``{made}``, without the ``.exe`` of Windows."""
+
+    helpers: tuple[str, ...] = ()
+    """The other commands that have to be on the path."""
+
+    start: tuple[str, ...] = ("{program}",)
+    """The command that starts what was made."""
+
+    newest: int | None = None
+    """The newest major release on which what was made runs."""
 
 
 TOOLCHAINS = {
@@ -51,29 +62,47 @@ TOOLCHAINS = {
         "go",
         (1, 25, 9),
         ("version",),
-        (
-            "build",
-            "-C",
-            "{sources}",
-            "-mod=readonly",
-            "-trimpath",
-            "-buildvcs=false",
-            "-ldflags=-s -w",
-            "-o",
-            "{made}/adapter",
-            ".",
+        steps=(
+            ("go", "build", "-C", "{sources}", "-mod=readonly", "-trimpath", "-buildvcs=false", "-ldflags=-s -w",
+             "-o", "{made}/adapter", "."),
         ),
-        "adapter",
+        result="adapter",
     ),
     "rust": Toolchain(
         "Rust",
         "cargo",
         (1, 94),
         ("--version",),
-        ("build", "--release", "--locked", "--manifest-path", "{sources}/Cargo.toml", "--target-dir", "{made}"),
-        "release/adapter",
+        steps=(
+            ("cargo", "build", "--release", "--locked", "--manifest-path", "{sources}/Cargo.toml",
+             "--target-dir", "{made}"),
+        ),
+        result="release/adapter",
     ),
-}
+    "java": Toolchain(
+        "a JDK of release",
+        "javac",
+        (17,),
+        ("-version",),
+        steps=(
+            ("mvn", "--batch-mode", "--quiet", "--file", "{sources}/pom.xml",
+             "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies",
+             "-DincludeScope=runtime", "-DoutputDirectory={made}/java/jars"),
+            # The class of the program leads to all others; warnings are of annotations that jars mention only.
+            ("javac", "--release", "17", "-nowarn", "-d", "{made}/java/classes", "-cp", "{made}/java/jars/*",
+             "-sourcepath", "{sources}/src", "{sources}/src/org/apache/iceberg/Adapter.java"),
+        ),
+        result="java",
+        helpers=("mvn",),
+        # A process lives for seconds: what takes long to warm up does not pay.
+        start=("java", "-Xmx1g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp",
+               os.pathsep.join(("{program}/classes", "{program}/jars/*")), "org.apache.iceberg.Adapter"),
+        newest=23,  # Hadoop's classes, which open the files, ask for what Java 24 has no more
+    ),
+}  # fmt: skip
+
+JAR_LOCK = "jars.lock"
+"""The file beside the sources that pins jars, where there are any: SHA-256 and name, as ``sha256sum`` has them."""
 
 
 @attrs.frozen
@@ -81,10 +110,17 @@ class Build:
     """Where the program of one engine is, or is to be."""
 
     path: Path
+    toolchain: Toolchain
 
     @property
     def program(self) -> Path:
+        """The program, or the folder of what a runtime starts."""
         return self.path / _PROGRAM
+
+    @property
+    def command(self) -> list[str]:
+        """What starts it."""
+        return [part.format(program=self.program) for part in self.toolchain.start]
 
     def is_installed(self) -> bool:
         return (self.path / MARKER).is_file()
@@ -102,7 +138,7 @@ def build_of(engine: Engine) -> Build:
     for file in sorted(path for path in folder.rglob("*") if path.is_file()):
         data = file.read_bytes()
         recipe.update(f"\0{file.relative_to(folder).as_posix()}\0{len(data)}\0".encode() + data)
-    return Build(home() / "built" / f"{engine.name}-{recipe.hexdigest()[:16]}")
+    return Build(home() / "built" / f"{engine.name}-{recipe.hexdigest()[:16]}", TOOLCHAINS[engine.language])
 
 
 def install_build(engine: Engine, progress: Progress) -> Build:
@@ -114,8 +150,9 @@ def install_build(engine: Engine, progress: Progress) -> Build:
     made = build_of(engine)
     if made.is_installed():
         return made
-    toolchain = TOOLCHAINS[engine.language]
-    _check(engine, toolchain)
+    toolchain = made.toolchain
+    if lack := missing(toolchain):
+        raise EngineError(str(engine), lack)
     with exclusive(made.path.with_suffix(".lock")):
         if made.is_installed():  # another process has just made it
             return made
@@ -124,29 +161,51 @@ def install_build(engine: Engine, progress: Progress) -> Build:
         copied, scratch = made.path / "sources", made.path / "made"
         shutil.copytree(sources(engine), copied)
         places = {"sources": str(copied), "made": str(scratch)}
-        command = [toolchain.program, *(argument.format(**places) for argument in toolchain.build)]
-        run_step(engine, f"{toolchain.program} could not build it", command)
-        (scratch / toolchain.result).with_suffix(made.program.suffix).replace(made.program)
-        shutil.rmtree(scratch)
+        for number, step in enumerate(toolchain.steps, start=1):
+            command = [argument.format(**places) for argument in step]
+            run_step(engine, f"{command[0]} could not build it", command)
+            if number == 1:
+                _check_jars(engine, copied / JAR_LOCK, scratch / toolchain.result / "jars")
+        result = scratch / toolchain.result
+        (result if result.is_dir() else result.with_suffix(made.program.suffix)).replace(made.program)
+        shutil.rmtree(scratch, ignore_errors=True)
         shutil.rmtree(copied)
         (made.path / MARKER).write_text(f"{engine}\n", encoding="utf-8")
     return made
 
 
-def _check(engine: Engine, toolchain: Toolchain) -> None:
-    """Make sure that the compiler is there and not too old."""
+def missing(toolchain: Toolchain) -> str | None:
+    """What a machine lacks to build the programs of a language."""
     wanted = ".".join(map(str, toolchain.oldest))
-    needed = f"{toolchain.name} {wanted} or newer is needed to build it"
-    if shutil.which(toolchain.program) is None:
-        raise EngineError(str(engine), f"{needed}, and there is no {toolchain.program} on the path")
+    upwards = "or newer" if toolchain.newest is None else f"to {toolchain.newest}"
+    needed = f"{toolchain.name} {wanted} {upwards} is needed to build it"
+    for program in (toolchain.program, *toolchain.helpers):
+        if shutil.which(program) is None:
+            needs = needed if program == toolchain.program else f"{program} is needed to build it"
+            return f"{needs}, and there is no {program} on the path"
     try:
         told = subprocess.run(
             [toolchain.program, *toolchain.version], capture_output=True, text=True, timeout=60, check=False
         ).stdout
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise EngineError(str(engine), f"{needed}, and {toolchain.program} does not run: {error}") from error
-    found = re.search(r"(\d+(?:\.\d+)+)", told)
+        return f"{needed}, and {toolchain.program} does not run: {error}"
+    found = re.search(r"(\d+(?:\.\d+)*)", told)
     if found is None:
-        raise EngineError(str(engine), f"{needed}, and {toolchain.program} does not tell its release: {told}")
-    if tuple(map(int, found[1].split("."))) < toolchain.oldest:
-        raise EngineError(str(engine), f"{needed}, and {toolchain.program} is {found[1]}")
+        return f"{needed}, and {toolchain.program} does not tell its release: {told}"
+    release = tuple(map(int, found[1].split(".")))
+    if release < toolchain.oldest or (toolchain.newest is not None and release[0] > toolchain.newest):
+        return f"{needed}, and {toolchain.program} is {found[1]}"
+    return None
+
+
+def _check_jars(engine: Engine, lock: Path, jars: Path) -> None:
+    """Make sure that jars were fetched as they are pinned, and no others, before anything of them is used."""
+    if not lock.is_file():
+        return
+    rows = (line.split() for line in lock.read_text(encoding="utf-8").splitlines())
+    pinned = {name: digest for digest, name in rows}
+    found = {jar.name: hashlib.sha256(jar.read_bytes()).hexdigest() for jar in jars.iterdir()} if jars.is_dir() else {}
+    for name in sorted(pinned.keys() | found.keys()):
+        if pinned.get(name) != found.get(name):
+            has, wants = (f"SHA-256 {side[name]}" if name in side else "nothing" for side in (found, pinned))
+            raise EngineError(str(engine), f"{name}: {has} was fetched, and {wants} is pinned")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from importlib.resources import files
 from pathlib import Path
@@ -12,12 +14,14 @@ from xml.etree import ElementTree
 
 import jsonschema
 import pytest
+from attrs import evolve
 
 from conformance import expectations, results, vectors
 from conformance.adapters.asking import InProcess, Request
 from conformance.adapters.process import Process
 from conformance.adapters.serve import Invalid, Unsupported
 from conformance.failures import ExitStatus, HarnessFault, NotExamined, UsageError
+from conformance.judge import Outcome, Verdict
 from conformance.protocol import Answer, Ok, Started
 from conformance.reports import json_report, junit, outputs, terminal
 from conformance.results import Run, Writer
@@ -144,6 +148,9 @@ class Forgetful:
     def stop(self) -> str | None:
         return None
 
+    def interrupt(self) -> None:
+        return
+
     def __enter__(self) -> Self:
         return self
 
@@ -189,6 +196,51 @@ def test_an_interrupted_run_leaves_results_that_say_so(mini_vectors: Path) -> No
     footer = json.loads(file.getvalue().splitlines()[-1])
     assert (footer["complete"], footer["exit_status"]) == (False, 130)
     assert sum(footer["counts"]["engine"].values()) == 10
+
+
+# Side by side
+
+
+def test_targets_side_by_side_give_the_same_results_in_the_same_order(mini_vectors: Path, tmp_path: Path) -> None:
+    meeting = threading.Barrier(2, timeout=20)
+
+    class Waiting(InProcess):
+        def start(self) -> Started:
+            meeting.wait()  # nobody goes on who is alone
+            return super().start()
+
+    def target(name: str, kind: type[InProcess]) -> Target:
+        implementation = {"implementation": "engine", "version": "1.0"}
+        return Target(name, lambda: kind(name, implementation, {"type.parse": parse}))
+
+    def timeless(run: Run) -> object:
+        return [evolve(adapter, seconds=0.0) for adapter in run.adapters], run.results, run.exit_status
+
+    names = ("first", "second", "third", "fourth")
+    run, text = run_of(mini_vectors, *(target(name, Waiting) for name in names), jobs=2)
+    alone, _ = run_of(mini_vectors, *(target(name, InProcess) for name in names))
+    assert run.complete
+    assert timeless(run) == timeless(alone)
+    path = tmp_path / "results.jsonl"
+    path.write_text(text)
+    read = results.read(path)
+    assert {adapter.name: read.counts(adapter.name) for adapter in read.adapters} == {
+        adapter.name: run.counts(adapter.name) for adapter in run.adapters
+    }
+
+
+def test_a_fault_of_the_tool_ends_all_that_run_side_by_side(
+    mini_vectors: Path, miniature: Callable[..., Process]
+) -> None:
+    began = time.monotonic()
+    lost = Target("forgetful", lambda: Forgetful(9))
+    waiting = [Target(name, lambda name=name: miniature(name)) for name in ("hangs", "silent-start")]  # type: ignore[misc]
+    file = io.StringIO()
+    plan = Plan((waiting[0], lost, waiting[1]), vectors.load(mini_vectors), jobs=2)
+    with pytest.raises(HarnessFault):
+        execute(plan, dict(HEADER), Writer(file))
+    assert time.monotonic() - began < 15
+    assert json.loads(file.getvalue().splitlines()[-1])["complete"] is False
 
 
 # Results files and reports
@@ -329,6 +381,34 @@ def test_a_run_with_exactly_the_known_deviations_is_conformant(tmp_path: Path, m
     assert (counts["passed"], counts["known"], counts["failed"]) == (6, 3, 0)
     assert run.outcomes("engine@1.0") == {"passed": 6, "failed": 3, "unsupported": 1, "crashed": 0}
     assert run.results[1].deviation == "adds a zero"
+
+
+SHARED = """
+[[deviation]]
+engine = "iceberg-java"
+vectors = ["mini-1", "mini-4", "mini-9"]
+reason = "the library's"
+"""
+
+
+@pytest.mark.parametrize(
+    ("adapter", "unmet"),
+    [
+        ("iceberg-java-plain", ["mini-1"]),  # it does not support mini-9, which the other adapter reaches
+        ("iceberg-java", ["mini-1", "mini-9"]),
+        ("./of-my-own", ["mini-1", "mini-9"]),
+    ],
+)
+def test_adapters_of_one_implementation_share_its_deviations_as_far_as_they_reach(
+    adapter: str, unmet: list[str], tmp_path: Path, mini_vectors: Path
+) -> None:
+    started = Started("iceberg-java", "1.0", frozenset())
+    of = expected(tmp_path, SHARED, mini_vectors).of(adapter, started)
+    by_id = {vector.id: vector for vector in vectors.load(mini_vectors)}
+    outcomes = {"mini-1": Outcome.PASSED, "mini-4": Outcome.FAILED, "mini-9": Outcome.UNSUPPORTED}
+    told = {id_: of.status(by_id[id_], Verdict(outcome, {})) for id_, outcome in outcomes.items()}
+    assert told["mini-4"] == ("known", "the library's", None)
+    assert [id_ for id_, (_, _, complaint) in told.items() if complaint] == unmet
 
 
 def test_the_deviations_of_a_folder_are_those_of_all_its_files(tmp_path: Path, mini_vectors: Path) -> None:

@@ -1,0 +1,149 @@
+package org.apache.iceberg;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.StreamReadConstraints;
+import com.fasterxml.jackson.core.StreamWriteConstraints;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.BufferedOutputStream;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.iceberg.exceptions.ValidationException;
+
+/**
+ * The adapter of Iceberg's Java library alone: it reads requests of the protocol (docs/protocol.md) on standard input,
+ * one JSON line each, asks the library, and writes one answer line for each on standard output.
+ *
+ * <p>The program lives in packages of the library, for what it does not make public but the spec has words for.
+ */
+public final class Adapter {
+  /** Requests may be long and deep: what is too deep is for the library to say. */
+  static final ObjectMapper JSON =
+      new ObjectMapper(
+          JsonFactory.builder()
+              .streamReadConstraints(
+                  StreamReadConstraints.builder()
+                      .maxNestingDepth(100_000)
+                      .maxNumberLength(100_000)
+                      .maxStringLength(1 << 30)
+                      .build())
+              .streamWriteConstraints(StreamWriteConstraints.builder().maxNestingDepth(100_000).build())
+              .build());
+
+  private static final int MAX_MESSAGE = 2000;
+
+  /** Exceptions, with what extends them, that say that the input was refused. */
+  private static final List<Class<? extends Throwable>> REFUSALS =
+      List.of(
+          IllegalArgumentException.class,
+          IllegalStateException.class,
+          ArithmeticException.class,
+          java.time.DateTimeException.class,
+          java.io.UncheckedIOException.class,
+          java.nio.BufferUnderflowException.class,
+          ValidationException.class,
+          IOException.class,
+          org.apache.iceberg.exceptions.NotFoundException.class,
+          org.apache.avro.AvroRuntimeException.class,
+          org.apache.orc.FileFormatException.class,
+          java.util.zip.DataFormatException.class);
+
+  /** Ends of the names of other classes that refuse: they are not public, or of a library in the library. */
+  private static final List<String> REFUSING_NAMES = List.of("InvalidRoaringFormat", "MalformedInputException");
+
+  /** Beginnings of what exceptions say that have no class of their own. */
+  private static final List<String> REFUSING_WORDS =
+      List.of(
+          "java.lang.NullPointerException: Cannot create expression literal from null",
+          "java.lang.RuntimeException: file:"); // "... is not a Parquet file"
+
+  /** One operation: from the arguments of a request to what is answered. */
+  interface Operation {
+    JsonNode answer(JsonNode args) throws Exception;
+  }
+
+  /** What the library does not have. */
+  static final class Unsupported extends RuntimeException {
+    Unsupported(String what) {
+      super(what);
+    }
+  }
+
+  private final Map<String, Operation> operations = new TreeMap<>();
+
+  private Adapter() {
+    ValueOperations.addTo(operations);
+    PredicateOperations.addTo(operations);
+    MetadataOperations.addTo(operations);
+    ManifestOperations.addTo(operations);
+    PuffinOperations.addTo(operations);
+    ScanOperations.addTo(operations);
+  }
+
+  private ObjectNode start() {
+    ObjectNode told = JSON.createObjectNode();
+    // The same library, and so the same deviations, as the adapter that reaches it through Spark's virtual machine.
+    told.put("implementation", "iceberg-java").put("version", IcebergBuild.version()).put("language", "java");
+    told.put("protocol", 1).putArray("format_versions").add(1).add(2).add(3);
+    ArrayNode names = told.putArray("operations");
+    operations.keySet().forEach(names::add);
+    return JSON.createObjectNode().set("ok", told);
+  }
+
+  private ObjectNode answer(String name, JsonNode args) {
+    ObjectNode reply = JSON.createObjectNode();
+    Operation operation = operations.get(name);
+    if (operation == null) {
+      return reply.put("unsupported", "the operation " + name);
+    }
+    try {
+      return reply.set("ok", operation.answer(args));
+    } catch (Unsupported missing) {
+      return reply.put("unsupported", missing.getMessage());
+    } catch (UnsupportedOperationException missing) {
+      return reply.put("unsupported", shortened(missing.toString()));
+    } catch (Exception | StackOverflowError | LinkageError | OutOfMemoryError thrown) {
+      ObjectNode error = reply.putObject("error");
+      error.put("kind", isRefusal(thrown) ? "invalid" : "internal").put("message", shortened(thrown.toString()));
+      return reply;
+    }
+  }
+
+  private static boolean isRefusal(Throwable thrown) {
+    String said = thrown.toString();
+    String name = thrown.getClass().getName();
+    return REFUSALS.stream().anyMatch(refusal -> refusal.isInstance(thrown))
+        || REFUSING_NAMES.stream().anyMatch(name::endsWith)
+        || REFUSING_WORDS.stream().anyMatch(said::startsWith);
+  }
+
+  private static String shortened(String text) {
+    return text.length() <= MAX_MESSAGE ? text : text.substring(0, MAX_MESSAGE);
+  }
+
+  public static void main(String[] unused) throws IOException {
+    OutputStream answers = new BufferedOutputStream(System.out, 1 << 16);
+    System.setOut(System.err); // what the library prints is no answer
+    Adapter adapter = new Adapter();
+    BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8), 1 << 16);
+    for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+      JsonNode request = JSON.readTree(line);
+      String name = request.get("op").textValue();
+      if (name.equals("stop")) {
+        return;
+      }
+      ObjectNode reply = name.equals("start") ? adapter.start() : adapter.answer(name, request.get("args"));
+      answers.write(JSON.writeValueAsBytes(reply.set("seq", request.get("seq"))));
+      answers.write('\n');
+      answers.flush();
+    }
+  }
+}

@@ -1,0 +1,215 @@
+package org.apache.iceberg;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.NullNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.File;
+import java.io.IOException;
+import java.time.LocalDate;
+import java.time.LocalDateTime;
+import java.time.LocalTime;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.iceberg.data.IcebergGenerics;
+import org.apache.iceberg.data.Record;
+import org.apache.iceberg.expressions.Expression;
+import org.apache.iceberg.expressions.Expressions;
+import org.apache.iceberg.hadoop.HadoopFileIO;
+import org.apache.iceberg.io.CloseableIterable;
+import org.apache.iceberg.io.FileIO;
+import org.apache.iceberg.types.Types;
+import org.apache.iceberg.util.SnapshotUtil;
+
+/** Operations on rows: plans of scans, and what {@code IcebergGenerics}, the reader of the library itself, reads. */
+final class ScanOperations {
+  private static final Map<String, Types.NestedField> METADATA_COLUMNS =
+      Map.of(
+          "_file", MetadataColumns.FILE_PATH,
+          "_pos", MetadataColumns.ROW_POSITION,
+          "_row_id", MetadataColumns.ROW_ID,
+          "_last_updated_sequence_number", MetadataColumns.LAST_UPDATED_SEQUENCE_NUMBER);
+
+  private static FileIO io;
+
+  private ScanOperations() {}
+
+  static void addTo(Map<String, Adapter.Operation> operations) {
+    operations.put("scan.plan", ScanOperations::plan);
+    operations.put("table.read", ScanOperations::read);
+  }
+
+  private static Table tableOf(JsonNode args) {
+    String location = args.get("table").textValue();
+    if (!new File(location).exists()) {
+      throw new IllegalArgumentException(location + ": no such file");
+    } else if (io == null) {
+      io = new HadoopFileIO(new Configuration());
+    }
+    return new BaseTable(new StaticTableOperations(location, io), "table");
+  }
+
+  /** A snapshot that a request asks for, by its id (null: the current one), and the schema that it is read with. */
+  private static final class Asked {
+    private final Long snapshot;
+    private final Schema schema;
+
+    private Asked(Long snapshot, Schema schema) {
+      this.snapshot = snapshot;
+      this.schema = schema;
+    }
+
+    private static Asked of(Table table, JsonNode args) {
+      if (args.has("ref")) {
+        SnapshotRef ref = table.refs().get(args.get("ref").textValue());
+        if (ref == null) {
+          throw new IllegalArgumentException("no reference " + args.get("ref"));
+        }
+        return new Asked(ref.snapshotId(), SnapshotUtil.schemaFor(table, args.get("ref").textValue()));
+      } else if (args.has("timestamp_ms")) {
+        long id = SnapshotUtil.snapshotIdAsOfTime(table, args.get("timestamp_ms").longValue());
+        return new Asked(id, SnapshotUtil.schemaFor(table, id));
+      } else if (args.has("snapshot")) {
+        long id = args.get("snapshot").asLong();
+        if (table.snapshot(id) == null) {
+          throw new IllegalArgumentException("no snapshot " + id);
+        }
+        return new Asked(id, SnapshotUtil.schemaFor(table, id));
+      }
+      return new Asked(null, table.schema());
+    }
+  }
+
+  private static Expression filterOf(JsonNode args, Schema schema) throws IOException {
+    if (!args.has("filter")) {
+      return Expressions.alwaysTrue();
+    }
+    JsonNode fields = Adapter.JSON.readTree(SchemaParser.toJson(schema)).get("fields");
+    return PredicateOperations.predicateOf(args.get("filter"), fields, schema);
+  }
+
+  private static JsonNode plan(JsonNode args) throws IOException {
+    Table table = tableOf(args);
+    Asked asked = Asked.of(table, args);
+    TableScan scan = asked.snapshot == null ? table.newScan() : table.newScan().useSnapshot(asked.snapshot);
+    ObjectNode told = Adapter.JSON.createObjectNode();
+    ArrayNode files = told.putArray("files");
+    try (CloseableIterable<FileScanTask> tasks = scan.filter(filterOf(args, asked.schema)).planFiles()) {
+      for (FileScanTask task : tasks) {
+        ObjectNode file = files.addObject().put("data_file", task.file().location());
+        ArrayNode deletes = file.putArray("delete_files");
+        for (DeleteFile delete : task.deletes()) {
+          ObjectNode one = deletes.addObject().put("path", delete.location());
+          if (delete.contentOffset() != null) {
+            one.put("content_offset", delete.contentOffset().toString());
+          }
+        }
+      }
+    }
+    return told;
+  }
+
+  private static JsonNode read(JsonNode args) throws IOException {
+    JsonNode types = args.get("types");
+    if (types.toString().contains("variant")) {
+      throw new Adapter.Unsupported("variants are not told by this adapter");
+    }
+    ObjectNode told = Adapter.JSON.createObjectNode();
+    ArrayNode rows = told.putArray("rows");
+    Table table = tableOf(args);
+    Asked asked = Asked.of(table, args);
+    if (asked.snapshot == null && table.currentSnapshot() == null) {
+      return told;
+    }
+    List<String> names = new ArrayList<>();
+    if (args.has("select")) {
+      args.get("select").forEach(name -> names.add(name.asText()));
+    } else {
+      types.fieldNames().forEachRemaining(names::add);
+    }
+    IcebergGenerics.ScanBuilder builder = IcebergGenerics.read(table);
+    if (asked.snapshot != null) {
+      builder = builder.useSnapshot(asked.snapshot);
+    }
+    builder = builder.where(filterOf(args, asked.schema)).project(projectionOf(asked.schema, names));
+    try (CloseableIterable<Record> records = builder.build()) {
+      for (Record record : records) {
+        ObjectNode row = rows.addObject();
+        for (int place = 0; place < names.size(); place++) {
+          row.set(names.get(place), cell(types.get(names.get(place)), record.get(place)));
+        }
+      }
+    }
+    return told;
+  }
+
+  private static Schema projectionOf(Schema schema, List<String> names) {
+    List<Types.NestedField> fields = new ArrayList<>();
+    for (String name : names) {
+      Types.NestedField column = schema.asStruct().field(name);
+      if (METADATA_COLUMNS.containsKey(name)) {
+        column = METADATA_COLUMNS.get(name);
+      } else if (column == null) {
+        throw new IllegalArgumentException("no column " + name);
+      }
+      fields.add(column);
+    }
+    return new Schema(fields);
+  }
+
+  /** The exchange form of a value of a generic record. */
+  private static JsonNode cell(JsonNode type, Object value) {
+    if (value == null) {
+      return NullNode.instance;
+    }
+    String kind = ExchangeForm.kind(type);
+    switch (kind) {
+      case "struct":
+        ObjectNode struct = Adapter.JSON.createObjectNode();
+        for (int place = 0; place < type.get("fields").size(); place++) {
+          JsonNode field = type.get("fields").get(place);
+          struct.set(field.get("id").asText(), cell(field.get("type"), ((Record) value).get(place)));
+        }
+        return struct;
+      case "list":
+        ArrayNode items = Adapter.JSON.createArrayNode();
+        ((List<?>) value).forEach(item -> items.add(cell(type.get("element"), item)));
+        return items;
+      case "map":
+        ObjectNode map = Adapter.JSON.createObjectNode();
+        ArrayNode keys = map.putArray("keys");
+        ArrayNode values = map.putArray("values");
+        ((Map<?, ?>) value).forEach((key, item) -> {
+          keys.add(cell(type.get("key"), key));
+          values.add(cell(type.get("value"), item));
+        });
+        return map;
+      default:
+        return ExchangeForm.write(kind, counted(kind, value));
+    }
+  }
+
+  /** Dates and times as the numbers that the spec counts; other values as they are. */
+  private static Object counted(String kind, Object value) {
+    if (value instanceof LocalDate) {
+      return (int) ((LocalDate) value).toEpochDay();
+    } else if (value instanceof LocalTime) {
+      return ((LocalTime) value).toNanoOfDay() / 1000;
+    } else if (value instanceof OffsetDateTime) {
+      OffsetDateTime time = (OffsetDateTime) value;
+      return counted(kind, time.toEpochSecond(), time.getNano());
+    } else if (value instanceof LocalDateTime) {
+      LocalDateTime time = (LocalDateTime) value;
+      return counted(kind, time.toEpochSecond(ZoneOffset.UTC), time.getNano());
+    }
+    return value;
+  }
+
+  private static long counted(String kind, long seconds, int nanos) {
+    return kind.endsWith("_ns") ? seconds * 1_000_000_000 + nanos : seconds * 1_000_000 + nanos / 1000;
+  }
+}
