@@ -1,4 +1,7 @@
-"""The templates of adapters in other languages: they build with the compiler alone, and answer as the one in Python."""
+"""The templates of adapters in other languages: they build with the compiler alone, and answer as the one in Python.
+
+Go, Rust and a JDK have to be on the path: a template that nothing builds is not shown to build.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +20,11 @@ from conformance.runner import Plan, execute
 
 DOCS = Path(__file__).parents[2] / "docs"
 TEMPLATES = {
-    "adapter.go": ["go", "build", "-o"],
-    "adapter.rs": ["rustc", "--edition", "2021", "-o"],
+    "adapter.go": (["go", "build", "-o", "{made}", "{source}"], "{made}"),
+    "adapter.rs": (["rustc", "--edition", "2021", "-o", "{made}", "{source}"], "{made}"),
+    "Adapter.java": (["javac", "-Xlint:all", "-Werror", "-d", "{made}", "{source}"], "java -cp {made} Adapter"),
 }
+"""How each is built, and how what was made is started."""
 
 
 def outcomes(command: str) -> list[tuple[str, str]]:
@@ -29,15 +34,19 @@ def outcomes(command: str) -> list[tuple[str, str]]:
     return [(result.id, result.outcome.value) for result in found.results]
 
 
+def test_all_templates_are_tested() -> None:
+    assert {path.name for path in (DOCS / "adapter-templates").iterdir()} == set(TEMPLATES)
+
+
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_a_template_builds_and_answers_as_the_adapter_in_python(name: str, tmp_path: Path) -> None:
-    command = TEMPLATES[name]
-    if shutil.which(command[0]) is None:
-        pytest.skip(f"there is no {command[0]} on the path")
-    program = tmp_path / "adapter"
-    source = DOCS / "adapter-templates" / name
-    subprocess.run([*command, str(program), str(source)], check=True, capture_output=True, cwd=tmp_path)
-    told = outcomes(str(program))
+    build, start = TEMPLATES[name]
+    assert shutil.which(build[0]), f"there is no {build[0]} on the path, which builds {name}"
+    places = {"made": str(tmp_path / "adapter"), "source": str(DOCS / "adapter-templates" / name)}
+    command = [part.format(**places) for part in build]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    told = outcomes(start.format(**places))
     assert told == outcomes(f"{sys.executable} {DOCS / 'minimal_adapter.py'}")
     assert {outcome for _, outcome in told} == {"passed", "unsupported"}
     assert sum(outcome == "passed" for _, outcome in told) > 50
