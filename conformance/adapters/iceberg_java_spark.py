@@ -14,25 +14,16 @@ from pyspark.sql import SparkSession
 from conformance.adapters import native
 from conformance.adapters.jvm import JVM
 from conformance.adapters.serve import Unsupported
+from conformance.adapters.spark_settings import LOCAL
 from conformance.adapters.sql_predicates import Dialect, sql_of, text
 
 Json = Any
 
 SETTINGS = {
-    "spark.master": "local[1]",
+    **LOCAL,
     "spark.app.name": "iceberg-java",
-    "spark.ui.enabled": "false",
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
-    "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
-    "spark.sql.shuffle.partitions": "1",
-    "spark.default.parallelism": "1",
-    # Tables are tiny: what plans and compiles for big ones takes longer than the statements.
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
 
 DIALECT = Dialect(

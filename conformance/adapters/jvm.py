@@ -20,6 +20,7 @@ from pyspark.java_gateway import launch_gateway
 
 from conformance.adapters import native
 from conformance.adapters.serve import Invalid, Unsupported
+from conformance.adapters.spark_settings import JAVA
 
 REFUSALS = (
     "java.lang.IllegalArgumentException",  # with NumberFormatException
@@ -55,6 +56,7 @@ class JVM:
 
     def __init__(self, jars: str) -> None:
         conf = SparkConf().set("spark.driver.extraClassPath", jars).set("spark.driver.memory", "1g")
+        conf.set("spark.driver.extraJavaOptions", JAVA)
         self.gateway = launch_gateway(conf)
         self.root = self.gateway.jvm
         java = self.root.java

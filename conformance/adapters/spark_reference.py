@@ -22,6 +22,7 @@ from conformance.adapters import spark_writing
 from conformance.adapters.reference import REFUSALS
 from conformance.adapters.serve import Invalid, describe, encode_answer, internal, perform, take_standard_output
 from conformance.adapters.spark_kernels import ANSWERS, SCALAR, TASK, answer_batches, packed
+from conformance.adapters.spark_settings import JAVA, LOCAL
 from conformance.failures import NotExamined
 from conformance.pipeline.local import plan_reading
 from conformance.pipeline.tables import load_table
@@ -53,15 +54,13 @@ def waiting_requests() -> Iterator[list[Request]]:
 def start_spark() -> SparkSession:
     """A Spark in this process and its JVM, without a network or a user interface."""
     settings = {
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
+        **LOCAL,
+        "spark.app.name": "spark-reference",
         "spark.driver.memory": "1g",
-        "spark.ui.enabled": "false",
-        "spark.sql.shuffle.partitions": "1",
-        "spark.sql.session.timeZone": "UTC",
+        "spark.driver.extraJavaOptions": JAVA,
         "spark.python.worker.reuse": "true",
     }
-    builder = SparkSession.builder.master("local[1]").appName("spark-reference")
+    builder = SparkSession.builder
     for key, value in settings.items():
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
