@@ -25,7 +25,7 @@ conformance: $(READY)    ## replay every vector against the reference and the re
 	$(BIN)/iceberg-conformance laws --adapter reference --seed 0 --examples 15
 	$(BIN)/iceberg-conformance run --all-engines -k "not writing-more" --expect known-deviations --results results/conformance.jsonl --report json:results/conformance.json --report html:results/conformance.html --report junit:results/conformance.xml
 	$(BIN)/iceberg-conformance run --adapter reference --adapter pyiceberg --suite writing-more --expect known-deviations
-	$(BIN)/iceberg-conformance matrix --quick --producer reference --producer iceberg-java --producer pyiceberg --producer golden --golden-results results/conformance.jsonl --results results/matrix.jsonl --report html:results/matrix.html
+	$(BIN)/iceberg-conformance matrix --quick --producer reference --producer spark-reference --producer iceberg-java --producer pyiceberg --producer golden --golden-results results/conformance.jsonl --results results/matrix.jsonl --report html:results/matrix.html
 
 matrix: $(READY)    ## every script of the matrix with every producer and consumer: a quarter of an hour
 	$(BIN)/iceberg-conformance matrix --results results/matrix.jsonl --report html:results/matrix.html --report markdown:results/matrix.md

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from conformance.matrix.known import Known
 
 DEFAULTS = Limits()
-PRODUCERS = (REFERENCE, "iceberg-java", "iceberg-java@1.10.2", "pyiceberg", "golden")
+PRODUCERS = (REFERENCE, "spark-reference", "iceberg-java", "iceberg-java@1.10.2", "pyiceberg", "golden")
 CONSUMERS = (
     REFERENCE, "iceberg-java", "iceberg-java@1.10.2", "pyiceberg", "duckdb", "chdb", "polars", "daft", "datafusion",
     "sail",
@@ -60,7 +60,7 @@ def matrix(
     What they read is held to what the script comes to.
 
     Exit status: 1 for a difference that is not known, or one that is known and no longer happens; otherwise 3 if an
-    adapter cannot be started.
+    adapter cannot be started. Where it is interrupted, the results have what was found until then.
 
     Args:
         producer: reference, the name of an engine, golden for the tables that engines wrote before, or a command as for
@@ -95,9 +95,7 @@ def matrix(
         _tell(found, written, format)
         return found.exit_status or ExitStatus.CONFORMANT
     chosen = variants(script, quick=quick)
-    found = _run(chosen, script, producer, consumer, quick, known, golden_results, keep, jobs, limits)
-    if results is not None:
-        files.write(found, results)
+    found = _run(chosen, script, producer, consumer, quick, known, golden_results, keep, jobs, limits, results)
     _tell(found, written, format)
     return found.exit_status or ExitStatus.CONFORMANT
 
@@ -113,13 +111,14 @@ def _run(
     keep: Path | None,
     jobs: int,
     limits: Limits,
+    results: Path | None,
 ) -> Matrix:
     from conformance import expectations, vectors
     from conformance.expectations import Expectations
     from conformance.matrix.catalogue import variants
-    from conformance.matrix.cells import GOLDEN
+    from conformance.matrix.cells import GOLDEN, Matrix
     from conformance.matrix.known import load_known
-    from conformance.matrix.results import RESULTS
+    from conformance.matrix.results import RESULTS, write
     from conformance.matrix.running import Plan, run_matrix
     from conformance.results import read as read_run
     from conformance.version import tool_version
@@ -155,7 +154,12 @@ def _run(
             golden_run=None if golden_results is None else read_run(golden_results),
             jobs=jobs,
         )
-        return run_matrix(plan, header, tell)
+        found = Matrix(header)
+        try:
+            return run_matrix(plan, found, tell)
+        finally:  # one that was interrupted says that it is not complete
+            if results is not None:
+                write(found, results)
 
 
 def _golden(every: Sequence[Any], names: Sequence[str]) -> tuple[MadeTable, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from conformance.adapters.asking import Adapter
@@ -27,7 +27,6 @@ def write_tables(
     started: Started,
     scripts: Sequence[Variant],
     folder: Path,
-    progress: Callable[[], None] = lambda: None,
 ) -> Iterator[MadeTable]:
     """Let one producer write every script.
 
@@ -37,11 +36,9 @@ def write_tables(
         started: what it answered to that.
         scripts: what to write.
         folder: where its tables go.
-        progress: is told of each table.
     """
     for variant in scripts:
         yield _written(producer, adapter, started, variant, folder / variant.name)
-        progress()
 
 
 def _written(producer: str, adapter: Adapter, started: Started, variant: Variant, place: Path) -> MadeTable:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
+import threading
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from attrs import evolve, field, frozen
 
@@ -64,32 +64,20 @@ class _Session:
     started: Started | None = None
 
 
-def run_matrix(plan: Plan, header: dict[str, object], tell: Tell = lambda _what, _done, _of: None) -> Matrix:
+def run_matrix(plan: Plan, matrix: Matrix, tell: Tell = lambda _what, _done, _of: None) -> Matrix:
     """Run a plan.
+
+    Args:
+        plan: what to run.
+        matrix: with a header alone. What is found goes here; where the run is interrupted, what was found until then:
+            the tables that were written, and the cells all of whose readings were answered.
+        tell: is told how far it is.
 
     Raises:
         UsageError: two known deviations speak of one cell.
+        KeyboardInterrupt: it was interrupted.
     """
-    matrix = Matrix(dict(header))
-    targets = {target.name: target for target in (*plan.producers, *plan.consumers)}
-    with ExitStack() as stack, ThreadPoolExecutor(plan.jobs) as pool:
-        opened = dict(zip(targets, pool.map(lambda one: _open(one, plan), targets.values()), strict=True))
-        for session in opened.values():
-            if session.adapter is not None:
-                stack.push(session.adapter)
-        matrix.tables += plan.golden
-        writers = [opened[target.name] for target in plan.producers]
-        for written, seconds in pool.map(lambda one: _write(one, plan, tell), writers):
-            matrix.tables += written
-            _spend(opened, written[0].producer if written else "", seconds)
-        readable = [table for table in matrix.tables if table.writing.is_table and table.cases]
-        readers = [opened[target.name] for target in plan.consumers]
-        for session, (cells, seconds) in zip(
-            readers, pool.map(lambda one: _read(one, readable, plan, tell), readers), strict=True
-        ):
-            matrix.cells += cells
-            _spend(opened, session.participant.name, seconds)
-        matrix.participants += [session.participant for session in opened.values()]
+    _Running(plan, matrix, tell).all()
     apply_known(matrix, plan.known)
     matrix.complete = True
     matrix.exit_status = exit_status(matrix)
@@ -105,40 +93,113 @@ def exit_status(matrix: Matrix) -> ExitStatus:
     return ExitStatus.CONFORMANT
 
 
-def _open(target: Target, plan: Plan) -> _Session:
-    began = time.monotonic()
-    told = Participant(target.name, writes=target in plan.producers, reads=target in plan.consumers)
-    try:
-        adapter = target.open()
-        started = adapter.start()
-    except NotExamined as error:
-        return _Session(evolve(told, not_examined=str(error)))
-    told = evolve(
-        told, implementation=started.implementation, version=started.version, language=started.language,
-        seconds=round(time.monotonic() - began, 3),
-    )  # fmt: skip
-    return _Session(told, adapter, started)
+One = TypeVar("One")
+Done = TypeVar("Done")
 
 
-def _spend(opened: dict[str, _Session], name: str, seconds: float) -> None:
-    if name in opened:
-        who = opened[name].participant
-        spent = round(who.seconds + seconds, 3)
-        opened[name] = evolve(opened[name], participant=evolve(who, seconds=spent))
+@frozen
+class _Running:
+    """A run under way, of whose adapters several work at once."""
 
+    plan: Plan
+    matrix: Matrix
+    tell: Tell
+    stack: ExitStack = field(factory=ExitStack)
+    """Ends the adapters."""
 
-def _write(session: _Session, plan: Plan, tell: Tell) -> tuple[list[MadeTable], float]:
-    began = time.monotonic()
-    if session.adapter is None or session.started is None:
-        return [], 0.0
-    name, done = session.participant.name, iter(range(1, len(plan.scripts) + 1))
-    tables = list(
-        write_tables(
-            name, session.adapter, session.started, plan.scripts, plan.folder / folder_name(name),
-            lambda: tell(f"{name} writes", next(done), len(plan.scripts)),
-        )
-    )  # fmt: skip
-    return tables, time.monotonic() - began
+    adapters: list[Adapter] = field(factory=list)
+    opened: dict[str, _Session] = field(factory=dict)
+    ended: threading.Event = field(factory=threading.Event)
+    """Set once the run is interrupted: what adapters say after it says nothing about them."""
+
+    def all(self) -> None:
+        """Start the adapters, let them write, let them read."""
+        plan, matrix = self.plan, self.matrix
+        targets = {target.name: target for target in (*plan.producers, *plan.consumers)}
+        try:
+            with self.stack, ThreadPoolExecutor(plan.jobs) as pool:
+                for session in self._side_by_side(pool, self._open, list(targets.values())):
+                    self.opened[session.participant.name] = session
+                matrix.tables += plan.golden
+                self._side_by_side(pool, self._write, [self.opened[one.name] for one in plan.producers])
+                readable = [table for table in matrix.tables if table.writing.is_table and table.cases]
+                readers = [(self.opened[one.name], readable) for one in plan.consumers]
+                self._side_by_side(pool, self._read, readers)
+        except KeyboardInterrupt:
+            matrix.exit_status = ExitStatus.INTERRUPTED
+            raise
+        finally:
+            self._in_order()
+
+    def _side_by_side(self, pool: ThreadPoolExecutor, work: Callable[[One], Done], parts: Sequence[One]) -> list[Done]:
+        """What is done with each part. Where that is interrupted, every adapter is stopped."""
+        running = [pool.submit(work, part) for part in parts]
+        try:
+            return [future.result() for future in running]
+        except BaseException:
+            self.ended.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            while wait(running, timeout=0.2).not_done:  # one may have been about to start its process
+                for adapter in self.adapters:
+                    adapter.interrupt()
+            raise
+
+    def _in_order(self) -> None:
+        """Put what was found in the order of the plan, however the adapters took turns."""
+        matrix = self.matrix
+        places = {name: place for place, name in enumerate(self.opened)}
+        matrix.participants += [session.participant for session in self.opened.values()]
+        matrix.tables.sort(key=lambda table: places.get(table.producer, -1))
+        tables = {(table.producer, table.name): place for place, table in enumerate(matrix.tables)}
+        matrix.cells.sort(key=lambda cell: (places[cell.consumer], tables[cell.producer, cell.table]))
+
+    def _open(self, target: Target) -> _Session:
+        began = time.monotonic()
+        told = Participant(target.name, writes=target in self.plan.producers, reads=target in self.plan.consumers)
+        try:
+            adapter = self.stack.enter_context(target.open())
+            self.adapters.append(adapter)
+            started = adapter.start()
+        except NotExamined as error:
+            return _Session(evolve(told, not_examined=str(error)))
+        told = evolve(
+            told, implementation=started.implementation, version=started.version, language=started.language,
+            seconds=round(time.monotonic() - began, 3),
+        )  # fmt: skip
+        return _Session(told, adapter, started)
+
+    def _spent(self, session: _Session, began: float) -> None:
+        who = self.opened[session.participant.name].participant
+        seconds = round(who.seconds + time.monotonic() - began, 3)
+        self.opened[who.name] = evolve(session, participant=evolve(who, seconds=seconds))
+
+    def _write(self, session: _Session) -> None:
+        if session.adapter is None or session.started is None:
+            return
+        began, scripts = time.monotonic(), self.plan.scripts
+        name = session.participant.name
+        folder = self.plan.folder / folder_name(name)
+        for done, table in enumerate(write_tables(name, session.adapter, session.started, scripts, folder), 1):
+            if self.ended.is_set():
+                return
+            self.matrix.tables.append(table)
+            self.tell(f"{name} writes", done, len(scripts))
+        self._spent(session, began)
+
+    def _read(self, part: tuple[_Session, Sequence[MadeTable]]) -> None:
+        """Add the cells of one consumer."""
+        session, tables = part
+        began = time.monotonic()
+        name = session.participant.name
+        found = dict(_replayed(name, tables, self.plan.golden_run))
+        self.matrix.cells += [_cell(name, table, found[key]) for table in tables if (key := _key(table)) in found]
+        left = [table for table in tables if _key(table) not in found]
+        if session.adapter is not None and session.started is not None:
+            for table, readings in _asked(session.adapter, session.started, left, self.plan, self.tell):
+                if self.ended.is_set():
+                    return
+                self.matrix.cells.append(_cell(name, table, readings))
+        self._spent(session, began)
 
 
 @frozen
@@ -162,34 +223,27 @@ def folder_name(name: str) -> str:
     return re.sub("[^a-z0-9]+", "-", name.lower())
 
 
-def _read(session: _Session, tables: Sequence[MadeTable], plan: Plan, tell: Tell) -> tuple[list[Cell], float]:
-    """The cells of one consumer."""
-    began = time.monotonic()
-    name = session.participant.name
-    found = dict(_replayed(name, tables, plan.golden_run))
-    left = [table for table in tables if (table.producer, table.name) not in found]
-    if session.adapter is not None and session.started is not None:
-        found |= _asked(session.adapter, session.started, left, plan, tell)
-    cells = [_cell(name, table, found[key]) for table in tables if (key := (table.producer, table.name)) in found]
-    return cells, time.monotonic() - began
+def _key(table: MadeTable) -> tuple[str, str]:
+    return table.producer, table.name
 
 
 def _asked(
     adapter: Adapter, started: Started, tables: Sequence[MadeTable], plan: Plan, tell: Tell
-) -> dict[tuple[str, str], list[_Reading]]:
-    asked = [(table, vector) for table in tables for vector in table.cases]
+) -> Iterator[tuple[MadeTable, list[_Reading]]]:
+    """Each table with what became of its readings."""
+    asked = [vector for table in tables for vector in table.cases]
     expected = plan.expectations.of(adapter.name, started)
-    found: dict[tuple[str, str], list[_Reading]] = defaultdict(list)
-    answers = _answers(adapter, started, [vector for _, vector in asked])
-    for done, ((table, vector), answer) in enumerate(zip(asked, answers, strict=True), 1):
-        verdict = judge(vector, answer)
-        known = expected.status(vector, verdict)[1] if table.producer.startswith(GOLDEN) else ""
-        differences = tuple(map(difference_json, verdict.differences[:DIFFERENCES]))
-        found[table.producer, table.name].append(
-            _Reading(vector, state_of(verdict.outcome, verdict.got), verdict.reason, differences, known)
-        )
-        tell(f"{adapter.name} reads", done, len(asked))
-    return found
+    answers = enumerate(_answers(adapter, started, asked), 1)
+    for table in tables:
+        readings = []
+        for vector, (done, answer) in zip(table.cases, answers, strict=False):  # the other tables have the rest
+            verdict = judge(vector, answer)
+            known = expected.status(vector, verdict)[1] if table.producer.startswith(GOLDEN) else ""
+            differences = tuple(map(difference_json, verdict.differences[:DIFFERENCES]))
+            state = state_of(verdict.outcome, verdict.got)
+            readings.append(_Reading(vector, state, verdict.reason, differences, known))
+            tell(f"{adapter.name} reads", done, len(asked))
+        yield table, readings
 
 
 def _answers(adapter: Adapter, started: Started, vectors: Sequence[Vector]) -> Iterator[Answer]:
@@ -211,7 +265,7 @@ def _replayed(
     results = {} if run is None else {result.id: result for result in run.results_of(consumer)}
     for table in tables:
         if table.producer.startswith(GOLDEN) and all(vector.id in results for vector in table.cases):
-            yield (table.producer, table.name), [_of_result(vector, results[vector.id]) for vector in table.cases]
+            yield _key(table), [_of_result(vector, results[vector.id]) for vector in table.cases]
 
 
 def _of_result(vector: Vector, result: Result) -> _Reading:

@@ -34,7 +34,7 @@ HEADER = {"matrix": 1, "tool": "0", "started": "2026-01-01T00:00:00+00:00", "com
 def _run(folder: Path, *consumers: Target, tables: Sequence[str] = TABLES, **more: Any) -> Matrix:
     golden = tuple(golden_tables(VECTORS, tables))
     assert len(golden) == len(tables)
-    return run_matrix(Plan((), consumers, (), golden, folder, **more), HEADER)
+    return run_matrix(Plan((), consumers, (), golden, folder, **more), Matrix(HEADER))
 
 
 def _states(matrix: Matrix) -> dict[str, State]:
@@ -43,7 +43,7 @@ def _states(matrix: Matrix) -> dict[str, State]:
 
 def test_the_reference_reads_all_golden_tables(tmp_path: Path) -> None:
     golden = tuple(golden_tables(VECTORS))
-    matrix = run_matrix(Plan((), (planted("reference"),), (), golden, tmp_path), HEADER)
+    matrix = run_matrix(Plan((), (planted("reference"),), (), golden, tmp_path), Matrix(HEADER))
     assert len(matrix.cells) == len(golden) > 90
     assert {cell.state for cell in matrix.cells} == {State.RIGHT}
     assert matrix.exit_status is ExitStatus.CONFORMANT

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -38,7 +42,7 @@ def _without_a_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 def _run(folder: Path, producer: Target, *consumers: Target, scripts: tuple[str, ...] = FEW, **more: Any) -> Matrix:
     chosen = variants(scripts)
     assert chosen
-    return run_matrix(Plan((producer,), consumers, chosen, (), folder, **more), HEADER)
+    return run_matrix(Plan((producer,), consumers, chosen, (), folder, **more), Matrix(HEADER))
 
 
 def test_scripts_have_names_of_their_own_and_make_sense() -> None:
@@ -55,7 +59,7 @@ def test_scripts_have_names_of_their_own_and_make_sense() -> None:
 def test_the_reference_reads_what_it_writes(tmp_path: Path) -> None:
     chosen = variants(quick=True)
     plan = Plan((planted("reference"),), (planted("reference"),), chosen, (), tmp_path, load_known())
-    matrix = run_matrix(plan, HEADER)
+    matrix = run_matrix(plan, Matrix(HEADER))
     assert {cell.state for cell in matrix.cells} == {State.RIGHT}
     assert matrix.exit_status is ExitStatus.CONFORMANT
     written = {table.name: table for table in matrix.tables if table.writing is Writing.WRITTEN}
@@ -155,6 +159,59 @@ def test_written_tables_are_stored_with_what_is_known(tmp_path: Path) -> None:
     again = results.read(tmp_path / "m.jsonl")
     assert again.known_tables == {("reference", "appends-v2-parquet"): "it loses rows"}
     assert "it loses rows" in matrix_terminal.render(again)
+
+
+def _interrupted_at(name: str) -> Callable[[dict[str, Any], Any], Any]:
+    def wrong(args: dict[str, Any], right: Any) -> Any:
+        if name in args["table"]:
+            raise KeyboardInterrupt
+        return right(args)
+
+    return wrong
+
+
+@pytest.mark.parametrize(("where", "tables", "cells"), [("table_write", 2, 0), ("table_read", 4, 2)])
+def test_what_was_found_until_an_interruption_is_kept(where: str, tables: int, cells: int, tmp_path: Path) -> None:
+    third = variants(FEW)[2].name
+    found = Matrix(HEADER)
+    target = planted("planted", **{where: _interrupted_at(third)})
+    with pytest.raises(KeyboardInterrupt):
+        run_matrix(Plan((target,), (target,), variants(FEW), (), tmp_path), found)
+    assert (len(found.tables), len(found.cells)) == (tables, cells)
+    assert (found.complete, found.exit_status) == (False, ExitStatus.INTERRUPTED)
+    assert {cell.state for cell in found.cells} <= {State.RIGHT}
+
+
+SLOW = """
+import json, pathlib, sys, time
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked["op"] == "start":
+        told = {"protocol": 1, "implementation": "slow", "version": "1", "operations": ["table.read"]}
+        print(json.dumps({"seq": asked["seq"], "ok": told}), flush=True)
+    elif asked["op"] == "table.read":
+        pathlib.Path(sys.argv[1]).touch()
+        time.sleep(600)
+"""
+
+
+def test_an_interrupted_command_leaves_results_that_are_read(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text(SLOW, encoding="utf-8")
+    asked, written = tmp_path / "asked", tmp_path / "m.jsonl"
+    command = [sys.executable, "-m", "conformance", "matrix", "--producer", "reference", "--script", FEW[0]]
+    command += ["--consumer", "reference", "--consumer", f"{sys.executable} {tmp_path}/slow.py {asked}"]
+    with subprocess.Popen([*command, "--results", str(written)], stderr=subprocess.PIPE, text=True) as process:
+        while not asked.exists():
+            assert process.poll() is None
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=60)
+    assert process.returncode == ExitStatus.INTERRUPTED, told
+    assert "interrupted" in told
+    found = results.read(written)
+    assert (found.complete, found.exit_status) == (False, ExitStatus.INTERRUPTED)
+    assert [table.name for table in found.tables] == [FEW[0]]
+    assert [(cell.consumer, cell.state) for cell in found.cells] == [("reference", State.RIGHT)]
 
 
 def test_folders_of_producers_are_plain_names() -> None:
