@@ -21,6 +21,17 @@ Block = tuple[int, bytes]
 """The number of objects and their bytes."""
 
 
+class Name(str):
+    """The name of a type that stands earlier in a schema, and that type."""
+
+    type: Any
+
+    def __new__(cls, type_: Mapping[str, Any]) -> Name:
+        made = super().__new__(cls, type_["name"])
+        made.type = type_
+        return made
+
+
 def long(number: int) -> bytes:
     """An int or long: zig-zag, seven bits in a byte, the lowest first."""
     zigzag = number << 1 if number >= 0 else (-number << 1) - 1
@@ -42,6 +53,8 @@ def encode(type_: Any, value: Any) -> bytes:
     if isinstance(type_, list):
         place = next(at for at, branch in enumerate(type_) if (branch == "null") == (value is None))
         return long(place) + (b"" if value is None else encode(type_[place], value))
+    if isinstance(type_, Name):
+        return encode(type_.type, value)
     kind = type_["type"] if isinstance(type_, dict) else type_
     if isinstance(kind, (dict, list)):
         return encode(kind, value)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from tools.derive.avro import Name
 from tools.derive.cases.manifest_reads import LISTED, NUMBER, ZERO, case
 from tools.derive.encoding import unscaled
 from tools.derive.instants import count
@@ -91,6 +92,26 @@ def partitioned(source: str, transform: str = "identity", name: str = "p") -> tu
     schema = {**SCHEMA, "fields": [*SCHEMA["fields"], added]}
     spec_field = {"source-id": 4, "field-id": 1000, "name": name, "transform": transform}
     return schema, {"spec-id": 4, "fields": [spec_field]}
+
+
+def twice(type_: str) -> tuple[Json, Json, list[Json]]:
+    """A table that is partitioned by two columns of one type, the spec, and its columns in a manifest.
+
+    A fixed has a name, which an Avro schema defines once and names where it stands again.
+    """
+    schema, spec = partitioned(type_)
+    added = {"id": 5, "name": "d", "required": False, "type": type_}
+    again = {"source-id": 5, "field-id": 1001, "name": "q", "transform": "identity"}
+    columns = [field(1000, "p", optional(AVRO_TYPES[type_])), field(1001, "q", optional(Name(AVRO_TYPES[type_])))]
+    return {**schema, "fields": [*schema["fields"], added]}, {**spec, "fields": [*spec["fields"], again]}, columns
+
+
+TWICE = {
+    "decimals": ("decimal(9, 2)", "14.20", "-0.01"),
+    "fixed": ("fixed[3]", "00FF01", "010203"),
+    "uuids": ("uuid", "f79c3e09-677c-4bbd-a479-3f349cb785e7", "00000000-0000-0000-0000-000000000001"),
+}
+"""Types that have names, each with two values."""
 
 
 def vectors() -> Iterator[Vector]:
@@ -285,6 +306,21 @@ def _tuples() -> Iterator[Vector]:
     yield of("partition-fields", "DFL004", ("id_bucket", "data", "c"), "ids need not ascend nor follow each other")
     yield of("partition-order", "DFL004 AVR013", ("c", "id_bucket", "data"), "fields in another order, found by id")
     bare = [field(None, one, optional(types[one][1])) for one in ("id_bucket", "data", "c")]
+    for name, (type_, one, other) in TWICE.items():
+        table, two, columns = twice(type_)
+        alike = entry(1, file={"partition": {"p": of_type(type_, one), "q": of_type(type_, other)}})
+        yield case(
+            f"partition-two-{name}",
+            "DFL004 AVR006",
+            manifest(2, [alike], partition=columns, spec=two, table=table),
+            [entry_form(alike, {"1000": one, "1001": other}, **NUMBER)],
+            f"two fields of type {type_}: the schema defines the type once, and names it where it stands again",
+            2,
+            listed=listed,
+            schema=table,
+            spec=two,
+            select=SELECT,
+        )
     data = manifest(1, [{**row, "snapshot_id": SNAPSHOT}], partition=bare, spec=spec, table=schema)
     yield case(
         "v1-partition-without-ids",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tools.derive.cases.manifest_partitions import AVRO_TYPES, of_type, partitioned
+from tools.derive.cases.manifest_partitions import AVRO_TYPES, TWICE, of_type, partitioned, twice
 from tools.derive.cases.manifest_reads import LAYOUT, METRICS
 from tools.derive.manifests import (
     OTHER_SNAPSHOT,
@@ -162,6 +162,19 @@ def _partitions() -> Iterator[Vector]:
             schema=schema,
             spec=spec,
             partition=[field(1000, "p", optional(AVRO_TYPES[type_]))],
+        )
+    for name, (type_, one, other) in TWICE.items():
+        schema, spec, columns = twice(type_)
+        yield write(
+            f"partition-two-{name}",
+            "DFL004 AVR006",
+            2,
+            [entry(1, file={"partition": {"p": of_type(type_, one), "q": of_type(type_, other)}}, **NEW)],
+            f"two fields of type {type_}, whose Avro type has a name that is defined once",
+            partitions=[{"1000": one, "1001": other}],
+            schema=schema,
+            spec=spec,
+            partition=columns,
         )
     schema, spec = partitioned("string", name="a b/1")
     rows = [entry(1, file={"partition": {"a_x20b_x2F1": "x"}}, **NEW)]

@@ -1,0 +1,129 @@
+"""Random questions to engines about values, types, metadata and predicates, and the list of all questions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import strategies as st
+
+from conformance import strategies, strategies_metadata
+from conformance.exchange import to_exchange
+from spec_ref.partitioning.transforms import Bucket, Day, Hour, Identity, Month, Truncate, Year
+from spec_ref.schemas.type_json import type_to_json
+from spec_ref.schemas.types import Type, kind
+from spec_ref.table_metadata import write_metadata
+from tools.fuzz import manifest_questions
+
+NO_VALUES = frozenset({"unknown", "variant", "geometry", "geography"})
+
+Asked = tuple[str, dict[str, Any]]
+"""An operation and its arguments."""
+
+
+def _typed() -> st.SearchStrategy[tuple[Type, Any]]:
+    plain = strategies.primitive_types().filter(lambda type_: kind(type_) not in NO_VALUES)
+    return plain.flatmap(lambda type_: st.tuples(st.just(type_), strategies.values(type_)))
+
+
+def _of_value(op: str) -> st.SearchStrategy[Asked]:
+    return _typed().map(lambda pair: (op, {"type": type_to_json(pair[0]), "value": to_exchange(*pair)}))
+
+
+def _encoded(op: str, member: str) -> st.SearchStrategy[Asked]:
+    """Questions about what the reference makes of values."""
+
+    def asked(pair: tuple[Type, Any]) -> Asked:
+        from spec_ref.single_value.binary import to_binary
+        from spec_ref.single_value.json_value import to_json
+
+        value = to_json(*pair) if member == "json" else to_binary(*pair).hex().upper()
+        return op, {"type": type_to_json(pair[0]), member: value}
+
+    return _typed().filter(lambda pair: pair[1] == pair[1] and _absolute(pair[1]) != float("inf")).map(asked)
+
+
+def _absolute(value: Any) -> Any:
+    """The absolute value of a float; anything else as it is."""
+    return abs(value) if isinstance(value, float) else value
+
+
+def _transforms() -> st.SearchStrategy[Asked]:
+    numbers = st.one_of(st.integers(1, 1000), st.sampled_from([2**31 - 1, 2**30, 10**9]))
+    made = st.one_of(
+        numbers.map(Bucket), numbers.map(Truncate), st.sampled_from([Identity(), Year(), Month(), Day(), Hour()])
+    )
+
+    def asked(drawn: tuple[tuple[Type, Any], Any]) -> Asked:
+        (type_, value), transform = drawn
+        return "transform", {
+            "transform": str(transform), "type": type_to_json(type_), "value": to_exchange(type_, value)
+        }  # fmt: skip
+
+    fits = st.tuples(_typed(), made).filter(
+        lambda drawn: drawn[1].sources is None or kind(drawn[0][0]) in drawn[1].sources
+    )
+    return fits.map(asked)
+
+
+def _truncated() -> st.SearchStrategy[Asked]:
+    text = st.tuples(st.just("string"), st.text())
+    data = st.tuples(st.just("binary"), st.binary().map(lambda data: data.hex().upper()))
+    return st.tuples(st.one_of(text, data), st.integers(1, 20), st.sampled_from(["lower", "upper"])).map(
+        lambda d: ("bound.truncate", {"type": d[0][0], "value": d[0][1], "width": d[1], "side": d[2]})
+    )
+
+
+def _types() -> st.SearchStrategy[Asked]:
+    return strategies.types().map(lambda type_: ("type.parse", {"type": type_to_json(type_)}))
+
+
+def _metadata() -> st.SearchStrategy[Asked]:
+    select = ["format-version", "table-uuid", "location", "last-column-id", "properties", "current-snapshot-id", "refs"]
+    return strategies_metadata.table_metadata().map(
+        lambda table: ("metadata.read", {"metadata": json.loads(json.dumps(write_metadata(table))), "select": select})
+    )
+
+
+COMPARISONS = ("lt", "lt-eq", "gt", "gt-eq", "eq", "not-eq")
+
+
+def _predicates() -> st.SearchStrategy[Asked]:
+    def asked(drawn: tuple[Type, Any, Any, str, bool]) -> Asked:
+        from spec_ref.single_value.json_value import to_json
+
+        type_, row, constant, op, turned = drawn
+        schema = {"type": "struct", "schema-id": 0, "fields": [
+            {"id": 1, "name": "x", "required": False, "type": type_to_json(type_)}
+        ]}  # fmt: skip
+        leaf: dict[str, Any] = {"type": op, "term": "x", "value": to_json(type_, constant)}
+        if op in ("is-null", "not-null"):
+            del leaf["value"]
+        predicate = {"type": "not", "child": leaf} if turned else leaf
+        return "expression.evaluate", {"schema": schema, "predicate": predicate, "row": {"1": to_exchange(type_, row)}}
+
+    plain = strategies.primitive_types().filter(lambda type_: kind(type_) not in (*NO_VALUES, "float", "double"))
+    return plain.flatmap(
+        lambda type_: st.tuples(
+            st.just(type_), strategies.values(type_), strategies.values(type_),
+            st.sampled_from((*COMPARISONS, "is-null", "not-null")), st.booleans(),
+        )
+    ).map(asked)  # fmt: skip
+
+
+QUESTIONS: dict[str, Callable[[], st.SearchStrategy[Asked]]] = {
+    "hash": lambda: _of_value("hash"),
+    "single-value.encode": lambda: _of_value("single-value.encode"),
+    "single-value.decode": lambda: _encoded("single-value.decode", "bytes"),
+    "json-value.encode": lambda: _encoded("json-value.encode", "bytes"),
+    "json-value.decode": lambda: _encoded("json-value.decode", "json"),
+    "bound.encode": lambda: _of_value("bound.encode"),
+    "bound.decode": lambda: _encoded("bound.decode", "bytes"),
+    "bound.truncate": _truncated,
+    "transform": _transforms,
+    "type.parse": _types,
+    "metadata.read": _metadata,
+    "expression.evaluate": _predicates,
+    **manifest_questions.QUESTIONS,
+}
