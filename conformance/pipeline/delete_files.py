@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from conformance.pipeline.file_access import FileAccessError, open_input
+from conformance.pipeline.file_access import FileAccessError, open_input, short_read
 from conformance.pipeline.reading import Reading, in_file
 from spec_ref.deletes.deletion_vector import DeletionVector, decode_deletion_vector
 from spec_ref.deletes.equality_deletes import DeleteColumn, DeleteIndex, column_values, delete_column
@@ -122,7 +122,10 @@ class DeleteFiles:
                     message = "the deletion vector ends after the file"
                     raise violation("DFL025", message, found=found, expected=f"at most {opened.size()}")
                 opened.seek(file.content_offset or 0)
-                vector = decode_deletion_vector(opened.read(file.content_size_in_bytes))
+                blob = opened.read(file.content_size_in_bytes)
+                if len(blob) != file.content_size_in_bytes:
+                    raise short_read(file.file_path, len(blob), file.content_size_in_bytes or 0)
+                vector = decode_deletion_vector(blob)
             if vector.cardinality != file.record_count:
                 message = "the deletion vector has another cardinality than its entry"
                 raise violation("DFL005", message, found=vector.cardinality, expected=str(file.record_count))

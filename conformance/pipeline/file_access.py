@@ -20,10 +20,15 @@ import attrs
 import pyarrow as pa
 from pyarrow import fs
 
-from conformance.failures import NotExamined
+from conformance.failures import NotExamined, UsageError
 
 CONNECT_SECONDS = 10.0
+STORE_SECONDS = "ICEBERG_CONFORMANCE_STORE_SECONDS"
+"""The environment variable for how long a store may send nothing until a request is given up, and asked again."""
+
 REQUEST_SECONDS = 60.0
+"""Where the variable is not set."""
+
 MAX_FILE_BYTES = 1 << 31
 """How much of a file `read_bytes` holds unless told otherwise; data files are opened, not read whole."""
 
@@ -78,6 +83,24 @@ class Listed:
     location: str
     name: str
     size: int
+
+
+def store_seconds() -> float:
+    """How many seconds a store may send nothing.
+
+    Raises:
+        UsageError: the variable is no number above 0.
+    """
+    text = os.environ.get(STORE_SECONDS)
+    if not text:
+        return REQUEST_SECONDS
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        raise UsageError(f"{STORE_SECONDS}={text}: it is a number of seconds above 0")
+    return seconds
 
 
 def split_location(location: str) -> Place:
@@ -156,7 +179,25 @@ def read_bytes(location: str, *, limit: int = MAX_FILE_BYTES) -> bytes:
         if size > limit:
             raise FileAccessError(location, f"the file has {size} bytes; at most {limit} are read at once")
         data: bytes = file.read()
+        if len(data) != size:
+            raise short_read(location, len(data), size)
     return data
+
+
+def short_read(location: str, given: int, asked: int) -> FileAccessError:
+    """The error of a file system that gives fewer bytes than the file has: what is missing says nothing of the file."""
+    return FileAccessError(location, f"it cannot be read: {given} bytes were given where {asked} were asked for")
+
+
+def store_failure(error: BaseException) -> str | None:
+    """What a store did not do, where that is behind an error: such an error says nothing of the file."""
+    cause: BaseException | None = error
+    while cause is not None:
+        words = " ".join(str(cause).split())
+        if isinstance(cause, OSError) and any(sign in words for sign in _STORE_WORDS):
+            return words
+        cause = cause.__cause__
+    return None
 
 
 def file_size(location: str) -> int:
@@ -238,6 +279,7 @@ def _told(location: str) -> Iterator[None]:
         raise FileAccessError(location, f"it cannot be read: {words}") from error
 
 
+_STORE_WORDS = ("AWS Error", "curlCode", "google::cloud", "Azure")
 _MISSING_WORDS = ("NO_SUCH_BUCKET", "NO_SUCH_KEY", "RESOURCE_NOT_FOUND", "HTTP status 404")
 _FORBIDDEN_WORDS = (
     "ACCESS_DENIED",
@@ -267,6 +309,7 @@ _VARIABLES = (
     "AZURE_STORAGE_ACCOUNT",
     "AZURE_STORAGE_KEY",
     "AZURE_STORAGE_SAS_TOKEN",
+    STORE_SECONDS,
 )
 
 Settings = tuple[tuple[str, str], ...]
@@ -290,7 +333,7 @@ def _s3(bucket: str, settings: dict[str, str]) -> fs.FileSystem:
     options: dict[str, Any] = {}
     if endpoint.netloc:
         options = {"scheme": endpoint.scheme, "endpoint_override": endpoint.netloc}
-    return fs.S3FileSystem(region=region, connect_timeout=CONNECT_SECONDS, request_timeout=REQUEST_SECONDS, **options)
+    return fs.S3FileSystem(region=region, connect_timeout=CONNECT_SECONDS, request_timeout=store_seconds(), **options)
 
 
 def _gcs(bucket: str, settings: dict[str, str]) -> fs.FileSystem:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import attrs
 import pyarrow as pa
 
+from conformance.pipeline.file_access import FileAccessError, store_failure
 from conformance.pipeline.tables import Table
 from spec_ref.errors import SpecError, violation
 from spec_ref.partitioning.spec import PartitionSpec
@@ -141,10 +142,18 @@ def _partition_type(table: Table, schema: Schema) -> StructType:
 
 @contextmanager
 def in_file(location: str) -> Iterator[None]:
-    """Tell the file in an error raised inside, unless it tells another one."""
+    """Tell the file in an error raised inside, unless it tells another one.
+
+    Raises:
+        FileAccessError: the file system failed, which readers of formats may take for damage of the file.
+    """
     try:
         yield
+    except OSError as error:
+        raise FileAccessError(location, f"it cannot be read: {error}") from error
     except SpecError as error:
+        if words := store_failure(error):
+            raise FileAccessError(location, f"it cannot be read: {words}") from error
         if error.violation.file is not None:
             raise
         raise SpecError(attrs.evolve(error.violation, file=location)) from error.__cause__

@@ -20,6 +20,7 @@ from xml.etree import ElementTree
 
 from attrs import frozen
 
+from conformance.pipeline.file_access import store_seconds
 from conformance.stores.file_system import HINT, VERSION
 from spec_ref.commits import FileSystemTable
 from spec_ref.commits.effects import Swap
@@ -27,7 +28,6 @@ from spec_ref.commits.tables import next_version, version_of
 from spec_ref.table_metadata.files import METADATA_SUFFIX, file_system_name, is_compressed_name
 
 WRITER = "x-amz-meta-written-as"
-TIMEOUT_S = 30.0
 ATTEMPTS = 3
 
 
@@ -74,7 +74,7 @@ class Bucket:
         path = quote(f"/{self.name}/{key}" if key else f"/{self.name}")
         text = "&".join(f"{quote(name, safe='')}={quote(value, safe='')}" for name, value in sorted(query))
         kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-        connection = kind(parts.hostname or "", parts.port, timeout=TIMEOUT_S)
+        connection = kind(parts.hostname or "", parts.port, timeout=store_seconds())
         try:
             sent = _signed(method, parts.netloc, path, text, dict(headers or {}), body, self.region)
             connection.request(method, f"{path}?{text}" if text else path, body=body or None, headers=sent)

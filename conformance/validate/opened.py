@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.orc as orc
 
 from conformance.pipeline.file_access import open_input
+from conformance.pipeline.reading import in_file
 from conformance.validate.parquet_footer import Chunk, footer_of
 from spec_ref import json_document
 from spec_ref.errors import SpecError, Violation, violation
@@ -59,12 +60,19 @@ def open_file(location: str, file_format: FileFormat, mapping: Mapped) -> Opened
     """Open a file of rows.
 
     Raises:
-        FileAccessError: it cannot be read.
+        FileAccessError: it cannot be read; so may the batches raise.
         SpecError: it is no file of the format, is damaged, or has columns that are none of Iceberg's.
     """
     if file_format not in _OPENERS:
         raise violation("DFL003", "the file format has no rows", found=file_format.value, expected="avro, orc, parquet")
-    return _OPENERS[file_format](location, mapping)
+    with in_file(location):
+        opened = _OPENERS[file_format](location, mapping)
+
+    def batches(columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
+        with in_file(location):
+            yield from opened.batches(columns, rows)
+
+    return attrs.evolve(opened, batches=batches)
 
 
 def _parquet(location: str, mapping: Mapped) -> Opened:

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from conformance.pipeline.file_access import FileAccessError, file_size, open_input
+from conformance.pipeline.reading import in_file
 from conformance.validate.apart import ENDED
 from conformance.validate.context import Context, ManifestTask, Members
 from conformance.validate.emitted import Emitted, Facts, Findings, StatisticsRead
@@ -214,7 +215,7 @@ _MAGIC = {b"PAR1": FileFormat.PARQUET, b"ORC": FileFormat.ORC, b"Obj\x01": FileF
 
 def _format(location: str) -> FileFormat:
     """The format, by the first bytes; what begins as none is taken for Parquet, which tells what is wrong with it."""
-    with open_input(location) as file:
+    with open_input(location) as file, in_file(location):
         start = file.read(4)
     return next((found for magic, found in _MAGIC.items() if start.startswith(magic)), FileFormat.PARQUET)
 

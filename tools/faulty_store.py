@@ -1,0 +1,155 @@
+"""An object store on loopback that counts what it is asked, and is late, cuts answers off or gives too few bytes.
+
+A real server of S3's protocol (moto) stands behind a relay, which does to an answer what a fault says. Clients reach it
+as any store, by the variables of `environment`.
+"""
+
+from __future__ import annotations
+
+import http.client
+import logging
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from attrs import define, field, frozen
+
+BUCKET = "lake"
+NOT_RELAYED = frozenset({"connection", "transfer-encoding", "content-length", "server", "date"})
+
+
+@frozen
+class Asked:
+    """A request."""
+
+    method: str
+    key: str
+    """The bucket and the key."""
+
+    range: str
+    """The range of bytes; empty where the whole is asked for."""
+
+
+@frozen
+class Fault:
+    """What happens to an answer."""
+
+    wait_s: float = 0
+    """How long it takes until it begins."""
+
+    cut: int | None = None
+    """After how many bytes of the body the connection ends, though more were announced."""
+
+    short: int | None = None
+    """How many bytes of the body there are, announced as all."""
+
+
+Faults = Callable[[Asked], Fault | None]
+
+
+@define
+class Store:
+    """A running store."""
+
+    endpoint: str
+    faults: Faults = lambda _: None
+    asked: list[Asked] = field(factory=list)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables with which clients reach it."""
+        return {
+            "AWS_ENDPOINT_URL": self.endpoint, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "testing",
+            "AWS_SECRET_ACCESS_KEY": "testing", "AWS_EC2_METADATA_DISABLED": "true",
+        }  # fmt: skip
+
+
+@contextmanager
+def running() -> Iterator[Store]:
+    """A store with an empty bucket."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from moto.server import ThreadedMotoServer
+
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    behind = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    behind.start()
+    host, port = behind.get_host_and_port()
+    store = Store("")
+
+    class Relay(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+        def relay(self) -> None:
+            _relay(self, store, host, port)
+
+        do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = relay  # noqa: N815 - the names of http.server
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Relay)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    store.endpoint = f"http://127.0.0.1:{server.server_port}"
+    try:
+        connection = http.client.HTTPConnection(host, port)
+        connection.request("PUT", f"/{BUCKET}")
+        connection.getresponse().read()
+        yield store
+    finally:
+        server.shutdown()
+        server.server_close()
+        behind.stop()
+
+
+def _body(client: BaseHTTPRequestHandler) -> bytes | None:
+    """The body of a request, whose length is told before it or before each of its parts."""
+    if client.headers.get("transfer-encoding", "").lower() != "chunked":
+        length = client.headers.get("content-length")
+        return None if length is None else client.rfile.read(int(length))
+    parts = []
+    while size := int(client.rfile.readline().partition(b";")[0], 16):
+        parts.append(client.rfile.read(size))
+        client.rfile.readline()
+    while client.rfile.readline().strip():
+        pass
+    return b"".join(parts)
+
+
+def _relay(client: BaseHTTPRequestHandler, store: Store, host: str, port: int) -> None:
+    body = _body(client)
+    asked = Asked(
+        client.command, unquote(urlsplit(client.path).path).lstrip("/"), client.headers.get("range", "")
+    )  # fmt: skip
+    store.asked.append(asked)
+    fault = store.faults(asked) or Fault()
+    time.sleep(fault.wait_s)
+    connection = http.client.HTTPConnection(host, port)
+    sent = {
+        name: value for name, value in client.headers.items() if name.lower() not in ("transfer-encoding", "expect")
+    }
+    connection.request(client.command, client.path, body, sent)
+    answer = connection.getresponse()
+    content = answer.read()
+    connection.close()
+    length = int(answer.headers.get("content-length", len(content))) if client.command == "HEAD" else len(content)
+    if fault.short is not None:
+        content, length = content[: fault.short], min(length, fault.short)
+    try:
+        client.send_response(answer.status)
+        for name, value in answer.getheaders():
+            if name.lower() not in NOT_RELAYED:
+                client.send_header(name, value)
+        client.send_header("Content-Length", str(length))
+        client.end_headers()
+        client.wfile.write(content if fault.cut is None else content[: fault.cut])
+    except OSError:
+        fault = Fault(cut=0)  # the client has gone
+    if fault.cut is not None:
+        client.close_connection = True

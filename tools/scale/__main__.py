@@ -1,0 +1,57 @@
+"""Measure how tables of many files and rows are dealt with.
+
+    python -m tools.scale [--quick] [--only WORDS]... [--folder FOLDER] [--write]
+
+Prints a line for every path at every size. ``--write`` stores the figures of a whole run in ``docs/scale.json`` and
+writes ``docs/scale.md`` with its plot. A quick run measures small tables in less than a minute; the limits hold for it
+too. The status is 1 where a limit is exceeded, and 3 where a path could not be measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+from tools.bench.measure import BenchError
+from tools.scale import report
+from tools.scale.paths import Made, Measured, exceeded, growths, limits, measurements
+from tools.scale.requests import requests
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def main(words: list[str] | None = None) -> int:
+    """Measure, tell and store."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="small tables")
+    parser.add_argument("--only", action="append", default=[], help="paths that have these words in their names")
+    parser.add_argument("--folder", type=Path, help="where the tables are made, 2 GB of them")
+    parser.add_argument("--write", action="store_true", help="store the figures and write the document")
+    given = parser.parse_args(words)
+    if given.write and (given.quick or given.only):
+        parser.error("the document is written from whole runs")
+    measured: list[Measured] = []
+    print(report.HEADER)
+    try:
+        with tempfile.TemporaryDirectory(prefix="scale-", dir=given.folder) as folder:
+            for one in measurements(Made(Path(folder)), quick=given.quick, only=tuple(given.only)):
+                measured.append(one)
+                print(report.line(one), flush=True)
+            asked = requests() if given.write else None
+    except BenchError as error:
+        print(error, file=sys.stderr)
+        return 3
+    grown, allowed = growths(tuple(measured)), limits()
+    print("\n" + "\n".join(report.growth_line(name, growth, allowed[name]) for name, growth in grown.items()))
+    beyond = exceeded(grown, allowed)
+    for one in beyond:
+        print(f"beyond its limit: {one}", file=sys.stderr)
+    if asked is not None:
+        report.store(DOCS, tuple(measured), asked)
+    return 1 if beyond else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,140 @@
+"""A table of a petabyte on paper: computed from what was measured, with every assumption in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from attrs import frozen
+
+from tools.scale import tables
+from tools.scale.paths import Growth
+
+PETABYTE = 10**15
+FILE_BYTES = 256 << 20
+NODES = 100
+CORES = 16
+"""Of a node."""
+
+NODE_REQUESTS = 500
+"""Requests that the processes of one node finish in a second: 16 at a time, of 30 ms each."""
+
+STORE_READS = 5500
+"""Reads in a second that a store promises for one prefix."""
+
+ROW_BYTES = 12
+"""Of a row of the measured tables, decoded: a bigint and an int."""
+
+UNPACKED = 3
+"""Decoded bytes for each byte of a file."""
+
+DRIVER_BYTES = 16e9
+"""Memory that a driver is given, beyond which it is what limits."""
+
+
+@frozen(kw_only=True)
+class Row:
+    """One way of using the table."""
+
+    name: str
+    seconds: float
+    """On the cluster."""
+
+    driver: float
+    """Bytes that the driver holds."""
+
+    shuffled: float
+    requests: float
+    limit: str
+    """What the seconds, or the memory, come from."""
+
+
+FILES = -(-PETABYTE // FILE_BYTES)
+MANIFESTS = -(-FILES // tables.ENTRIES_A_MANIFEST)
+
+
+def assumptions() -> tuple[str, ...]:
+    """What is assumed, in words."""
+    return (
+        f"{PETABYTE:,} bytes in {FILES:,} Parquet files of {FILE_BYTES >> 20} MiB, with statistics of 20 columns",
+        f"{MANIFESTS:,} manifests of {tables.ENTRIES_A_MANIFEST:,} entries; a deletion vector for each file, in others",
+        f"{NODES} nodes of {CORES} cores as fast as the measured one, with no other work, and nothing done twice",
+        f"a driver of {DRIVER_BYTES / 1e9:.0f} GB, on which Python has one core",
+        f"{UNPACKED} decoded bytes for each byte of a file",
+        f"rows that are decoded and checked as fast, byte by byte, as those of {ROW_BYTES} bytes that were measured",
+        f"{NODE_REQUESTS} requests in a second that each node finishes",
+        f"a store that, with hashed paths, scales beyond the {STORE_READS:,} requests a second of one prefix",
+    )
+
+
+def estimate(grown: Mapping[str, Growth], asked: Mapping[str, Mapping[str, float]]) -> Iterator[Row]:
+    """The ways, each with what limits it."""
+
+    def each(path: str) -> float:
+        return grown[path].processor_each
+
+    cores, both = NODES * CORES, 2 * FILES
+    manifests = 2 * MANIFESTS
+    sent = grown["planning, all tasks as executors get them"]
+    tasks = (sent.steps[-1].bytes or 0) / sent.steps[-1].count
+    summed = max(grown["validating manifests, Spark"].memory_each, 0.0)
+
+    def row(name: str, ways: Mapping[str, float], driver: float, shuffled: float, requests: float) -> Row:
+        """The largest of what may limit it is what takes the time."""
+        waiting = {**ways, "requests to the store": requests / NODE_REQUESTS / NODES}
+        longest = max(waiting, key=lambda way: waiting[way])
+        limit = "memory of the driver" if driver > DRIVER_BYTES else longest
+        return Row(
+            name=name, seconds=waiting[longest], driver=driver, shuffled=shuffled, requests=requests, limit=limit
+        )
+
+    def of(way: str, kind: str) -> float:
+        return asked[way][kind]
+
+    yield row(
+        "planning a filter that keeps 1%, on the driver",
+        {"one core decodes manifests": both * each("planning, bounds keep 1%")},
+        grown["planning, bounds keep 1%"].memory_each * both,
+        0,
+        manifests * of("planning", "manifest"),
+    )
+    yield row(
+        "planning all files for executors, on the driver",
+        {"one core decodes manifests": both * each("planning, all tasks as executors get them")},
+        FILES * tasks,
+        0,
+        manifests * of("planning", "manifest"),
+    )
+    checked = both * each("validating manifests")
+    one = tables.ENTRIES_A_MANIFEST * each("validating manifests")
+    facts = _facts(grown)
+    yield row(
+        "level manifests",
+        {"cores": checked / cores, "the largest task, a manifest": one},
+        summed * both,
+        facts * both,
+        manifests * of("validating manifests", "manifest"),
+    )
+    opened = each("validating files") * tables.ROWS_A_FILE
+    of_files = FILES * (of("validating files", "data file") + of("validating files", "vector"))
+    yield row("level files", {"cores": (checked + FILES * opened) / cores}, summed * both, facts * both, of_files)
+    decoded = PETABYTE * UNPACKED / ROW_BYTES
+    yield row(
+        "level rows",
+        {"cores": (checked + decoded * each("validating rows, deletion vectors")) / cores},
+        summed * both,
+        facts * both,
+        FILES * (of("validating rows", "data file") + of("validating files", "vector")),
+    )
+    yield row(
+        "reading all rows with their vectors",
+        {"cores": decoded * each("reading, deletion vectors") / cores},
+        FILES * tasks,
+        0,
+        FILES * (of("reading", "data file") + of("reading", "vector")),
+    )
+
+
+def _facts(grown: Mapping[str, Growth]) -> float:
+    """Bytes for each entry that rules over several files look at."""
+    step = grown["facts of one manifest"].steps[-1]
+    return (step.bytes or 0) / min(step.count, tables.ENTRIES_A_MANIFEST)

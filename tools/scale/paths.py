@@ -1,0 +1,289 @@
+"""What is measured, at which sizes, and the most that it may take."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+from math import log
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+
+from tools.bench.measure import BenchError
+from tools.bench.validation import measured
+from tools.scale import tables
+
+MIB = 1 << 20
+LIMITS = Path(__file__).with_name("limits.toml")
+
+
+class Made:
+    """The tables of a run; each is made when it is first asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._made: dict[tuple[str, int], Any] = {}
+
+    def _once(self, kind: str, count: int, make: Callable[[Path, int], Any]) -> Any:
+        if (kind, count) not in self._made:
+            self._made[kind, count] = make(self.folder, count)
+        return self._made[kind, count]
+
+    def entries(self, count: int) -> str:
+        """The metadata file of a table with so many entries."""
+        made: str = self._once("entries", count, tables.entries)
+        return made
+
+    def rows(self, count: int) -> tables.RowTables:
+        """The tables with so many rows."""
+        made: tables.RowTables = self._once("rows", count, tables.rows)
+        return made
+
+
+@frozen(kw_only=True)
+class Measured:
+    """One path at one size."""
+
+    path: str
+    count: int
+    seconds: float
+    """That went by, with whatever else the machine did."""
+
+    processor: float
+    """Seconds of the processor, those of all processes together."""
+
+    memory: int
+    """The most bytes that all processes held at once; pages that they share are counted for each."""
+
+    largest: int
+    """The most bytes of one process."""
+
+    bytes: int | None = None
+    """What the path counted beside: bytes of tasks or facts."""
+
+
+@frozen(kw_only=True)
+class Workload:
+    """Something that is done with a table, or with the vectors."""
+
+    name: str
+    unit: str
+    """What is counted."""
+
+    full: tuple[int, ...]
+    """Sizes. The first is so small that it tells what starting takes, which is left out of the growth."""
+
+    quick: tuple[int, ...]
+    command: Callable[[Made, int], list[str]]
+    check: Callable[[int, Mapping[str, Any]], bool]
+    """Whether what came out is what the size asks for."""
+
+    def measure(self, made: Made, count: int) -> Measured:
+        """Run it once.
+
+        Raises:
+            BenchError: it came to something else than it should.
+        """
+        command = self.command(made, count)
+        seconds, processor, total, largest, answer = measured([sys.executable, "-m", *command])
+        if not self.check(count, answer):
+            message = f"{self.name}, {count}: {json.dumps(answer)[:500]}"
+            raise BenchError(message)
+        return Measured(
+            path=self.name, count=answer.get("size", count), seconds=seconds, processor=processor, memory=total,
+            largest=largest, bytes=answer.get("bytes"),
+        )  # fmt: skip
+
+
+def _work(*words: str) -> list[str]:
+    return ["tools.scale.work", *words]
+
+
+def _validate(location: str, level: str, *engine: str) -> list[str]:
+    given = engine or ("--workers", "1")
+    return ["conformance", "validate", location, "--level", level, "--format", "json", "--fail-on", "never", *given]
+
+
+def _counted(count: int, answer: Mapping[str, Any]) -> bool:
+    return bool(answer["count"] == count)
+
+
+def _hundredth(count: int, answer: Mapping[str, Any]) -> bool:
+    """Whether about one file in a hundred was planned; filters of both kinds meet one more at either end."""
+    return abs(answer["count"] - count // 100) <= count // 1000 + 1
+
+
+def _sound(entries: Callable[[int], int], count: int, answer: Mapping[str, Any]) -> bool:
+    """Whether a report is of the whole table, and finds nothing wrong with it."""
+    (table,) = answer["tables"]
+    return "counts" in table and not table["counts"]["error"] and table["entries"] == entries(count)
+
+
+def _entries(count: int, answer: Mapping[str, Any]) -> bool:
+    return _sound(lambda count: count, count, answer)
+
+
+def _files(count: int) -> int:
+    return max(1, count // tables.ROWS_A_FILE)
+
+
+def _of_rows(count: int, answer: Mapping[str, Any]) -> bool:
+    return _sound(lambda count: _files(count) * 2, count, answer)
+
+
+def _of_positions(count: int, answer: Mapping[str, Any]) -> bool:
+    return _sound(lambda count: _files(count) + -(-_files(count) // tables.FILES_A_DELETE_FILE), count, answer)
+
+
+ENTRIES, ENTRIES_QUICK = (500, 50_000, 500_000, 5_000_000), (500, 10_000, 40_000)
+ROWS, ROWS_QUICK = (1000, 2_000_000, 20_000_000, 200_000_000), (1000, 1_000_000, 2_000_000)
+ALL = 10**9
+"""All vectors, however many there are."""
+
+SPARK = ("--engine", "spark", "--master", "local[1]")
+
+PATHS = (
+    Workload(
+        name="planning, bounds keep 1%", unit="entries", full=ENTRIES, quick=ENTRIES_QUICK,
+        command=lambda made, n: _work("planned", made.entries(n), "bounds", str(n)), check=_hundredth,
+    ),
+    Workload(
+        name="planning, the partition keeps 1%", unit="entries", full=ENTRIES, quick=ENTRIES_QUICK,
+        command=lambda made, n: _work("planned", made.entries(n), "partition", str(n)), check=_hundredth,
+    ),
+    Workload(
+        name="planning, all tasks held", unit="entries", full=ENTRIES[:3], quick=ENTRIES_QUICK,
+        command=lambda made, n: _work("held", made.entries(n)), check=_counted,
+    ),
+    Workload(
+        name="planning, all tasks as executors get them", unit="entries", full=ENTRIES[:3], quick=ENTRIES_QUICK,
+        command=lambda made, n: _work("sent", made.entries(n)), check=_counted,
+    ),
+    Workload(
+        name="validating manifests", unit="entries", full=ENTRIES, quick=ENTRIES_QUICK,
+        command=lambda made, n: _validate(made.entries(n), "manifests"), check=_entries,
+    ),
+    Workload(
+        name="validating manifests, Spark", unit="entries", full=ENTRIES[:3], quick=(),
+        command=lambda made, n: _validate(made.entries(n), "manifests", *SPARK), check=_entries,
+    ),
+    Workload(
+        name="facts of one manifest", unit="entries", full=(500, 50_000), quick=(500, 10_000),
+        command=lambda made, n: _work("facts", made.entries(n)), check=lambda _, answer: answer["bytes"] > 0,
+    ),
+    Workload(
+        name="validating files", unit="rows", full=ROWS, quick=ROWS_QUICK,
+        command=lambda made, n: _validate(made.rows(n).vectors, "files"), check=_of_rows,
+    ),
+    Workload(
+        name="validating rows, position deletes", unit="rows", full=ROWS, quick=ROWS_QUICK,
+        command=lambda made, n: _validate(made.rows(n).positions, "rows"), check=_of_positions,
+    ),
+    Workload(
+        name="validating rows, deletion vectors", unit="rows", full=ROWS, quick=ROWS_QUICK,
+        command=lambda made, n: _validate(made.rows(n).vectors, "rows"), check=_of_rows,
+    ),
+    Workload(
+        name="reading, position deletes", unit="rows", full=ROWS, quick=ROWS_QUICK,
+        command=lambda made, n: _work("read", made.rows(n).positions),
+        check=lambda n, answer: _counted(tables.left(n), answer),
+    ),
+    Workload(
+        name="reading, deletion vectors", unit="rows", full=ROWS, quick=ROWS_QUICK,
+        command=lambda made, n: _work("read", made.rows(n).vectors),
+        check=lambda n, answer: _counted(tables.left(n), answer),
+    ),
+    Workload(
+        name="replaying vectors", unit="vectors", full=(50, 700, 2000, ALL), quick=(50, 200, 400),
+        command=lambda _, n: _work("vectors", str(n)),
+        check=lambda n, answer: answer["count"] == min(n, answer["all"]) and not answer["failures"],
+    ),
+)  # fmt: skip
+
+
+def measurements(made: Made, *, quick: bool, only: tuple[str, ...] = ()) -> Iterator[Measured]:
+    """Every path at every size, the small ones first."""
+    for path in PATHS:
+        if not only or any(word in path.name for word in only):
+            for count in path.quick if quick else path.full:
+                yield path.measure(made, count)
+
+
+# Growth
+
+
+@frozen
+class Growth:
+    """The sizes of one path, the smallest first."""
+
+    steps: tuple[Measured, ...]
+
+    @cached_property
+    def exponent(self) -> float:
+        """The power of the size by which processor time grows beyond what starting takes: a fit by least squares.
+
+        1 is linear. Sizes that take little more than starting are left out, and with less than two others it is 0.
+        """
+        start, *others = self.steps
+        taken = [(log(one.count), log(one.processor - start.processor)) for one in others
+                 if one.processor - start.processor >= max(0.3, 0.2 * start.processor)]  # fmt: skip
+        if len(taken) < 2:
+            return 0.0
+        return statistics.linear_regression(*zip(*taken, strict=True)).slope
+
+    @property
+    def processor_each(self) -> float:
+        """Seconds of the processor for one more, between the smallest size and the largest."""
+        return (self.steps[-1].processor - self.steps[0].processor) / (self.steps[-1].count - self.steps[0].count)
+
+    @property
+    def memory_each(self) -> float:
+        """Bytes for one more, between the smallest size and the largest."""
+        return (self.steps[-1].memory - self.steps[0].memory) / (self.steps[-1].count - self.steps[0].count)
+
+
+def growths(measured: tuple[Measured, ...]) -> dict[str, Growth]:
+    """The growth of every path."""
+    found: dict[str, list[Measured]] = {}
+    for one in measured:
+        found.setdefault(one.path, []).append(one)
+    return {name: Growth(tuple(sorted(steps, key=lambda one: one.count))) for name, steps in found.items()}
+
+
+# Limits
+
+
+@frozen(kw_only=True)
+class Limit:
+    """The most that a path may take at any of its sizes."""
+
+    path: str
+    memory_mib: int
+    exponent: float
+
+
+def limits() -> dict[str, Limit]:
+    """The limits by path; each path has one."""
+    listed = [Limit(**row) for row in tomllib.loads(LIMITS.read_text())["limit"]]
+    found = {limit.path: limit for limit in listed}
+    assert list(found) == [path.name for path in PATHS], "a limit for each path, in their order"
+    return found
+
+
+def exceeded(grown: Mapping[str, Growth], allowed: Mapping[str, Limit]) -> list[str]:
+    """What takes more than it may, in words."""
+    found = []
+    for name, growth in grown.items():
+        limit = allowed[name]
+        most = max(growth.steps, key=lambda one: one.memory)
+        if most.memory > limit.memory_mib * MIB:
+            used = f"{most.memory >> 20:,} MiB with {most.count:,}"
+            found.append(f"{name}: {used}, where the limit is {limit.memory_mib:,} MiB")
+        if growth.exponent > limit.exponent:
+            found.append(f"{name}: grows with the power {growth.exponent:.2f}, where the limit is {limit.exponent}")
+    return found

@@ -1,0 +1,169 @@
+"""What scale comes to: lines for a terminal, the stored figures, the document and its plot."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import cattrs
+
+from conformance.version import tool_version
+from tools.bench.report import machine, pyplot
+from tools.scale import tables
+from tools.scale.estimate import Row, assumptions, estimate
+from tools.scale.paths import MIB, PATHS, Growth, Limit, Measured, growths, limits
+
+HEADER = f"{'path':44} {'of':>12} {'processor s':>12} {'seconds':>9} {'MiB':>7} {'MiB one':>8}"
+UNITS = {path.name: path.unit for path in PATHS}
+HEAD = """\
+# Scale
+
+Written by `make scale`, which makes the tables, runs each path in processes of its own, and fails where a path takes
+more memory, or grows faster, than `tools/scale/limits.toml` allows. The figures are of {measured} on
+{machine},
+on which others worked meanwhile: times are seconds of the processor, those of all processes together, looked at ten
+times a second; `seconds` went by. Memory is the most that all processes of a path held at once; pages that several of
+them share are counted for each. `python -m tools.scale --quick` measures small tables in about a minute of one core.
+
+![processor seconds and memory by size](scale.svg)
+"""
+_CONVERTER = cattrs.Converter(omit_if_default=True)
+
+
+def line(one: Measured) -> str:
+    """A figure for a terminal."""
+    memory = f"{one.memory >> 20:>7,} {one.largest >> 20:>8,}"
+    return f"{one.path:44} {one.count:>12,} {one.processor:>12.2f} {one.seconds:>9.2f} {memory}"
+
+
+def growth_line(name: str, growth: Growth, limit: Limit) -> str:
+    """How a path grows, and how far it is from its limits."""
+    most = max(one.memory for one in growth.steps) >> 20
+    each = f"{growth.processor_each * 1e6:.3g} us and {max(growth.memory_each, 0):.3g} bytes for one more"
+    return f"{name:44} power {growth.exponent:.2f} of {limit.exponent}, {most:,} of {limit.memory_mib:,} MiB, {each}"
+
+
+def store(docs: Path, measured: tuple[Measured, ...], asked: Mapping[str, Mapping[str, float]]) -> None:
+    """Store the figures and write the document."""
+    made = {"machine": machine(), "measured": datetime.now(UTC).date().isoformat(), "tool": tool_version(),
+            "requests": asked, "figures": [_CONVERTER.unstructure(one) for one in measured]}  # fmt: skip
+    (docs / "scale.json").write_text(json.dumps(made, indent=1) + "\n")
+    write(docs)
+
+
+def write(docs: Path) -> None:
+    """Write the document and the plot from the stored figures."""
+    made = json.loads((docs / "scale.json").read_text())
+    grown = growths(tuple(_CONVERTER.structure(row, Measured) for row in made["figures"]))
+    (docs / "scale.md").write_text(document(grown, made))
+    plot(grown, docs / "scale.svg")
+
+
+def document(grown: Mapping[str, Growth], made: Mapping[str, Any]) -> str:
+    """The document in Markdown."""
+    return "\n".join([*_head(made), *_grown(grown), *_figures(grown), *_petabyte(grown, made["requests"])]) + "\n"
+
+
+def _head(made: Mapping[str, Any]) -> Iterator[str]:
+    yield HEAD.format(**made)
+
+
+def _grown(grown: Mapping[str, Growth]) -> Iterator[str]:
+    allowed = limits()
+    yield "| path | largest size | processor | for one more | power of growth | at most | most memory | at most |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for name, growth in grown.items():
+        last, most = growth.steps[-1], max(one.memory for one in growth.steps) >> 20
+        cells = (
+            name, f"{last.count:,} {UNITS[name]}", f"{last.processor:.1f} s", _short(growth.processor_each),
+            f"{growth.exponent:.2f}", f"{allowed[name].exponent}", f"{most:,} MiB", f"{allowed[name].memory_mib:,} MiB",
+        )  # fmt: skip
+        yield f"| {' | '.join(cells)} |"
+    yield ""
+    yield "The power is that of the size by which processor time grows beyond what starting takes, fitted by"
+    yield "least squares: 1 is linear, and 0 stands where sizes take little more than starting. The partition filter"
+    yield "reads only the manifests whose summaries may match."
+    yield ""
+
+
+def _figures(grown: Mapping[str, Growth]) -> Iterator[str]:
+    yield "## The tables"
+    yield ""
+    yield "\n\n".join((tables.__doc__ or "").partition("\n\n")[2].strip().split("\n\n"))
+    yield ""
+    yield "## Every size"
+    yield ""
+    yield "| path | size | processor s | seconds | MiB of all processes | MiB of the largest |"
+    yield "|---|---|---|---|---|---|"
+    for name, growth in grown.items():
+        for one in growth.steps:
+            memory = f"{one.memory / MIB:,.0f} | {one.largest / MIB:,.0f}"
+            yield f"| {name} | {one.count:,} {UNITS[name]} | {one.processor:.2f} | {one.seconds:.2f} | {memory} |"
+    yield ""
+
+
+def _petabyte(grown: Mapping[str, Growth], asked: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
+    yield "## A petabyte on a hundred nodes, on paper"
+    yield ""
+    yield "Nothing here was run: `tools/scale/estimate.py` computes it from the figures above. It assumes"
+    yield ""
+    yield from (f"- {text}" for text in assumptions())
+    yield ""
+    yield "| | on the cluster | memory of the driver | shuffled | requests to the store | what limits it |"
+    yield "|---|---|---|---|---|---|"
+    for row in estimate(grown, asked):
+        yield _row(row)
+    yield ""
+    yield "Requests were counted by a store on this machine (`tools/scale/requests.py`):"
+    yield ""
+    for way, kinds in asked.items():
+        yield f"- {way}: {', '.join(f'{number:g} for each {kind}' for kind, number in kinds.items() if number)}"
+
+
+def _row(row: Row) -> str:
+    shuffled = _bytes(row.shuffled) if row.shuffled else ""
+    return (
+        f"| {row.name} | {_time(row.seconds)} | {_bytes(row.driver)} | {shuffled} | {row.requests:,.0f} | {row.limit} |"
+    )
+
+
+def _short(seconds: float) -> str:
+    return f"{seconds * 1e6:.3g} us" if seconds >= 1e-6 else f"{seconds * 1e9:.3g} ns"
+
+
+def _time(seconds: float) -> str:
+    return (
+        f"{seconds / 3600:.1f} h"
+        if seconds >= 3600
+        else f"{seconds / 60:.1f} min"
+        if seconds >= 60
+        else f"{seconds:.1f} s"
+    )
+
+
+def _bytes(count: float) -> str:
+    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB"
+
+
+def plot(grown: Mapping[str, Growth], path: Path) -> None:
+    """Processor seconds and memory by size, on scales of powers, for entries and for rows."""
+    plt = pyplot()
+    figure, all_axes = plt.subplots(2, 2, figsize=(9, 7))
+    for row, unit in zip(all_axes, ("entries", "rows"), strict=True):
+        for name, growth in grown.items():
+            if UNITS[name] == unit:
+                sizes = [one.count for one in growth.steps]
+                row[0].plot(sizes, [one.processor for one in growth.steps], marker="o", markersize=3, label=name)
+                row[1].plot(sizes, [one.memory / MIB for one in growth.steps], marker="o", markersize=3, label=name)
+        for axes, told in zip(row, ("processor seconds, with starting", "MiB of all processes"), strict=True):
+            axes.set_xscale("log")
+            axes.set_yscale("log")
+            axes.set_xlabel(unit)
+            axes.set_ylabel(told)
+        row[0].legend(fontsize=6)
+    figure.tight_layout()
+    figure.savefig(path, metadata={"Date": None})
+    plt.close(figure)

@@ -1,0 +1,67 @@
+"""How often an object store is asked, counted by a store."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from conformance.pipeline.local import plan_reading, read_table
+from conformance.pipeline.tables import load_table
+from conformance.validate.context import Level
+from conformance.validate.local import Local
+from conformance.validate.run import validate
+from spec_ref.versions import V3
+from tools.faulty_store import BUCKET, Store, running
+from tools.scale.tables import FIELDS
+from tools.table_kit import TableKit
+
+FILES = 2
+OBJECTS = {"manifest": r"/manifest-", "data file": r"/data/.*\.parquet$", "vector": r"\.puffin$"}
+
+
+WAYS: dict[str, Callable[[str], object]] = {
+    "planning": lambda place: list(plan_reading(load_table(place))[1]),
+    "reading": lambda place: read_table(load_table(place)).read_all(),
+    "validating manifests": lambda place: validate(place, Level.MANIFESTS, Local()),
+    "validating files": lambda place: validate(place, Level.FILES, Local()),
+    "validating rows": lambda place: validate(place, Level.ROWS, Local()),
+}
+
+
+def _table(location: str) -> str:
+    kit = TableKit(location, FIELDS, version=V3)
+    files = [kit.file([{1: number, 2: number}]) for number in range(FILES)]
+    for file in files:
+        kit.commit(file)
+    kit.commit(*(kit.deletion_vector(file, [0]) for file in files))
+    return kit.table().metadata_location
+
+
+def requests() -> dict[str, dict[str, float]]:
+    """Requests for each manifest, data file and vector, by what is done with the table."""
+    objects = {"manifest": FILES + 1, "data file": FILES, "vector": FILES}
+    counted = {}
+    with running() as store, _reached(store):
+        for name, way in WAYS.items():
+            place = _table(f"s3://{BUCKET}/{name}")  # each its own, as files may be remembered
+            store.asked.clear()
+            way(place)
+            counted[name] = {
+                kind: sum(bool(re.search(pattern, one.key)) for one in store.asked) / objects[kind]
+                for kind, pattern in OBJECTS.items()
+            }
+    return counted
+
+
+@contextmanager
+def _reached(store: Store) -> Iterator[None]:
+    """Reach the store by the variables of this process."""
+    before = dict(os.environ)
+    os.environ.update(store.environment)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)

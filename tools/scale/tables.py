@@ -1,0 +1,117 @@
+"""The tables that are measured. What is real of them, and what is cheap.
+
+Entries: the manifests are real Avro files, with statistics of 20 columns, and the files that they list do not exist.
+They compress better than those of real tables, as their statistics are alike; decompressed they are as large.
+
+Rows: 20 real Parquet files of a million rows each, of a bigint that ascends and an int, in zstd. Tables with more
+files have hard links to them, each under its own name with an entry of its own, so that every row is read, decoded and
+checked as often as it is listed; the disk holds it once, and the page cache has it. One row in a hundred is deleted, in
+other places in every file, by position delete files for 20 data files each, or by a deletion vector for each data file.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from attrs import evolve, frozen
+
+from spec_ref.deletes.position_deletes import POSITION_DELETE_FIELDS
+from spec_ref.formats.metrics_parquet import parquet_metrics
+from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
+from spec_ref.schemas.types import INT, LONG, NestedField
+from spec_ref.versions import V2, V3
+from tools.bench.entries_table import make_table
+from tools.table_kit import TableKit, parquet_bytes
+
+ENTRIES_A_MANIFEST = 10_000
+FIELDS = (NestedField(1, "id", required=True, type=LONG), NestedField(2, "k", required=False, type=INT))
+ROWS_A_FILE = 1_000_000
+REAL_FILES = 20
+FILES_A_DELETE_FILE = 20
+DELETED = 100
+"""One row of so many is deleted."""
+
+
+def entries(folder: Path, count: int) -> str:
+    """A table of so many manifest entries; its metadata file."""
+    place = folder / f"entries-{count}"
+    place.mkdir(parents=True)
+    return str(make_table(place, count, max(1, count // ENTRIES_A_MANIFEST), level=1))
+
+
+@frozen
+class RowTables:
+    """Two tables of the same data files."""
+
+    positions: str
+    """The metadata file of that with position deletes."""
+
+    vectors: str
+    files: int
+
+
+def rows(folder: Path, count: int) -> RowTables:
+    """Tables of so many rows."""
+    each = min(count, ROWS_A_FILE)
+    real = [_real(folder, each, number) for number in range(min(count // each, REAL_FILES))]
+    files = [_linked(folder, real[number % len(real)], count, number) for number in range(count // each)]
+    kits = {
+        name: TableKit(f"file://{folder}/{name}-{count}", FIELDS, version=version)
+        for name, version in (("positions", V2), ("vectors", V3))
+    }
+    for kit in kits.values():
+        kit.commit(*files)
+    kit = kits["positions"]
+    groups = [files[at : at + FILES_A_DELETE_FILE] for at in range(0, len(files), FILES_A_DELETE_FILE)]
+    kit.commit(*(_position_deletes(kit, group, at * FILES_A_DELETE_FILE) for at, group in enumerate(groups)))
+    kit = kits["vectors"]
+    kit.commit(*(kit.deletion_vector(file, _deleted(each, at).tolist()) for at, file in enumerate(files)))
+    return RowTables(kits["positions"].table().metadata_location, kit.table().metadata_location, len(files))
+
+
+def left(count: int) -> int:
+    """How many of so many rows are not deleted."""
+    each = min(count, ROWS_A_FILE)
+    return count - count // each * (each // DELETED)
+
+
+def _real(folder: Path, each: int, number: int) -> DataFile:
+    path = folder / f"real-{each}-{number}.parquet"
+    ids = np.arange(number * each, (number + 1) * each, dtype=np.int64)
+    table = pa.table({"id": ids, "k": (ids * 7919 % 1000).astype(np.int32)})
+    content = path.read_bytes() if path.exists() else parquet_bytes(FIELDS, table, compression="zstd")
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    metrics = parquet_metrics(content)
+    return DataFile(
+        file_path=str(path), file_format=FileFormat.PARQUET, record_count=metrics.record_count,
+        file_size_in_bytes=len(content), column_sizes=metrics.column_sizes, value_counts=metrics.value_counts,
+        null_value_counts=metrics.null_value_counts, nan_value_counts=metrics.nan_value_counts,
+        lower_bounds=metrics.lower_bounds, upper_bounds=metrics.upper_bounds, split_offsets=metrics.split_offsets,
+    )  # fmt: skip
+
+
+def _linked(folder: Path, file: DataFile, count: int, number: int) -> DataFile:
+    """A name and an entry of its own for a file."""
+    path = folder / f"data-{count}" / f"{number:05d}.parquet"
+    path.parent.mkdir(exist_ok=True)
+    os.link(file.file_path, path)
+    return evolve(file, file_path=f"file://{path}")
+
+
+def _deleted(each: int, number: int) -> np.ndarray:
+    """The positions that are deleted in a file: one in each hundred, at a place that depends on the file."""
+    return np.arange(each // DELETED, dtype=np.int64) * DELETED + number % DELETED
+
+
+def _position_deletes(kit: TableKit, files: list[DataFile], first: int) -> DataFile:
+    ordered = sorted((file.file_path, file.record_count, first + at) for at, file in enumerate(files))
+    positions = [_deleted(each, number) for _, each, number in ordered]
+    names = np.repeat(np.arange(len(ordered)), [len(one) for one in positions])
+    paths = pa.array([path for path, _, _ in ordered]).take(pa.array(names))
+    table = pa.table([paths, pa.array(np.concatenate(positions))], names=[one.name for one in POSITION_DELETE_FIELDS])
+    return kit.file(table, fields=POSITION_DELETE_FIELDS, content=FileContent.POSITION_DELETES)

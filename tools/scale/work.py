@@ -1,0 +1,73 @@
+"""One path in a process of its own: ``python -m tools.scale.work PATH ...`` prints what came of it as JSON."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from conformance.cli.targets import limits_of, target
+from conformance.pipeline.local import plan_reading, read_table
+from conformance.pipeline.tables import load_table
+from conformance.results import Writer
+from conformance.runner import Plan, execute
+from conformance.validate.context import Context, Level
+from conformance.validate.emitted import Facts
+from conformance.validate.manifest_lists import check_list, list_tasks, manifest_tasks
+from conformance.validate.manifests import check_manifest_task
+from conformance.vectors import load, shipped
+from tools.bench.planning import ours, questions
+
+
+def planned(location: str, question: str, files: str) -> dict[str, Any]:
+    """Plan, and count the tasks."""
+    return {"count": ours(Path(location), questions(int(files))[question])}
+
+
+def held(location: str) -> dict[str, Any]:
+    """Plan a scan of all files and hold its tasks, as reading does on one machine."""
+    _, tasks = plan_reading(load_table(location))
+    return {"count": len(list(tasks))}
+
+
+def sent(location: str) -> dict[str, Any]:
+    """Plan a scan of all files and hold its tasks as they are sent to executors, as reading does on Spark."""
+    _, tasks = plan_reading(load_table(location))
+    packed = [pickle.dumps(task) for task in tasks]
+    return {"count": len(packed), "bytes": sum(map(len, packed))}
+
+
+def read(location: str) -> dict[str, Any]:
+    """Read all rows with their deletes, batch by batch."""
+    return {"count": sum(batch.num_rows for batch in read_table(load_table(location)))}
+
+
+def vectors(count: str) -> dict[str, Any]:
+    """Replay so many vectors, evenly out of all of them, against the reference in this process."""
+    every = load(shipped())
+    number = min(int(count), len(every))
+    chosen = tuple(every[at * len(every) // number] for at in range(number))
+    run = execute(Plan((target("reference", limits_of(60, 600)),), chosen), {}, Writer(None))
+    return {"count": len(run.results), "failures": len(run.failures), "all": len(every), "size": number}
+
+
+def facts(location: str) -> dict[str, Any]:
+    """The bytes of what the first manifest emits for rules over several files, which Spark shuffles."""
+    table = load_table(location)
+    context = Context(table.metadata, table.metadata_location, Level.MANIFESTS)
+    assert table.metadata.current_snapshot_id is not None
+    lists = list_tasks(context, [table.metadata.current_snapshot_id])
+    tasks, _ = manifest_tasks(context, lists, [check_list(context, one) for one in lists])
+    emitted = [one for one in check_manifest_task(context, tasks[0]) if isinstance(one, Facts)]
+    return {"count": len(tasks), "bytes": sum(one.rows.nbytes for one in emitted)}
+
+
+PATHS: dict[str, Callable[..., dict[str, Any]]] = {
+    "planned": planned, "held": held, "sent": sent, "read": read, "vectors": vectors, "facts": facts,
+}  # fmt: skip
+
+if __name__ == "__main__":
+    print(json.dumps(PATHS[sys.argv[1]](*sys.argv[2:])))
