@@ -5,11 +5,15 @@ The parent writes what is asked to a file and starts this module there; the repo
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import pickle
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -81,23 +85,36 @@ def validate_all_there(
 def _ran(command: Sequence[str], env: Mapping[str, str], answered: Path) -> tuple[int, list[str]]:
     """Run a command: its exit status, and the lines that it wrote to standard error.
 
-    An interrupt of the terminal is the command's too, which answers with what it found until then.
+    An interrupt of the terminal would end the JVM, so that the command runs in a group of its own, and is told of it by
+    itself: it answers with what it found until then. It ends when its standard input does, as that of an orphan.
 
     Raises:
         KeyboardInterrupt: it was interrupted before there was anything to answer.
     """
-    with subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+    log = answered.with_suffix(".log")
+    with (
+        log.open("wb") as errors,
+        subprocess.Popen(
+            command, env=env, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=errors, process_group=0
+        ) as process,
+    ):
         try:
-            _, told = process.communicate()
+            process.wait()
         except KeyboardInterrupt:
-            try:
-                _, told = process.communicate(timeout=ENDING_SECONDS)
-            except (subprocess.TimeoutExpired, KeyboardInterrupt):
-                process.kill()
+            process.send_signal(signal.SIGINT)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(ENDING_SECONDS)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # the JVM too
             if not answered.exists():
                 raise KeyboardInterrupt from None
-            told = b""
-    return process.returncode, told.decode("utf-8", "replace").strip().splitlines()
+    return process.returncode, log.read_bytes().decode("utf-8", "replace").strip().splitlines()
+
+
+def _end_with_input() -> None:
+    while os.read(0, 1 << 10):
+        pass
+    os._exit(1)
 
 
 def main(asked: Path, answered: Path) -> None:
@@ -105,6 +122,7 @@ def main(asked: Path, answered: Path) -> None:
     from conformance.validate.run import validate
     from conformance.validate.spark import Spark
 
+    threading.Thread(target=_end_with_input, daemon=True).start()
     request = json.loads(asked.read_text(encoding="utf-8"))
     engine = Spark(request["master"])
     answers: list[TableReport | str] = []
@@ -127,6 +145,7 @@ def main(asked: Path, answered: Path) -> None:
     part = answered.with_suffix(".part")
     part.write_bytes(pickle.dumps(failed or answers))
     part.replace(answered)
+    os._exit(0)  # not held up by a thread that waits for a file, nor by a JVM that is not to be asked any more
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from conformance.reports.junit import xml_text
 from conformance.validate.advice import advice
 from conformance.validate.readability import Reader, readers
 from conformance.validate.run import TableReport
+from conformance.visible import one_line
 from spec_ref.errors import Violation
 from spec_ref.findings import Finding, Severity
 from spec_ref.requirements import register
@@ -169,6 +170,10 @@ _SIGNS = {
 
 def as_text(outcomes: Sequence[Outcome], paint: Callable[[str, str], str]) -> Iterator[str]:
     """Lines for people."""
+    return map(one_line, _lines(outcomes, paint))
+
+
+def _lines(outcomes: Sequence[Outcome], paint: Callable[[str, str], str]) -> Iterator[str]:
     for outcome in outcomes:
         yield paint(outcome.location, "1")
         if outcome.report is None:

@@ -6,8 +6,9 @@ PySpark is not importable, the installed Spark engine is started in its own envi
 
 from __future__ import annotations
 
-import contextlib
 import functools
+import signal
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
@@ -45,6 +46,9 @@ class Spark:
         self.context = self.session.sparkContext
         self.context.setLogLevel("ERROR")
         self.progress = progress
+        self._interrupted = False
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, self._interrupt)  # that of PySpark asks the JVM, whose answer may never come
         self._facts: list[RDD[tuple[int, Facts]]] = []
         self._kept: list[RDD[Emitted]] = []
         self._buckets = 1
@@ -101,12 +105,16 @@ class Spark:
             rdd.unpersist()
         self._kept, self._facts, self._buckets = [], [], 1
 
+    def _interrupt(self, *_: object) -> None:
+        self._interrupted = True
+        raise KeyboardInterrupt
+
     def close(self) -> None:
-        with contextlib.suppress(Exception):
-            self._forget()
+        if self._interrupted:
+            return  # the JVM may be in the middle of an answer, or gone; it ends with this process
+        self._forget()
         if self._own:
-            with contextlib.suppress(Exception):  # after an interrupt, the JVM may be gone first
-                self.session.stop()
+            self.session.stop()
 
 
 def _run(context: Context, check: Check, tasks: Iterable[Any], lost: Lost | None) -> Iterator[Emitted]:

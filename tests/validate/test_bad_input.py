@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 from collections.abc import Iterator
@@ -187,25 +186,15 @@ def test_a_file_that_ends_its_process_is_told_and_the_files_beside_it_are_checke
     assert len(paths) > 2
     manifest.files[2]["record_count"] += 1
     monkeypatch.setattr(run, "check_files_task", dies_over_a_file)
-    moved = bench.write()
-    metadata = json.loads(Path(moved[bench.metadata_path]).read_text())
-    records = bench.list
-    records.records[0]["manifest_path"] = moved[manifest.path]
-    listed = tmp_path / "list.avro"
-    listed.write_bytes(records.content())
-    next(one for one in metadata["snapshots"] if one["snapshot-id"] == metadata["current-snapshot-id"])[
-        "manifest-list"
-    ] = str(listed)
-    root = tmp_path / "v1.metadata.json"
-    root.write_text(json.dumps(metadata))
+    root = bench.relocate()
     engine = Local(workers, apart=True)
     try:
-        report = validate(str(root), Level.ROWS, engine)
+        report = validate(root, Level.ROWS, engine)
     finally:
         engine.close()
     told = {(one.requirement, one.violation.file or "") for one in report.findings if one.severity is Severity.ERROR}
     assert ("AVR014", paths[1]) in told
-    assert ("DFL005", moved[manifest.path]) in told
+    assert ("DFL005", manifest.listed["manifest_path"]) in told
     assert {code for code, _ in told} == {"AVR014", "DFL005"}
 
 

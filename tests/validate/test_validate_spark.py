@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from corruptions.statistics import PARTITIONED, partition_statistics
+from stalled import TABLE, stalled_store, stalled_table  # noqa: F401 - a fixture
 from workbench import Workbench
 
 from conformance.golden_tables import PLACE, index, materialize, names
@@ -21,22 +26,47 @@ pytestmark = pytest.mark.engine
 FEW = ("row-lineage-parquet", "broken-dv-checksum", "broken-manifest-missing", "equality-deletes-scopes")
 ALL = Snapshots("all")
 
+SECONDS = 8.0
+"""How long the file of a store that never answers is waited for."""
 
-def test_spark_and_this_machine_find_the_same(tmp_path: Path) -> None:
+
+def test_spark_and_this_machine_find_the_same(store: socket.socket, tmp_path: Path) -> None:
     wanted = [name for name in names() if "engine" in index(name)] if os.environ.get("VALIDATE_SPARK") == "all" else FEW
-    materialize(wanted)
+    materialize([*wanted, TABLE])
     made = _with_partition_statistics(tmp_path)
-    locations = [*(str(PLACE / name) for name in wanted), made, str(tmp_path / "nothing")]
-    there = validate_all_there(locations, Level.ROWS, ALL, "local[1]")
+    stalled = stalled_table(tmp_path)
+    locations = [*(str(PLACE / name) for name in wanted), made, stalled, str(tmp_path / "nothing")]
+    there = validate_all_there(locations, Level.ROWS, ALL, "local[1]", SECONDS)
     for location, found in zip(locations, there, strict=True):
         if isinstance(found, str):
             with pytest.raises(Unreadable, match="no such file"):
                 validate(location, Level.ROWS, Local(), ALL)
             continue
-        here = validate(location, Level.ROWS, Local(), ALL)
+        here = validate(location, Level.ROWS, Local(), ALL, SECONDS)
         assert found == here
         assert here.findings
+        assert location != stalled or any("nothing came of it" in one.violation.message for one in here.findings)
         assert location != made or "STA020" in {finding.requirement for finding in here.findings}
+
+
+def test_spark_is_interrupted_and_tells_what_it_found(store: socket.socket, tmp_path: Path) -> None:
+    materialize([TABLE])
+    command = [
+        sys.executable, "-m", "conformance", "validate", stalled_table(tmp_path), "--engine", "spark", "--master",
+        "local[1]", "--level", "files", "--format", "json",
+    ]  # fmt: skip
+    store.settimeout(120)
+    with (
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, process_group=0) as process,
+        store.accept()[0],  # the file is asked for
+    ):
+        os.killpg(process.pid, signal.SIGINT)
+        out, errors = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert errors == b"iceberg-conformance: interrupted: the report is not complete\n"
+    (table,) = json.loads(out)["tables"]
+    assert table["complete"] is False
+    assert "NOT005" in {one["code"] for one in table["findings"]}
 
 
 def _with_partition_statistics(folder: Path) -> str:

@@ -212,6 +212,19 @@ class Workbench:
             moved[path] = str(place)
         return moved
 
+    def relocate(self) -> str:
+        """Write what changed so that the table can be read from its new places; where its metadata is."""
+        manifests = self.manifests
+        moved = self.write()
+        for manifest in manifests:
+            manifest.listed["manifest_path"] = moved[manifest.path]
+        stored = self.folder / "list.avro"
+        stored.write_bytes(self.list.content())
+        self.snapshot["manifest-list"] = str(stored)
+        root = self.folder / "v1.metadata.json"
+        root.write_text(json.dumps(self.metadata))
+        return str(root)
+
     def validate(self, level: Level, snapshots: Snapshots = CURRENT) -> TableReport:
         """Validate the table as it is now."""
         with over(self.write()):

@@ -1,0 +1,163 @@
+"""A store that stops answering holds up one file, and an interrupt ends the check with what was found."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from stalled import STALLED, TABLE, stalled_store, stalled_table  # noqa: F401 - a fixture
+from workbench import Workbench
+
+from conformance.golden_tables import materialize
+from conformance.validate import diff, files, manifest_lists, manifests, opened, partition_statistics, run
+from conformance.validate.context import Level
+from conformance.validate.local import Local
+from conformance.validate.patience import Stalled, alive, within
+from conformance.validate.run import Unreadable, validate
+from spec_ref.findings import Severity
+
+SECONDS = 0.5
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _golden_tables() -> None:
+    materialize([TABLE])
+
+
+def test_a_file_that_never_comes_is_told_and_the_others_are_checked(store: socket.socket, tmp_path: Path) -> None:
+    engine = Local(2, apart=True)
+    try:
+        report = validate(stalled_table(tmp_path), Level.ROWS, engine, file_seconds=5)
+    finally:
+        engine.close()
+    told = {(one.requirement, one.violation.found) for one in report.findings if one.severity is Severity.ERROR}
+    assert ("DFL002", repr(STALLED)) in told
+    assert {code for code, _ in told} == {"DFL002", "DFL005"}
+    assert "the file cannot be read: nothing came of it for 5 seconds" in {
+        one.violation.message for one in report.findings
+    }
+    assert report.complete
+
+
+def never(module: Any, name: str, ending: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a function of a module that reads files wait without end where the name of the file ends so."""
+    original: Callable[..., Any] = getattr(module, name)
+
+    def waits(location: str, *rest: Any, **options: Any) -> Any:
+        if location.endswith(ending):
+            threading.Event().wait()
+        return original(location, *rest, **options)
+
+    monkeypatch.setattr(module, name, waits)
+
+
+@pytest.mark.parametrize(
+    ("module", "ending", "code"), [(manifest_lists, "list.avro", "SNP005"), (manifests, "/0", "MLS003")]
+)
+def test_lists_and_manifests_are_waited_for_no_longer(
+    module: Any, ending: str, code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = Workbench(TABLE, tmp_path).relocate()
+    never(module, "read_bytes", ending, monkeypatch)
+    report = validate(root, Level.MANIFESTS, Local(), file_seconds=SECONDS)
+    assert {one.requirement for one in report.findings if one.severity is Severity.ERROR} == {code}
+    assert any("nothing came of it" in one.violation.message for one in report.findings)
+
+
+def test_metadata_that_never_comes_is_no_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = Workbench(TABLE, tmp_path).relocate()
+    never(run, "read_bytes", "v1.metadata.json", monkeypatch)
+    with pytest.raises(Unreadable, match=r"nothing came of it for 0\.5 seconds"):
+        validate(root, Level.METADATA, Local(), file_seconds=SECONDS)
+    with pytest.raises(Unreadable, match="nothing came of it"):
+        diff.compare(root, root, lambda *_: pytest.fail("not asked"), SECONDS)
+
+
+def test_partition_statistics_are_waited_for_no_longer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from corruptions.statistics import PARTITIONED
+    from corruptions.statistics import partition_statistics as made
+
+    materialize([PARTITIONED])
+    bench = Workbench(PARTITIONED, tmp_path)
+    path = made(bench)["statistics-path"]
+    never(partition_statistics, "file_size", path, monkeypatch)
+    monkeypatch.setattr("workbench.validate", lambda *given: validate(*given, file_seconds=SECONDS))
+    report = bench.validate(Level.FILES)
+    assert {one.requirement for one in report.findings if one.severity is Severity.ERROR} == {"STA014"}
+
+
+def test_a_file_that_comes_slowly_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = Workbench(TABLE, tmp_path).relocate()
+    original = files.open_file
+
+    def slow(*given: Any) -> opened.Opened:
+        made = original(*given)
+
+        def batches(names: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
+            for batch in made.batches(names, rows):
+                for _ in range(4):
+                    time.sleep(0.6 * SECONDS)
+                    yield batch.slice(0, 0)
+                yield batch
+
+        return opened.attrs.evolve(made, batches=batches)
+
+    monkeypatch.setattr(files, "open_file", slow)
+    report = validate(root, Level.ROWS, Local(), file_seconds=2 * SECONDS)
+    assert [str(one) for one in report.findings if one.severity is Severity.ERROR] == []
+
+
+def test_work_is_given_up_only_without_a_sign_of_life() -> None:
+    def steps() -> int:
+        for _ in range(5):
+            time.sleep(0.1)
+            alive()
+        return 7
+
+    assert within(0.3, "f", steps) == 7
+    with pytest.raises(Stalled, match=r"f: nothing came of it for 0\.1 seconds"):
+        within(0.1, "f", threading.Event().wait)
+    with pytest.raises(ValueError, match="as it was"):
+        within(5, "f", lambda: int("as it was"))
+
+
+@pytest.mark.parametrize("report_format", ["json", "jsonl", "text"])
+def test_an_interrupt_ends_with_what_was_found(report_format: str, store: socket.socket, tmp_path: Path) -> None:
+    command = [
+        sys.executable, "-m", "conformance", "validate", stalled_table(tmp_path), str(tmp_path / "other"), "--level", "rows",
+        "--format", report_format,
+    ]  # fmt: skip
+    store.settimeout(60)
+    with (
+        subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, process_group=0
+        ) as process,
+        store.accept()[0],  # the file is asked for
+    ):  # fmt: skip
+        os.killpg(process.pid, signal.SIGINT)
+        out, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert errors == "iceberg-conformance: interrupted: the report is not complete\n"
+    if report_format == "text":
+        assert "interrupted: the table was not checked to its end" in out
+        assert "NOT005" in out
+        return
+    if report_format == "json":
+        (table,) = json.loads(out)["tables"]
+        assert table["complete"] is False
+        found = table["findings"]
+    else:
+        *found, last = map(json.loads, out.splitlines())
+        assert last["complete"] is False
+    assert "NOT005" in {one["code"] for one in found}
