@@ -13,7 +13,16 @@ from conformance.adapters.serve import Invalid, Unsupported
 from conformance.exchange_changes import column_change
 from conformance.failures import NotExamined
 from conformance.scripts.literals import read_literal
-from conformance.writing import Mode, WritableTable, append, compact, create_table, delete, delete_keys
+from conformance.writing import (
+    Mode,
+    WritableTable,
+    append,
+    compact,
+    create_table,
+    delete,
+    delete_keys,
+    rewrite_manifests,
+)
 from conformance.writing import merge as merge_rows
 from conformance.writing import overwrite as overwrite_rows
 from conformance.writing import update as update_rows
@@ -193,6 +202,9 @@ class ReferenceWriter:
 
     def compact(self, operation: Json) -> None:
         compact(self.table, branch=branch_of(operation))
+
+    def rewrite_manifests(self, operation: Json) -> None:
+        rewrite_manifests(self.table, branch=branch_of(operation))
 
     # References
 

@@ -1,6 +1,6 @@
 """Writing tables: rows into files here or on a cluster, and the operations that commit them."""
 
-from conformance.writing.compaction import compact
+from conformance.writing.compaction import compact, rewrite_manifests
 from conformance.writing.files import OrphansLeft
 from conformance.writing.merging import WhenMatched, merge
 from conformance.writing.operations import append, delete, delete_keys, overwrite, overwrite_partitions, update
@@ -28,6 +28,7 @@ __all__ = [
     "overwrite",
     "overwrite_partitions",
     "plan_write",
+    "rewrite_manifests",
     "update",
     "write_rows",
 ]

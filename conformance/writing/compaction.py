@@ -1,15 +1,18 @@
-"""Compaction: the live rows of small or deleted-from files in new files, which hold the same rows (Row Lineage)."""
+"""Compaction: the live rows of small or deleted-from files in new files, which hold the same rows (Row Lineage); and
+the entries of manifests in fewer manifests (Manifests).
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from conformance.writing.matching import Source, without_places
+from conformance.writing.matching import Source, check_branch, without_places
 from conformance.writing.operations import THREADS, Summary, sinking, writing
 from conformance.writing.plans import plan_write
 from conformance.writing.row_changes import Pieces
 from conformance.writing.tables import WritableTable
 from spec_ref.commits import Committed, changes
+from spec_ref.commits.reading import head
 from spec_ref.commits.snapshots import next_sequence_number
 from spec_ref.expressions.predicates import TRUE, Predicate
 from spec_ref.records import evolve
@@ -83,3 +86,24 @@ def worth_it(metadata: TableMetadata, tasks: list[ScanTask], min_files: int) -> 
         if spec_id != metadata.default_spec_id or len(group) >= min_files or any(task.deletes for task in group):
             chosen += group
     return chosen
+
+
+def rewrite_manifests(table: WritableTable, *, branch: str = MAIN, summary: Summary = ()) -> Committed | None:
+    """Write the manifests of a branch anew, without entries of deleted files: for each partition spec as few as
+    ``commit.manifest.target-size-bytes`` lets be. Files, sequence numbers and row ids stay (SEQ008, LIN020).
+
+    Args:
+        table: the table, as it was last seen.
+        branch: the branch.
+        summary: further entries of the snapshot's summary.
+
+    Returns:
+        What was committed; None where the branch has no snapshot.
+
+    Raises:
+        SpecError: REF001, for a tag; and what `WritableTable.commit` raises.
+    """
+    check_branch(table.metadata, branch)
+    if head(table.metadata, branch) is None:
+        return None
+    return table.commit(evolve(changes.rewrite_manifests(branch=branch), summary=summary))

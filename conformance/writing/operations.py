@@ -93,17 +93,24 @@ def append(
 
 def overwrite(
     table: WritableTable, rows: Rows, where: Predicate = TRUE, *, mode: Mode | None = None, branch: str = MAIN,
-    isolation: Isolation | None = Isolation.SERIALIZABLE, threads: int = THREADS, summary: Summary = (),
+    isolation: Isolation | None = Isolation.SERIALIZABLE, matching: bool = False, threads: int = THREADS,
+    summary: Summary = (),
 ) -> Committed:  # fmt: skip
-    """Delete the rows that match, and add others; arguments and errors as in `append` and `delete`."""
+    """Delete the rows that match, and add others; arguments and errors as in `append` and `delete`.
+
+    With ``matching`` the rows that are added have to match too, so that doing it twice is doing it once: UsageError
+    tells the number of one that does not. Without, rows of other filters may be added, as by Spark's ``REPLACE WHERE``.
+    """
+    every = bound_filter(where, table.metadata) if matching else None
     with writing() as files:
         source = Source(table.table, branch, threads)
         mode = by_position(mode_of(table.metadata, "delete", mode))
         plan = plan_write(table.metadata, lineage=mode is Mode.COPY_ON_WRITE)
         with sinking(plan, files, threads) as sink:
-            pieces = change_rows(source, source.matched(where), mode, plan, files, sink)
-            for batch in batches_of(rows):
-                sink.add(batch)
+            matched = source.matched(where)
+            for batch in batches_of(rows):  # before those that are written anew, as errors tell the numbers of rows
+                sink.add(batch, every)
+            pieces = change_rows(source, matched, mode, plan, files, sink)
             pieces.added += sink.finish()
         return table.commit(pieces.change(branch, where, isolation, summary))
 

@@ -32,7 +32,9 @@ from conformance.writing.tables import WritableTable
 from conformance.writing.write_tasks import Rows, RowSink, write_rows, write_to
 from spec_ref.commits import CommitStateUnknown, Committed, changes
 from spec_ref.commits.changes import Isolation
+from spec_ref.commits.matching import bound_filter
 from spec_ref.commits.snapshots import next_sequence_number
+from spec_ref.expressions.bound import BoundPredicate
 from spec_ref.expressions.predicates import TRUE, Predicate
 from spec_ref.records import evolve
 from spec_ref.scan_planning import ScanTask
@@ -147,12 +149,12 @@ def append(table: WritableTable, rows: DataFrame, *, branch: str = MAIN, summary
         return table.commit(evolve(changes.append(added, branch=branch), summary=summary))
 
 
-def _written(rows: DataFrame, plan: WritePlan) -> list[Any]:
-    """Have the rows of a DataFrame written; the entries."""
+def _written(rows: DataFrame, plan: WritePlan, matching: BoundPredicate | None = None) -> list[Any]:
+    """Have the rows of a DataFrame written, all of which have to match what is given; the entries."""
     schema = pa.schema([arrow_field(field) for field in plan.sources.fields])
 
     def work(own: WritePlan, batches: Iterator[pa.RecordBatch]) -> Any:
-        return write_rows(own, (table_batch(batch, schema) for batch in batches), TASK)
+        return write_rows(own, (table_batch(batch, schema) for batch in batches), TASK, matching=matching)
 
     def write(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_arrays([pa.array([_answer(plan, work, batches)], pa.binary())], ["answer"])
@@ -270,13 +272,14 @@ def update(
 
 def overwrite(
     table: WritableTable, rows: DataFrame, where: Predicate = TRUE, *, mode: Mode | None = None, branch: str = MAIN,
-    isolation: Isolation | None = Isolation.SERIALIZABLE, summary: Summary = (),
+    isolation: Isolation | None = Isolation.SERIALIZABLE, matching: bool = False, summary: Summary = (),
 ) -> Committed:  # fmt: skip
     """Delete the rows that match, and add others, in one commit; as `conformance.writing.operations.overwrite`."""
+    every = bound_filter(where, table.metadata) if matching else None
     plan = plan_write(table.metadata, lineage=True)
     with _writing(plan):
         pieces = _changed(rows.sparkSession, table, plan, "delete", where, mode, branch)
-        pieces.added += _written(rows, plan_write(table.metadata, write_id=f"{plan.write_id}-new"))
+        pieces.added += _written(rows, plan_write(table.metadata, write_id=f"{plan.write_id}-new"), every)
         return table.commit(pieces.change(branch, where, isolation, summary))
 
 

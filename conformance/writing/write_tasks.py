@@ -13,13 +13,17 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 
+from conformance.failures import UsageError
 from conformance.writing.files import NewFiles, settle, taken_back
 from conformance.writing.metrics import Collected
 from conformance.writing.plans import WritePlan
 from spec_ref.commits.changes import NewFile
 from spec_ref.errors import violation
+from spec_ref.expressions.bound import BoundPredicate
+from spec_ref.expressions.columnar import evaluate_array
 from spec_ref.formats.file_writing import open_writer
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.partitioning.fan_out import by_partition
@@ -67,7 +71,9 @@ def no_rows(schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)
 
 
-def write_rows(plan: WritePlan, rows: Rows, task: str, *, threads: int = 1) -> tuple[NewFile, ...]:
+def write_rows(
+    plan: WritePlan, rows: Rows, task: str, *, threads: int = 1, matching: BoundPredicate | None = None
+) -> tuple[NewFile, ...]:
     """Write rows to new files. This is the task of a write: it can be done anywhere that the files can be written from.
 
     Args:
@@ -75,26 +81,31 @@ def write_rows(plan: WritePlan, rows: Rows, task: str, *, threads: int = 1) -> t
         rows: the rows; columns are found by name (`spec_ref.schemas.written_rows`).
         task: a name that no other task or attempt of the write has; it is in the names of the files.
         threads: how many of them encode; the rows of one partition are always written by one, in their order.
+        matching: what every row has to match.
 
     Returns:
         The entries of the files, for the one who commits. Without rows there are none.
 
     Raises:
         SpecError: a value that the schema does not allow; its path begins with the number of the row.
+        UsageError: a row does not match.
         FileAccessError, OSError: a file cannot be written.
         OrphansLeft: one of these happened, and then a file could not be deleted.
     """
     files = NewFiles()
     with taken_back(files):
-        return write_to(files, plan, rows, task, threads=threads)
+        return write_to(files, plan, rows, task, threads=threads, matching=matching)
 
 
-def write_to(files: NewFiles, plan: WritePlan, rows: Rows, task: str, *, threads: int = 1) -> tuple[NewFile, ...]:
+def write_to(
+    files: NewFiles, plan: WritePlan, rows: Rows, task: str, *, threads: int = 1,
+    matching: BoundPredicate | None = None,
+) -> tuple[NewFile, ...]:  # fmt: skip
     """As `write_rows`, but who called it has to take the files back where it fails, or something later does."""
     sink = RowSink(plan, files, task, threads)
     try:
         for batch in batches_of(rows):
-            sink.add(batch)
+            sink.add(batch, matching)
         return sink.finish()
     finally:
         sink.close()
@@ -200,9 +211,11 @@ class RowSink:
         self._sorts = plan.order.order_id != UNSORTED_ID
         self._group_bytes = min(GROUP_BYTES, plan.target_bytes)
 
-    def add(self, batch: pa.RecordBatch) -> None:
-        """Take rows of an input."""
+    def add(self, batch: pa.RecordBatch, matching: BoundPredicate | None = None) -> None:
+        """Take rows of an input, all of which have to match a predicate where one is given."""
         made = self._input(batch.schema)(batch, self._rows)
+        if matching is not None:
+            self._check(made, matching)
         self._rows += batch.num_rows
         if not made.num_rows:
             return
@@ -212,6 +225,12 @@ class RowSink:
         waiting = sum(one.num_rows for one in self._waiting)
         if waiting >= CHUNK_ROWS or sum(one.nbytes for one in self._waiting) >= CHUNK_BYTES:
             self._tell_apart()
+
+    def _check(self, rows: pa.RecordBatch, matching: BoundPredicate) -> None:
+        matches = np.asarray(evaluate_array(matching, rows).to_numpy(zero_copy_only=False), bool)
+        if not matches.all():
+            row = self._rows + int(matches.argmin())
+            raise UsageError(f"/{row}: a row that is written does not match the filter of the rows that it replaces")
 
     def _input(self, schema: pa.Schema) -> InputRows:
         for known, made in self._inputs:

@@ -103,6 +103,9 @@ class SnapshotChange:
     merges: bool = False
     """Whether manifests are merged, as the table's properties ask for."""
 
+    rewrites_manifests: bool = False
+    """Whether all manifests are written anew, as few as their size lets be."""
+
     summary: tuple[tuple[str, str], ...] = ()
     """Further entries of the summary (NOT006)."""
 
@@ -169,6 +172,11 @@ def rewrite(
         added=tuple(added), removed=frozenset(removed), removed_deletes=frozenset(removed_deletes), branch=branch,
         operation=Operation.REPLACE, keeps_rows=True,
     )  # fmt: skip
+
+
+def rewrite_manifests(*, branch: str = MAIN) -> SnapshotChange:
+    """Write the manifests of a branch anew; may be applied to any version, as its files stay (SNP014)."""
+    return SnapshotChange(branch=branch, operation=Operation.REPLACE, rewrites_manifests=True)
 
 
 # Changes of the metadata alone

@@ -268,19 +268,49 @@ def merged(
             groups.setdefault(manifest.partition_spec_id, []).append(manifest)
         else:
             result.append(manifest)
-    for spec_id, group in groups.items():
+    for group in groups.values():
         for number, bin_ in enumerate(_bins(group, target)):
             if len(bin_) == 1 or (number == 0 and len(bin_) < least):
                 result += bin_
-                continue
-            entries: list[ManifestEntry] = []
-            for manifest in bin_:
-                for entry in (yield from _entries_of(manifest, files, made)):
-                    entries += _carried(entry, made.snapshot_id)
-            key = ("merged", tuple((one.manifest_path, one.first_row_id) for one in bin_))
-            spec = current.spec_by_id(spec_id)
-            result.append((yield from made.write(key, entries, spec, ManifestContent.DATA, current, sequence_number)))
+            else:
+                result.append((yield from _joined(bin_, current, files, made, sequence_number)))
     return result
+
+
+def rewritten(
+    manifests: list[ManifestFile], properties: Mapping[str, str], current: TableMetadata, files: Files,
+    made: Manifests, sequence_number: int,
+) -> Steps[list[ManifestFile]]:  # fmt: skip
+    """The manifests written anew, as few as their size lets be, without entries of deleted files.
+
+    The entries keep the snapshots, sequence numbers and row ids of their files (SEQ008, LIN020). A manifest that would
+    come out as it is stays.
+    """
+    target = int(properties.get(TARGET_SIZE, str(8 << 20)))
+    groups: dict[tuple[int, ManifestContent], list[ManifestFile]] = {}
+    for manifest in manifests:
+        groups.setdefault((manifest.partition_spec_id, manifest.content), []).append(manifest)
+    result = []
+    for group in groups.values():
+        for bin_ in _bins(group, target):
+            if len(bin_) == 1 and bin_[0].deleted_files_count == 0:
+                result += bin_
+            else:
+                result.append((yield from _joined(bin_, current, files, made, sequence_number)))
+    return result
+
+
+def _joined(
+    manifests: list[ManifestFile], current: TableMetadata, files: Files, made: Manifests, sequence_number: int
+) -> Steps[ManifestFile]:
+    """Manifests of one kind and partition spec as one."""
+    entries: list[ManifestEntry] = []
+    for manifest in manifests:
+        for entry in (yield from _entries_of(manifest, files, made)):
+            entries += _carried(entry, made.snapshot_id)
+    key = ("merged", tuple((one.manifest_path, one.first_row_id) for one in manifests))
+    spec = current.spec_by_id(manifests[0].partition_spec_id)
+    return (yield from made.write(key, entries, spec, manifests[0].content, current, sequence_number))
 
 
 def _bins(manifests: list[ManifestFile], target: int) -> list[list[ManifestFile]]:

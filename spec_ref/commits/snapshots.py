@@ -85,6 +85,8 @@ def next_snapshot(
     listed = [*new, *kept]
     if change.merges:
         listed = yield from manifests.merged(listed, current.properties, current, files, made, number)
+    if change.rewrites_manifests:
+        listed = yield from manifests.rewritten(listed, current.properties, current, files, made, number)
     assigned, row_ids = with_row_ids(tuple(listed), current)
     path = f"{metadata_directory(current)}/snap-{made.snapshot_id}-{attempt}-{made.name}.avro"
     snapshot = Snapshot(

@@ -11,6 +11,7 @@ import pytest
 from attrs import evolve
 from written import FIELDS, errors, lines
 
+from conformance.failures import UsageError
 from conformance.pipeline.file_access import read_bytes
 from conformance.writing import (
     Mode,
@@ -333,6 +334,24 @@ def test_rows_of_before_the_upgrade_get_ids(tmp_path: Path) -> None:
     found = lines(table, "id", "_row_id")
     assert len({row_id for _, row_id in found}) == 3
     assert None not in {row_id for _, row_id in found}
+    assert errors(table) == []
+
+
+# Overwriting
+
+
+@pytest.mark.parametrize("mode", [COPY, POSITIONS])
+def test_rows_that_replace_others_may_have_to_match_the_filter(tmp_path: Path, mode: Mode) -> None:
+    table = table_of(tmp_path)
+    append(table, rows(1, 2, 3))
+    before = {path for path in tmp_path.rglob("*") if path.is_file()}
+    with pytest.raises(UsageError, match=r"^/1: .*does not match the filter"):
+        overwrite(table, rows(2, 7), equal("id", 2), mode=mode, matching=True)
+    assert {path for path in tmp_path.rglob("*") if path.is_file()} == before
+    overwrite(table, rows(2, 2, part="b"), equal("id", 2), mode=mode, matching=True)
+    assert ids(table) == [1, 2, 2, 3]  # 1 and 3 are written anew and do not match
+    overwrite(table, rows(7), equal("id", 2), mode=mode)
+    assert ids(table) == [1, 3, 7]
     assert errors(table) == []
 
 
