@@ -23,15 +23,15 @@ conformance: $(READY)    ## replay every vector against the reference and the re
 	$(BIN)/iceberg-conformance equivalence --adapter reference --seed 0 --examples 300
 	$(BIN)/iceberg-conformance equivalence --adapter iceberg-java --seed 0 --examples 60 --avoid null --avoid nan --avoid zero --avoid uuid
 	$(BIN)/iceberg-conformance laws --adapter reference --seed 0 --examples 15
-	$(BIN)/iceberg-conformance run --all-engines -k "not writing-more" --expect known-deviations --results results/conformance.jsonl --report json:results/conformance.json --report html:results/conformance.html --report junit:results/conformance.xml
-	$(BIN)/iceberg-conformance run --adapter reference --adapter pyiceberg --suite writing-more --expect known-deviations
+	$(BIN)/iceberg-conformance run --all-engines --jobs 2 -k "not writing-more" --expect known-deviations --results results/conformance.jsonl --report json:results/conformance.json --report html:results/conformance.html --report junit:results/conformance.xml
+	$(BIN)/iceberg-conformance run --adapter reference --adapter pyiceberg --jobs 2 --suite writing-more --expect known-deviations
 	$(BIN)/iceberg-conformance matrix --quick --producer reference --producer spark-reference --producer iceberg-java --producer pyiceberg --producer golden --golden-results results/conformance.jsonl --results results/matrix.jsonl --report html:results/matrix.html
 
 matrix: $(READY)    ## every script of the matrix with every producer and consumer: a quarter of an hour
 	$(BIN)/iceberg-conformance matrix --results results/matrix.jsonl --report html:results/matrix.html --report markdown:results/matrix.md
 
 writers: $(READY)    ## every script of table.write with every engine that writes: half an hour
-	$(BIN)/iceberg-conformance run --all-engines -k table.write --expect known-deviations --results results/writers.jsonl --report html:results/writers.html
+	$(BIN)/iceberg-conformance run --all-engines --jobs 2 -k table.write --expect known-deviations --results results/writers.jsonl --report html:results/writers.html
 
 test: $(READY) lint types    ## lint, check the types and pass every test, those with real engines among them
 	tools/system_packages.sh

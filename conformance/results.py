@@ -7,6 +7,7 @@ The file is the source of every report. It is written as the run goes; a file wh
 from __future__ import annotations
 
 import json
+import threading
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -154,14 +155,17 @@ class Run:
 
 
 class Writer:
-    """Writes a results file as the run goes."""
+    """Writes a results file as the run goes, of whose adapters several may run at a time."""
 
     def __init__(self, file: IO[str] | None) -> None:
         self._file = file
+        self._lock = threading.Lock()
 
     def _write(self, kind: str, content: dict[str, Any]) -> None:
         if self._file is not None:
-            self._file.write(dump_json({"kind": kind, **content}) + "\n")
+            line = dump_json({"kind": kind, **content}) + "\n"
+            with self._lock:
+                self._file.write(line)
 
     def header(self, header: dict[str, Any], cases: Iterable[Case]) -> None:
         self._write("header", header)

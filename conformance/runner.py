@@ -6,11 +6,14 @@ that loses or gains a case is an error of this tool, not a result.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 
-from attrs import evolve, frozen
+from attrs import Factory, evolve, field, frozen
+from attrs.validators import ge
 
 from conformance.adapters.asking import Adapter, Request
 from conformance.compare import ABSENT, Difference
@@ -47,6 +50,8 @@ class Plan:
     vectors: tuple[Vector, ...]
     expectations: Expectations = NO_EXPECTATIONS
     fail_fast: bool = False
+    jobs: int = field(default=1, validator=ge(1))
+    """How many targets run side by side."""
 
 
 Progress = Callable[[str, int, int], None]
@@ -73,10 +78,7 @@ def execute(plan: Plan, header: dict[str, object], writer: Writer, progress: Pro
     writer.header(header, run.cases.values())
     try:
         materialize_for(plan.vectors)
-        for target in plan.targets:
-            found = _run_target(target, plan, run, writer, progress)
-            run.adapters.append(found)
-            writer.adapter(found)
+        _Running(plan, run, writer, progress).all_targets()
         run.complete = True
         run.exit_status = exit_status(run)
     except _Stop:
@@ -88,6 +90,9 @@ def execute(plan: Plan, header: dict[str, object], writer: Writer, progress: Pro
         run.exit_status = error.status
         raise
     finally:
+        in_order = {target.name: place for place, target in enumerate(plan.targets)}
+        run.adapters.sort(key=lambda adapter: in_order[adapter.name])
+        run.results.sort(key=lambda result: in_order[result.adapter])
         writer.footer(run)
     return run
 
@@ -101,42 +106,91 @@ def exit_status(run: Run) -> ExitStatus:
     return ExitStatus.CONFORMANT
 
 
-def _run_target(target: Target, plan: Plan, run: Run, writer: Writer, progress: Progress) -> AdapterRun:
-    found = AdapterRun(target.name, target.reproduce or target.name)
-    began = time.monotonic()
-    before = len(run.results)
-    unmet: list[str] = []
-    try:
-        with target.open() as adapter, places(plan.vectors) as vectors:
-            started = adapter.start()
-            found = evolve(
-                found,
-                implementation=started.implementation,
-                version=started.version,
-                language=started.language,
-            )
-            expected = plan.expectations.of(target.name, started)
-            for done, (vector, answer) in enumerate(_answers(adapter, started, vectors), 1):
-                verdict = judge(vector, answer)
-                clear(vector)
-                status, deviation, complaint = expected.status(vector, verdict)
-                result = _result(target.name, vector, verdict, status, deviation)
-                run.results.append(result)
-                writer.result(result)
-                if complaint is not None:
-                    unmet.append(complaint)
-                if plan.fail_fast and (result.is_failure or complaint is not None):
-                    raise _Stop
-                progress(target.name, done, len(plan.vectors))
-            breach = adapter.stop() or ""
-    except NotExamined as error:
-        return evolve(found, not_examined=str(error), seconds=_since(began))
-    except (_Stop, KeyboardInterrupt):  # what it answered until then has to be somebody's in the reports
-        run.adapters.append(evolve(found, unmet=tuple(unmet), seconds=_since(began)))
-        writer.adapter(run.adapters[-1])
-        raise
-    account(plan.vectors, run.results[before:])
-    return evolve(found, breach=breach, unmet=tuple(unmet), seconds=_since(began))
+@frozen
+class _Running:
+    """A run under way, of which several threads may do a target each."""
+
+    plan: Plan
+    run: Run
+    writer: Writer
+    progress: Progress
+    started: list[Adapter] = Factory(list)
+    """Every adapter that was started; those that ended take an interruption without harm."""
+
+    ended: threading.Event = Factory(threading.Event)
+    """Set once the run ends early: nothing more is to be asked."""
+
+    def all_targets(self) -> None:
+        """Do every target, as many side by side as the plan has jobs."""
+        if self.plan.jobs == 1:
+            for target in self.plan.targets:
+                self._target(target)
+            return
+        with ThreadPoolExecutor(self.plan.jobs) as pool:
+            running = [pool.submit(self._target, target) for target in self.plan.targets]
+            try:
+                for future in as_completed(running):
+                    future.result()
+            except BaseException:
+                self.ended.set()
+                pool.shutdown(wait=False, cancel_futures=True)
+                while not all(future.done() for future in running):  # one may have been about to start its process
+                    for adapter in self.started:
+                        adapter.interrupt()
+                    time.sleep(0.05)
+                raise
+
+    def _target(self, target: Target) -> None:
+        found = self._answered(target)
+        self.run.adapters.append(found)
+        self.writer.adapter(found)
+
+    def _answered(self, target: Target) -> AdapterRun:
+        plan = self.plan
+        found = AdapterRun(target.name, target.reproduce or target.name)
+        began = time.monotonic()
+        results: list[Result] = []
+        unmet: list[str] = []
+        try:
+            with target.open() as adapter, places(plan.vectors) as vectors:
+                self.started.append(adapter)
+                self._go_on()
+                started = adapter.start()
+                found = evolve(
+                    found,
+                    implementation=started.implementation,
+                    version=started.version,
+                    language=started.language,
+                )
+                expected = plan.expectations.of(target.name, started)
+                for done, (vector, answer) in enumerate(_answers(adapter, started, vectors), 1):
+                    self._go_on()
+                    verdict = judge(vector, answer)
+                    clear(vector)
+                    status, deviation, complaint = expected.status(vector, verdict)
+                    result = _result(target.name, vector, verdict, status, deviation)
+                    results.append(result)
+                    self.run.results.append(result)
+                    self.writer.result(result)
+                    if complaint is not None:
+                        unmet.append(complaint)
+                    if plan.fail_fast and (result.is_failure or complaint is not None):
+                        raise _Stop
+                    self.progress(target.name, done, len(plan.vectors))
+                breach = adapter.stop() or ""
+        except NotExamined as error:
+            self._go_on()  # what was killed while it started says nothing about itself
+            return evolve(found, not_examined=str(error), seconds=_since(began))
+        except (_Stop, KeyboardInterrupt):  # what it answered until then has to be somebody's in the reports
+            self.run.adapters.append(evolve(found, unmet=tuple(unmet), seconds=_since(began)))
+            self.writer.adapter(self.run.adapters[-1])
+            raise
+        account(plan.vectors, results)
+        return evolve(found, breach=breach, unmet=tuple(unmet), seconds=_since(began))
+
+    def _go_on(self) -> None:
+        if self.ended.is_set():
+            raise _Stop
 
 
 def _since(began: float) -> float:

@@ -47,6 +47,9 @@ class Adapter(Protocol):
     def stop(self) -> str | None:
         """End it; tells what it did against the protocol at the end, None when nothing."""
 
+    def interrupt(self) -> None:
+        """Make a thread that waits for its answer go on at once; the answer is of no use then."""
+
     def __enter__(self) -> Self: ...
 
     def __exit__(
@@ -90,6 +93,9 @@ class InProcess:
 
     def stop(self) -> str | None:
         return None
+
+    def interrupt(self) -> None:
+        """Nothing: what asks it is the thread that answers."""
 
     def __enter__(self) -> Self:
         return self

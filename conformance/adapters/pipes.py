@@ -177,10 +177,14 @@ class Pipes:
         self._stop_watching(self._in)
         self._pipes[0].close()
 
-    def close(self) -> None:
-        """Kill the process and its children, and read the last of its standard error."""
+    def kill(self) -> None:
+        """Kill the process and its children."""
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
+
+    def close(self) -> None:
+        """Kill the process and its children, and read the last of its standard error."""
+        self.kill()
         self._process.wait()
         while self._stderr_open and self._read_stderr():
             pass

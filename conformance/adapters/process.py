@@ -202,6 +202,12 @@ class Process:
         self._end()
         return breach
 
+    def interrupt(self) -> None:
+        """Kill the process from another thread; the one that waits for its answer finds that it is gone."""
+        line = self._line
+        if line is not None:
+            line.kill()
+
     def _end(self) -> str:
         """Kill what is left of the process and its children; the end of its standard error."""
         if self._line is None:

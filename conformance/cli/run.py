@@ -44,6 +44,7 @@ def run(
     start_timeout: float = DEFAULTS.start,
     timeout: float = DEFAULTS.request,
     pipeline: int = DEFAULTS.window,
+    jobs: Annotated[int, Parameter(name=["--jobs", "-j"])] = 1,
     vectors_: Annotated[Path | None, Parameter(name="--vectors")] = None,
     fail_fast: Annotated[bool, Parameter(name="-x")] = False,
 ) -> int:
@@ -70,10 +71,13 @@ def run(
         start_timeout: Seconds that an adapter may take to start.
         timeout: Seconds that an adapter may take for one answer.
         pipeline: Requests under way at once.
+        jobs: Implementations that are asked side by side.
         vectors_: A folder of vectors other than the one that comes with the tool.
         fail_fast: Stop at the first failure.
     """
     limits = limits_of(start_timeout, timeout, pipeline)
+    if jobs < 1:
+        raise UsageError(f"--jobs {jobs}: at least 1")
     written = outputs((*report, "json") if format == "json" and "json" not in report else report)
     folder = vectors_ or vectors.shipped()
     every = vectors.load(folder)
@@ -105,7 +109,7 @@ def run(
         "vectors": {"folder": str(folder), "on_disk": on_disk, "selected": len(chosen)},
         **({"expectations": expected.file} if expect is not None else {}),
     }
-    plan = Plan(tuple(targets), chosen, expected, fail_fast)
+    plan = Plan(tuple(targets), chosen, expected, fail_fast, jobs)
     with _opened(results) as file, progress() as tell:
         found = execute(plan, header, Writer(file), tell)
     write_reports(found, written, vectors_)
