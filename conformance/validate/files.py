@@ -21,9 +21,9 @@ from conformance.validate.patience import Stalled, within
 from conformance.validate.row_ids import Origin, deleted_facts
 from conformance.validate.rows import row_findings
 from conformance.validate.tolerated import tolerate
-from conformance.validate.values import GEOSPATIAL, same_type
+from conformance.validate.values import same_type, stored_otherwise
 from spec_ref.deletes.deletion_vector import decode_deletion_vector
-from spec_ref.errors import SpecError, Violation
+from spec_ref.errors import SpecError, Violation, shown
 from spec_ref.findings import Finding, Severity, Tally
 from spec_ref.formats.puffin import PuffinFile, read_puffin
 from spec_ref.formats.puffin_checks import check_puffin, check_reference
@@ -319,25 +319,20 @@ def _column(
     known = context.types.get(field_id)
     if known is None:  # dropped, with all schemas that had it
         return
-    if kind(known) in GEOSPATIAL and kind(type_) == "binary":
-        code = _PLAIN_GEOSPATIAL.get(data_file.file_format)
-        if code is not None and not opened.by_name:  # a file that was imported is as its writer knew to make it
-            yield finding(
-                code, "a column of shapes is stored as plain bytes", file=location, path=name, found=str(type_),
-                expected=f"the annotation {kind(known).upper()}",
-            )  # fmt: skip
-        return
     version = context.metadata.format_version
     older = context.older_types.get(field_id, ())
-    if not any(same_type(type_, one, version) for one in (known, *older)):
+    if any(same_type(type_, one, version) for one in (known, *older)):
+        return
+    stored = stored_otherwise(type_, known, data_file.file_format)
+    if stored is None:
         yield finding(
             "EVO001", "a column of a data file has a type that the table's column never had", file=location, path=name,
             found=_brief(type_), expected=_brief(known),
         )  # fmt: skip
-
-
-_PLAIN_GEOSPATIAL = {FileFormat.PARQUET: "PQT005", FileFormat.ORC: "ORC005"}
-"""What breaks where shapes are stored as bytes without annotation, as Avro stores them (AVR012)."""
+    elif not opened.by_name:  # a file that was imported is as its writer knew to make it
+        yield from all_of(
+            [attrs.evolve(one, path=name, found=shown(_brief(type_))) for one in stored], file=location
+        )  # fmt: skip
 
 
 def _brief(type_: Type) -> str:

@@ -36,7 +36,7 @@ from spec_ref.manifests.data_file import FileContent, FileFormat
 from spec_ref.manifests.entry_problems import signed_order
 from spec_ref.partitioning.transforms import Identity, Transform, UnknownTransform, Void
 from spec_ref.partitioning.transforms_columnar import transform_array
-from spec_ref.schemas.types import LONG, STRING, StructType, Type, VariantType, kind
+from spec_ref.schemas.types import LONG, STRING, UUID, FixedType, StructType, Type, VariantType, kind
 from spec_ref.single_value.bounds import decode_bound
 
 if TYPE_CHECKING:
@@ -65,6 +65,8 @@ def row_findings(context: Context, place: Place, opened: Opened, facts: list[Fac
 
 
 BATCH_ROWS = 1 << 16
+
+UUID_BYTES = 16
 
 
 class Batch:
@@ -105,7 +107,10 @@ class _Checks:
         self.metrics = {
             field_id: ColumnMetrics(type_) for field_id, (_, type_) in self.leaves.items() if self._counted(field_id)
         }
-        self.beyond = {field_id: self._beyond(field_id) for field_id in self.metrics if self._is_bounded(field_id)}
+        self.beyond = {field_id: self._beyond(field_id) for field_id in self.metrics if self._is_encoded(field_id)}
+        self.lengths: dict[int, int] = {}
+        """Lengths of values that their columns cannot have."""
+
         self.partition = _Partition(place, self.leaves) if place.data_file.content is not _POSITIONS else None
         self.order = self._order()
         self.deletes = _PositionDeletes(place) if place.data_file.content is _POSITIONS else None
@@ -113,19 +118,27 @@ class _Checks:
         self.row_ids = RowIds(context, place) if is_data and context.metadata.next_row_id is not None else None
 
     def _counted(self, field_id: int) -> bool:
-        """Whether the entry or the schema says something of the column that its values may contradict."""
+        """Whether the entry, the schema or the type says something of the column that its values may contradict."""
         data_file = self.place.data_file
+        if self._is_encoded(field_id) or self._length(field_id) is not None:
+            return True
         maps = (
             data_file.value_counts, data_file.null_value_counts, data_file.nan_value_counts, data_file.lower_bounds,
             data_file.upper_bounds,
         )  # fmt: skip
         return any(field_id in (counts or {}) for counts in maps) or self._required(field_id)
 
-    def _is_bounded(self, field_id: int) -> bool:
-        """Whether the column has bounds that are no single values."""
-        data_file, type_ = self.place.data_file, self.leaves[field_id][1]
-        has_bounds = field_id in {**(data_file.lower_bounds or {}), **(data_file.upper_bounds or {})}
-        return has_bounds and (is_geospatial(type_) or isinstance(type_, VariantType))
+    def _is_encoded(self, field_id: int) -> bool:
+        """Whether values of the column are bytes in a form of their own; their bounds are no single values either."""
+        type_ = self.leaves[field_id][1]
+        return is_geospatial(type_) or isinstance(type_, VariantType)
+
+    def _length(self, field_id: int) -> int | None:
+        """How many bytes each value has, where the format stores any number of them."""
+        type_ = self.leaves[field_id][1]
+        if self.place.data_file.file_format is not FileFormat.ORC:
+            return None
+        return type_.length if isinstance(type_, FixedType) else UUID_BYTES if type_ == UUID else None
 
     def _beyond(self, field_id: int) -> Beyond:
         data_file = self.place.data_file
@@ -171,6 +184,10 @@ class _Checks:
             column = batch.column(path)
             if field_id in self.beyond:
                 self.beyond[field_id].add(column)
+            wanted = self._length(field_id)
+            if wanted is not None and (other := _another_length(column, wanted)) is not None:
+                self.lengths.setdefault(field_id, other)
+                continue
             if is_geospatial(type_):  # whose metrics would keep all objects
                 found = ColumnMetrics(type_, len(column), column.null_count)
             else:
@@ -199,7 +216,15 @@ class _Checks:
                 found=data_file.record_count, expected=str(self.rows),
             )  # fmt: skip
         for field_id, metrics in self.metrics.items():
-            yield from self._column(field_id, metrics)
+            if field_id not in self.lengths:
+                yield from self._column(field_id, metrics)
+        for field_id, length in self.lengths.items():
+            path, type_ = self.leaves[field_id]
+            yield finding(
+                "TYP023" if isinstance(type_, FixedType) else "ORC002", f"a value is no {kind(type_)} of its length",
+                file=self.location, path=f"/{'/'.join(leaf_names(self.opened.struct, path))}",
+                found=f"{length} bytes", expected=f"{self._length(field_id)} bytes",
+            )  # fmt: skip
         for field_id, beyond in self.beyond.items():
             name = f"/{'/'.join(leaf_names(self.opened.struct, self.leaves[field_id][0]))}"
             yield from beyond.findings(field_id, name, self.location, self.place.manifest, self.place.said("")[:-1])
@@ -267,6 +292,13 @@ class _Checks:
                     expected=f"at {'most' if is_lower else 'least'} {shown(extreme)}",
                     severity=Severity.TOLERATED if tolerated else Severity.ERROR,
                 )  # fmt: skip
+
+
+def _another_length(column: Any, length: int) -> int | None:
+    """The length of a value that has another one; None where there is none."""
+    kernels: Any = pc
+    found = kernels.unique(kernels.binary_length(column)).to_pylist()
+    return next((one for one in found if one not in (None, length)), None)
 
 
 def early_in_orc(type_: Type, value: Any, fits: Callable[[Any], bool]) -> bool:

@@ -135,8 +135,8 @@ def test_work_is_given_up_only_without_a_sign_of_life() -> None:
 @pytest.mark.parametrize("report_format", ["json", "jsonl", "text"])
 def test_an_interrupt_ends_with_what_was_found(report_format: str, store: socket.socket, tmp_path: Path) -> None:
     command = [
-        sys.executable, "-m", "conformance", "validate", stalled_table(tmp_path), str(tmp_path / "other"), "--level", "rows",
-        "--format", report_format,
+        sys.executable, "-m", "conformance", "validate", stalled_table(tmp_path), str(tmp_path / "other"), "--level",
+        "rows", "--format", report_format,
     ]  # fmt: skip
     store.settimeout(60)
     with (

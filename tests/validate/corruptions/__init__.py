@@ -60,6 +60,7 @@ def load() -> list[Corruption]:
         nested_bounds,
         statistics,
         stored_forms,
+        stored_types,
     )
 
     return KIT

@@ -84,7 +84,7 @@ def _north(bench: Any) -> None:
     bounds(bench, corner(170.0, 5.0), corner(2.0, 5.5))
 
 
-@corruption("NOT010", "object-no-wkb", V3, "rows")
+@corruption("NOT010", "object-without-bounds-no-wkb", V3, "rows")
 def _no_wkb(bench: Any) -> None:
     objects(bench, GEOMETRY, POINTS)
     bench_points = bench.file["file_path"]
@@ -97,6 +97,11 @@ def _no_wkb(bench: Any) -> None:
         table.set_column(place, table.schema.field("data").with_type(arrow), values), out, store_schema=False
     )
     bench.replace(bench_points, out.getvalue())
+
+
+@corruption("NOT010", "object-no-wkb", V3, "rows")
+def _no_wkb_in_a_box(bench: Any) -> None:
+    _no_wkb(bench)
     bounds(bench, corner(0.0, 0.0), corner(9.0, 9.0))
 
 
