@@ -135,7 +135,7 @@ def build_of(engine: Engine) -> Build:
     """The build of an engine, made or not; other sources or another machine mean another place."""
     folder = sources(engine)
     recipe = hashlib.sha256(sysconfig.get_platform().encode())
-    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+    for file in sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".md"):
         data = file.read_bytes()
         recipe.update(f"\0{file.relative_to(folder).as_posix()}\0{len(data)}\0".encode() + data)
     return Build(home() / "built" / f"{engine.name}-{recipe.hexdigest()[:16]}", TOOLCHAINS[engine.language])

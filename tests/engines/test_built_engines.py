@@ -214,6 +214,8 @@ def test_other_sources_are_another_build(tmp_path: Path, monkeypatch: pytest.Mon
         (folder / file.name).write_bytes(file.read_bytes())
     monkeypatch.setattr(built, "sources", lambda _: folder)
     assert built.build_of(engine) == before
+    (folder / "README.md").write_text("what is said of them is no source", encoding="utf-8")
+    assert built.build_of(engine) == before
     (folder / "go.sum").write_text("", encoding="utf-8")
     assert built.build_of(engine) != before
 

@@ -135,7 +135,11 @@ func staged(transaction *table.Transaction) (table.Metadata, error) {
 	return made.Metadata(), nil
 }
 
-func schemaEvolve(args evolutionArgs) (any, error) {
+// update is a change of a table that is staged in its transaction.
+type update interface{ Commit() error }
+
+// evolved is the metadata of a table after changes, each in an update of its own.
+func evolved[U update](args evolutionArgs, stage func(*table.Transaction, change) (U, error)) (table.Metadata, error) {
 	transaction, err := evolving(args)
 	if err != nil {
 		return nil, err
@@ -145,15 +149,19 @@ func schemaEvolve(args evolutionArgs) (any, error) {
 		if err := json.Unmarshal(raw, &asked); err != nil {
 			return nil, err
 		}
-		update, err := schemaChange(transaction, asked)
+		made, err := stage(transaction, asked)
 		if err != nil {
 			return nil, err
 		}
-		if err := update.Commit(); err != nil {
+		if err := made.Commit(); err != nil {
 			return nil, err
 		}
 	}
-	metadata, err := staged(transaction)
+	return staged(transaction)
+}
+
+func schemaEvolve(args evolutionArgs) (any, error) {
+	metadata, err := evolved(args, schemaChange)
 	if err != nil {
 		return nil, err
 	}
@@ -215,24 +223,7 @@ func defaultOf(typ iceberg.Type, raw json.RawMessage) (iceberg.Literal, error) {
 }
 
 func specEvolve(args evolutionArgs) (any, error) {
-	transaction, err := evolving(args)
-	if err != nil {
-		return nil, err
-	}
-	for _, raw := range args.Changes {
-		var asked change
-		if err := json.Unmarshal(raw, &asked); err != nil {
-			return nil, err
-		}
-		update, err := specChange(transaction, asked)
-		if err != nil {
-			return nil, err
-		}
-		if err := update.Commit(); err != nil {
-			return nil, err
-		}
-	}
-	metadata, err := staged(transaction)
+	metadata, err := evolved(args, specChange)
 	if err != nil {
 		return nil, err
 	}

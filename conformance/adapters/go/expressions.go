@@ -2,15 +2,21 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"encoding/hex"
 	"encoding/json"
-	"fmt"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strconv"
 
 	"github.com/apache/iceberg-go"
+	"github.com/apache/iceberg-go/table"
 )
 
-// Operations on predicates. The library evaluates rows and projects single predicates in public; what prunes by metrics
-// and summaries, and what makes residuals, is private and shows in plans only.
+// Operations on predicates. The library evaluates rows in public; what prunes by metrics, partitions and summaries is
+// private and shows in plans of scans: so tables of one file are made, and a file that is planned is one that might match.
 
 type predicateArgs struct {
 	Schema    *iceberg.Schema            `json:"schema"`
@@ -19,6 +25,8 @@ type predicateArgs struct {
 	Row       map[string]json.RawMessage `json:"row"`
 	Partition map[string]json.RawMessage `json:"partition"`
 	Kind      string                     `json:"kind"`
+	Metrics   fileForm                   `json:"metrics"`
+	Summaries []summary                  `json:"summaries"`
 }
 
 // record is a row as the library takes it.
@@ -70,38 +78,109 @@ func expressionEvaluate(args predicateArgs) (any, error) {
 	return matches(row)
 }
 
-func projectionEvaluate(args predicateArgs) (any, error) {
-	if args.Kind != "inclusive" {
-		return nil, unsupported("transforms project predicates inclusively only")
-	}
+// planned is what is planned of a table with one manifest: of one file, or of a manifest that is not there.
+func planned(args predicateArgs, summaries []summary, file *fileForm) (bool, error) {
 	predicate, err := predicateOf(args.Predicate, args.Schema)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
-	bound, err := iceberg.BindExpr(args.Schema, predicate, true)
+	folder, err := os.MkdirTemp("", "iceberg-go-plan")
 	if err != nil {
-		return nil, err
+		return false, err
 	}
-	single, ok := bound.(iceberg.BoundPredicate)
-	if !ok || args.Spec.NumFields() != 1 {
-		return nil, unsupported("only single predicates are projected in public, and onto one field")
+	defer os.RemoveAll(folder)
+	listPath, manifestPath := filepath.Join(folder, "list.avro"), filepath.Join(folder, "manifest.avro")
+	one, number := int32(1), long(1)
+	entry := listed{
+		Path: manifestPath, SpecID: int32(args.Spec.ID()), SequenceNumber: &number, MinSequence: &number, SnapshotID: 1,
+		AddedFiles: &one, ExistingFiles: new(int32), DeletedFiles: new(int32), AddedRows: &number,
+		ExistingRows: new(long), DeletedRows: new(long), Partitions: summaries,
 	}
-	field := args.Spec.Field(0)
-	projected, err := field.Transform.Project(field.Name, single)
+	if file != nil {
+		written, err := manifestWrite(manifestArgs{
+			Schema: args.Schema, Spec: args.Spec, FormatVersion: 2, SnapshotID: 1,
+			Entries: []entryForm{{Status: 1, SnapshotID: &number, DataFile: *file}},
+		})
+		if err != nil {
+			return false, unsupported("the library does not write the manifest: " + err.Error())
+		}
+		if entry.Length, err = keep(manifestPath, written); err != nil {
+			return false, err
+		}
+	}
+	list, err := listWrite(manifestArgs{FormatVersion: 2, SnapshotID: 1, SequenceNumber: 1, Manifests: []listed{entry}})
 	if err != nil {
-		return nil, err
+		return false, err
 	}
-	if projected == nil {
+	if _, err := keep(listPath, list); err != nil {
+		return false, err
+	}
+	metadata, err := tableOf(args, listPath)
+	if err != nil {
+		return false, err
+	}
+	loaded := table.New(table.Identifier{"db", "table"}, metadata, "metadata.json", localFiles, nil)
+	tasks, err := loaded.Scan(table.WithRowFilter(predicate)).PlanFiles(context.Background())
+	if file == nil && errors.Is(err, fs.ErrNotExist) {
 		return true, nil
 	}
-	partitions := args.Spec.PartitionType(args.Schema)
-	matches, err := iceberg.ExpressionEvaluator(iceberg.NewSchema(0, partitions.Fields()...), projected, true)
+	return len(tasks) > 0, err
+}
+
+// keep writes a file of bytes in hexadecimal, and tells its length.
+func keep(path string, written any) (long, error) {
+	data, err := hex.DecodeString(written.(string))
+	if err != nil {
+		return 0, err
+	}
+	return long(len(data)), os.WriteFile(path, data, 0o600)
+}
+
+// tableOf is the metadata of a table with one snapshot.
+func tableOf(args predicateArgs, list string) (table.Metadata, error) {
+	const stamp = 1515100955770
+	text, err := json.Marshal(map[string]any{
+		"format-version": 2, "table-uuid": "fb072c92-a02b-11e9-ae9c-1bb7bc9eca94", "location": filepath.Dir(list),
+		"last-updated-ms": stamp, "last-sequence-number": 1, "last-column-id": 1_000_000,
+		"schemas": []any{args.Schema}, "current-schema-id": args.Schema.ID,
+		"partition-specs": []any{args.Spec}, "default-spec-id": args.Spec.ID(), "last-partition-id": 1_000_000,
+		"sort-orders":           []any{map[string]any{"order-id": 0, "fields": []any{}}},
+		"default-sort-order-id": 0, "current-snapshot-id": 1,
+		"refs": map[string]any{"main": map[string]any{"snapshot-id": 1, "type": "branch"}},
+		"snapshots": []any{map[string]any{
+			"snapshot-id": 1, "sequence-number": 1, "timestamp-ms": stamp, "schema-id": args.Schema.ID,
+			"manifest-list": list, "summary": map[string]any{"operation": "append"},
+		}},
+	})
 	if err != nil {
 		return nil, err
 	}
-	row, err := recordOf(partitions.Fields(), args.Partition)
-	if err != nil {
-		return nil, fmt.Errorf("partition: %w", err)
-	}
-	return matches(row)
+	return table.ParseMetadataBytes(text)
 }
+
+// fileOf is a data file with metrics and a partition.
+func fileOf(metrics fileForm, partition map[string]json.RawMessage) *fileForm {
+	metrics.Path, metrics.Format, metrics.Size, metrics.Partition = "data.parquet", "parquet", 10, partition
+	metrics.Records = max(metrics.Records, 1)
+	return &metrics
+}
+
+var errStrict = unsupported("plans show what might match, not what surely does")
+
+func metricsEvaluate(args predicateArgs) (any, error) {
+	if args.Kind != "inclusive" {
+		return nil, errStrict
+	}
+	args.Spec = *iceberg.UnpartitionedSpec
+	return planned(args, nil, fileOf(args.Metrics, nil))
+}
+
+func projectionEvaluate(args predicateArgs) (any, error) {
+	if args.Kind != "inclusive" {
+		return nil, errStrict
+	}
+	return planned(args, nil, fileOf(fileForm{}, args.Partition))
+}
+
+// summariesEvaluate asks for a manifest that is not there: it is opened where its files might match.
+func summariesEvaluate(args predicateArgs) (any, error) { return planned(args, args.Summaries, nil) }

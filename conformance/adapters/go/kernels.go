@@ -67,18 +67,46 @@ func valueType(raw json.RawMessage) (iceberg.Type, error) {
 	return typ, nil
 }
 
-func encode(args valueArgs) (any, error) {
-	typ, err := valueType(args.Type)
-	if err != nil {
-		return nil, err
+// A reading makes a literal of one of the forms of a value, and a writing makes one of the forms of a literal.
+type (
+	reading func(iceberg.Type, valueArgs) (iceberg.Literal, error)
+	writing func(iceberg.Type, iceberg.Literal) (any, error)
+)
+
+// converted makes the operation that reads one form and writes another.
+func converted(read reading, write writing) func(valueArgs) (any, error) {
+	return func(args valueArgs) (any, error) {
+		typ, err := valueType(args.Type)
+		if err != nil {
+			return nil, err
+		}
+		value, err := read(typ, args)
+		if err != nil {
+			return nil, err
+		}
+		return write(typ, value)
 	}
+}
+
+func fromValue(typ iceberg.Type, args valueArgs) (iceberg.Literal, error) {
 	value, err := ofType(typ, args.Value)
-	if err != nil {
-		return nil, err
-	}
-	if value == nil {
+	if err == nil && value == nil {
 		return nil, unsupported("the library has no literal of null")
 	}
+	return value, err
+}
+
+func fromBytes(typ iceberg.Type, args valueArgs) (iceberg.Literal, error) {
+	data, err := hex.DecodeString(args.Bytes)
+	if err != nil {
+		return nil, err
+	}
+	return iceberg.LiteralFromBytes(typ, data)
+}
+
+func toValue(typ iceberg.Type, value iceberg.Literal) (any, error) { return told(typ, value), nil }
+
+func toBytes(_ iceberg.Type, value iceberg.Literal) (any, error) {
 	data, err := value.MarshalBinary()
 	return upperHex(data), err
 }
@@ -97,27 +125,7 @@ func boundEncode(args valueArgs) (any, error) {
 	if string(args.Value) == `"NaN"` {
 		return nil, unsupported("bounds are made of statistics, which leave NaN out")
 	}
-	return encode(args)
-}
-
-func decode(args valueArgs) (any, error) {
-	typ, err := valueType(args.Type)
-	if err != nil {
-		return nil, err
-	}
-	value, err := fromBytes(typ, args.Bytes)
-	if err != nil {
-		return nil, err
-	}
-	return told(typ, value), nil
-}
-
-func fromBytes(typ iceberg.Type, text string) (iceberg.Literal, error) {
-	data, err := hex.DecodeString(text)
-	if err != nil {
-		return nil, err
-	}
-	return iceberg.LiteralFromBytes(typ, data)
+	return converted(fromValue, toBytes)(args)
 }
 
 // JSON single values are read and written in predicates: {"type": "eq", "term": "f", "value": ...}.
@@ -161,41 +169,8 @@ func toJSON(typ iceberg.Type, value iceberg.Literal) (any, error) {
 	return form.Value, nil
 }
 
-func jsonEncode(args valueArgs) (any, error) {
-	typ, err := valueType(args.Type)
-	if err != nil {
-		return nil, err
-	}
-	value, err := fromBytes(typ, args.Bytes)
-	if err != nil {
-		return nil, err
-	}
-	return toJSON(typ, value)
-}
-
-func jsonDecode(args valueArgs) (any, error) {
-	typ, err := valueType(args.Type)
-	if err != nil {
-		return nil, err
-	}
-	value, err := fromJSON(typ, args.JSON)
-	if err != nil {
-		return nil, err
-	}
-	data, err := value.MarshalBinary()
-	return upperHex(data), err
-}
-
-func jsonRoundTrip(args valueArgs) (any, error) {
-	typ, err := valueType(args.Type)
-	if err != nil {
-		return nil, err
-	}
-	value, err := fromJSON(typ, args.JSON)
-	if err != nil {
-		return nil, err
-	}
-	return toJSON(typ, value)
+func fromText(typ iceberg.Type, args valueArgs) (iceberg.Literal, error) {
+	return fromJSON(typ, args.JSON)
 }
 
 func typeParse(args valueArgs) (any, error) {

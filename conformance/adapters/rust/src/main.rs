@@ -4,6 +4,7 @@
 mod kernels;
 mod manifests;
 mod metadata;
+mod predicates;
 mod puffin;
 mod tables;
 mod values;
@@ -54,6 +55,7 @@ pub fn unsupported<T>(what: impl ToString) -> Result<T, Refusal> {
 const OPERATIONS: &[(&str, fn(&Value) -> Answer)] = &[
     ("bound.decode", kernels::decode),
     ("bound.encode", kernels::bound_encode),
+    ("expression.evaluate", predicates::evaluate),
     ("json-value.decode", kernels::json_decode),
     ("json-value.encode", kernels::json_encode),
     ("json-value.round-trip", kernels::json_round_trip),
@@ -64,11 +66,14 @@ const OPERATIONS: &[(&str, fn(&Value) -> Answer)] = &[
     ("metadata.read", metadata::read),
     ("metadata.upgrade", metadata::upgrade),
     ("metadata.write", metadata::write),
+    ("metrics.evaluate", predicates::evaluate_metrics),
+    ("projection.evaluate", predicates::evaluate_projection),
     ("puffin.read", puffin::read),
     ("puffin.write", puffin::write),
     ("scan.plan", tables::plan),
     ("single-value.decode", kernels::decode),
     ("single-value.encode", kernels::encode),
+    ("summaries.evaluate", predicates::evaluate_summaries),
     ("table.read", tables::read),
     ("transform", kernels::transform),
     ("type.parse", kernels::type_parse),

@@ -68,7 +68,7 @@ fn scan(args: &Value, table: &StaticTable) -> Result<TableScan, Refusal> {
 }
 
 /// A predicate of the older JSON form in the library's classes, whose constants it reads itself.
-fn predicate(form: &Value, schema: &Schema) -> Result<Predicate, Refusal> {
+pub fn predicate(form: &Value, schema: &Schema) -> Result<Predicate, Refusal> {
     if let Some(always) = form.as_bool() {
         return Ok(if always { Predicate::AlwaysTrue } else { Predicate::AlwaysFalse });
     }

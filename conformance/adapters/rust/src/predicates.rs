@@ -1,0 +1,149 @@
+//! Operations on predicates. The library's evaluators are private and show in plans of scans: so tables of one file are
+//! made in memory, and a file that is planned is one whose metrics, partition or manifest might match.
+
+use bytes::Bytes;
+use futures::TryStreamExt;
+use futures::executor::block_on;
+use iceberg::TableIdent;
+use iceberg::io::FileIO;
+use iceberg::spec::Schema;
+use iceberg::table::StaticTable;
+use serde_json::{Map, Value, json};
+
+use crate::values::unhex;
+use crate::{Answer, Refusal, manifests, metadata, tables, unsupported};
+
+const LIST: &str = "memory:///list.avro";
+const MANIFEST: &str = "memory:///manifest.avro";
+const FIRST_PARTITION_FIELD: i64 = 1000;
+
+/// Metadata of a table with one snapshot.
+fn table_json(schema: &Value, spec: &Value) -> Value {
+    let mut schema = schema.clone();
+    schema["type"] = json!("struct");
+    schema["schema-id"] = json!(0);
+    json!({
+        "format-version": 2, "table-uuid": "fb072c92-a02b-11e9-ae9c-1bb7bc9eca94", "location": "memory:///table",
+        "last-updated-ms": 1515100955770_i64, "last-sequence-number": 1, "last-column-id": 1_000_000,
+        "schemas": [schema], "current-schema-id": 0, "partition-specs": [spec], "default-spec-id": spec["spec-id"],
+        "last-partition-id": 1_000_000, "sort-orders": [{"order-id": 0, "fields": []}], "default-sort-order-id": 0,
+        "current-snapshot-id": 1, "refs": {"main": {"snapshot-id": 1, "type": "branch"}},
+        "snapshots": [{
+            "snapshot-id": 1, "sequence-number": 1, "timestamp-ms": 1515100955770_i64, "schema-id": 0,
+            "manifest-list": LIST, "summary": {"operation": "append"},
+        }],
+    })
+}
+
+fn bytes(hexadecimal: &Value) -> Bytes {
+    hexadecimal.as_str().and_then(unhex).unwrap_or_default().into()
+}
+
+/// What is planned of a table with one manifest: with one file, or (without) of a manifest that is not there.
+struct Planned<'a> {
+    args: &'a Value,
+    spec: Value,
+    summaries: Value,
+    file: Option<Value>,
+}
+
+impl Planned<'_> {
+    fn matches(self) -> Result<bool, Refusal> {
+        let (schema, files) = (&self.args["schema"], FileIO::new_with_memory());
+        let mut length = 0;
+        if let Some(file) = &self.file {
+            let manifest = manifests::write(&json!({
+                "format_version": 2, "content": 0, "schema": schema, "spec": self.spec, "snapshot_id": "1",
+                "entries": [{"status": 1, "snapshot_id": "1", "sequence_number": "1", "data_file": file}],
+            }));
+            let data = bytes(&manifest.map_err(unwritten)?);
+            length = data.len();
+            block_on(async { files.new_output(MANIFEST)?.write(data).await })?;
+        }
+        let list = manifests::list_write(&json!({
+            "format_version": 2, "snapshot_id": "1", "sequence_number": "1", "manifests": [{
+                "manifest_path": MANIFEST, "manifest_length": length.to_string(), "content": 0,
+                "partition_spec_id": self.spec["spec-id"], "sequence_number": "1", "min_sequence_number": "1",
+                "added_snapshot_id": "1", "added_files_count": 1, "existing_files_count": 0, "deleted_files_count": 0,
+                "added_rows_count": "1", "existing_rows_count": "0", "deleted_rows_count": "0",
+                "partitions": self.summaries,
+            }],
+        }))?;
+        block_on(async {
+            files.new_output(LIST)?.write(bytes(&list)).await?;
+            let table = metadata::parsed(&table_json(schema, &self.spec))?;
+            let filter = tables::predicate(&self.args["predicate"], table.current_schema())?;
+            let table = StaticTable::from_metadata(table, TableIdent::from_strs(["db", "table"])?, files).await?;
+            let scan = table.scan().with_filter(filter).build()?;
+            let planned = async { scan.plan_files().await?.try_collect::<Vec<_>>().await }.await;
+            match planned {
+                Err(error) if self.file.is_none() && error.to_string().contains(MANIFEST) => Ok(true),
+                planned => Ok(!planned?.is_empty()),
+            }
+        })
+    }
+}
+
+/// What cannot be asked, since the file that asks it is not written: that is the business of other operations.
+fn unwritten(refusal: Refusal) -> Refusal {
+    match refusal {
+        Refusal::Invalid(why) => Refusal::Unsupported(format!("the library does not write the manifest: {why}")),
+        other => other,
+    }
+}
+
+fn unpartitioned() -> Value {
+    json!({"spec-id": 0, "fields": []})
+}
+
+fn file_of(metrics: &Value, partition: &Value) -> Option<Value> {
+    let mut file = json!({"content": 0, "file_path": "memory:///data.parquet", "file_format": "parquet",
+                          "file_size_in_bytes": "10", "record_count": "1", "partition": partition});
+    for (name, member) in metrics.as_object().into_iter().flatten() {
+        file[name] = member.clone();
+    }
+    Some(file)
+}
+
+fn inclusive(args: &Value) -> Result<(), Refusal> {
+    if args["kind"] == "inclusive" { Ok(()) } else { unsupported("plans show what might match, not what surely does") }
+}
+
+/// By the metrics of a file.
+pub fn evaluate_metrics(args: &Value) -> Answer {
+    inclusive(args)?;
+    let file = file_of(&args["metrics"], &Value::Null);
+    Ok(json!(Planned { args, spec: unpartitioned(), summaries: Value::Null, file }.matches()?))
+}
+
+/// By the partition of a file.
+pub fn evaluate_projection(args: &Value) -> Answer {
+    inclusive(args)?;
+    let (spec, file) = (args["spec"].clone(), file_of(&Value::Null, &args["partition"]));
+    Ok(json!(Planned { args, spec, summaries: Value::Null, file }.matches()?))
+}
+
+/// By the summaries of a manifest, which is not there: it is asked for where its files might match.
+pub fn evaluate_summaries(args: &Value) -> Answer {
+    let (spec, summaries) = (args["spec"].clone(), args["summaries"].clone());
+    Ok(json!(Planned { args, spec, summaries, file: None }.matches()?))
+}
+
+/// By a partition that has the values of the row, as the identity of a value is projected to the predicate itself.
+pub fn evaluate(args: &Value) -> Answer {
+    let mut schema = args["schema"].clone();
+    schema["type"] = json!("struct");
+    let columns: Schema = serde_json::from_value(schema)?;
+    let (mut fields, mut partition) = (vec![], Map::new());
+    for (place, column) in columns.as_struct().fields().iter().enumerate() {
+        if !column.field_type.is_primitive() {
+            return unsupported("rows are asked about as partitions, which have no nested values");
+        }
+        let id = FIRST_PARTITION_FIELD + place as i64;
+        let name = format!("{}_value", column.name);
+        fields.push(json!({"source-id": column.id, "field-id": id, "name": name, "transform": "identity"}));
+        partition.insert(id.to_string(), args["row"][column.id.to_string()].clone());
+    }
+    let (spec, file) = (json!({"spec-id": 0, "fields": fields}), file_of(&Value::Null, &Value::Object(partition)));
+    Ok(json!(Planned { args, spec, summaries: Value::Null, file }.matches()?))
+}
