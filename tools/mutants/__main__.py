@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import hashlib
 import pickle
 import sys
@@ -108,23 +109,30 @@ _COVERAGE: list[arena.Coverage] = []
 def coverage(preloaded: arena.Preloaded) -> arena.Coverage:
     """What runs what; measured once for each state of the reference, the vectors and the checks."""
     if not _COVERAGE:
-        kept = CACHE / f"coverage-{_digest()}.pickle"
-        if kept.exists():
-            _COVERAGE.append(pickle.loads(kept.read_bytes()))
-        else:
-            print("running every vector and check once, to know what runs what", file=sys.stderr, flush=True)
-            _COVERAGE.append(arena.measure(preloaded))
-            CACHE.mkdir(parents=True, exist_ok=True)
-            for old in CACHE.glob("coverage-*.pickle"):
-                old.unlink()
-            kept.write_bytes(pickle.dumps(_COVERAGE[0]))
+        _COVERAGE.append(arena.joined(_covered(preloaded, kind) for kind in ("vector", *arena.CHECKS)))
         for case in _COVERAGE[0].wrong:
             print(f"without any mutation, {case} does not come out as it should: it is left out", file=sys.stderr)
     return _COVERAGE[0]
 
 
+def _covered(preloaded: arena.Preloaded, kind: str) -> arena.Coverage:
+    kept = CACHE / f"coverage-{kind}-{_digest()}.pickle"
+    if kept.exists():
+        coverage: arena.Coverage = pickle.loads(kept.read_bytes())
+        return coverage
+    print(f"running every {kind} once, to know what runs what", file=sys.stderr, flush=True)
+    coverage = arena.measure(preloaded, kind)
+    CACHE.mkdir(parents=True, exist_ok=True)
+    for old in CACHE.glob(f"coverage-{kind}-*.pickle"):
+        old.unlink()
+    kept.write_bytes(pickle.dumps(coverage))
+    return coverage
+
+
+@functools.cache
 def _digest() -> str:
     sources: list[Path] = [*(ROOT / "spec_ref").rglob("*.py"), *(ROOT / "tests" / "validate").rglob("*.py")]
+    sources.append(ROOT / "tools" / "mutants" / "ways.py")
     sources += (ROOT / "vectors").glob("*/*.json")
     digest = hashlib.sha256()
     for path in sorted(sources):

@@ -16,6 +16,7 @@ import json
 import os
 import random
 import re
+import signal
 import sys
 import tempfile
 import threading
@@ -26,6 +27,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from tools.apart import BROKEN, DONE, HANGS, apart
+from tools.mutants import ways
 from tools.mutants.mutant import ROOT, Mutant
 
 LIBRARIES = (
@@ -33,15 +35,22 @@ LIBRARIES = (
     "pyarrow", "pyarrow.compute", "pyarrow.orc", "pyarrow.parquet", "pyroaring", "sqlite3", "uuid", "zstandard",
 )  # fmt: skip
 PRELOADED = (
-    "conformance.adapters.reference_commits", "conformance.adapters.reference_tables", "conformance.judge",
+    "conformance.adapters.reference_commits", "conformance.adapters.reference_tables",
+    "conformance.adapters.spark_kernels", "conformance.equivalence", "conformance.judge", "conformance.laws.checking",
     "conformance.races.suites", "conformance.validate.local", "conformance.vectors",
 )  # fmt: skip
-MOST = {"commit.replay": 300, "scan.plan": 400, "table.read": 200, "corruption": 250, "table": 20, "race": 60}
+MOST = {
+    "columnar": 500, "commit.replay": 300, "scan.plan": 400, "lanes": 500, "equivalence": 200, "written": 60, "law": 60,
+    "table.read": 500, "corruption": 400, "table": 20, "race": 60,
+}  # fmt: skip
 """The cases of the kinds that take long that one mutant is held against, in the order of the kinds."""
 
 OURS = ("spec_ref", "conformance", "workbench", "corruptions")
-TIMEOUT = 240
-"""Seconds of processor time after which a mutant that did not come to an end counts as killed: it hangs."""
+LONGEST_CASE = 60
+"""Seconds of processor time after which a case that did not come to an end counts as failed: it hangs."""
+
+TIMEOUT = 1800
+"""Seconds of processor time for all cases of a mutant, more than they take, where a case hangs outside of Python."""
 
 RACED = ("spec_ref/commits/", "spec_ref/snapshots/")
 """Where what a mutant changes is held against races too, which take long."""
@@ -50,15 +59,8 @@ READING = ("table.read", "scan.plan", "commit.replay")
 """Operations that take longer than others, and are asked last."""
 
 
-@dataclass(frozen=True)
-class Case:
-    """A vector or a check, by what it is and its name."""
-
-    kind: str
-    name: str
-
-    def __str__(self) -> str:
-        return f"{self.kind}:{self.name}"
+class Hanging(BaseException):
+    """A case took too long."""
 
 
 Function = tuple[str, str]
@@ -135,35 +137,38 @@ class Judges:
     def right(self, case: str) -> bool:
         """Whether a case comes out as it should."""
         kind, _, name = case.partition(":")
-        return self._vector(name) if kind == "vector" else self.checks(kind)[name]()
+        return self.vector(name) if kind == "vector" else self.checks(kind)[name]()
 
-    def _vector(self, name: str) -> bool:
+    def vector(self, name: str) -> bool:
+        """Whether a vector passes."""
         from conformance.judge import Outcome, judge
         from conformance.operations import OPERATIONS
         from conformance.protocol import Ok, Refused, Unsupported
+        from conformance.written_tables import places
 
         path, content, row = self.preloaded.rows[name]
         vector = self.load._vector(Path(path), content, OPERATIONS[content["operation"]], row)
         from conformance.adapters.serve import encode_answer, perform
 
-        answer = perform(self.operations, vector.operation.name, vector.args, self.refusals)
-        answer = json.loads(encode_answer({"seq": 0, **answer}))  # as it crosses the protocol
-        if "ok" in answer:
-            given: Any = Ok(answer["ok"])
-        elif "error" in answer:
-            given = Refused(answer["error"]["kind"], answer["error"]["message"])
-        else:
-            given = Unsupported(answer["unsupported"])
-        return judge(vector, given).outcome is Outcome.PASSED
+        with places([vector]) as (placed,):
+            answer = perform(self.operations, placed.operation.name, placed.args, self.refusals)
+            answer = json.loads(encode_answer({"seq": 0, **answer}))  # as it crosses the protocol
+            if "ok" in answer:
+                given: Any = Ok(answer["ok"])
+            elif "error" in answer:
+                given = Refused(answer["error"]["kind"], answer["error"]["message"])
+            else:
+                given = Unsupported(answer["unsupported"])
+            return judge(placed, given).outcome is Outcome.PASSED
 
     def checks(self, kind: str) -> dict[str, Callable[[], bool]]:
         """The checks of a kind by name."""
         if kind not in self._checks:
-            self._checks[kind] = CHECKS[kind]()
+            self._checks[kind] = CHECKS[kind](self)
         return self._checks[kind]
 
 
-def _corruptions() -> dict[str, Callable[[], bool]]:
+def _corruptions(_judges: Judges) -> dict[str, Callable[[], bool]]:
     """The corruption kit of the validator, and the tables that are valid."""
     sys.path[:0] = [str(ROOT / "tests" / "validate")]
     import corruptions
@@ -187,7 +192,7 @@ def _corruptions() -> dict[str, Callable[[], bool]]:
     return {one.id: lambda one=one: found(one) for one in corruptions.load()}  # type: ignore[misc]
 
 
-def _tables() -> dict[str, Callable[[], bool]]:
+def _tables(_judges: Judges) -> dict[str, Callable[[], bool]]:
     """Golden tables: those that engines wrote are valid, the broken ones are not."""
     from conformance.golden_tables import PLACE, index, names
     from conformance.validate.context import Level
@@ -203,7 +208,7 @@ def _tables() -> dict[str, Callable[[], bool]]:
     return {name: lambda name=name: told(name) for name in names() if "engine" in index(name)}  # type: ignore[misc]
 
 
-def _races() -> dict[str, Callable[[], bool]]:
+def _races(_judges: Judges) -> dict[str, Callable[[], bool]]:
     """Races of two writers in every order, with a fault, and with a reader."""
     from conformance.races import suites
 
@@ -218,18 +223,35 @@ def _races() -> dict[str, Callable[[], bool]]:
     return {str(race): lambda race=race: sound(race) for race in races}  # type: ignore[misc]
 
 
-CHECKS = {"corruption": _corruptions, "table": _tables, "race": _races}
+CHECKS: dict[str, Callable[[Judges], dict[str, Callable[[], bool]]]] = {
+    "columnar": lambda judges: ways.columnar(judges.preloaded.rows),
+    "lanes": lambda judges: ways.lanes(judges.preloaded.rows, judges.vector, judges.checks("corruption")),
+    "equivalence": lambda _: ways.equivalence(),
+    "written": lambda _: ways.written(),
+    "law": lambda _: ways.laws(),
+    "corruption": _corruptions,
+    "table": _tables,
+    "race": _races,
+}
 
 
 def _failing(judges: Judges, cases: Iterable[str]) -> str | None:
     """The first case that does not come out as it should; an exception is one too."""
+    signal.signal(signal.SIGPROF, _too_long)
     for case in cases:
+        signal.setitimer(signal.ITIMER_PROF, LONGEST_CASE)
         try:
             if not judges.right(case):
                 return case
-        except Exception:
+        except (Exception, Hanging):
             return case
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
     return None
+
+
+def _too_long(_signal: int, _frame: object) -> None:
+    raise Hanging
 
 
 # In the process that forks
@@ -402,15 +424,26 @@ def _function_of(mutant: Mutant) -> str | None:
     return found
 
 
-def measure(preloaded: Preloaded) -> Coverage:
-    """Run every case once and note the functions that each runs; nothing is cached between cases meanwhile."""
-    status, found = apart(lambda: _measured(preloaded), 3600)
+def measure(preloaded: Preloaded, kind: str) -> Coverage:
+    """Run every case of a kind once and note the functions that each runs; nothing is cached meanwhile."""
+    status, found = apart(lambda: _measured(preloaded, kind), 3600)
     if status != DONE:
-        raise RuntimeError(f"the cases could not be run: {found}")
+        raise RuntimeError(f"the cases of the kind {kind} could not be run: {found}")
     return found
 
 
-def _measured(preloaded: Preloaded) -> Coverage:
+def joined(parts: Iterable[Coverage]) -> Coverage:
+    """What several kinds of cases run."""
+    coverage = Coverage()
+    for part in parts:
+        coverage.imported |= part.imported
+        coverage.wrong += part.wrong
+        for function, cases in part.cases.items():
+            coverage.cases.setdefault(function, []).extend(cases)
+    return coverage
+
+
+def _measured(preloaded: Preloaded, kind: str) -> Coverage:
     _quiet()
     for name in [name for name in sys.modules if name.partition(".")[0] in OURS]:
         del sys.modules[name]
@@ -436,8 +469,8 @@ def _measured(preloaded: Preloaded) -> Coverage:
     threading.setprofile(trace)
     sys.setprofile(trace)
     judges = Judges(preloaded)
-    cases = [f"vector:{name}" for name in preloaded.vectors()]
-    cases += [f"{kind}:{name}" for kind in CHECKS for name in judges.checks(kind)]
+    names = preloaded.vectors() if kind == "vector" else judges.checks(kind)
+    cases = [f"{kind}:{name}" for name in names]
     for name in _modules():
         importlib.import_module(name)
     coverage = Coverage(imported=functions())

@@ -18,14 +18,18 @@ from tools.derive.cases import (
     bounds,
     commits,
     deletion_vectors,
+    expression_functions,
     expressions,
     hashing,
     json_values,
+    manifest_versions,
     manifests,
     planning,
     puffin,
     reading,
+    required_members,
     theta,
+    theta_headers,
     transforms,
     types,
     writing,
@@ -57,3 +61,7 @@ def all_files() -> Iterator[VectorFile]:
     yield from commits.files()
     yield from planning.files()
     yield from writing.files()
+    yield from expression_functions.files()
+    yield from manifest_versions.files()
+    yield from required_members.files()
+    yield from theta_headers.files()

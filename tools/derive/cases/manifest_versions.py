@@ -1,0 +1,30 @@
+"""Manifests that a rule of newer versions would break, in versions that do not have it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tools.derive.cases.manifest_checks import LAYOUT, SCHEMA, SPEC, made, one
+from tools.derive.metadata import topic_files
+from tools.derive.vector import Vector, VectorFile, ok
+
+KEPT = {"snapshot_id": 3051729675574597004}
+ROWS = [
+    ("existing", 1, ("MAN012",), made(1, [one(0, **KEPT)]), "v1 has no sequence numbers that a kept entry could have"),
+    (
+        "deleted",
+        1,
+        ("MAN012",),
+        made(1, [one(2, **KEPT)]),
+        "v1 has no sequence numbers that a deleted entry could have",
+    ),
+]
+
+
+def files() -> Iterator[VectorFile]:
+    """The vector files."""
+    vectors: list[Vector] = []
+    for name, version, codes, data, note in ROWS:
+        args = {"bytes": data.hex().upper(), "schema": SCHEMA, "specs": [SPEC]}
+        vectors.append(Vector(f"manifest-check-v{version}-{name}", codes, args, ok([]), LAYOUT, note, only=(version,)))
+    yield from topic_files("manifests/check-older-versions", "manifest.check", vectors)
