@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import struct
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
@@ -51,6 +52,7 @@ def primitive_types() -> st.SearchStrategy[Primitive]:
     )
 
 
+@cache  # hypothesis validates a strategy once, and that takes longer than an example of it
 def types(*, max_leaves: int = 8) -> st.SearchStrategy[Type]:
     """Any type: primitive, variant or nested, with at most about ``max_leaves`` primitive types inside.
 

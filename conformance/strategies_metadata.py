@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
@@ -64,13 +65,18 @@ def since(type_: Type) -> FormatVersion:
     return max([type_.since, *(since(child) for _, child in children(type_))])
 
 
+@cache
+def _column_types(version: FormatVersion) -> st.SearchStrategy[Type]:
+    return types(max_leaves=4).filter(lambda made: since(made) <= version)
+
+
 @st.composite
 def schemas(draw: st.DrawFn, version: FormatVersion = V3, schema_id: int = 0) -> Schema:
     """A schema whose first column is a required long, and identifies rows; with defaults where the version has them."""
     fields = [NestedField(1, "id", True, LONG, None, None, None)]  # noqa: FBT003
     last = 1
     for place in range(draw(st.integers(0, 4))):
-        type_ = draw(types(max_leaves=4).filter(lambda made: since(made) <= version))
+        type_ = draw(_column_types(version))
         field_id = last + 1
         type_, last = with_new_ids(type_, field_id)
         default = draw(_defaults(type_)) if version >= DEFAULTS_SINCE else None

@@ -127,7 +127,6 @@ def data_files(table: WritableTable) -> list[DataFile]:
     return [t.data_file for t in plan(metadata, metadata.current_snapshot, TRUE, read_bytes, statistics=True)]
 
 
-# Cases are small, and making one smaller takes as long as all of them.
 def test_partitions_of_floats_that_are_no_numbers(tmp_path: Path) -> None:
     fields = (NestedField(1, "d", required=False, type=DOUBLE),)
     spec = PartitionSpec(0, (PartitionField(source_id=1, field_id=1000, name="d", transform=Identity()),))
@@ -140,6 +139,7 @@ def test_partitions_of_floats_that_are_no_numbers(tmp_path: Path) -> None:
     assert errors(table) == []
 
 
+# Cases are small, and making one smaller takes as long as all of them.
 @settings(
     max_examples=40, phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
