@@ -38,6 +38,7 @@ type scripted struct {
 	Set           json.RawMessage   `json:"set"`
 	Remove        []string          `json:"remove"`
 	Rows          []row             `json:"rows"`
+	On            []string          `json:"on"`
 	Filter        json.RawMessage   `json:"filter"`
 	Mode          string            `json:"mode"`
 	Changes       []json.RawMessage `json:"changes"`
@@ -235,7 +236,7 @@ func (w *scriptWriter) stage(ctx context.Context, loaded *table.Table, transacti
 		_, _, err := w.catalog.CommitTable(ctx, raced, nil, []table.Update{update})
 		return err
 	}
-	return unsupported("the library has no " + asked.Op)
+	return w.rewritten(ctx, loaded, transaction, asked)
 }
 
 func branchOf(asked scripted) string {
