@@ -137,6 +137,9 @@ def _columns(old: TableMetadata, new: TableMetadata, told: Callable[..., Finding
                 yield told("EVO001", "a column changed as no evolution may", path, f"{column.name}: {column.type}",
                            f"{before.type}, or what it is promoted to")  # fmt: skip
             if before.field is not None and column.field is not None:
+                if column.field.required and not before.field.required:
+                    yield told("EVO001", "an optional column became required, which files may contradict", path,
+                               column.name, "a column that stays optional", Severity.TOLERATED)  # fmt: skip
                 first, then = before.field.initial_default, column.field.initial_default
                 if first != then:
                     yield told("EVO014", "the initial-default of a column changed", path, then, first)

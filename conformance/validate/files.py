@@ -321,7 +321,13 @@ def _column(
         return
     version = context.metadata.format_version
     older = context.older_types.get(field_id, ())
-    if any(same_type(type_, one, version) for one in (known, *older)):
+    if same_type(type_, known, version):
+        return
+    if any(same_type(type_, one, version) for one in older):
+        yield finding(
+            "EVO001", "a column of a data file has a type of an older schema that the newer one does not read",
+            file=location, path=name, found=_brief(type_), expected=_brief(known), severity=Severity.WARNING,
+        )  # fmt: skip
         return
     stored = stored_otherwise(type_, known, data_file.file_format)
     if stored is None:

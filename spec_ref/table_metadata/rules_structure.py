@@ -177,6 +177,14 @@ def _repeated_partition_ids(metadata: TableMetadata) -> Found:
             yield Place(path, spec.fields[second].field_id, f"an id that field {first} does not have")
 
 
+def _repeated_partition_names(metadata: TableMetadata) -> Found:
+    """The text does not ask for names that differ, but tuples with two of one name are no Avro records (MAN002)."""
+    for place, spec in enumerate(metadata.partition_specs):
+        for second, first in repeated([field.name for field in spec.fields]):
+            path = f"/partition-specs/{place}/fields/{second}/name"
+            yield Place(path, spec.fields[second].name, f"a name that field {first} does not have")
+
+
 def _shared_partition_ids(metadata: TableMetadata) -> Found:
     first: dict[int, PartitionField] = {}
     for place, spec in enumerate(metadata.partition_specs):
@@ -291,6 +299,7 @@ RULES: tuple[Rule, ...] = (
         _ambiguous("/partition-specs", "partition_specs", "spec_id"), refused=True,
     ),
     Rule("PAR025", "two fields of a spec have one id", ("partition_specs",), _repeated_partition_ids, refused=True),
+    Rule("PAR002", "two fields of a spec have one name", ("partition_specs",), _repeated_partition_names, WARNING),
     Rule("PAR003", "two partition fields have one id", ("partition_specs",), _shared_partition_ids,
          since=V2),
     Rule("PAR008", "two partition specs are equivalent", ("partition_specs",), _equivalent_specs, WARNING),

@@ -57,6 +57,18 @@ def _reused(new: Json) -> None:
     ]})  # fmt: skip
 
 
+def test_an_optional_column_that_became_required_is_tolerated(metadata: Json) -> None:
+    first, *others = metadata["schemas"][-1]["fields"]
+    old = {**metadata, "schemas": [{**metadata["schemas"][-1], "fields": [{**first, "required": False}, *others]}]}
+    new = copy.deepcopy(old)
+    changed = {**old["schemas"][0], "schema-id": 9, "fields": [{**first, "required": True}, *others]}
+    new["schemas"].append(changed)
+    told = list(changes(read_metadata(copy.deepcopy(old)), read_metadata(new), "old", "new"))
+    assert [(one.requirement, one.severity) for one in told] == [("EVO001", Severity.TOLERATED)]
+    new["schemas"][-1]["fields"][0]["required"] = False
+    assert found(old, new) == set()
+
+
 CASES: dict[str, tuple[str, Callable[[Json], object]]] = {
     "another table": ("TMD002", lambda new: new.update({"table-uuid": "00000000-0000-0000-0000-000000000001"})),
     "last column id": ("TMD006", lambda new: new.update({"last-column-id": new["last-column-id"] - 1, "schemas": [

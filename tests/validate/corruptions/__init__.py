@@ -53,6 +53,7 @@ def load() -> list[Corruption]:
         data_files,
         deletes,
         entries,
+        fine_points,
         lists,
         manifest_files,
         metadata,

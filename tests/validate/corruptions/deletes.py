@@ -66,6 +66,17 @@ def _bitmap(bench: Any) -> None:
     _blob(bench, change)
 
 
+@corruption("PUF020", "position-of-64-bits", VECTORS, "files")
+def _high_position(bench: Any) -> None:
+    """After length, magic and the number of bitmaps comes the key of the first one."""
+
+    def change(blob: bytearray) -> None:
+        blob[19] |= 0x80
+        _checked(blob)
+
+    _blob(bench, change)
+
+
 @corruption("PUF019", "bit-flipped-in-body", VECTORS, "files")
 def _count(bench: Any) -> None:
     def change(blob: bytearray) -> None:

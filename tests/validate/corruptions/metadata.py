@@ -129,6 +129,12 @@ def _two_fields(bench: Any) -> None:
     fields[1]["field-id"] = fields[0]["field-id"]
 
 
+@corruption("PAR002", "two-fields-one-name", PARTITIONED, "metadata", severity="warning")
+def _two_names(bench: Any) -> None:
+    fields = bench.metadata["partition-specs"][-1]["fields"]
+    fields[1]["name"] = fields[0]["name"]
+
+
 @corruption("PAR003", "one-id-two-specs", PARTITIONED, "metadata")
 def _shared_field(bench: Any) -> None:
     fields = copy.deepcopy(bench.metadata["partition-specs"][-1]["fields"][:1])

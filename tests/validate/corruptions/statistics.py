@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -345,3 +346,29 @@ def _theta_ndv(bench: Any) -> None:
 @corruption("PUF017", "theta-ndv-another", V2, "files")
 def _theta_count(bench: Any) -> None:
     _theta(bench, SKETCH, ndv="2")
+
+
+# Compressed blobs
+
+
+def _compressed_as(bench: Any, codec: str) -> None:
+    """Let the footer of a statistics file say that its blob, which is not compressed, is."""
+    told = _statistics(bench)
+    content = bench.replaced[told["statistics-path"]]
+    start = len(content) - _footer(content) + 4
+    footer = json.loads(content[start:-12])
+    footer["blobs"][0]["compression-codec"] = codec
+    text = json.dumps(footer).encode()
+    changed = content[:start] + text + len(text).to_bytes(4, "little") + content[-8:]
+    bench.replaced[told["statistics-path"]] = changed
+    told["file-size-in-bytes"], told["file-footer-size-in-bytes"] = len(changed), _footer(changed)
+
+
+@corruption("PUF027", "no-frame-of-its-codec", V2, "files")
+def _no_frame(bench: Any) -> None:
+    _compressed_as(bench, "zstd")
+
+
+@corruption("PUF027", "another-codec", V2, "files")
+def _another_compressed_as(bench: Any) -> None:
+    _compressed_as(bench, "snappy")

@@ -259,3 +259,16 @@ def _codec(bench: Any) -> None:
 @corruption("STA001", "file-of-no-statistics", V2, "metadata", severity="warning")
 def _unknown_partition(bench: Any) -> None:
     place_statistics(bench, b"PAR1")["snapshot-id"] = 5
+
+
+@corruption("PUF007", "blobs-no-list", VECTORS, "files")
+def _no_blobs(bench: Any) -> None:
+    _footer(bench, lambda payload: payload.update(blobs={}))
+
+
+V1 = "types-v1-parquet"
+
+
+@corruption("DFL008", "block-size-left-out", V1, "manifests")
+def _no_block_size(bench: Any) -> None:
+    bench.data.drop("data_file", "block_size_in_bytes")

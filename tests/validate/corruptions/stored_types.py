@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import zlib
 from typing import Any
@@ -96,6 +97,16 @@ def _milliseconds(bench: Any) -> None:
 @corruption("PQT004", "uuid-without-annotation", PARQUET, "files", severity="warning")
 def _plain_uuid(bench: Any) -> None:
     columns_of(bench, cast("u", pa.binary(16)))
+
+
+@corruption("EVO001", "file-wider-than-the-newest-schema", PARQUET, "files", severity="warning")
+def _narrowed(bench: Any) -> None:
+    """The newest schema goes back from long to int, as an older one may have been; files have longs."""
+    newest = copy.deepcopy(bench.schema)
+    newest["schema-id"] = bench.metadata["current-schema-id"] = 50
+    next(field for field in newest["fields"] if field["name"] == "l")["type"] = "int"
+    bench.metadata["schemas"].append(newest)
+    without_metrics(bench, 4)
 
 
 @corruption("PQT002", "list-called-a-map", PARQUET, "files")
