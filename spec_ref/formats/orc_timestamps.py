@@ -70,12 +70,15 @@ def read_timestamps(data: Source, stripe: Stripe, column: int, type_: Type) -> A
 def _array(type_: Type, seconds: Ints, nanos: Ints, valid: npt.NDArray[np.bool_]) -> Any:
     fine = type_ in (TIMESTAMP_NS, TIMESTAMPTZ_NS)
     unit = 1_000_000_000 if fine else 1_000_000
-    limit = (1 << 63) // unit - 1
-    if len(seconds) and not (-limit <= int(seconds.min()) and int(seconds.max()) <= limit):
-        found = int(seconds[np.argmax(np.abs(seconds))])
+    fraction = nanos if fine else nanos // 1000
+    first, last = -(1 << 63) // unit, ((1 << 63) - 1) // unit  # the seconds that the type has some part of
+    beyond = (seconds < first) | ((seconds == first) & (fraction < -(1 << 63) - first * unit))
+    beyond |= (seconds > last) | ((seconds == last) & (fraction > (1 << 63) - 1 - last * unit))
+    if beyond.any():
+        found = int(seconds[beyond][0])
         raise violation("ORC003", f"a timestamp is outside the range of {type_}", found=f"{found} seconds")
     values = np.zeros(len(valid), np.int64)
-    values[valid] = seconds * unit + (nanos if fine else nanos // 1000)
+    values[valid] = seconds * unit + fraction  # in the first second the product wraps, and the sum wraps back
     zone = "UTC" if type_ in (TIMESTAMPTZ, TIMESTAMPTZ_NS) else None
     return pa.array(values, mask=~valid).view(pa.timestamp("ns" if fine else "us", zone))
 

@@ -156,3 +156,22 @@ def test_damaged_streams_are_told(data: st.DataObject) -> None:
         assert len(read_timestamps(bytes(whole), stripe, 2, TIMESTAMP)) == 50
     except SpecError as error:
         assert error.violation.requirement in ("ORC008", "ORC003")  # noqa: PT017
+
+
+LIMITS = [-(1 << 63), -(1 << 63) + 1, (1 << 63) - 2, (1 << 63) - 1]
+
+
+@pytest.mark.parametrize(("type_", "unit"), [(TIMESTAMP, "us"), (TIMESTAMP_NS, "ns")])
+def test_a_type_is_read_up_to_its_first_and_last_value(type_: Any, unit: str) -> None:
+    out = io.BytesIO()
+    column = pa.array([LIMITS[0], None, *LIMITS[1:]], pa.timestamp(unit))
+    orc.write_table(pa.table({"a": [0] * 5, "t": column}), out)
+    assert decoded(out.getvalue(), type_) == [LIMITS[0], None, *LIMITS[1:]]
+
+
+@pytest.mark.parametrize("micros", [-(1 << 63) - 1, 1 << 63])
+def test_what_stands_one_further_is_refused(micros: int) -> None:
+    second, rest = divmod(micros, 1_000_000)
+    seconds, fraction = np.array([second]), np.array([rest * 1000])
+    with pytest.raises(SpecError, match="ORC003"):
+        orc_timestamps._array(TIMESTAMP, seconds, fraction, np.ones(1, bool))
