@@ -14,8 +14,8 @@ from typing import Any
 
 from cyclopts import App, CycloptsError, Parameter
 
-from conformance.cli.visible import Visible
 from conformance.failures import ExitStatus, ToolError
+from conformance.visible import Visible
 
 COMMANDS = {
     "run": ("run:run", "Replay vectors against implementations."),

@@ -107,6 +107,6 @@ def _terminal(run: Run, vectors: Path | None, stream: TextIO) -> None:
 def _write_file(path: Path, text: str) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise UsageError(f"--report: {path} cannot be written: {error.strerror}") from None

@@ -11,6 +11,7 @@ from conformance.compare import same_json
 from conformance.protocol import dump_json, shorten
 from conformance.reports.markdown import code
 from conformance.results import AdapterRun, Result, Run, sparse
+from conformance.visible import one_line
 
 MOST_TOLD = 50
 """The changes of one kind that Markdown tells one by one."""
@@ -45,6 +46,10 @@ def changes(old: Run, new: Run) -> Iterator[Change]:
 
 def lines(old: Run, new: Run) -> Iterator[str]:
     """The report for people."""
+    return map(one_line, _lines(old, new))
+
+
+def _lines(old: Run, new: Run) -> Iterator[str]:
     yield from (f"{name}: {before} -> {after}" for name, before, after in _identities(old, new))
     found = False
     for title, members in _groups(old, new):

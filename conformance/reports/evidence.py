@@ -8,6 +8,7 @@ from typing import Any
 
 from conformance.protocol import dump_json
 from conformance.results import AdapterRun, Case, Result
+from conformance.visible import in_document, one_line
 from spec_ref.requirements import register
 
 
@@ -29,7 +30,7 @@ def evidence(case: Case, result: Result, adapter: AdapterRun, vectors: Path | No
         lines.append(f"origin       {case.origin}")
     lines += [f"stderr       {line}" for line in result.stderr.splitlines()[-5:]]
     lines.append(f"reproduce    {reproduce(case.id, adapter, vectors)}")
-    return lines
+    return [in_document(one_line(line)) for line in lines]
 
 
 def requirement_line(code: str) -> str:

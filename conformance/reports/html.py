@@ -25,6 +25,7 @@ from conformance.reports.evidence import reproduce
 from conformance.reports.golden_writers import golden_writers
 from conformance.reports.matrix import matrix_of
 from conformance.results import STATUSES, AdapterRun, Result, Run
+from conformance.visible import in_page
 from spec_ref.requirements import Contradiction, Requirement, Status, contradictions, register
 
 LETTERS = {status: status[0] for status in STATUSES} | {"known": "k", "unexpected-pass": "+"}
@@ -172,7 +173,9 @@ def _resource(name: str) -> str:
 
 @cache
 def _template() -> Any:
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=in_page
+    )
     environment.filters["share"] = share
     return environment.from_string(_resource("page.html.j2"))
 

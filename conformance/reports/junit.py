@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 from conformance.protocol import dump_json
 from conformance.reports.evidence import evidence
 from conformance.results import AdapterRun, Case, Result, Run
+from conformance.visible import in_document
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -80,5 +81,5 @@ def _properties(element: ElementTree.Element, properties: list[tuple[str, str]])
 
 
 def xml_text(text: str) -> str:
-    """Text without the characters that XML has no way to write."""
-    return _NOT_XML.sub("�", text)
+    """Text whose control characters are escapes, and without the others that XML has no way to write."""
+    return _NOT_XML.sub("�", in_document(text))

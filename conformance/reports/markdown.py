@@ -10,6 +10,7 @@ from conformance.protocol import dump_json, shorten
 from conformance.reports.evidence import expected_text, reproduce
 from conformance.reports.matrix import matrix_of
 from conformance.results import STATUSES, AdapterRun, Run
+from conformance.visible import in_document
 
 MOST_FAILURES = 20
 """The failures of each implementation that are told one by one; all are in the other reports."""
@@ -40,7 +41,7 @@ def render(run: Run, vectors: Path | None = None) -> str:
 
 def row(cells: list[str]) -> str:
     """A row of a table; what a cell says cannot end it."""
-    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+    return "| " + " | ".join(re.sub(r"\\*\|", r"\\|", cell).replace("\n", " ") for cell in cells) + " |"
 
 
 def _counts(adapter: AdapterRun, counts: Counter[str]) -> str:
@@ -74,15 +75,15 @@ def _failures(run: Run, adapter: AdapterRun, vectors: Path | None) -> list[str]:
 
 def plain(text: str) -> str:
     """Text of others outside of code: no markup, on one line."""
-    return _MARKUP.sub(lambda found: f"&#{ord(found[0])};", " ".join(text.split()))
+    return _MARKUP.sub(lambda found: f"&#{ord(found[0])};", in_document(" ".join(text.split())))
 
 
-_MARKUP = re.compile(r"[<>&`|\[\]\\]")
+_MARKUP = re.compile(r"[<>&`|\[\]\\*_~@:#!]|(?<=www)\.")
 
 
 def code(text: str) -> str:
     """Text as it stands: nothing in it becomes markup."""
     fence = "`" * (1 + max((len(run) for run in "".join(c if c == "`" else " " for c in text).split()), default=0))
     pad = " " if text[:1] == "`" or text[-1:] == "`" else ""
-    flat = " ".join(text.split())
+    flat = in_document(" ".join(text.split()))
     return f"{fence}{pad}{flat}{pad}{fence}"

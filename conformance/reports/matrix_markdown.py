@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from conformance.matrix.cells import Cell, Matrix, Writing
 from conformance.matrix.summary import Counted, by_feature, by_layout, by_producer, reproduce, reproduce_table
 from conformance.reports.evidence import difference_text
-from conformance.reports.markdown import code, row
+from conformance.reports.markdown import code, plain, row
 from conformance.reports.matrix_terminal import summary
 
 WORDS = ("right", "known", "wrong", "refuses", "crashes", "cannot")
@@ -28,7 +28,7 @@ def _lines(matrix: Matrix) -> Iterator[str]:
     yield "|---" * (len(Writing) + 1) + "|"
     for name in matrix.producers:
         counts = Counter(table.writing for table in matrix.tables if table.producer == name)
-        yield row([name, *(str(counts[one]) for one in Writing)])
+        yield row([plain(name), *(str(counts[one]) for one in Writing)])
     for title, counted in (
         ("producer", by_producer(matrix)),
         ("version and format", by_layout(matrix)),
@@ -39,7 +39,7 @@ def _lines(matrix: Matrix) -> Iterator[str]:
     if matrix.new_tables:
         yield from ("", "### Tables that are not as they have to be", "")
     for table in matrix.new_tables:
-        yield f"- {code(table.name)} of {table.producer}: {table.writing.value}: {code(table.reason)}"
+        yield f"- {code(table.name)} of {plain(table.producer)}: {table.writing.value}: {code(table.reason)}"
         yield f"  - {code(reproduce_table(table.producer, table.name))}"
     if matrix.new_cells:
         yield from ("", "### Tables that are not read as they have to be", "")
@@ -52,10 +52,10 @@ def _lines(matrix: Matrix) -> Iterator[str]:
 
 def _table(matrix: Matrix, title: str, counted: Counted) -> Iterator[str]:
     names = {one.name: str(one) for one in matrix.consumers}
-    yield row([title, *(names[name] for name in counted.consumers)])
+    yield row([title, *(plain(names[name]) for name in counted.consumers)])
     yield "|---" * (len(counted.consumers) + 1) + "|"
     for name in counted.rows:
-        yield row([name, *(_cell(counted.cell(name, consumer)) for consumer in counted.consumers)])
+        yield row([plain(name), *(_cell(counted.cell(name, consumer)) for consumer in counted.consumers)])
 
 
 def _cell(counts: Counter[str]) -> str:
@@ -63,6 +63,7 @@ def _cell(counts: Counter[str]) -> str:
 
 
 def _told(cell: Cell) -> Iterator[str]:
-    yield f"- {code(cell.table)} of {cell.producer}, {cell.consumer} {cell.state.value}: {code(cell.reason)}"
+    who = f"{plain(cell.producer)}, {plain(cell.consumer)} {cell.state.value}"
+    yield f"- {code(cell.table)} of {who}: {code(cell.reason)}"
     yield from (f"  - {code(difference_text(one))}" for one in cell.differences)
     yield f"  - {code(reproduce(cell))}"

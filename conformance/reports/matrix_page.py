@@ -29,6 +29,7 @@ from conformance.matrix.summary import (
     status,
     verdict,
 )
+from conformance.visible import in_page
 
 MEANINGS = {
     "right": "reads right",
@@ -118,6 +119,8 @@ def _resource(name: str) -> str:
 
 @cache
 def _template() -> Any:
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=in_page
+    )
     environment.filters["share"] = lambda counts, name: f"{100 * counts[name] / max(1, counts.total()):.2f}%"
     return environment.from_string(_resource("matrix_page.html.j2"))

@@ -11,6 +11,7 @@ from conformance.matrix.cells import Cell, MadeTable, Matrix, Writing
 from conformance.matrix.summary import Counted, by_feature, by_producer, reproduce, reproduce_table, status, verdict
 from conformance.reports.evidence import difference_text
 from conformance.reports.terminal import WIDTH, Paint, coloured, plain
+from conformance.visible import in_document, one_line
 
 SIGNS = {
     "right": ("✔", "32"),
@@ -27,7 +28,7 @@ def show(matrix: Matrix, stream: TextIO) -> None:
     """Write the report to a stream, in colour where that is wanted."""
     environ = os.environ
     wanted = not environ.get("NO_COLOR") and (bool(environ.get("FORCE_COLOR")) or stream.isatty())
-    text = "".join(f"{line}\n" for line in lines(matrix, coloured if wanted else plain))
+    text = "".join(f"{one_line(line)}\n" for line in lines(matrix, coloured if wanted else plain))
     encoding = stream.encoding or "utf-8"
     stream.write(text.encode(encoding, "replace").decode(encoding))
     stream.flush()
@@ -35,7 +36,7 @@ def show(matrix: Matrix, stream: TextIO) -> None:
 
 def render(matrix: Matrix) -> str:
     """The report without colour."""
-    return "".join(f"{line}\n" for line in lines(matrix, plain))
+    return "".join(f"{in_document(one_line(line))}\n" for line in lines(matrix, plain))
 
 
 def lines(matrix: Matrix, paint: Paint) -> Iterator[str]:

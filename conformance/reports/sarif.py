@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from typing import Any
+from urllib.parse import quote
 
 from conformance.version import tool_version
+from conformance.visible import in_document
 from spec_ref.errors import Violation
 from spec_ref.findings import Finding, Severity
 from spec_ref.requirements import register
@@ -35,7 +37,7 @@ def render(findings: Sequence[tuple[str, Finding]], unreadable: Sequence[tuple[s
             {
                 "executionSuccessful": not unreadable,
                 "toolExecutionNotifications": [
-                    {"level": "error", "message": {"text": f"{location}: {reason}"}} for location, reason in unreadable
+                    {"level": "error", "message": message(f"{location}: {reason}")} for location, reason in unreadable
                 ],
             }
         ],
@@ -72,7 +74,7 @@ def _result(location: str, finding: Finding, rule: int) -> dict[str, Any]:
         "ruleId": finding.requirement,
         "ruleIndex": rule,
         "level": _LEVELS[finding.severity],
-        "message": {"text": _message(finding)},
+        "message": message(_told(finding)),
         "locations": [_location(place) for place in finding.places],
         "occurrenceCount": finding.count,
         "properties": {"table": location, "severity": finding.severity.value, "writer": finding.writer},
@@ -82,7 +84,20 @@ def _result(location: str, finding: Finding, rule: int) -> dict[str, Any]:
     return result
 
 
-def _message(finding: Finding) -> str:
+def message(text: str) -> dict[str, Any]:
+    """A message of plain text: nothing in it is a link (section 3.11.6) or a control character."""
+    return {"text": in_document(text).replace("](", "] (")}
+
+
+def location_of(file: str) -> dict[str, Any]:
+    """The location of a file, as a URI (section 3.4.3) that has no scheme but one with ``//`` behind it."""
+    head, colon, rest = file.partition(":")
+    if colon and not rest.startswith("//") and "/" not in head:
+        head, colon = head + "%3A", ""
+    return {"uri": quote(head + colon + rest, safe="/:%=+,@~!$&*;?", errors="replace")}
+
+
+def _told(finding: Finding) -> str:
     place = finding.violation
     text = place.message
     if place.found is not None:
@@ -93,7 +108,7 @@ def _message(finding: Finding) -> str:
 
 
 def _location(place: Violation) -> dict[str, Any]:
-    made: dict[str, Any] = {"physicalLocation": {"artifactLocation": {"uri": place.file or ""}}}
+    made: dict[str, Any] = {"physicalLocation": {"artifactLocation": location_of(place.file or "")}}
     if place.path:
         made["logicalLocations"] = [{"fullyQualifiedName": place.path}]
     return made

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.reports.evidence import evidence
-from conformance.reports.sarif import log, rules_of
+from conformance.reports.sarif import location_of, log, message, rules_of
 from conformance.results import AdapterRun, Result, Run
 
 TOLD = ("failed", "crashed", "unexpected-pass", "known")
@@ -41,7 +41,7 @@ def _code(run: Run, result: Result) -> str:
 
 
 def _invocation(run: Run, adapter: AdapterRun) -> dict[str, Any]:
-    notes = [{"level": "error", "message": {"text": text}} for text in _notes(run, adapter)]
+    notes = [{"level": "error", "message": message(text)} for text in _notes(run, adapter)]
     return {"executionSuccessful": run.complete and not notes, "toolExecutionNotifications": notes}
 
 
@@ -66,13 +66,13 @@ def _result(
         "ruleIndex": codes.index(code),
         "level": "error",
         "kind": "fail",
-        "message": {"text": "\n".join([f"{case.id}: {reason}", *evidence(case, result, adapter, vectors)])},
+        "message": message("\n".join([f"{case.id}: {reason}", *evidence(case, result, adapter, vectors)])),
         "locations": [{"logicalLocations": [{"name": case.id, "fullyQualifiedName": f"{case.suite}/{case.id}"}]}],
         "partialFingerprints": {FINGERPRINT: f"{adapter.name}/{case.id}"},
         "properties": {"status": result.status, "requirements": list(case.requirements)},
     }
     if place is not None:
-        found["locations"][0]["physicalLocation"] = {"artifactLocation": {"uri": place}, "region": {"startLine": 1}}
+        found["locations"][0]["physicalLocation"] = {"artifactLocation": location_of(place), "region": {"startLine": 1}}
     if result.status == "known":
         found["suppressions"] = [{"kind": "external", "justification": result.deviation}]
     return found

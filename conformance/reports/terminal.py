@@ -15,6 +15,7 @@ from conformance.protocol import dump_json
 from conformance.reports.evidence import evidence
 from conformance.reports.matrix import matrix_of
 from conformance.results import STATUSES, AdapterRun, Run
+from conformance.visible import in_document, one_line
 
 SIGNS = {
     "passed": ("✔", "32"),
@@ -46,7 +47,7 @@ def show(run: Run, vectors: Path | None, stream: TextIO) -> None:
     """Write the report to a stream, in colour where that is wanted (NO_COLOR, FORCE_COLOR, or a terminal)."""
     environ = os.environ
     wanted = not environ.get("NO_COLOR") and (bool(environ.get("FORCE_COLOR")) or stream.isatty())
-    text = "".join(f"{line}\n" for line in lines(run, vectors, coloured if wanted else plain))
+    text = "".join(f"{one_line(line)}\n" for line in lines(run, vectors, coloured if wanted else plain))
     encoding = stream.encoding or "utf-8"
     stream.write(text.encode(encoding, "replace").decode(encoding))
     stream.flush()
@@ -54,7 +55,7 @@ def show(run: Run, vectors: Path | None, stream: TextIO) -> None:
 
 def render(run: Run, vectors: Path | None = None) -> str:
     """The report without colour."""
-    return "".join(f"{line}\n" for line in lines(run, vectors, plain))
+    return "".join(f"{in_document(one_line(line))}\n" for line in lines(run, vectors, plain))
 
 
 def lines(run: Run, vectors: Path | None, paint: Paint) -> Iterator[str]:

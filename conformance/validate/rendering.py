@@ -184,7 +184,12 @@ def _lines(outcomes: Sequence[Outcome], paint: Callable[[str, str], str]) -> Ite
 
 
 def _table(outcome: Outcome, report: TableReport, paint: Callable[[str, str], str]) -> Iterator[str]:
-    looked = f"{len(report.snapshots)} snapshots, {report.manifests} manifests, {report.entries} entries"
+    looked = ", ".join(
+        (
+            _many(len(report.snapshots), "snapshot", "snapshots"), _many(report.manifests, "manifest", "manifests"),
+            _many(report.entries, "entry", "entries"),
+        )
+    )  # fmt: skip
     deep = "" if report.level.value == "metadata" else f", {looked}"
     yield f"  format version {report.format_version or 'unknown'}, level {report.level.value}{deep}"
     if report.writers:
@@ -196,13 +201,20 @@ def _table(outcome: Outcome, report: TableReport, paint: Callable[[str, str], st
         reasons = "; ".join(dict.fromkeys(f"{fact.outcome}: {fact.reason}" for fact in reader.obstacles))
         yield f"  {paint('not readable by', '36')} {reader.engine} {reader.versions}: {reasons}"
     if outcome.accepted:
-        yield f"  {len(outcome.accepted)} findings are in the baseline"
-    counts = ", ".join(f"{count} {name}" for name, count in _counts(report).items() if count)
+        yield f"  accepted by the baseline: {_many(len(outcome.accepted), 'finding', 'findings')}"
+    counts = ", ".join(_many(count, name, _PLURAL.get(name, name)) for name, count in _counts(report).items() if count)
     if not report.complete:
         yield f"  {paint(PARTIAL, '31')}"
         yield f"  {counts or 'nothing'} until then ({outcome.seconds:.1f} s)"
         return
     yield f"  {counts or paint('nothing is wrong', '32')} ({outcome.seconds:.1f} s)"
+
+
+_PLURAL = {"error": "errors", "warning": "warnings"}
+
+
+def _many(count: int, one: str, several: str) -> str:
+    return f"{count} {one if count == 1 else several}"
 
 
 def _finding(finding: Finding, paint: Callable[[str, str], str]) -> Iterator[str]:

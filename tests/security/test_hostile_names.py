@@ -6,20 +6,45 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
+from conformance import judge
 from conformance.cli import main
-from conformance.cli.visible import visible
-from conformance.judge import Outcome
-from conformance.reports import html, junit, markdown, terminal
+from conformance.matrix.cells import Matrix, Participant
+from conformance.reports import (
+    KINDS,
+    difference,
+    html,
+    junit,
+    markdown,
+    matrix_markdown,
+    matrix_page,
+    matrix_terminal,
+    outputs,
+    rendered,
+    terminal,
+    write_reports,
+)  # fmt: skip
+from conformance.reports.sarif import location_of
 from conformance.results import AdapterRun, Case, Result, Run
+from conformance.validate.rendering import Outcome, as_json, as_junit, as_lines, as_sarif, as_text
+from conformance.validate.run import Level, TableReport
+from conformance.visible import visible
+from spec_ref.errors import Violation
+from spec_ref.findings import Finding, Severity
 
 MARKUP = "</script><script>alert(1)</script><img src=x onerror=alert(2)>'\" onmouseover=alert(3) {{7*7}} ]]>&lt;"
+LINES = "a\n125 passed; conformant\u2028## all passed\n::error::x"
+"""What begins lines of its own."""
+
+LINK = "[click](https://example.org) ![x](//example.org/x.png) @somebody www.example.org |x| \\| *b* \ud800"
 TERMINAL = "\x1b]0;title\x07\x1b[2J\x1b[8mhidden\x1b[1A\r\x1b[Kall passed\x9b31m\u202eesrever\x08\x00"
-HOSTILE = MARKUP + TERMINAL
+HOSTILE = MARKUP + TERMINAL + LINES + LINK
 
 
 @pytest.fixture
@@ -29,8 +54,8 @@ def run() -> Run:
         note=HOSTILE, contradiction=("A1",),
     )  # fmt: skip
     results = [
-        Result(HOSTILE, HOSTILE, Outcome.CRASHED, "crashed", reason=HOSTILE, got={"ok": HOSTILE}, deviation=HOSTILE,
-               stderr=HOSTILE, differences=({"path": HOSTILE, "expected": HOSTILE},)),
+        Result(HOSTILE, HOSTILE, judge.Outcome.CRASHED, "crashed", reason=HOSTILE, got={"ok": HOSTILE},
+               deviation=HOSTILE, stderr=HOSTILE, differences=({"path": HOSTILE, "expected": HOSTILE},)),
     ]  # fmt: skip
     adapter = AdapterRun(
         HOSTILE, HOSTILE, HOSTILE, HOSTILE, HOSTILE, not_examined=HOSTILE, breach=HOSTILE, unmet=(HOSTILE,)
@@ -42,6 +67,111 @@ def run() -> Run:
         "vectors": {"folder": HOSTILE, "on_disk": 1, "selected": 1},
     }
     return Run(header, {case.id: case}, [adapter], results, complete=True, exit_status=1)
+
+
+HIDDEN = set(map(chr, (*range(9), *range(11, 32), *range(127, 160), 0x202E, 0x2028, 0xD800)))
+"""Characters that do something where they are shown, or cannot be written."""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_report_has_control_characters(kind: str, run: Run) -> None:
+    text = rendered(kind, run)
+    assert text.strip()
+    assert not set(text) & HIDDEN
+    assert kind in ("badge", "html") or "u202e" in text
+
+
+@pytest.mark.parametrize("kind", ["json", "badge", "sarif"])
+def test_reports_for_programs_are_json(kind: str, run: Run) -> None:
+    assert json.loads(rendered(kind, run))
+
+
+def test_sarif_has_no_links_and_its_places_are_uris(run: Run, report: TableReport) -> None:
+    for text in (rendered("sarif", run), as_sarif([Outcome("[a](b)", report), Outcome("b", unreadable=HOSTILE)])):
+        messages = list(_messages(json.loads(text)))
+        assert any("[click] (https" in one for one in messages)
+        assert not [one for one in messages if "](" in one]
+    result = json.loads(text)["runs"][0]["results"][0]
+    uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+    assert uri.isascii()
+    assert re.fullmatch(r"[A-Za-z0-9/:%=+,@~!$&*;?._-]+", uri)
+
+
+def _messages(part: Any) -> Iterator[str]:
+    """The texts of all messages of a log."""
+    if isinstance(part, dict):
+        if "message" in part:
+            yield part["message"]["text"]
+        yield from (text for item in part.values() for text in _messages(item))
+    elif isinstance(part, list):
+        yield from (text for item in part for text in _messages(item))
+
+
+@pytest.mark.parametrize(
+    ("file", "uri"),
+    [
+        ("s3://b/t/p=1/a b.parquet", "s3://b/t/p=1/a%20b.parquet"),
+        ("/tmp/a%20b", "/tmp/a%20b"),
+        ("javascript:alert(1)", "javascript%3Aalert%281%29"),
+        ("data:text/html,x", "data%3Atext/html,x"),
+        ("/a\n\x1b", "/a%0A%1B"),
+    ],
+)
+def test_a_place_in_sarif_is_no_script(file: str, uri: str) -> None:
+    assert location_of(file) == {"uri": uri}
+
+
+def test_no_line_of_others_stands_alone(run: Run, report: TableReport, matrix: Matrix) -> None:
+    told = [
+        terminal.render(run), markdown.render(run), matrix_terminal.render(matrix), matrix_markdown.render(matrix),
+        "\n".join(as_text([Outcome(HOSTILE, report), Outcome(HOSTILE, unreadable=HOSTILE)], lambda text, _: text)),
+        "\n".join(difference.lines(run, Run({}, {}, [], []))),
+    ]  # fmt: skip
+    for text in told:
+        assert "125 passed" in text
+        assert not [line for line in text.splitlines() if line.startswith(("125", "## all", "::"))]
+
+
+@pytest.fixture
+def matrix() -> Matrix:
+    participant = Participant(HOSTILE, HOSTILE, HOSTILE, reads=True, not_examined=HOSTILE)
+    return Matrix({"started": HOSTILE, "tool": HOSTILE}, [participant], unmet=[HOSTILE])
+
+
+@pytest.fixture
+def report() -> TableReport:
+    place = Violation(
+        requirement="TMD001", message=HOSTILE, path=HOSTILE, found=HOSTILE, expected=HOSTILE, file=HOSTILE
+    )  # fmt: skip
+    finding = Finding(violation=place, severity=Severity.ERROR, examples=(place,), writer=HOSTILE, advice=HOSTILE)
+    return TableReport(
+        location=HOSTILE, metadata_location=HOSTILE, level=Level.METADATA, findings=(finding,), writers=(HOSTILE,)
+    )
+
+
+def test_reports_of_tables_are_json_and_xml_without_control_characters(report: TableReport) -> None:
+    outcomes = [Outcome(HOSTILE, report), Outcome(HOSTILE, unreadable=HOSTILE)]
+    told = [as_json(outcomes), as_lines(outcomes), as_junit(outcomes), as_sarif(outcomes)]
+    assert [text for text in told if set(text) & HIDDEN] == []
+    assert len(json.loads(told[0])["tables"]) == 2
+    assert len([json.loads(line) for line in told[1].splitlines()]) == 2
+    root = ElementTree.fromstring(told[2])
+    assert {one.tag for one in root.iter()} <= {"testsuites", "testsuite", "testcase", "failure", "error"}
+
+
+def test_the_pages_and_markdown_of_a_matrix_have_no_markup_of_others(matrix: Matrix) -> None:
+    page = matrix_page.render(matrix)
+    assert "<script>alert" not in page
+    assert "<img" not in page
+    assert not set(page) & HIDDEN
+    text = matrix_markdown.render(matrix)
+    assert not [part for line in text.splitlines() for part in _outside_of_code(line) if "<" in part or "](" in part]
+
+
+def test_a_file_of_any_text_can_be_written(run: Run, tmp_path: Path) -> None:
+    for kind in KINDS:
+        write_reports(run, outputs([f"{kind}:{tmp_path / kind}"]))
+        assert (tmp_path / kind).read_bytes()
 
 
 def test_the_html_report_has_no_markup_of_others(run: Run) -> None:
@@ -63,7 +193,14 @@ def test_the_markdown_report_has_it_in_code_or_escaped(run: Run) -> None:
     text = markdown.render(run)
     outside = [part for line in text.splitlines() for part in _outside_of_code(line)]
     assert outside
-    assert not [part for part in outside if "<script" in part or "<img" in part]
+    assert not [part for part in outside if any(mark in part for mark in ("<script", "<img", "](", "@some", "www."))]
+
+
+@pytest.mark.parametrize("text", ["a|b", "a\\|b", "\\\\|", "|"])
+def test_a_cell_of_a_table_does_not_end_early(text: str) -> None:
+    for cell in (markdown.code(text), markdown.plain(text)):
+        line = markdown.row([cell, "c"])
+        assert len(re.findall(r"(?:\\.|[^|])+", line.strip("| "))) == 2
 
 
 def _outside_of_code(line: str) -> list[str]:
@@ -74,6 +211,7 @@ def test_control_characters_are_shown_on_the_terminal(run: Run) -> None:
     shown = visible(terminal.render(run))
     assert not set(shown) & set(map(chr, (*range(9), *range(11, 32), 127, 0x9B, 0x202E)))
     assert "\\x1b]0;title\\x07" in shown
+    assert shown == terminal.render(run)
 
 
 @pytest.mark.parametrize(
