@@ -10,6 +10,7 @@ use iceberg::spec::Schema;
 use iceberg::table::StaticTable;
 use serde_json::{Map, Value, json};
 
+use crate::kernels::known_types;
 use crate::values::unhex;
 use crate::{Answer, Refusal, manifests, metadata, tables, unsupported};
 
@@ -49,6 +50,7 @@ struct Planned<'a> {
 
 impl Planned<'_> {
     fn matches(self) -> Result<bool, Refusal> {
+        known_types(&self.args["schema"])?;
         let (schema, files) = (&self.args["schema"], FileIO::new_with_memory());
         let mut length = 0;
         if let Some(file) = &self.file {
@@ -131,6 +133,7 @@ pub fn evaluate_summaries(args: &Value) -> Answer {
 
 /// By a partition that has the values of the row, as the identity of a value is projected to the predicate itself.
 pub fn evaluate(args: &Value) -> Answer {
+    known_types(&args["schema"])?;
     let mut schema = args["schema"].clone();
     schema["type"] = json!("struct");
     let columns: Schema = serde_json::from_value(schema)?;
