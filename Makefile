@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.installed
 
-.PHONY: help install conformance matrix writers test bench trace trace-check lint types docs format lock clean
+.PHONY: help install conformance matrix writers test bench scale trace trace-check lint types docs format lock clean
 
 help:           ## say what can be made
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -59,6 +59,10 @@ fuzz: $(READY) $(ATHERIS)    ## break inputs of every reader for twice SECONDS o
 bench: $(READY)    ## measure every claim about speed beside its peers (half an hour of a quiet machine)
 	$(BIN)/iceberg-conformance engines install --all
 	$(BIN)/python -m tools.bench --write
+
+scale: $(READY)    ## measure tables of millions of files and 200 million rows against limits of memory and growth (half an hour)
+	$(BIN)/iceberg-conformance engines install spark-reference
+	nice -n 15 $(BIN)/python -m tools.scale --write
 
 trace: $(READY)    ## write SPEC_TRACE.md
 	$(BIN)/python -m tools.trace

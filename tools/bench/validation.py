@@ -170,12 +170,12 @@ def _resident(process: int) -> int:
 
 
 def _worked(process: int) -> float:
-    """The processor seconds of a process so far, without those of others that it started."""
+    """The processor seconds of a process so far, with those of others that it started and has seen end."""
     try:
         fields = Path("/proc", str(process), "stat").read_text().rpartition(")")[2].split()
     except OSError:
         return 0.0
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def measured(command: list[str], env: Mapping[str, str] | None = None) -> tuple[float, float, int, int, dict[str, Any]]:
@@ -188,15 +188,15 @@ def measured(command: list[str], env: Mapping[str, str] | None = None) -> tuple[
     started, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     process = subprocess.Popen(command, stdout=subprocess.PIPE, env=env)
     total = largest = 0
-    worked: dict[int, float] = {}
+    worked = 0.0
     stop = threading.Event()
 
     def sample() -> None:
-        nonlocal total, largest
+        nonlocal total, largest, worked
         while not stop.wait(0.1):
             tree = _tree(process.pid)
             sizes = [_resident(one) for one in tree]
-            worked.update({one: max(worked.get(one, 0.0), _worked(one)) for one in tree})
+            worked = max(worked, sum(map(_worked, tree)))
             total, largest = max(total, sum(sizes)), max(largest, *sizes)
 
     sampler = threading.Thread(target=sample)
@@ -210,7 +210,7 @@ def measured(command: list[str], env: Mapping[str, str] | None = None) -> tuple[
     if process.returncode:
         message = f"{' '.join(command)} ended with status {process.returncode}"
         raise BenchError(message)
-    return seconds, max(processor, sum(worked.values())), total, largest, json.loads(out)
+    return seconds, max(processor, worked), total, largest, json.loads(out)
 
 
 def _validated(metadata: Path, engine: str, workers: int) -> tuple[float, float, int, int, dict[str, Any]]:

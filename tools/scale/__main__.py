@@ -1,6 +1,6 @@
 """Measure how tables of many files and rows are dealt with.
 
-    python -m tools.scale [--quick] [--only WORDS]... [--folder FOLDER] [--write]
+    python -m tools.scale [--quick] [--only WORDS]... [--folder FOLDER] [--keep FILE] [--write]
 
 Prints a line for every path at every size. ``--write`` stores the figures of a whole run in ``docs/scale.json`` and
 writes ``docs/scale.md`` with its plot. A quick run measures small tables in less than a minute; the limits hold for it
@@ -28,6 +28,7 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="small tables")
     parser.add_argument("--only", action="append", default=[], help="paths that have these words in their names")
     parser.add_argument("--folder", type=Path, help="where the tables are made, 2 GB of them")
+    parser.add_argument("--keep", type=Path, help="a file for figures as they come; a run that was ended goes on there")
     parser.add_argument("--write", action="store_true", help="store the figures and write the document")
     given = parser.parse_args(words)
     if given.write and (given.quick or given.only):
@@ -36,9 +37,12 @@ def main(words: list[str] | None = None) -> int:
     print(report.HEADER)
     try:
         with tempfile.TemporaryDirectory(prefix="scale-", dir=given.folder) as folder:
-            for one in measurements(Made(Path(folder)), quick=given.quick, only=tuple(given.only)):
+            made, known = Made(Path(folder)), report.kept(given.keep)
+            for one in measurements(made, quick=given.quick, only=tuple(given.only), known=known):
                 measured.append(one)
                 print(report.line(one), flush=True)
+                if given.keep is not None and one not in known:
+                    report.keep(given.keep, one)
             asked = requests() if given.write else None
     except BenchError as error:
         print(error, file=sys.stderr)

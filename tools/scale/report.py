@@ -39,6 +39,19 @@ def line(one: Measured) -> str:
     return f"{one.path:44} {one.count:>12,} {one.processor:>12.2f} {one.seconds:>9.2f} {memory}"
 
 
+def keep(file: Path, one: Measured) -> None:
+    """Add a figure to a file."""
+    with file.open("a") as out:
+        print(json.dumps(_CONVERTER.unstructure(one)), file=out)
+
+
+def kept(file: Path | None) -> tuple[Measured, ...]:
+    """The figures of a file; none where there is no file."""
+    if file is None or not file.exists():
+        return ()
+    return tuple(_CONVERTER.structure(json.loads(row), Measured) for row in file.read_text().splitlines())
+
+
 def growth_line(name: str, growth: Growth, limit: Limit) -> str:
     """How a path grows, and how far it is from its limits."""
     most = max(one.memory for one in growth.steps) >> 20
