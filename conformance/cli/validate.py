@@ -61,8 +61,8 @@ def validate(
         level: How deep: the metadata; manifests too; files too, by their footers; all rows too.
         engine: What the checks run on: this machine, or Spark.
         snapshots: current, refs (all branches and tags), all, or the id of one.
-        select: Only requirements with this code, or whose codes begin so. May be repeated.
-        ignore: Not requirements with this code, or whose codes begin so. May be repeated.
+        select: Only requirements with these codes, or whose codes begin so: with commas, or several times.
+        ignore: Not requirements with these codes, or whose codes begin so: with commas, or several times.
         fail_on: The least severity that fails.
         baseline: A report in JSON whose findings are accepted, as long as they do not become more.
         format: What is written to standard output.

@@ -58,6 +58,7 @@ def acceptance(select: Sequence[str], ignore: Sequence[str], fail_on: str, basel
         UsageError: a code is none of the register's and none begins so, or the baseline is no report.
     """
     codes = register()
+    select, ignore = ([code for text in codes_ for code in text.split(",") if code] for codes_ in (select, ignore))
     for option, asked in (("--select", select), ("--ignore", ignore)):
         for code in asked:
             if not any(known.startswith(code.upper()) for known in codes):

@@ -12,7 +12,7 @@ import attrs
 
 from conformance.validate.finding import finding
 from conformance.validate.patience import FILE_SECONDS
-from conformance.validate.run import Snapshots, TableReport, Unreadable, read_root
+from conformance.validate.run import Snapshots, TableReport, Unreadable, place_of, read_root
 from spec_ref.errors import SpecError
 from spec_ref.findings import Finding, Severity, Tally
 from spec_ref.records import evolve
@@ -99,7 +99,13 @@ def changes(old: TableMetadata, new: TableMetadata, old_file: str, file: str) ->
     yield from _columns(old, new, told)
     yield from _snapshots(old, new, told)
     logged = [entry.metadata_file for entry in new.metadata_log]
-    if file != old_file and logged and old_file not in logged and new.last_updated_ms > old.last_updated_ms:
+    places = {place_of(one) for one in logged}
+    if (
+        place_of(file) != place_of(old_file)
+        and logged
+        and place_of(old_file) not in places
+        and new.last_updated_ms > old.last_updated_ms
+    ):
         path, expected = "/metadata-log", old_file
         yield told("TMD018", "the metadata log does not have the old file", path, logged[-1], expected, Severity.INFO)
 

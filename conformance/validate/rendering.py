@@ -201,7 +201,7 @@ def _table(outcome: Outcome, report: TableReport, paint: Callable[[str, str], st
         reasons = "; ".join(dict.fromkeys(f"{fact.outcome}: {fact.reason}" for fact in reader.obstacles))
         yield f"  {paint('not readable by', '36')} {reader.engine} {reader.versions}: {reasons}"
     if outcome.accepted:
-        yield f"  accepted by the baseline: {_many(len(outcome.accepted), 'finding', 'findings')}"
+        yield f"  {_many(len(outcome.accepted), 'finding', 'findings')} in the baseline"
     counts = ", ".join(_many(count, name, _PLURAL.get(name, name)) for name, count in _counts(report).items() if count)
     if not report.complete:
         yield f"  {paint(PARTIAL, '31')}"

@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 
 from conformance.failures import NotExamined, UsageError
-from conformance.pipeline.file_access import read_bytes
+from conformance.pipeline.file_access import Place, UnknownScheme, read_bytes, split_location
 from conformance.pipeline.tables import metadata_location
 from conformance.validate.apart import Lost
 from conformance.validate.context import Context, FilesTask, Level, ManifestTask, Members
@@ -201,6 +201,14 @@ def _is_document(error: SpecError) -> bool:
 _NO_DOCUMENT = frozenset({"TMD029", "TMD030"})
 
 
+def place_of(location: str) -> Place | str:
+    """What two names of one file have in common."""
+    try:
+        return split_location(location)
+    except UnknownScheme:
+        return location
+
+
 def _location_findings(metadata: TableMetadata, root: str, data: bytes) -> Iterator[Finding]:
     """Whether the file is named as what it is, and the metadata log names the files before it."""
     if data.startswith(GZIP_MAGIC) and not is_compressed_name(root):
@@ -208,11 +216,11 @@ def _location_findings(metadata: TableMetadata, root: str, data: bytes) -> Itera
             "NOT009", "the name of a compressed file does not tell that it is", file=root, found=root,
             expected="a name that ends with .gz.metadata.json", severity=Severity.WARNING,
         )  # fmt: skip
-    listed = [entry.metadata_file for entry in metadata.metadata_log]
-    if root in listed:
+    listed = [place_of(entry.metadata_file) for entry in metadata.metadata_log]
+    if place_of(root) in listed:
         yield finding(
             "TMD018", "the metadata log of a file names the file itself", file=root,
-            path=f"/metadata-log/{listed.index(root)}/metadata-file", found=root, expected="the files before it",
+            path=f"/metadata-log/{listed.index(place_of(root))}/metadata-file", found=root, expected="the files before it",
         )  # fmt: skip
 
 

@@ -57,6 +57,19 @@ def _reused(new: Json) -> None:
     ]})  # fmt: skip
 
 
+def test_a_logged_file_has_its_place_and_not_its_name(metadata: Json) -> None:
+    old = copy.deepcopy(metadata)
+    new = {**copy.deepcopy(metadata), "last-updated-ms": metadata["last-updated-ms"] + 1}
+    new["metadata-log"] = [{"timestamp-ms": 1, "metadata-file": "file:///t/v1.metadata.json"}]
+
+    def told(old_file: str) -> list[str]:
+        made = changes(read_metadata(copy.deepcopy(old)), read_metadata(copy.deepcopy(new)), old_file, "/t/v2")
+        return [finding.requirement for finding in made]
+
+    assert told("/t/v1.metadata.json") == []
+    assert told("/t/v0.metadata.json") == ["TMD018"]
+
+
 def test_an_optional_column_that_became_required_is_tolerated(metadata: Json) -> None:
     first, *others = metadata["schemas"][-1]["fields"]
     old = {**metadata, "schemas": [{**metadata["schemas"][-1], "fields": [{**first, "required": False}, *others]}]}
