@@ -207,6 +207,34 @@ def _judged(_operation: str, cases: Cases) -> bool:
     return found == [number for number, (_, expected) in enumerate(chosen) if expected]
 
 
+# Forms
+
+
+def forms(rows: Rows) -> dict[str, Check]:
+    """Predicates of vectors, read, written and read again: what is written means what was read (Appendix B)."""
+    found: dict[str, list[Any]] = {}
+    for file, _, row in rows.values():
+        args = row["args"]
+        for name in ("predicate", "filter"):
+            if name in args and "error" not in row["expect"]:
+                found.setdefault(Path(file).stem, []).append(args[name])
+    return {name: lambda some=some: _written_again(some) for name, some in found.items()}  # type: ignore[misc]
+
+
+def _written_again(predicates: list[Any]) -> bool:
+    from spec_ref.errors import SpecError
+    from spec_ref.expressions.expression_json import predicate_from_json, predicate_to_json
+
+    for json_ in predicates:
+        try:
+            read = predicate_from_json(json_)
+        except SpecError:  # of a vector whose answer may be a refusal
+            continue
+        if predicate_from_json(json.loads(json.dumps(predicate_to_json(read)))) != read:
+            return False
+    return True
+
+
 # Tables at random
 
 

@@ -20,6 +20,7 @@ from tools.derive.cases import (
     deletion_vectors,
     expression_functions,
     expressions,
+    geo_shapes,
     hashing,
     json_values,
     manifest_versions,
@@ -62,6 +63,7 @@ def all_files() -> Iterator[VectorFile]:
     yield from planning.files()
     yield from writing.files()
     yield from expression_functions.files()
+    yield from geo_shapes.files()
     yield from manifest_versions.files()
     yield from required_members.files()
     yield from theta_headers.files()
