@@ -218,9 +218,10 @@ def _location_findings(metadata: TableMetadata, root: str, data: bytes) -> Itera
         )  # fmt: skip
     listed = [place_of(entry.metadata_file) for entry in metadata.metadata_log]
     if place_of(root) in listed:
+        path = f"/metadata-log/{listed.index(place_of(root))}/metadata-file"
         yield finding(
-            "TMD018", "the metadata log of a file names the file itself", file=root,
-            path=f"/metadata-log/{listed.index(place_of(root))}/metadata-file", found=root, expected="the files before it",
+            "TMD018", "the metadata log of a file names the file itself", file=root, path=path, found=root,
+            expected="the files before it",
         )  # fmt: skip
 
 
