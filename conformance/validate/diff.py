@@ -99,8 +99,8 @@ def changes(old: TableMetadata, new: TableMetadata, old_file: str, file: str) ->
     yield from _columns(old, new, told)
     yield from _snapshots(old, new, told)
     logged = [entry.metadata_file for entry in new.metadata_log]
-    known = {place_of(one) for one in (*logged, file)}
-    if logged and place_of(old_file) not in known and new.last_updated_ms > old.last_updated_ms:
+    named = {place_of(one) for one in (*logged, file)}
+    if logged and place_of(old_file) not in named and new.last_updated_ms > old.last_updated_ms:
         path, expected = "/metadata-log", old_file
         yield told("TMD018", "the metadata log does not have the old file", path, logged[-1], expected, Severity.INFO)
 
