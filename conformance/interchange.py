@@ -34,6 +34,9 @@ from conformance.vectors import Vector
 from spec_ref.requirements import register
 
 PROJECT = "apache/iceberg-verification"
+THEIRS = "iv/"
+"""How the ids of that project's cases begin here."""
+
 SURFACES = {"types": "type.parse", "schema": "metadata.read"}
 """The surfaces that are exchanged, and the operation that each becomes."""
 
@@ -243,16 +246,11 @@ def imported(checkout: Path, commit: str) -> dict[str, Json]:
         UsageError: there are no cases, or a file is not of the form; says where.
     """
     found: dict[str, Json] = {}
-    for surface, operation in SURFACES.items():
+    for surface in SURFACES:
         for path in sorted((checkout / "table-spec" / surface).glob("*/cases.json")):
             directory = path.parent.name.replace("_", "-").lower()
             cases = _cases(path, surface)
-            rows = [
-                _vector(surface, directory, case, f"{commit[:12]} table-spec/{surface}/{directory}") for case in cases
-            ]
-            found[f"iv-{surface}/{directory}.json"] = {
-                "suite": f"iv-{surface}", "operation": operation, "section": SECTIONS[surface], "vectors": rows,
-            }  # fmt: skip
+            found |= vector_file(surface, directory, commit, cases)
     if not found:
         raise UsageError(f"{checkout}: no table-spec/*/*/cases.json below it: not a checkout of {PROJECT}")
     return found
@@ -273,12 +271,21 @@ def _cases(path: Path, surface: str) -> list[Json]:
     return cases
 
 
+def vector_file(surface: str, directory: str, commit: str, cases: Iterable[Json]) -> dict[str, Json]:
+    """Cases of one directory as a vector file, by its path below a folder of vectors."""
+    origin = f"{commit[:12]} table-spec/{surface}/{directory}"
+    rows = [_vector(surface, directory, case, origin) for case in cases]
+    suite = f"iv-{surface}"
+    document = {"suite": suite, "operation": SURFACES[surface], "section": SECTIONS[surface], "vectors": rows}
+    return {f"{suite}/{directory}.json": document}
+
+
 def _vector(surface: str, directory: str, case: Json, place_: str) -> Json:
     make = _type_vector if surface == "types" else _schema_vector
     args, outcomes, versions, codes = make(case)
     name = re.sub("[^a-z0-9]+", "-", case["id"].lower()).strip("-")
     row = {
-        "id": f"iv/{surface}-{directory}-{name}",
+        "id": f"{THEIRS}{surface}-{directory}-{name}",
         "requirements": codes,
         "versions": versions,
         "args": args,
@@ -309,7 +316,7 @@ def _schema_vector(case: Json) -> _Parts:
     text = json.dumps(case["input"])
     version = 3 if any(V3.search(word) for word in re.findall(r'"type": "([^"]*)"', text)) else 2
     args = {"metadata": metadata_of(case["input"], version), "select": ["schemas"]}
-    codes = ["IDF001", "IDF002", "IDF003"] if case["input"].get("identifier-field-ids") else ["JSC006"]
+    codes = ["IDF001", "IDF002", "IDF003", "JSC006"] if case["input"].get("identifier-field-ids") else ["JSC006"]
     if not case["valid"]:
         return args, [INVALID], [version], codes
     return args, [{"ok": {"schemas": [schema_of(case["decoded"])]}}], [version], codes
@@ -331,6 +338,8 @@ def exported(vectors: Sequence[Vector]) -> dict[str, Json]:
     found: dict[str, list[Json]] = {}
     for vector in vectors:
         if vector.operation.name != "type.parse" or "-default" in json.dumps(vector.args):
+            continue
+        if vector.id.startswith(THEIRS):
             continue
         for path, case in itertools.chain(_type_case(vector), _schema_case(vector)):
             found.setdefault(path, []).append(case)

@@ -16,6 +16,8 @@ from conformance.failures import UsageError
 from conformance.interchange import complaint, decoded_type, exported, imported, rows_of, schema_of, spelled, spellings
 from conformance.judge import Outcome, judge
 from conformance.protocol import Ok, Refused
+from conformance.vector_lint import canonical
+from tools.golden import make_verification
 
 TEXT = {"clause": "the rule", "spec_ref": "format/spec.md#schemas"}
 COMMIT = "0123456789abcdef"
@@ -221,3 +223,25 @@ def test_what_cannot_be_imported_is_wrong_usage(tmp_path: Path, capsys: pytest.C
     path.write_text("[]")
     assert main(["vectors", "import", str(tmp_path), str(tmp_path / "out"), "--commit", COMMIT]) == 2
     assert "/cases has to be a list" in capsys.readouterr().err
+
+
+def test_the_suites_of_the_other_project_are_what_is_made_of_its_cases() -> None:
+    documents = make_verification.documents()
+    shipped = vectors.shipped()
+    assert sum(len(document["vectors"]) for document in documents.values()) == 75
+    for name, document in documents.items():
+        assert (shipped / name).read_text(encoding="utf-8") == canonical(document), name
+    assert {path.relative_to(shipped).as_posix() for path in shipped.glob("iv-*/*.json")} == set(documents)
+
+
+def test_an_edited_case_of_the_other_project_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(make_verification, "VECTORS", tmp_path)
+    monkeypatch.setattr("sys.argv", ["make_verification"])
+    assert make_verification.main() == 0
+    edited = tmp_path / "iv-types" / "variant.json"
+    edited.write_text(edited.read_text().replace('"variant(x)"', '"variant(y)"'))
+    monkeypatch.setattr("sys.argv", ["make_verification", "--check"])
+    assert make_verification.main() == 1
+    assert "variant.json" in capsys.readouterr().err

@@ -1,0 +1,85 @@
+"""The cases of apache/iceberg-verification as vectors: ``python -m tools.golden.make_verification [--check]``.
+
+`verification.json` has the cases, each file at the commit that it names, without their prose. They become the suites
+``iv-types`` and ``iv-schema`` as ``vectors import`` makes them of a checkout, but for what the texts leave open: that
+project asks readers to refuse schemas that break rules of writers, and writers to spell some types in one of two ways.
+Here both are right.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from conformance.interchange import spellings, vector_file
+from conformance.vector_lint import canonical
+
+CASES = Path(__file__).parent / "verification.json"
+VECTORS = Path(__file__).parents[2] / "vectors"
+
+LEFT_OPEN = {
+    "iv/schema-core-reject-identifier-field-does-not-exist": "E17",
+    "iv/schema-core-reject-identifier-optional-field": "E17",
+    "iv/schema-core-reject-identifier-double-field": "E17",
+    "iv/schema-core-reject-identifier-float-field": "E17",
+    "iv/schema-core-reject-identifier-non-primitive-field": "E17",
+    "iv/schema-core-reject-identifier-nested-in-list": "E17",
+    "iv/schema-core-reject-identifier-nested-in-map-value": "E17",
+    "iv/schema-core-reject-identifier-map-key": "E17",
+    "iv/schema-core-reject-identifier-nested-in-optional-struct": "E17",
+    "iv/schema-unknown-reject-unknown-required": "E17",
+}
+"""Vectors that a reader need not refuse, and the contradiction that tells why."""
+
+SPELLINGS = {"decimal": "B12", "geometry": "B13", "geography": "B13"}
+"""Types whose spelling is open, by the contradiction."""
+
+
+def documents() -> dict[str, dict[str, Any]]:
+    """The vector files by their path below the folder of vectors."""
+    found: dict[str, dict[str, Any]] = {}
+    for file in json.loads(CASES.read_text(encoding="utf-8"))["files"]:
+        made = vector_file(file["surface"], file["directory"], file["commit"], file["cases"])
+        if file["surface"] == "types":
+            (document,) = made.values()
+            for row, case in zip(document["vectors"], file["cases"], strict=True):
+                _leave_spelling_open(row, case)
+        found |= made
+    rows = {row["id"]: row for document in found.values() for row in document["vectors"]}
+    for name, contradiction in LEFT_OPEN.items():
+        row = rows[name]
+        schemas = row["args"]["metadata"]["schemas"]
+        row["expect"] = {"any_of": [row["expect"], {"ok": {"schemas": schemas}}]}
+        row["contradiction"] = [contradiction]
+    return found
+
+
+def _leave_spelling_open(row: dict[str, Any], case: dict[str, Any]) -> None:
+    contradiction = SPELLINGS.get(case.get("decoded", {}).get("type"))
+    if contradiction is None:
+        return
+    outcomes = row["expect"].get("any_of", [row["expect"]])
+    outcomes += [one for one in ({"ok": way} for way in spellings(case["decoded"])) if one not in outcomes]
+    if len(outcomes) > 1:
+        row["expect"] = {"any_of": outcomes}
+        row["contradiction"] = [contradiction]
+
+
+def main() -> int:
+    """Write the files; with ``--check`` tell those that are not what would be written."""
+    texts = {VECTORS / name: canonical(document) for name, document in documents().items()}
+    if "--check" not in sys.argv[1:]:
+        for path, text in texts.items():
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        return 0
+    stale = [path for path, text in texts.items() if not path.is_file() or path.read_text(encoding="utf-8") != text]
+    for path in stale:
+        print(f"{path}: not what tools.golden.make_verification writes", file=sys.stderr)
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
