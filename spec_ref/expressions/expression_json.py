@@ -226,7 +226,8 @@ def _arguments(json: Json, depth: int) -> tuple[ValueExpression | Predicate, ...
     arguments: list[ValueExpression | Predicate] = []
     for index, item in enumerate(json):
         with at(f"/{index}"):
-            logical = isinstance(item, dict) and item.get("type") in {"not", *_LOGICAL, *_OPERATIONS}
+            type_ = item.get("type") if isinstance(item, dict) else None
+            logical = isinstance(type_, str) and type_ in {"not", *_LOGICAL, *_OPERATIONS}
             arguments.append(_predicate(item, depth) if logical else _expression(item, depth))
     return tuple(arguments)
 
