@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -215,38 +215,57 @@ def _schema() -> jsonschema_rs.Validator:
     return jsonschema_rs.validator_for(json.loads(text))
 
 
-def read(path: Path) -> Run:
-    """The run that a results file holds.
+def lines_of(
+    path: Path, form: jsonschema_rs.Validator, what: str, *, may_be_cut: bool = False
+) -> Iterator[dict[str, Any]]:
+    """The lines of a file whose first line, and no other, is a header.
+
+    Args:
+        path: the file: JSON lines, each an object with its ``kind``.
+        form: what each line has to be.
+        what: what the file is, with its article, for messages.
+        may_be_cut: whether a last line that is cut off ends the file, as where it was written when a run was killed.
 
     Raises:
-        UsageError: the file cannot be read, or is not a results file; says where.
+        UsageError: the file cannot be read, or is not what it should be; says where.
     """
     try:
         lines = path.read_bytes().splitlines()
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
-    run: Run | None = None
+    if not lines:
+        raise UsageError(f"{path}: an empty file, not {what}")
     for number, line in enumerate(lines, 1):
         try:
             message = parse_json(line)
         except ValueError as error:
-            if number == len(lines) and run is not None:
-                break  # the run was cut off while it wrote; without a footer it is not complete
-            raise UsageError(f"{path}:{number}: not a line of a results file: {error}") from None
-        error_found = next(iter(_schema().iter_errors(message)), None)
-        if error_found is not None:
-            where = place(error_found.instance_path)
-            raise UsageError(f"{path}:{number}: not a line of a results file: {where}{shorten(error_found.message)}")
-        if (run is None) != (message["kind"] == "header"):
-            raise UsageError(f"{path}:{number}: a results file begins with its header, and has one")
-        run = Run(message) if run is None else _take(run, message)
-    if run is None:
-        raise UsageError(f"{path}: an empty file, not results")
+            if may_be_cut and 1 < number == len(lines):
+                return
+            raise UsageError(f"{path}:{number}: not a line of {what}: {error}") from None
+        wrong = next(iter(form.iter_errors(message)), None)
+        if wrong is not None:
+            where = place(wrong.instance_path)
+            raise UsageError(f"{path}:{number}: not a line of {what}: {where}{shorten(wrong.message)}")
+        if (number == 1) != (message["kind"] == "header"):
+            raise UsageError(f"{path}:{number}: {what} begins with its header, and has one")
+        yield message
+
+
+def read(path: Path) -> Run:
+    """The run that a results file holds; without a footer it is not complete.
+
+    Raises:
+        UsageError: the file cannot be read, or is not a results file; says where.
+    """
+    lines = lines_of(path, _schema(), "a results file", may_be_cut=True)
+    run = Run(next(lines))
+    for message in lines:
+        _take(run, message)
     run.header.pop("kind", None)
     return run
 
 
-def _take(run: Run, message: dict[str, Any]) -> Run:
+def _take(run: Run, message: dict[str, Any]) -> None:
     match message.pop("kind"):
         case "case":
             case = Case(**message)
@@ -264,7 +283,6 @@ def _take(run: Run, message: dict[str, Any]) -> Run:
             run.results.append(Result(**message, outcome=outcome, differences=differences))
         case _:
             run.complete, run.exit_status = message["complete"], message["exit_status"]
-    return run
 
 
 def combined(runs: Sequence[Run], names: Sequence[str]) -> Run:
