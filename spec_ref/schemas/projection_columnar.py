@@ -215,13 +215,13 @@ def _read(type_: Type, written: Type, constants: Constants, *, mapped: bool) -> 
         case ListType(_, element, required), ListType(_, old, _):
             with at("/element"):
                 inner = _read(element, old, constants, mapped=mapped)
-            return _told(type_, _list_reader(target, element, inner, required=required))
+            return _told(type_, list_reader(target, element, inner, required=required))
         case MapType(_, key, _, value, required), MapType(_, old_key, _, old_value, _):
             with at("/key"):
                 key_reader = _read(key, old_key, constants, mapped=mapped)
             with at("/value"):
                 value_reader = _read(value, old_value, constants, mapped=mapped)
-            return _told(type_, _map_reader(target, type_, key_reader, value_reader, required=required))
+            return _told(type_, map_reader(target, type_, key_reader, value_reader, required=required))
         case _:
             check_readable(written, type_)
             return _told(type_, _primitive_reader(type_, written, target))
@@ -281,7 +281,9 @@ def ranges(array: Array) -> tuple[Any, int, int]:
     return pa.array(rebased).buffers()[1], first, last - first
 
 
-def _list_reader(target: ArrowType, element: Type, inner: Read, *, required: bool) -> Read:
+def list_reader(target: ArrowType, element: Type, inner: Read, *, required: bool) -> Read:
+    """What makes lists of an Arrow type of lists of any form, with what their elements are made by."""
+
     def read(array: Array) -> Array:
         array = storage_of(array)
         if not pa.types.is_list(array.type):
@@ -296,14 +298,23 @@ def _list_reader(target: ArrowType, element: Type, inner: Read, *, required: boo
     return read
 
 
-def _map_reader(target: Any, type_: MapType, read_keys: Read, read_values: Read, *, required: bool) -> Read:
+def map_reader(
+    target: Any, type_: MapType, read_keys: Read, read_values: Read, *, required: bool,
+    check: Callable[[Array, Any], None] | None = None,
+) -> Read:  # fmt: skip
+    """What makes maps of an Arrow type, with what keys and values are made by; `check` gets the keys of all maps, and
+    where those of each begin.
+    """
     entries = pa.struct([target.key_field, target.item_field])
 
     def read(array: Array) -> Array:
+        array = storage_of(array)
         offsets, first, count = ranges(array)
         with at("/key"):
             keys = read_keys(array.keys.slice(first, count))
             refuse_nulls(type_.key, keys, None, "TYP004")
+            if check is not None:
+                check(keys, np.frombuffer(offsets, np.int32, len(array) + 1))
         with at("/value"):
             values = read_values(array.items.slice(first, count))
             if required:

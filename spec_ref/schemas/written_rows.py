@@ -13,6 +13,7 @@ Decided here, because the text leaves it open:
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -32,7 +33,8 @@ from spec_ref.schemas.projection_columnar import (
     arrow_field,
     arrow_type,
     constant_array,
-    ranges,
+    list_reader,
+    map_reader,
     refuse_nulls,
 )
 from spec_ref.schemas.schema import Column
@@ -225,20 +227,7 @@ def _list(type_: Type, element: Type, source: ArrowType, *, required: bool) -> C
         raise _refused("TYP003", type_, source)
     with at("/element"):
         inner = _converter(element, source.value_type)
-    target = arrow_type(type_)
-
-    def convert(array: Array) -> Array:
-        array = storage_of(array)
-        if not pa.types.is_list(array.type):
-            array = array.cast(pa.list_(array.type.value_type))
-        offsets, first, count = ranges(array)
-        with at("/element"):
-            values = inner(array.values.slice(first, count))
-            if required:
-                refuse_nulls(element, values, None, "TYP003")
-        return pa.ListArray.from_buffers(target, len(array), [validity(array), offsets], children=[values])
-
-    return convert
+    return list_reader(arrow_type(type_), element, inner, required=required)
 
 
 def _map(type_: MapType, source: Any) -> Convert:
@@ -248,24 +237,10 @@ def _map(type_: MapType, source: Any) -> Convert:
         read_keys = _converter(type_.key, source.key_type)
     with at("/value"):
         read_values = _converter(type_.value, source.item_type)
-    target: Any = arrow_type(type_)
-    entries = pa.struct([target.key_field, target.item_field])
-
-    def convert(array: Array) -> Array:
-        array = storage_of(array)
-        offsets, first, count = ranges(array)
-        with at("/key"):
-            keys = read_keys(array.keys.slice(first, count))
-            refuse_nulls(type_.key, keys, None, "TYP004")
-            _refuse_twice(type_, keys, np.frombuffer(offsets, np.int32, len(array) + 1))
-        with at("/value"):
-            values = read_values(array.items.slice(first, count))
-            if type_.value_required:
-                refuse_nulls(type_.value, values, None, "TYP004")
-        pairs = pa.StructArray.from_buffers(entries, count, [None], children=[keys, values])
-        return pa.Array.from_buffers(target, len(array), [validity(array), offsets], children=[pairs])
-
-    return convert
+    return map_reader(
+        arrow_type(type_), type_, read_keys, read_values, required=type_.value_required,
+        check=functools.partial(_refuse_twice, type_),
+    )  # fmt: skip
 
 
 def _refuse_twice(type_: MapType, keys: Array, offsets: Any) -> None:
