@@ -70,6 +70,11 @@ class Deviation:
         """Whether an adapter that ran is the engine, at one of the versions."""
         return self.engine in _names(adapter, started) and (not self.versions or started.version in self.versions)
 
+    def is_borrowed_by(self, adapter: str) -> bool:
+        """Whether an adapter that comes with the tool has it from the one that is called as the engine."""
+        plain = adapter.partition("@")[0]
+        return self.engine != plain and any(engine.name == plain for engine in catalog().engines)
+
     def happened(self, vector: Vector, verdict: Verdict) -> bool:
         """Whether a failure is this one."""
         match self.answer:
@@ -107,14 +112,12 @@ class Expectations:
             UsageError: two deviations speak of one vector of this engine and version.
         """
         by_id: dict[str, Deviation] = {}
-        plain = adapter.partition("@")[0]
-        comes_with_the_tool = any(engine.name == plain for engine in catalog().engines)
         for deviation in self.deviations:
             if deviation.is_of(adapter, started):
                 for id_ in deviation.vectors:
                     if by_id.setdefault(id_, deviation) is not deviation:
                         raise UsageError(f"{self.file}: two deviations of {started} speak of the vector {id_}")
-        borrowed = {id_ for id_, deviation in by_id.items() if comes_with_the_tool and deviation.engine != plain}
+        borrowed = {id_ for id_, deviation in by_id.items() if deviation.is_borrowed_by(adapter)}
         return Expected(by_id, frozenset(borrowed))
 
     def check_engines(self, ran: Iterable[tuple[str, Started]], known: Collection[str]) -> None:

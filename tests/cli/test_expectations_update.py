@@ -189,6 +189,18 @@ def test_many_failures_of_a_kind_are_one_entry(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(("adapter", "removed"), [("iceberg-java-plain", 0), ("iceberg-java", 1), ("cmd:mine", 1)])
+def test_what_another_adapter_of_the_library_does_not_reach_stays(adapter: str, removed: int, tmp_path: Path) -> None:
+    path = tmp_path / "known.toml"
+    path.write_text('[[deviation]]\nengine = "iceberg-java"\nvectors = ["a"]\nreason = "r"\n')
+    case = Case("a", "one", "commit.replay", "s", ("COM001",), (1,), {}, {"ok": 0})
+    result = Result(adapter, "a", Outcome.UNSUPPORTED, "unsupported", "", {"unsupported": "not declared"})
+    run = Run(
+        {}, {"a": case}, [AdapterRun(adapter, implementation="iceberg-java", version="2")], [result], complete=True
+    )
+    assert updated(path, run, {"a"}).removed == removed
+
+
 def test_a_file_in_another_notation_is_written_anew(tmp_path: Path) -> None:
     path = tmp_path / "known.toml"
     path.write_text('deviation = [{ engine = "lib", vectors = ["a"], reason = "[[deviation]]" }]\n')
