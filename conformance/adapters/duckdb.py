@@ -79,10 +79,8 @@ class Reader:
         except (duckdb.Error, OSError) as error:  # what is found while Arrow batches are read is an OSError
             if any(words in str(error) for words in NOT_THERE):
                 raise Unsupported(str(error)) from None
-            if isinstance(error, duckdb.FatalException):
+            if isinstance(error, duckdb.FatalException | duckdb.InternalException):
                 self._connection = connect()  # the old one refuses everything from now on
-                raise
-            if isinstance(error, duckdb.InternalException):
                 raise
             raise Invalid(str(error)) from None
 

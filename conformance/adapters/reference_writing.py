@@ -191,9 +191,6 @@ class ReferenceWriter:
         self._delete_keys(operation, list(operation["rows"][0]))
 
     def _delete_keys(self, operation: Json, names: list[str]) -> None:
-        sources = {field.sources[0] for field in self.table.metadata.default_spec.fields}
-        if not sources <= {_source(self._schema, name) for name in names}:
-            raise Unsupported("equality deletes are of a partition, which the keys do not tell")
         delete_keys(self.table, self.rows(operation["rows"], names), branch=branch_of(operation))
 
     def upsert(self, operation: Json) -> None:
