@@ -67,6 +67,11 @@ func expressionEvaluate(args predicateArgs) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	return matched(args, predicate)
+}
+
+// matched tells whether the row matches a predicate.
+func matched(args predicateArgs, predicate iceberg.BooleanExpression) (any, error) {
 	matches, err := iceberg.ExpressionEvaluator(args.Schema, predicate, true)
 	if err != nil {
 		return nil, err
@@ -78,15 +83,23 @@ func expressionEvaluate(args predicateArgs) (any, error) {
 	return matches(row)
 }
 
-// planned is what is planned of a table with one manifest: of one file, or of a manifest that is not there.
+// planned tells whether anything is planned of a table with one manifest: of one file, or of a manifest that is not there.
 func planned(args predicateArgs, summaries []summary, file *fileForm) (bool, error) {
+	tasks, err := plan(args, summaries, file)
+	if file == nil && errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	return len(tasks) > 0, err
+}
+
+func plan(args predicateArgs, summaries []summary, file *fileForm) ([]table.FileScanTask, error) {
 	predicate, err := predicateOf(args.Predicate, args.Schema)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	folder, err := os.MkdirTemp("", "iceberg-go-plan")
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	defer os.RemoveAll(folder)
 	listPath, manifestPath := filepath.Join(folder, "list.avro"), filepath.Join(folder, "manifest.avro")
@@ -102,29 +115,25 @@ func planned(args predicateArgs, summaries []summary, file *fileForm) (bool, err
 			Entries: []entryForm{{Status: 1, SnapshotID: &number, DataFile: *file}},
 		})
 		if err != nil {
-			return false, unsupported("the library does not write the manifest: " + err.Error())
+			return nil, unsupported("the library does not write the manifest: " + err.Error())
 		}
 		if entry.Length, err = keep(manifestPath, written); err != nil {
-			return false, err
+			return nil, err
 		}
 	}
 	list, err := listWrite(manifestArgs{FormatVersion: 2, SnapshotID: 1, SequenceNumber: 1, Manifests: []listed{entry}})
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	if _, err := keep(listPath, list); err != nil {
-		return false, err
+		return nil, err
 	}
 	metadata, err := tableOf(args, listPath)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	loaded := table.New(table.Identifier{"db", "table"}, metadata, "metadata.json", localFiles, nil)
-	tasks, err := loaded.Scan(table.WithRowFilter(predicate)).PlanFiles(context.Background())
-	if file == nil && errors.Is(err, fs.ErrNotExist) {
-		return true, nil
-	}
-	return len(tasks) > 0, err
+	return loaded.Scan(table.WithRowFilter(predicate)).PlanFiles(context.Background())
 }
 
 // keep writes a file of bytes in hexadecimal, and tells its length.
@@ -184,3 +193,16 @@ func projectionEvaluate(args predicateArgs) (any, error) {
 
 // summariesEvaluate asks for a manifest that is not there: it is opened where its files might match.
 func summariesEvaluate(args predicateArgs) (any, error) { return planned(args, args.Summaries, nil) }
+
+// residualEvaluate asks the residual of a task, which has none where it is the whole filter; no row of a file that is not
+// planned matches.
+func residualEvaluate(args predicateArgs) (any, error) {
+	tasks, err := plan(args, nil, fileOf(fileForm{}, args.Partition))
+	if err != nil || len(tasks) == 0 {
+		return false, err
+	}
+	if tasks[0].Residual == nil {
+		return expressionEvaluate(args)
+	}
+	return matched(args, tasks[0].Residual)
+}

@@ -46,6 +46,7 @@ var operations = map[string]func(json.RawMessage) (any, error){
 	"expression.evaluate":   asked(expressionEvaluate),
 	"metrics.evaluate":      asked(metricsEvaluate),
 	"projection.evaluate":   asked(projectionEvaluate),
+	"residual.evaluate":     asked(residualEvaluate),
 	"summaries.evaluate":    asked(summariesEvaluate),
 	"metadata.read":         asked(metadataRead),
 	"metadata.write":        asked(metadataWrite),
