@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import time
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from collections.abc import Callable
 import pytest
 
 from tools.apart import apart
-from tools.fuzz.mutations import mutated_bytes
+from tools.fuzz.mutations import mutated_bytes, mutated_json
 from tools.fuzz.running import Finding, fuzz, fuzzed
 from tools.fuzz.target import CORPUS, REGRESSIONS, Target, read_inputs
 from tools.fuzz.targets import TARGETS
@@ -98,3 +99,9 @@ def test_a_seed_tells_a_run() -> None:
     (_, first), (_, second) = (apart(inputs, 60) for _ in range(2))  # as memory is bounded from then on
     assert first == second
     assert len(set(first)) > 20
+
+
+def test_a_document_that_nests_deep_is_broken_too() -> None:
+    deep = b"[" * 20_000
+    for number in range(200):
+        assert mutated_json(random.Random(number), b'{"a": 1}' if number & 1 else deep, [deep]) is not None

@@ -88,12 +88,12 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_inputs_that_reach_new_lines_are_kept(places: Path) -> None:
     real = TARGETS["json-path"]
-    target = Target("json-path", real.load, lambda: [b"$"], mutated_bytes)
+    target = Target("another", real.load, lambda: [b"$"], mutated_bytes)
     (places / "new").mkdir()
     for number, data in enumerate((b"$['a']", b"$['b']", b"nonsense", b"$", b"$['" + b"a" * 9000)):
         (places / "new" / str(number)).write_bytes(data)
     assert keep_inputs(target, places / "new") == 2
-    assert set(read_inputs(places / "corpus" / "json-path.txt")) == {b"$['a']", b"nonsense"}
+    assert set(read_inputs(places / "corpus" / "another.txt")) == {b"$['a']", b"nonsense"}
 
 
 def test_findings_are_kept_and_ends_of_the_process_are_not(places: Path) -> None:

@@ -105,7 +105,7 @@ def mutated_json(rng: random.Random, data: bytes, seeds: Sequence[bytes]) -> byt
     """A document with some values changed, dropped, repeated or taken from another; sometimes its bytes as well."""
     try:
         document = [json.loads(data)]
-    except ValueError:
+    except (ValueError, RecursionError):
         return mutated_bytes(rng, data, seeds)
     for _ in range(1 + int(rng.expovariate(0.7))):
         _change(rng, document, seeds)
@@ -158,7 +158,7 @@ def _change(rng: random.Random, document: list[Any], seeds: Sequence[bytes]) -> 
 def _part(rng: random.Random, seeds: Sequence[bytes]) -> Any:
     try:
         part = json.loads(rng.choice(seeds))
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     while isinstance(part, dict | list) and part and rng.random() < 0.8:
         part = rng.choice(list(part.values()) if isinstance(part, dict) else part)
