@@ -356,6 +356,13 @@ class _Partition:
     def findings(self) -> Iterator[Finding]:
         for field_id, name, transform, _, _ in self.fields:
             if field_id in self.wrong:
+                if self.place.data_file.content is FileContent.EQUALITY_DELETES:
+                    yield finding(  # as a delete that dangles: nothing in the partition has the value
+                        "PAR001", "an equality delete is of another partition than its file: it applies to nothing",
+                        file=self.place.data_file.file_path, path=f"/{name}", found=self.wrong[field_id],
+                        severity=Severity.INFO,
+                    )  # fmt: skip
+                    continue
                 yield finding(
                     "PAR001", "a row is not of the partition that its file is listed in",
                     file=self.place.data_file.file_path, path=f"/{name}", found=self.wrong[field_id],
