@@ -14,6 +14,7 @@ from conformance.pipeline.local import read_table
 from conformance.pipeline.tables import load_table
 from conformance.stores import open_store
 from conformance.writing import append, create_table
+from spec_ref.errors import SpecError
 from tools.faulty_store import BUCKET, Asked, Fault, Store, running
 
 LOCATION = f"s3://{BUCKET}/db/t"
@@ -56,6 +57,13 @@ def test_a_slow_store_changes_nothing(store: Store, table: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_too_few_bytes_that_are_told_to_be_all_give_no_rows(kind: str, store: Store, table: str) -> None:
+    store.faults = of(KINDS[kind], Fault(short=20))  # type: ignore[assignment]
+    with pytest.raises((SpecError, FileAccessError), match=KINDS[kind]):
+        read_table(load_table(table)).read_all()
+
+
+@pytest.mark.parametrize("kind", ["manifest", "Parquet", "Puffin"])
 def test_a_connection_that_ends_early_is_the_stores_fault(kind: str, store: Store, table: str) -> None:
     store.faults = of(KINDS[kind], Fault(cut=20))  # type: ignore[assignment]
     with pytest.raises(FileAccessError, match=KINDS[kind]) as raised:

@@ -53,7 +53,8 @@ def main(words: list[str] | None = None) -> int:
     for one in beyond:
         print(f"beyond its limit: {one}", file=sys.stderr)
     if asked is not None:
-        report.store(DOCS, tuple(measured), asked)
+        how = "in one run" if given.keep is None else "in parts (`--keep`)"
+        report.store(DOCS, tuple(measured), asked, how)
     return 1 if beyond else 0
 
 

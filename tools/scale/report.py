@@ -22,8 +22,8 @@ HEAD = """\
 # Scale
 
 Written by `make scale`, which makes the tables, runs each path in processes of its own, and fails where a path takes
-more memory, or grows faster, than `tools/scale/limits.toml` allows. The figures are of {measured} on
-{machine},
+more memory, or grows faster, than `tools/scale/limits.toml` allows. The figures are of {measured},
+measured {how}, on {machine},
 on which others worked meanwhile: times are seconds of the processor, those of all processes together, looked at ten
 times a second; `seconds` went by. Memory is the most that all processes of a path held at once; pages that several of
 them share are counted for each. `python -m tools.scale --quick` measures small tables in about a minute of one core.
@@ -59,9 +59,11 @@ def growth_line(name: str, growth: Growth, limit: Limit) -> str:
     return f"{name:44} power {growth.exponent:.2f} of {limit.exponent}, {most:,} of {limit.memory_mib:,} MiB, {each}"
 
 
-def store(docs: Path, measured: tuple[Measured, ...], asked: Mapping[str, Mapping[str, float]]) -> None:
+def store(
+    docs: Path, measured: tuple[Measured, ...], asked: Mapping[str, Mapping[str, float]], how: str = "in one run"
+) -> None:
     """Store the figures and write the document."""
-    made = {"machine": machine(), "measured": datetime.now(UTC).date().isoformat(), "tool": tool_version(),
+    made = {"machine": machine(), "measured": datetime.now(UTC).date().isoformat(), "tool": tool_version(), "how": how,
             "requests": asked, "figures": [_CONVERTER.unstructure(one) for one in measured]}  # fmt: skip
     (docs / "scale.json").write_text(json.dumps(made, indent=1) + "\n")
     write(docs)
