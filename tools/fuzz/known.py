@@ -57,6 +57,12 @@ def _fields_without_ids(args: dict[str, Any]) -> bool:
     return any("field-id" not in field for spec in specs for field in spec["fields"])
 
 
+def _other_blobs(args: dict[str, Any]) -> bool:
+    """Whether statistics name a type of blobs beyond those of the text."""
+    types = {blob["type"] for one in args["metadata"].get("statistics", ()) for blob in one["blob-metadata"]}
+    return not types <= {"apache-datasketches-theta-v1", "deletion-vector-v1"}
+
+
 def _partition_types(args: dict[str, Any]) -> list[str]:
     """The types of partition values, of identity and truncation alone: those of others have no names."""
     columns = {column["id"]: str(column["type"]) for column in args["schema"]["fields"]}
@@ -90,6 +96,7 @@ KNOWN: tuple[Known, ...] = (
     Known("pyiceberg", "type.parse", _has("geography("), "values.toml: geography with a CRS"),
     Known("pyiceberg", "metadata.read", _has("geometry("), "values.toml: geometry with a CRS"),
     Known("pyiceberg", "metadata.read", _has("geography("), "values.toml: geography with a CRS"),
+    Known("pyiceberg", "metadata.read", _other_blobs, "table_metadata.toml: types of blobs that it does not know"),
     Known("pyiceberg", "metadata.read", _fields_without_ids, "table_metadata.toml: v1 partition fields without ids"),
     *(
         Known(engine, "metadata.read", _has('-default": {'), "table_metadata.toml: defaults of structs")
