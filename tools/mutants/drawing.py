@@ -110,7 +110,8 @@ class _Finder(ast.NodeVisitor):
         self.where.pop()
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
-        if node.value is not None:
+        is_type = isinstance(node.annotation, ast.Name) and node.annotation.id == "TypeAlias"
+        if node.value is not None and not is_type:
             self.visit(node.value)
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> None:

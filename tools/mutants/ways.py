@@ -82,7 +82,7 @@ def _known(row: Mapping[str, Any]) -> bool:
 
 
 def columnar(rows: Rows) -> dict[str, Check]:
-    """Vectors of one type, transform, schema or predicate together as a column."""
+    """Vectors of one type, transform, schema or predicate together as a column, by the name of the first."""
     makers = {
         "hash": _kernel,
         "transform": _kernel,
@@ -102,7 +102,7 @@ def columnar(rows: Rows) -> dict[str, Check]:
         maker = makers[json.loads(group)[0]]
         cases = [(rows[name][2]["args"], rows[name][2]["expect"]["ok"]) for name in names]
         operation = json.loads(group)[0]
-        checks[f"{names[0]} and {len(names) - 1} more"] = (
+        checks[names[0]] = (
             lambda maker=maker, operation=operation, cases=cases: maker(operation, cases)  # type: ignore[misc]
         )
     return checks

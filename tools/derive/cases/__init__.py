@@ -23,6 +23,7 @@ from tools.derive.cases import (
     geo_shapes,
     hashing,
     json_values,
+    manifest_values,
     manifest_versions,
     manifests,
     planning,
@@ -64,6 +65,7 @@ def all_files() -> Iterator[VectorFile]:
     yield from writing.files()
     yield from expression_functions.files()
     yield from geo_shapes.files()
+    yield from manifest_values.files()
     yield from manifest_versions.files()
     yield from required_members.files()
     yield from theta_headers.files()
