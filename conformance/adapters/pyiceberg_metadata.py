@@ -33,7 +33,7 @@ from conformance.adapters.documents import (
 from conformance.adapters.serve import Unsupported
 
 WRITTEN_VERSIONS = (1, 2)
-MISSING_TYPE = re.compile(r'"(?:type|element|value)": "variant"')
+MISSING_TYPE = re.compile(r'"(?:type|element|key|value)": "variant"')
 
 
 def parsed(metadata: Any) -> Any:

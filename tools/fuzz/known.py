@@ -102,7 +102,7 @@ KNOWN: tuple[Known, ...] = (
         Known(engine, "metadata.read", _has('-default": {'), "table_metadata.toml: defaults of structs")
         for engine in BOTH
     ),
-    Known("iceberg-java", "metadata.read", _has("source-ids"), "table_metadata.toml: source-ids"),
+    *(Known(engine, "metadata.read", _has("source-ids"), "table_metadata.toml: source-ids") for engine in BOTH),
     Known("iceberg-java", "expression.evaluate", _of_nanoseconds, "expressions.toml: constants of timestamp_ns"),
     Known("iceberg-java", "manifest.read", _partitioned_by("fixed"), "manifests.toml: fixed as if it were binary"),
     Known("iceberg-java", "manifest.write", _partitioned_by("fixed"), "manifests.toml: fixed as if it were binary"),
