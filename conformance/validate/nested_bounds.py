@@ -61,6 +61,8 @@ class Beyond:
             self.problems.setdefault((problem.requirement, problem.path), problem)
 
     def _variants(self, column: Any) -> None:
+        if column.null_count == len(column):
+            return  # nothing to compare, and a file without values may have the column as one of nulls
         if column.type.get_field_index("typed_value") >= 0:
             self.is_shredded = True
             return
