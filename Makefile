@@ -36,8 +36,9 @@ writers: $(READY)    ## every script of table.write with every engine that write
 test: $(READY) lint types    ## lint, check the types and pass every test, those with real engines among them
 	tools/system_packages.sh
 	$(BIN)/iceberg-conformance engines install --all
-	$(BIN)/python -m pytest --hypothesis-profile repeatable -p tools.trace_recorder --trace-out results/trace.json
+	$(BIN)/python -m pytest -n 2 --dist loadfile --durations 30 --hypothesis-profile repeatable -p tools.trace_recorder --trace-out results/trace.json
 	$(BIN)/python -m tools.trace --check --run results/trace.json
+	$(BIN)/python -m tools.bench --quick
 
 mutants: $(READY)    ## hold every mutant of the reference against the vectors and checks (half an hour of one core)
 	nice -n 15 $(BIN)/python -m tools.mutants run
