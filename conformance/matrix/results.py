@@ -13,7 +13,8 @@ from attrs import fields
 
 from conformance.failures import UsageError
 from conformance.matrix.cells import Cell, MadeTable, Matrix, Participant, State, Writing
-from conformance.protocol import dump_json, parse_json, place, shorten
+from conformance.protocol import dump_json
+from conformance.results import lines_of
 
 Json = dict[str, Any]
 
@@ -74,30 +75,16 @@ def read(path: Path) -> Matrix:
     Raises:
         UsageError: the file cannot be read, or is not of the form; says where.
     """
-    try:
-        raw = path.read_bytes().splitlines()
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be read: {error.strerror}") from None
-    matrix: Matrix | None = None
-    for number, line in enumerate(raw, 1):
-        try:
-            message = parse_json(line)
-        except ValueError as error:
-            raise UsageError(f"{path}:{number}: not a line of a matrix: {error}") from None
-        wrong = next(iter(_schema().iter_errors(message)), None)
-        if wrong is not None:
-            where = place(wrong.instance_path)
-            raise UsageError(f"{path}:{number}: not a line of a matrix: {where}{shorten(wrong.message)}")
-        kind = message.pop("kind")
-        if (matrix is None) != (kind == "header"):
-            raise UsageError(f"{path}:{number}: a matrix begins with its header, and has one")
-        matrix = Matrix(message) if matrix is None else _taken(matrix, kind, message)
-    if matrix is None:
-        raise UsageError(f"{path}: an empty file, not a matrix")
+    messages = lines_of(path, _schema(), "a matrix")
+    header = next(messages)
+    del header["kind"]
+    matrix = Matrix(header)
+    for message in messages:
+        _take(matrix, message.pop("kind"), message)
     return matrix
 
 
-def _taken(matrix: Matrix, kind: str, message: Json) -> Matrix:
+def _take(matrix: Matrix, kind: str, message: Json) -> None:
     match kind:
         case "participant":
             matrix.participants.append(Participant(**message))
@@ -113,4 +100,3 @@ def _taken(matrix: Matrix, kind: str, message: Json) -> Matrix:
         case _:
             matrix.complete, matrix.exit_status = message["complete"], message["exit_status"]
             matrix.unmet += message["unmet"]
-    return matrix
