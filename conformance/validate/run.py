@@ -37,7 +37,10 @@ from spec_ref.table_metadata import TableMetadata, check_metadata, read_metadata
 from spec_ref.table_metadata.files import MAX_METADATA_BYTES, is_compressed_name
 
 FILES_AT_ONCE = 64
-"""The most files of one task; fewer where they have many rows, which may all emit facts."""
+"""The most files of one task of a small manifest; fewer where they have many rows, which may all emit facts."""
+
+TASKS_OF_A_MANIFEST = 64
+"""About how many tasks the files of a large manifest are, each of which reads it up to its files."""
 
 ENTRIES_A_BUCKET = 100_000
 """About how many entries rules over several files look at together."""
@@ -352,6 +355,7 @@ def _files_tasks(tasks: Sequence[ManifestTask], sums: dict[int, ManifestSums]) -
         if task.checked and task.number in sums:
             counted = sums[task.number]
             rows_of_a_file = max(counted.live.records, 0) // max(counted.live.data_files, 1)
-            files = max(min(FILES_AT_ONCE, ROWS_A_BUCKET // max(rows_of_a_file, 1)), 1)
+            most = max(FILES_AT_ONCE, counted.entries // TASKS_OF_A_MANIFEST)
+            files = max(min(most, ROWS_A_BUCKET // max(rows_of_a_file, 1)), 1)
             for start in range(0, counted.entries, files):
                 yield FilesTask(task, start, min(start + files, counted.entries))

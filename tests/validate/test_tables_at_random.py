@@ -39,3 +39,14 @@ def test_no_table_of_the_reference_breaks_a_rule(start: int, writer: InProcess, 
         errors = [str(finding) for finding in report.findings if finding.severity is Severity.ERROR]
         assert errors == [], seed
     assert written > EACH / 2
+
+
+def test_an_equality_delete_of_another_partition_than_its_file_is_told_and_no_error(
+    writer: InProcess, tmp_path: Path
+) -> None:
+    """Keys of deletes are written to every partition, as which one a key's row is in is not known."""
+    table = write_script(writer, make_script(40, size=LARGE), tmp_path)
+    assert isinstance(table, ScriptedTable)
+    report = validate(table.metadata, Level.ROWS, Local(), Snapshots("all"))
+    told = {(finding.violation.requirement, finding.severity) for finding in report.findings}
+    assert ("PAR001", Severity.INFO) in told

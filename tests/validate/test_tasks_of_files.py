@@ -1,0 +1,31 @@
+"""The files of a manifest as tasks: each entry in one, and not so many that the manifest is read again and again."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from conformance.validate.row_ids import ROWS_A_BUCKET
+from conformance.validate.run import FILES_AT_ONCE, TASKS_OF_A_MANIFEST, _files_tasks
+
+
+def tasks(entries: int, rows_of_a_file: int) -> list[tuple[int, int]]:
+    live = SimpleNamespace(records=rows_of_a_file * entries, data_files=entries)
+    manifest = cast(Any, SimpleNamespace(checked=True, number=0))
+    sums = cast(Any, {0: SimpleNamespace(live=live, entries=entries)})
+    return [(task.start, task.stop) for task in _files_tasks([manifest], sums)]
+
+
+@pytest.mark.parametrize("entries", [0, 1, FILES_AT_ONCE, FILES_AT_ONCE + 1, 10_000, 99_999, 1_000_000])
+def test_each_entry_is_in_one_task_and_a_manifest_has_few(entries: int) -> None:
+    made = tasks(entries, 1)
+    assert [number for start, stop in made for number in (start, stop)][1:-1:2] == [start for start, _ in made[1:]]
+    assert sum(stop - start for start, stop in made) == entries
+    assert len(made) <= TASKS_OF_A_MANIFEST + 1
+
+
+def test_files_of_many_rows_are_few_of_a_task() -> None:
+    assert tasks(4, ROWS_A_BUCKET) == [(0, 1), (1, 2), (2, 3), (3, 4)]
+    assert len(tasks(100_000, ROWS_A_BUCKET // 10)) == 10_000
