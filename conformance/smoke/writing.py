@@ -112,7 +112,7 @@ def writing(module: str, name: str, change: Callable[[Any], Any]) -> Wrong:
 
 def batches(change: Callable[[Any], Any]) -> Wrong:
     """Make a fault that writes other rows than it is given."""
-    return writing("write_tasks", "RowSink.add", lambda add: lambda self, batch: add(self, change(batch)))
+    return writing("write_tasks", "RowSink.add", lambda add: lambda self, batch, *more: add(self, change(batch), *more))
 
 
 def commits(change: Callable[[Any], Any]) -> Wrong:
