@@ -228,7 +228,7 @@ class LazyColumn:
             rows: the rows to look into, ascending; None for all.
 
         Returns:
-            The places in ``rows`` of the maps that have the key, and its values.
+            The places in ``rows`` of the maps that have the key, in no order, and its values.
         """
         if self._column is not None or self._find is None:
             return None

@@ -347,9 +347,6 @@ class _Items(Node):
                 rows, left, at = rows[~done], left[~done], at[~done]
         found = np.concatenate(hit_rows) if hit_rows else np.zeros(0, np.intp)
         values = np.concatenate(hits) if hits else np.zeros(0, np.intp)
-        if len(hit_rows) > 1:
-            order = np.argsort(found, kind="stable")
-            found, values = found[order], values[order]
         return found, self.item.fields[1 - place].run(lanes, values)[0]
 
 

@@ -8,7 +8,7 @@ followed, is bounded, so that a short schema cannot stand for an endless one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import attrs
@@ -333,19 +333,3 @@ def least_size(type_: AvroType) -> int:
             return sum(least_size(field.type) for field in fields)
         case _:
             return 1
-
-
-def walk(type_: AvroType, path: str = "") -> Iterator[tuple[str, AvroType]]:
-    """The type and every type in it, with the path of record fields to each."""
-    yield path, type_
-    match type_:
-        case Record(_, fields):
-            for field in fields:
-                yield from walk(field.type, f"{path}/{field.name}")
-        case Union(branches):
-            for branch in branches:
-                yield from walk(branch, path)
-        case Array(items):
-            yield from walk(items, f"{path}/element")
-        case Map(values):
-            yield from walk(values, f"{path}/value")

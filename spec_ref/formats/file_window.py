@@ -32,15 +32,13 @@ class FileWindow:
     def __getitem__(self, place: int | slice) -> int | bytes:
         if isinstance(place, slice):
             start, stop, _ = place.indices(self._size)
-            return self._read(start, stop)
+            return self._read(start, max(start, stop))
         at = place + self._size if place < 0 else place
         if not 0 <= at < self._size:
             raise IndexError(place)
         return self._read(at, at + 1)[0]
 
     def _read(self, start: int, stop: int) -> bytes:
-        if stop <= start:
-            return b""
         at = start - self._start
         if at < 0 or stop > self._start + len(self._part):
             self._file.seek(start)

@@ -11,7 +11,7 @@ deletes would have to be read has no total, where one without deletes or with de
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from spec_ref.errors import SpecError, Violation, at, violation
@@ -198,60 +198,3 @@ def _field_key(field: NestedField, value: Any) -> tuple[Any, ...]:
     if isinstance(value, float) and math.isnan(value):
         return (2,)  # behind every number, where sorting puts NaN
     return (1, order_of(field.type)(value))
-
-
-@record(kw_only=True)
-class CountedFile:
-    """A live file of a snapshot, as far as partition statistics need it."""
-
-    partition: Mapping[int, Any]
-    spec_id: int
-    content: int
-    """0 data, 1 position deletes, 2 equality deletes."""
-
-    is_deletion_vector: bool = False
-    record_count: int
-    file_size_in_bytes: int
-    snapshot_id: int | None = None
-    """The snapshot that added the file."""
-
-    added_at: int | None = None
-    """The timestamp of that snapshot in milliseconds."""
-
-
-def aggregate(files: Iterable[CountedFile], partition: StructType) -> tuple[PartitionStatistics, ...]:
-    """The rows of a partition statistics file of a v3 table, sorted.
-
-    Files of several specs can have one tuple of the unified type; the row has the highest of their spec ids.
-    """
-    groups: dict[tuple[Any, ...], list[CountedFile]] = {}
-    for file in files:
-        groups.setdefault(_tuple_key(partition, file.partition), []).append(file)
-    return tuple(_aggregated(groups[key], partition) for key in sorted(groups))
-
-
-def _aggregated(files: Sequence[CountedFile], partition: StructType) -> PartitionStatistics:
-    data = [file for file in files if file.content == 0]
-    vectors = [file for file in files if file.content == 1 and file.is_deletion_vector]
-    positions = [file for file in files if file.content == 1 and not file.is_deletion_vector]
-    equality = [file for file in files if file.content == 2]
-    records = sum(file.record_count for file in data)
-    is_known = not positions and not equality
-    updated = max(
-        (file for file in files if file.added_at is not None), key=lambda file: file.added_at or 0, default=None
-    )
-    return PartitionStatistics(
-        partition={field.id: files[0].partition.get(field.id) for field in partition.fields},
-        spec_id=max(file.spec_id for file in files),
-        data_record_count=records,
-        data_file_count=len(data),
-        total_data_file_size_in_bytes=sum(file.file_size_in_bytes for file in data),
-        position_delete_record_count=sum(file.record_count for file in (*positions, *vectors)),
-        position_delete_file_count=len(positions),
-        dv_count=len(vectors),
-        equality_delete_record_count=sum(file.record_count for file in equality),
-        equality_delete_file_count=len(equality),
-        total_record_count=records - sum(file.record_count for file in vectors) if is_known else None,
-        last_updated_at=None if updated is None else updated.added_at,
-        last_updated_snapshot_id=None if updated is None else updated.snapshot_id,
-    )

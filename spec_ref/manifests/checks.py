@@ -198,6 +198,7 @@ def _header(header: Header) -> Iterator[Finding]:
         if properties["partition-spec"].lstrip().startswith("{"):
             expected = "the list of its fields"
             yield error_at("MAN007", "the whole partition spec is stored", "/partition-spec", expected=expected)
+            return
         _, problem = _parsed(header.spec)
         if problem is not None:
             path = f"/partition-spec{problem.path}"

@@ -7,7 +7,6 @@ by the defaults of the fields.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from spec_ref.errors import at, violation
@@ -60,11 +59,6 @@ def check_default(type_: Type, value: Any) -> None:
     check_value(type_, value)
 
 
-def effective_initial(field: NestedField) -> Any:
-    """The value of a field in a row that was written before the field existed (DEF001, DEF005, DEF010)."""
-    return _effective(field.type, field.initial_default, effective_initial)
-
-
 def effective_write(field: NestedField) -> Any:
     """The value that is written for a field when the writer was given none (DEF002, DEF007).
 
@@ -73,26 +67,10 @@ def effective_write(field: NestedField) -> Any:
     """
     if field.required and field.write_default is None:
         raise violation("DEF007", f"no value and no write default for the required field {field.name}")
-    return _effective(field.type, field.write_default, effective_write)
-
-
-def _effective(type_: Type, default: Any, of: Callable[[NestedField], Any]) -> Any:
-    if default is None or not isinstance(type_, StructType):
-        return default
-    return _filled({}, type_, of)
-
-
-def with_initial_defaults(type_: StructType, value: dict[int, Any] | None) -> dict[int, Any] | None:
-    """A struct that was read from a file, with the fields that the file does not have filled in (DEF011).
-
-    A missing entry is a field that the file lacks; a null entry is a null in the file.
-    """
-    return None if value is None else _filled(value, type_, effective_initial)
-
-
-def _filled(value: dict[int, Any], type_: StructType, of: Callable[[NestedField], Any]) -> dict[int, Any]:
+    if field.write_default is None or not isinstance(field.type, StructType):
+        return field.write_default
     filled = {}
-    for field in type_.fields:
-        with at(f"/{field.id}"):
-            filled[field.id] = value[field.id] if field.id in value else of(field)
+    for child in field.type.fields:
+        with at(f"/{child.id}"):
+            filled[child.id] = effective_write(child)
     return filled

@@ -79,7 +79,9 @@ def column_of(field: NestedField, written: StructType, constants: Constants, *, 
 
 
 def missing_value(field: NestedField, constants: Constants) -> Any:
-    """The value of a field that the file does not have, in all its rows (PRJ002, PRJ004, PRJ005, DEF010).
+    """The value of a field that the file does not have, in all its rows.
+
+    It is the partition value of the column, or its initial default (PRJ002, PRJ004, PRJ005, DEF001, DEF005, DEF010).
 
     Raises:
         SpecError: PRJ005, if the field is required and there is nothing but null.
@@ -99,7 +101,7 @@ def missing_value(field: NestedField, constants: Constants) -> Any:
 def project_row(
     fields: Sequence[NestedField], written: WrittenColumns, row: Mapping[int, Any], constants: Constants
 ) -> dict[int, Any]:
-    """A row of a file, as a row of the schema that it is read with.
+    """A row of a file, as a row of the schema that it is read with; fields that structs lack too have values (DEF011).
 
     Args:
         fields: the fields to read, of the table's schema.

@@ -21,31 +21,14 @@ LAST_UPDATED = NestedField(
 )
 
 
-def row_id(stored: int | None, first_row_id: int | None, position: int) -> int | None:
-    """The id of a row; its own where it came from another file with it (LIN006, LIN009, LIN031).
+def row_ids(stored: Any, first_row_id: int | None, positions: Any) -> Any:
+    """The ids of rows; their own where they came from another file with them (LIN006, LIN009, LIN031).
 
     Args:
-        stored: the value in the file, None where it has none.
+        stored: the values in the file, an Arrow array of longs with null where there is none; None without the column.
         first_row_id: that of the file, inherited where its entry has none.
-        position: of the row in the file, from 0.
+        positions: of the rows in the file, from 0, an Arrow array of longs without nulls.
     """
-    if first_row_id is None:
-        return None
-    return first_row_id + position if stored is None else stored
-
-
-def last_updated(stored: int | None, first_row_id: int | None, data_sequence_number: int) -> int | None:
-    """The sequence number of the commit that added or last changed a row (LIN006, LIN011, LIN031).
-
-    ``data_sequence_number`` is the file's.
-    """
-    if first_row_id is None:
-        return None
-    return data_sequence_number if stored is None else stored
-
-
-def row_ids(stored: Any, first_row_id: int | None, positions: Any) -> Any:
-    """`row_id` of many rows: Arrow arrays of longs; ``positions`` has no nulls."""
     if first_row_id is None:
         return pa.nulls(len(positions), pa.int64())
     inherited = pc.add(positions, pa.scalar(first_row_id, pa.int64()))
@@ -53,7 +36,14 @@ def row_ids(stored: Any, first_row_id: int | None, positions: Any) -> Any:
 
 
 def last_updates(stored: Any, first_row_id: int | None, data_sequence_number: int, rows: int) -> Any:
-    """`last_updated` of many rows: Arrow arrays of longs."""
+    """The sequence numbers of the commits that added or last changed rows (LIN006, LIN011, LIN031).
+
+    Args:
+        stored: the values in the file, as for `row_ids`.
+        first_row_id: that of the file.
+        data_sequence_number: the file's.
+        rows: how many there are.
+    """
     if first_row_id is None:
         return pa.nulls(rows, pa.int64())
     inherited = pa.array(np.full(rows, data_sequence_number, np.int64))

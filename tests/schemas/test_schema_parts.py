@@ -8,9 +8,10 @@ from spec_ref.errors import SpecError
 from spec_ref.json_records import reader
 from spec_ref.json_writing import writer
 from spec_ref.schemas import types as t
-from spec_ref.schemas.defaults import effective_initial, effective_write, with_initial_defaults
+from spec_ref.schemas.defaults import effective_write
 from spec_ref.schemas.identifier_fields import with_identifier_fields
 from spec_ref.schemas.name_mapping import find, mapping_of, read_name_mapping, to_property, write_name_mapping
+from spec_ref.schemas.projection import WrittenColumns, project_row
 from spec_ref.schemas.reserved_ids import BY_NAME, MAX_TABLE_FIELD_ID, METADATA_COLUMNS
 from spec_ref.schemas.schema import SCHEMA, Schema
 from spec_ref.versions import V1, V2, V3
@@ -54,25 +55,23 @@ def test_the_schema_id_is_optional_in_v1_alone() -> None:
 
 POINTS = [
     # point default, x, y, data, result: the table of the section Default values
-    (None, 0, 0, "missing", None),
-    (None, 0, 0, {1: 3}, {1: 3, 2: 0}),
-    ({}, 0, 0, "missing", {1: 0, 2: 0}),
-    ({}, 0, 0, {2: -1}, {1: 0, 2: -1}),
+    (None, 0, 0, {}, None),
+    (None, 0, 0, {3: {1: 3}}, {1: 3, 2: 0}),
+    ({}, 0, 0, {}, {1: 0, 2: 0}),
+    ({}, 0, 0, {3: {2: -1}}, {1: 0, 2: -1}),
 ]
 
 
 @pytest.mark.parametrize(("default", "x", "y", "data", "result"), POINTS)
 def test_defaults_of_structs_are_those_of_the_table(default: Any, x: int, y: int, data: Any, result: Any) -> None:
-    # DEF002, DEF010, EVO017
-    point = field(
-        3, "point", t.StructType((field(1, "x", t.INT, default=x), field(2, "y", t.INT, default=y))), False, default
-    )
-    if data == "missing":
-        assert effective_initial(point) == result
+    # DEF002, DEF010, DEF011, EVO017
+    parts = (field(1, "x", t.INT, default=x), field(2, "y", t.INT, default=y))
+    point = field(3, "point", t.StructType(parts), False, default)
+    if not data:
         assert effective_write(point) == result
-    else:
-        assert isinstance(point.type, t.StructType)
-        assert with_initial_defaults(point.type, data) == result
+    there = tuple(part for part in parts if part.id in data.get(3, {}))
+    columns = (field(3, "point", t.StructType(there)),) if data else ()
+    assert project_row((point,), WrittenColumns(t.StructType(columns)), data, {}) == {3: result}
 
 
 def test_a_required_field_without_a_value_and_write_default_fails() -> None:
