@@ -87,6 +87,4 @@ def filled(array: Any) -> Any:
 def _leaf(array: Any, target: Any) -> Any:
     if isinstance(array, pa.ExtensionArray):
         array = array.storage
-    if isinstance(target, pa.BaseExtensionType):
-        return pa.ExtensionArray.from_storage(target, array)
     return array.cast(target)

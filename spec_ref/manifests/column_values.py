@@ -61,23 +61,6 @@ class Bounds:
                     raise
         return made
 
-    def integers(self) -> Nullable | None:
-        """The bounds as 64-bit integers, where all are of the 4 bytes of an int or the 8 of a long; else None.
-
-        That is their value for the types int, long and all dates and times, unless a stored date has to be promoted to
-        a timestamp.
-        """
-        lengths = self.lengths[self.valid]
-        if not len(lengths):
-            return Nullable(np.zeros(len(self.valid), np.int64), self.valid)
-        if not ((lengths == 4) | (lengths == 8)).all():
-            return None
-        values = np.zeros(len(self.valid), np.int64)
-        for size, form in ((4, "<i4"), (8, "<i8")):
-            rows = np.nonzero(self.valid & (self.lengths == size))[0]
-            values[rows] = self.fixed(rows, size, form)
-        return Nullable(values, self.valid)
-
     def fixed(self, rows: npt.NDArray[np.intp], size: int, form: str) -> npt.NDArray[Any]:
         """The bounds of some files, all of them of one length, as numbers.
 

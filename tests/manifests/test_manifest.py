@@ -183,9 +183,6 @@ def test_bounds_of_an_int_column_are_read_as_the_long_it_became() -> None:
     rows = [simple(0, lower_bounds={1: b"\xff\xff\xff\xff"}, upper_bounds={1: bytes(8)}), simple(1)]
     manifest = read_manifest(written(rows))
     assert manifest.columns.lower_bounds(1).to_list(iceberg.LONG) == [-1, 1]
-    numbers = manifest.columns.lower_bounds(1).integers()
-    assert numbers is not None
-    assert numbers.to_list() == [-1, 1]
     metrics = column_metrics(next(manifest.entries()).data_file, 1, iceberg.LONG)
     assert (metrics.lower_bound, metrics.upper_bound, metrics.value_count) == (-1, 0, 10)
     assert manifest.columns.lower_bounds(99).to_list(iceberg.LONG) == [None, None]
