@@ -31,6 +31,7 @@ def run(
     *,
     adapter: Annotated[tuple[str, ...], Parameter(name=["--adapter", "-a"])] = (),
     all_engines_: Annotated[bool, Parameter(name="--all-engines")] = False,
+    latest: bool = False,
     suite: tuple[str, ...] = (),
     section: tuple[str, ...] = (),
     requirement: tuple[str, ...] = (),
@@ -57,6 +58,7 @@ def run(
             or prefixed cmd:). May be repeated. The reference when nothing is named.
         all_engines_: The reference and every engine that the tool can install; one that is not installed is told, and
             the others run.
+        latest: Of all engines, leave out older versions.
         suite: Vectors of this suite. May be repeated.
         section: Vectors of sections whose heading contains this. May be repeated.
         requirement: Vectors that prove this requirement, or those whose codes begin so. May be repeated.
@@ -98,7 +100,7 @@ def run(
     targets = named(names_given, limits)
     if all_engines_:
         targets = named(list(dict.fromkeys([REFERENCE, *adapter])), limits)
-        targets += [one for one in all_engines(limits) if one.name not in adapter]
+        targets += [one for one in all_engines(limits, latest=latest) if one.name not in adapter]
     if not chosen:
         raise NothingSelected(f"nothing is selected, of {len(every)} vectors in {folder}")
     header = {

@@ -44,12 +44,17 @@ def target(name: str, limits: Limits, trace: Trace | None = None) -> Target:
     return Target(name, partial(_engine, name, limits, trace))
 
 
-def all_engines(limits: Limits) -> list[Target]:
-    """All engines that the tool installs together, and of those that are installed by name the installed ones."""
+def all_engines(limits: Limits, *, latest: bool = False) -> list[Target]:
+    """All engines that the tool installs together, and of those that are installed by name the installed ones.
+
+    Args:
+        limits: how long each may take.
+        latest: whether to leave out older versions, which are those with an ``@`` in their names.
+    """
     from conformance.engines import list_engines
 
     wanted = [engine.label for engine in list_engines() if engine.installed or not engine.by_name]
-    return [target(name, limits) for name in wanted]
+    return [target(name, limits) for name in wanted if not (latest and "@" in name)]
 
 
 def engine_labels() -> list[str]:

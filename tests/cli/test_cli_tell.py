@@ -129,6 +129,10 @@ def test_an_engine_that_is_not_installed_is_told_with_the_command_that_installs_
     assert every.returncode == 3
     assert "10 passed; not all could be examined" in every.stdout
     assert "pyiceberg: not run: " in every.stdout
+    assert "iceberg-java@1.10.2: not run: " in every.stdout
+    latest = cli("run", "--all-engines", "--latest", "--vectors", folder, **home)
+    assert "iceberg-java: not run: " in latest.stdout
+    assert "@" not in latest.stdout
 
 
 def test_an_unknown_engine_cannot_be_installed(cli: Cli) -> None:
