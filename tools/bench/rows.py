@@ -2,7 +2,9 @@
 
 The tables are made here: bigint, double, int and string in four zstd files, with 1% of the rows deleted by a position
 delete file, by deletion vectors, by equality deletes. Reading ends with all rows in Arrow; Spark's with a sink that
-takes them and drops them. Plain pyarrow reads the same data files and deletes nothing. ``python -m tools.bench.rows``
+takes them and drops them. Plain pyarrow reads the same data files and deletes nothing. Deleting copies every batch
+once more: where pages of memory are dear, as on a virtual machine that shares its host, the ratios of two runs differ
+by a quarter. ``python -m tools.bench.rows``
 reads a table of a million rows with more and more equality deletes.
 """
 
