@@ -61,7 +61,7 @@ fuzz: $(READY) $(ATHERIS)    ## break inputs of every reader for twice SECONDS o
 	$(BIN)/iceberg-conformance engines install iceberg-java pyiceberg
 	nice -n 15 $(BIN)/python -m tools.fuzz.differential --examples 200
 
-bench: $(READY)    ## measure every claim about speed beside its peers (half an hour of a quiet machine)
+bench: $(READY)    ## measure every claim about speed beside its peers (twenty minutes of a quiet machine)
 	$(BIN)/iceberg-conformance engines install --all
 	$(BIN)/python -m tools.bench --write
 
