@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 
 
 def metadata(names: Sequence[str], sorted_: bool = False) -> bytes:
-    """The dictionary of names, with offsets of one byte."""
+    """The dictionary of names; the number of names and the offsets have one byte, or two where one is too few."""
     encoded = [name.encode() for name in names]
     ends = [sum(map(len, encoded[: index + 1])) for index in range(len(encoded))]
-    return bytes([0x11 if sorted_ else 0x01, len(names), 0, *ends]) + b"".join(encoded)
+    size = 1 if max([len(names), *ends]) < 256 else 2
+    numbers = b"".join(number.to_bytes(size, "little") for number in (len(names), 0, *ends))
+    return bytes([1 | sorted_ << 4 | size - 1 << 6]) + numbers + b"".join(encoded)
 
 
 def primitive(kind: int, payload: bytes = b"") -> bytes:

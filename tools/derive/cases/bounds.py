@@ -244,6 +244,7 @@ def _variants() -> tuple[list[Vector], list[Vector]]:
         ("nested-path", {"$['location']['latitude']": INT32}, ("BND005",), ""),
         ("no-fields", {}, ("BND005", "BND011"), "bounds of any field are optional"),
         ("unicode-name", {"$['\u00e9\U0001f4b0']": INT32}, ("BND005",), "names are UTF-8"),
+        ("long-name", {f"$['{'n' * 300}']": INT32}, ("BND005",), "offsets of names that take two bytes"),
         ("escaped-quote", {"$['it\\'s']": INT32}, ("BND005",), "a single quote is escaped"),
     ]
     for name, fields, codes, note in others:
@@ -277,7 +278,8 @@ def _variants() -> tuple[list[Vector], list[Vector]]:
                any_of(*(ok(_hex(variant.bound({path: data}, flag))) for flag in (False, True) for data in small)),
                origin, "any width of integer, with or without the flag of a sorted dictionary", ("E10",))
         for name, path, codes in [("field", A, ("BND005",)), ("root", "$", ("BND010",)),
-                                  ("nested-path", "$['location']['latitude']", ("BND005",))]
+                                  ("nested-path", "$['location']['latitude']", ("BND005",)),
+                                  ("long-name", f"$['{'n' * 300}']", ("BND005",))]
     ]  # fmt: skip
     return encode, decode  # fmt: skip
 

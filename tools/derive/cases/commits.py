@@ -247,6 +247,18 @@ def _logs() -> Iterator[Vector]:
             "rewrite-between-deletes-and-append", ("OCC007",), version, log,
             "the rewrite would bring back rows that were deleted meanwhile",
         )  # fmt: skip
+        over = {"op": "overwrite", "files": [file("b-over")], "remove": ["f2"], "isolation": "snapshot",
+                "filter": {"part": "a"}}  # fmt: skip
+        yield case(
+            "rewrite-then-overwrite-of-another", ("OCC004",), version,
+            race({"op": "rewrite", "files": [file("a-compact")], "remove": ["f1"]}, over),
+            "a rewrite removes no rows, so that a file that it replaced is no conflict with who overwrites another",
+        )  # fmt: skip
+        yield case(
+            "position-delete-then-rewrite-of-another", ("OCC007",), version,
+            race(a["position-delete"], {"op": "rewrite", "files": [file("b-compact")], "remove": ["f2"]}),
+            "the deletes are of another file than the one that is rewritten",
+        )  # fmt: skip
         log = [
             *(_step(w, "load") for w in "ab"),
             _step("a", "stage", {**a["position-delete"], "isolation": "snapshot", "filter": {"part": "a"}}),

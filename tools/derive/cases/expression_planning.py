@@ -53,7 +53,13 @@ PROMOTED = ("EVO007", "SCN005")
 INTS = _full("int", 1, 10)
 WORDS = _full("string", "abc", "abd")
 
+FIVE = {"type": "literal", "value": 5, "data-type": "int"}
+
 FILES: list[Judged] = [
+    ("constant-is-null", "int", {"type": "is-null", "child": FIVE}, INTS, NO, YES, ("EXP002", "SCN005"),
+     "a constant is not null in any row"),
+    ("constant-not-null", "int", {"type": "not-null", "child": FIVE}, INTS, YES, NO, ("EXP002", "SCN005"),
+     "a constant is not null in any row"),
     ("int-eq-inside", "int", leaf("eq", 5), INTS, YES, YES, BOUNDS, "5 lies between 1 and 10"),
     ("int-eq-below", "int", leaf("eq", 0), INTS, NO, YES, BOUNDS, "all values are at least 1"),
     ("int-eq-upper", "int", leaf("eq", 10), INTS, YES, YES, BOUNDS, "a bound may be a value"),
@@ -225,6 +231,8 @@ PARTITIONS: list[Placed] = [
      "TRN010"),
      "the last nanosecond of 2017 matches"),
     ("bucket-eq", "int", "bucket[16]", leaf("eq", 34), 3, YES, YES, BUCKETS, "2017239379 mod 16 is 3"),
+    ("bucket-constant-is-null", "int", "bucket[16]", {"type": "is-null", "child": FIVE}, 3, NO, YES,
+     ("EXP002", *BUCKETS), "a constant is not null in any row, and is no column that the partition could tell of"),
     ("bucket-eq-other", "int", "bucket[16]", leaf("eq", 34), 4, NO, YES, BUCKETS, "2017239379 mod 16 is 3"),
     ("bucket-not-eq", "int", "bucket[16]", leaf("not-eq", 34), 3, YES, YES, BUCKETS, "other values have the hash too"),
     ("bucket-not-eq-other", "int", "bucket[16]", leaf("not-eq", 34), 4, YES, NO, BUCKETS, "34 is in bucket 3"),

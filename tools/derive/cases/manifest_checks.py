@@ -175,6 +175,12 @@ def _schemas() -> Iterator[Row]:
 
     yield "equality-ids-of-longs", 2, "DFL020", made(2, change=long_ids), "equality ids are ints"
 
+    def no_element_id(schema: Json) -> None:
+        del column(schema, 135)["type"][1]["element-id"]
+
+    note = "the elements of equality_ids have no id"
+    yield "equality-ids-without-element-id", 2, "AVR013", made(2, change=no_element_id), note
+
     def no_logical(schema: Json) -> None:
         del column(schema, 109)["type"][1]["logicalType"]
 

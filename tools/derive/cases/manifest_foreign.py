@@ -314,6 +314,28 @@ def _encodings(rows: list[Json], forms: list[Json]) -> Iterator[Vector]:
     form = [entry_form(row, **NUMBER)]
     data = avro.container(schema, [(1, body.replace(whole, sized))], keys(2))
     yield case("array-blocks", "MAN001", data, form, "an array in two blocks, the first with its size in bytes", 2)
+    none, one_pair = (entry(number, file={"value_counts": counts(values)}) for number, values in ((2, {}), (3, {1: 7})))
+    others = b"".join(avro.encode(schema, each) for each in (none, one_pair))
+    three = [entry_form(each, **NUMBER) for each in (row, none, one_pair)]
+    three[1]["data_file"]["value_counts"] = {}
+    data = avro.container(schema, [(3, body.replace(whole, sized) + others)], keys(2))
+    yield case(
+        "array-lengths",
+        "MAN001",
+        data,
+        three,
+        "an array in two blocks, the first with its size in bytes, beside an empty one and one in a block without",
+        2,
+    )
+    data = avro.container(schema, [(3, body + others)], keys(2))
+    yield case(
+        "array-lengths-plain",
+        "MAN001",
+        data,
+        three,
+        "arrays of three, no and one items, all in blocks without a size",
+        2,
+    )
     text = json.dumps(entry_schema(2), separators=(",", ":"))
     entries = [*keys(2).items(), ("avro.schema", text), ("avro.codec", "null")]
     packed = b"".join(avro.text(key) + avro.text(value) for key, value in entries)

@@ -33,6 +33,10 @@ DATE_ROWS = (
     ("3", "2017-11-16", "2017-11-16T22:31:08.000001", "2017-11-16T22:31:08.000001+00:00"),
     ("4", None, None, None),
 )
+FAR = "0001-01-02T03:04:05.678901"
+FAR_ROWS = tuple((str(number), "9999-12-31", FAR, f"{FAR}+00:00") for number in range(1, 6))
+"""One instant again and again, which is before all that a number of nanoseconds can tell."""
+
 UUIDS = fields(("id", "long"), ("u", "uuid"))
 UUID_ROWS = (
     ("1", "00000000-0000-0000-0000-000000000001"), ("2", "f79c3e09-677c-4bbd-a479-3f349cb785e7"), ("3", None),
@@ -54,6 +58,16 @@ COLLECTION_ROWS = (
     ("2", {"x": None, "y": None}, [], {"keys": [], "values": []}, []),
     ("3", None, None, None, None),
 )
+INSIDE = fields(
+    ("id", "long"), ("point", struct(("day", "date"), ("at", "timestamp"))), ("days", list_of("date")),
+    ("ends", map_of("string", "timestamptz")),
+)  # fmt: skip
+INSIDE_ROWS = (
+    ("1", {"day": "1969-12-31", "at": "1969-12-31T23:59:59.999999"}, ["2017-11-16", None, "1970-01-01"],
+     {"keys": ["a", "b"], "values": ["2017-11-16T22:31:08.000001+00:00", None]}),
+    ("2", {"day": None, "at": None}, [], {"keys": [], "values": []}),
+    ("3", None, None, None),
+)  # fmt: skip
 
 KINDS = {
     "numbers": (NUMBERS, NUMBER_ROWS, "id l f d dec big b", ("TYP009", "TYP010", "TYP011", "TYP012", "TYP013")),
@@ -76,6 +90,11 @@ def _types() -> Iterator[Case]:
                     f"values of each type, null among them, in {format_}",
                 )  # fmt: skip
         yield Case(
+            f"far-dates-{format_}", ("TYP015", "TYP017", "TYP018", *WRITTEN[format_]),
+            (create(2, DATES, format=format_), append("id day ts tz", *FAR_ROWS)),
+            "one instant in the year 1, five times",
+        )  # fmt: skip
+        yield Case(
             f"nanoseconds-{format_}", ("TYP019", "TYP020", *WRITTEN[format_], *METRICS[:2]),
             (create(3, NANOS, format=format_), append("id ns nz", *NANO_ROWS)), "types of version 3",
         )  # fmt: skip
@@ -88,6 +107,18 @@ def _nested() -> Iterator[Case]:
             (create(2, COLLECTIONS, format=format_), append("id point tags prices points", *COLLECTION_ROWS)),
             "structs, lists and maps: null, empty, and of nulls",
         )  # fmt: skip
+    places = [column for column in COLLECTIONS if column["name"] != "prices"]
+    rows = tuple((id_, point, tags, points) for id_, point, tags, _, points in COLLECTION_ROWS)
+    yield Case(
+        "lists-orc", ("TYP002", "TYP003", *NESTED["orc"]),
+        (create(2, places, format="orc"), append("id point tags points", *rows)),
+        "structs and lists: null, empty, and of nulls",
+    )  # fmt: skip
+    yield Case(
+        "nested-dates-avro", ("TYP002", "TYP003", "TYP004", *NESTED["avro"]),
+        (create(2, INSIDE, format="avro"), append("id point days ends", *INSIDE_ROWS)),
+        "dates and timestamps in structs, lists and maps",
+    )  # fmt: skip
 
 
 TYPES = tuple(_types())

@@ -93,13 +93,15 @@ def _evolution() -> Iterator[Case]:
              append("id p", ("2", None)), delete(where("is-null", "p"), COW)),
             "a required column becomes optional",
         )  # fmt: skip
-    yield Case(
-        "dates-to-timestamps", ("EVO005", "EVO007"),
-        (create(3, fields(("id", "long"), ("d", "date"))), append("id d", ("1", "1969-12-31"), ("2", None)),
-         alter({"op": "promote", "name": "d", "type": "timestamp"}),
-         append("id d", ("3", "1969-12-31T23:59:59.999999")), delete(where("eq", "id", 2), COW)),
-        "a promotion of version 3",
-    )  # fmt: skip
+    for suffix, format_ in (("", "parquet"), ("-avro", "avro"), ("-orc", "orc")):
+        yield Case(
+            f"dates-to-timestamps{suffix}", ("EVO005", "EVO007"),
+            (create(3, fields(("id", "long"), ("d", "date")), format=format_),
+             append("id d", ("1", "1969-12-31"), ("2", None)),
+             alter({"op": "promote", "name": "d", "type": "timestamp"}),
+             append("id d", ("3", "1969-12-31T23:59:59.999999")), delete(where("eq", "id", 2), COW)),
+            "a promotion of version 3",
+        )  # fmt: skip
     yield Case(
         "merge-after-evolution", ("PRJ001", "EVO010"),
         (create(2, COLUMNS), FIRST, alter(add("late", "string"), {"op": "rename", "name": "p", "to": "q"}),
