@@ -10,8 +10,8 @@ import attrs
 import pyarrow as pa
 import pyarrow.orc as orc
 
-from conformance.pipeline.file_access import open_input
 from conformance.pipeline.reading import in_file
+from conformance.validate.kept_ends import open_with_ends
 from conformance.validate.parquet_footer import Chunk, footer_of
 from spec_ref import json_document
 from spec_ref.errors import SpecError, Violation, violation
@@ -76,8 +76,8 @@ def open_file(location: str, file_format: FileFormat, mapping: Mapped) -> Opened
 
 
 def _parquet(location: str, mapping: Mapped) -> Opened:
-    file = open_input(location)
-    root = read_parquet_schema(file)  # type: ignore[arg-type]
+    file = open_with_ends(location)
+    root = read_parquet_schema(file)
     footer = footer_of(file, root)
     rows = open_rows(file, FileFormat.PARQUET, mapping)
     return Opened(
@@ -89,8 +89,8 @@ def _parquet(location: str, mapping: Mapped) -> Opened:
 
 
 def _orc(location: str, mapping: Mapped) -> Opened:
-    file = open_input(location)
-    stripes = read_stripes(FileWindow(file))
+    file = open_with_ends(location)
+    stripes = read_stripes(file if isinstance(file, FileWindow) else FileWindow(file))
     rows = open_rows(file, FileFormat.ORC, mapping)
     try:
         count = orc.ORCFile(file).nrows
@@ -103,7 +103,7 @@ def _orc(location: str, mapping: Mapped) -> Opened:
 
 
 def _avro(location: str, mapping: Mapped) -> Opened:
-    file = open_input(location)
+    file = open_with_ends(location)
     source = source_of(file)
     rows = open_rows(io.BytesIO(source) if isinstance(source, bytes) else file, FileFormat.AVRO, mapping)
     container = open_container(source, AVRO)

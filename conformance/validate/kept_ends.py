@@ -1,0 +1,94 @@
+"""A file whose footer is asked for once: what several readers look at one after the other is kept.
+
+A store answers each read with a request of its own, and the schema, the statistics and the rows of a file are read by
+different libraries, each of which looks for the footer anew.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from conformance.pipeline.file_access import open_input, short_read, split_location
+from spec_ref.formats.file_window import FileWindow
+
+END = 1 << 16
+"""How much of the end is read at first: the footers of most files are in it."""
+
+MOST_KEPT = 8 << 20
+"""Longer parts are given and not kept, so that of a file no more is held than that, and as much of its beginning."""
+
+
+def open_with_ends(location: str) -> Any:
+    """A file opened for reading with seeks; of one on a store, the ends are kept.
+
+    Raises:
+        FileAccessError: it cannot be read; so may its reads raise.
+    """
+    file = open_input(location)
+    return file if split_location(location).scheme == "file" else KeptEnds(file, location)
+
+
+class KeptEnds(FileWindow):
+    """A file as pyarrow takes those of Python, and as bytes that are not all held."""
+
+    def __init__(self, file: pa.NativeFile, location: str) -> None:
+        super().__init__(file)
+        self._location = location
+        self._at = 0
+        self._beginning = b""
+        self._end = b""
+        self.closed = False
+
+    def size(self) -> int:
+        """How many bytes the file has."""
+        return len(self)
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        self._at = offset + (0, self._at, len(self))[whence]
+        return self._at
+
+    def read(self, count: int | None = None) -> bytes:
+        stop = len(self) if count is None or count < 0 else min(self._at + count, len(self))
+        start, self._at = self._at, max(self._at, stop)
+        return self._read(start, stop) if start < stop else b""
+
+    def close(self) -> None:
+        self.closed = True
+        self._beginning = self._end = b""
+        self._file.close()
+
+    def _read(self, start: int, stop: int) -> bytes:
+        if stop <= len(self._beginning):
+            return self._beginning[start:stop]
+        if not self._end and (len(self) <= END or (stop == len(self) and stop - start <= END)):
+            self._end = self._asked(max(len(self) - END, 0), len(self))
+        kept = len(self) - len(self._end)
+        if start >= kept:
+            return self._end[start - kept : stop - kept]
+        if stop <= kept:
+            read = self._asked(start, stop)
+            if start == 0 and len(read) <= MOST_KEPT:
+                self._beginning = read
+            return read
+        read = self._asked(start, kept) + self._end
+        if len(read) <= MOST_KEPT:
+            self._end = read
+        return read[: stop - start]
+
+    def _asked(self, start: int, stop: int) -> bytes:
+        self._file.seek(start)
+        read: bytes = self._file.read(stop - start)
+        if len(read) != stop - start:
+            raise short_read(self._location, len(read), stop - start)
+        return read
