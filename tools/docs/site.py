@@ -33,7 +33,7 @@ ELSEWHERE = {
 
 CHAPTERS = {
     "First steps": ["quick-start", "concepts", "validate", "ci"],
-    "Plug in an engine": ["adapters", "protocol", "operations", "known-deviations"],
+    "Plug in an engine": ["adapters", "go-and-rust", "protocol", "operations", "known-deviations"],
     "What is known": [
         "matrix",
         "writing",

@@ -80,16 +80,13 @@ func created(version int, serializable bool, folder string) (*memoryCatalog, err
 }
 
 func commitReplay(args replayArgs) (any, error) {
-	if args.FormatVersion == 3 {
-		return nil, unsupported("files that are added to tables of v3 need row ids of the caller, which only a commit can give")
-	}
 	serializable := false
 	for _, one := range args.Base {
 		serializable = serializable || one.Isolation == "serializable"
 	}
 	for _, step := range args.Log {
 		if step.Reply != nil {
-			return nil, unsupported("answers of the catalog are not lost here")
+			return nil, unsupported("what becomes of an answer that is lost is the catalog's, which is not the library's here")
 		}
 		serializable = serializable || step.Change.Isolation == "serializable"
 	}
@@ -175,6 +172,9 @@ func (w *raceWriter) stage(asked raceChange) error {
 	}
 	switch asked.Op {
 	case "append", "fast-append":
+		if w.table.Metadata().Version() >= 3 { // other appends take row ids of the caller, which only a commit can give
+			return transaction.NewRowDelta(nil).AddRows(added...).Commit(ctx)
+		}
 		return transaction.AddDataFiles(ctx, added, nil, table.WithoutDuplicateCheck(), table.WithoutAutoNameMapping())
 	case "overwrite":
 		if asked.Filter != nil {
@@ -238,8 +238,8 @@ func (w *raceWriter) stage(asked raceChange) error {
 		return transaction.RollbackToSnapshot(w.catalog.snapshots[asked.To-1])
 	case "expire":
 		return transaction.ExpireSnapshots(table.WithOlderThan(0), table.WithRetainLast(1), table.WithPostCommit(false))
-	case "branch", "tag":
-		return w.stageRef(asked)
+	case "branch", "tag", "remove-ref", "statistics":
+		return w.stageUpdate(asked)
 	}
 	return unsupported("the library's transactions have no " + asked.Op)
 }
@@ -251,12 +251,30 @@ func removeAll(transaction *table.Transaction, names []string) error {
 	return transaction.RemoveProperties(names)
 }
 
-// stageRef makes a branch or tag: catalogs and not transactions offer that, so nothing is asked but that it is new.
-func (w *raceWriter) stageRef(asked raceChange) error {
-	update := table.NewSetSnapshotRefUpdate(asked.Name, w.catalog.snapshots[asked.At-1], table.RefType(asked.Op), 0, 0, 0)
+// stageUpdate makes what catalogs and not transactions offer: of a reference nothing is asked but that it is what it was.
+func (w *raceWriter) stageUpdate(asked raceChange) error {
+	var update table.Update = table.NewRemoveSnapshotRefUpdate(asked.Name)
+	requirements := []table.Requirement{}
+	if asked.Op == "statistics" {
+		update = table.NewSetStatisticsUpdate(table.StatisticsFile{
+			SnapshotID: w.catalog.snapshots[asked.At-1], StatisticsPath: w.place("statistics"), FileSizeInBytes: 100,
+			FileFooterSizeInBytes: 50, BlobMetadata: []table.BlobMetadata{},
+		})
+	} else {
+		var was *int64
+		for name, ref := range w.table.Metadata().Refs() {
+			if name == asked.Name {
+				was = &ref.SnapshotID
+			}
+		}
+		requirements = append(requirements, table.AssertRefSnapshotID(asked.Name, was))
+		if asked.Op != "remove-ref" {
+			at := w.catalog.snapshots[asked.At-1]
+			update = table.NewSetSnapshotRefUpdate(asked.Name, at, table.RefType(asked.Op), 0, 0, 0)
+		}
+	}
 	w.pending = func() error {
-		_, _, err := w.catalog.CommitTable(context.Background(), raced,
-			[]table.Requirement{table.AssertRefSnapshotID(asked.Name, nil)}, []table.Update{update})
+		_, _, err := w.catalog.CommitTable(context.Background(), raced, requirements, []table.Update{update})
 		return err
 	}
 	return nil
@@ -403,8 +421,18 @@ func (m *memoryCatalog) told() (map[string]any, error) {
 	return map[string]any{
 		"format-version": m.metadata.Version(), "last-sequence-number": long(m.metadata.LastSequenceNumber()),
 		"columns": columns, "spec": partition, "sort": sorted, "properties": properties, "refs": refs,
-		"statistics": []int{}, "snapshots": len(m.metadata.Snapshots()), "row-ids": rowIDs,
+		"statistics": m.statistics(), "snapshots": len(m.metadata.Snapshots()), "row-ids": rowIDs,
 	}, nil
+}
+
+// statistics are the numbers of the snapshots that have statistics.
+func (m *memoryCatalog) statistics() []int {
+	numbers := []int{}
+	for file := range m.metadata.Statistics() {
+		numbers = append(numbers, slices.Index(m.snapshots, file.SnapshotID)+1)
+	}
+	slices.Sort(numbers)
+	return numbers
 }
 
 // apart is how ranges of row ids stand to each other.

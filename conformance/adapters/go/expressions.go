@@ -17,6 +17,7 @@ import (
 
 // Operations on predicates. The library evaluates rows in public; what prunes by metrics, partitions and summaries is
 // private and shows in plans of scans: so tables of one file are made, and a file that is planned is one that might match.
+// A file all of whose rows match is one that a delete takes away without reading it.
 
 type predicateArgs struct {
 	Schema    *iceberg.Schema            `json:"schema"`
@@ -52,8 +53,10 @@ func recordOf(fields []iceberg.NestedField, values map[string]json.RawMessage) (
 
 // predicateOf reads a predicate in the older JSON form, the one that the library has.
 func predicateOf(raw json.RawMessage, schema *iceberg.Schema) (iceberg.BooleanExpression, error) {
-	if bytes.Contains(raw, []byte(`"reference"`)) || bytes.Contains(raw, []byte(`"apply"`)) {
-		return nil, unsupported("the library reads the older JSON form of predicates")
+	for _, newer := range []string{`"reference"`, `"apply"`, `"data-type"`} {
+		if bytes.Contains(raw, []byte(newer)) {
+			return nil, unsupported("the library reads the older JSON form of predicates")
+		}
 	}
 	predicate, err := iceberg.ParseExpr(raw, schema)
 	if err != nil {
@@ -93,13 +96,24 @@ func planned(args predicateArgs, summaries []summary, file *fileForm) (bool, err
 }
 
 func plan(args predicateArgs, summaries []summary, file *fileForm) ([]table.FileScanTask, error) {
+	var tasks []table.FileScanTask
+	err := withTable(args, summaries, file, func(loaded *table.Table, predicate iceberg.BooleanExpression) (err error) {
+		tasks, err = loaded.Scan(table.WithRowFilter(predicate)).PlanFiles(context.Background())
+		return err
+	})
+	return tasks, err
+}
+
+// withTable does something with a table of one manifest, and with the predicate.
+func withTable(args predicateArgs, summaries []summary, file *fileForm,
+	do func(*table.Table, iceberg.BooleanExpression) error) error {
 	predicate, err := predicateOf(args.Predicate, args.Schema)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	folder, err := os.MkdirTemp("", "iceberg-go-plan")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer os.RemoveAll(folder)
 	listPath, manifestPath := filepath.Join(folder, "list.avro"), filepath.Join(folder, "manifest.avro")
@@ -115,25 +129,25 @@ func plan(args predicateArgs, summaries []summary, file *fileForm) ([]table.File
 			Entries: []entryForm{{Status: 1, SnapshotID: &number, DataFile: *file}},
 		})
 		if err != nil {
-			return nil, unsupported("the library does not write the manifest: " + err.Error())
+			return unsupported("the library does not write the manifest: " + err.Error())
 		}
 		if entry.Length, err = keep(manifestPath, written); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	list, err := listWrite(manifestArgs{FormatVersion: 2, SnapshotID: 1, SequenceNumber: 1, Manifests: []listed{entry}})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if _, err := keep(listPath, list); err != nil {
-		return nil, err
+		return err
 	}
 	metadata, err := tableOf(args, listPath)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	loaded := table.New(table.Identifier{"db", "table"}, metadata, "metadata.json", localFiles, nil)
-	return loaded.Scan(table.WithRowFilter(predicate)).PlanFiles(context.Background())
+	return do(loaded, predicate)
 }
 
 // keep writes a file of bytes in hexadecimal, and tells its length.
@@ -174,19 +188,38 @@ func fileOf(metrics fileForm, partition map[string]json.RawMessage) *fileForm {
 	return &metrics
 }
 
-var errStrict = unsupported("plans show what might match, not what surely does")
-
 func metricsEvaluate(args predicateArgs) (any, error) {
-	if args.Kind != "inclusive" {
-		return nil, errStrict
-	}
 	args.Spec = *iceberg.UnpartitionedSpec
+	if args.Kind != "inclusive" {
+		return removed(args, fileOf(args.Metrics, nil))
+	}
 	return planned(args, nil, fileOf(args.Metrics, nil))
+}
+
+// removed tells whether a delete takes a file away that cannot be read, since it is not there.
+func removed(args predicateArgs, file *fileForm) (bool, error) {
+	gone := false
+	err := withTable(args, nil, file, func(loaded *table.Table, predicate iceberg.BooleanExpression) error {
+		transaction := loaded.NewTransaction()
+		err := transaction.Delete(context.Background(), predicate, nil)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		metadata, err := staged(transaction)
+		if err != nil {
+			return err
+		}
+		gone = true
+		return entriesOf(*metadata.CurrentSnapshot(), func(iceberg.ManifestEntry) { gone = false })
+	})
+	return gone, err
 }
 
 func projectionEvaluate(args predicateArgs) (any, error) {
 	if args.Kind != "inclusive" {
-		return nil, errStrict
+		return nil, unsupported("plans show what might match, and the library has no strict projection")
 	}
 	return planned(args, nil, fileOf(fileForm{}, args.Partition))
 }

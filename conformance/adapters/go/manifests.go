@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -192,11 +193,6 @@ func (told listed) manifest(version int) (iceberg.ManifestFile, error) {
 }
 
 func manifestRead(args manifestArgs) (any, error) {
-	for _, name := range args.Select {
-		if name == "header" {
-			return nil, unsupported("the header of a manifest is not told")
-		}
-	}
 	data, err := hex.DecodeString(args.Bytes)
 	if err != nil {
 		return nil, err
@@ -228,7 +224,24 @@ func manifestRead(args manifestArgs) (any, error) {
 		}
 		forms = append(forms, form)
 	}
-	return map[string]any{"entries": forms}, nil
+	answer := map[string]any{"entries": forms}
+	if slices.Contains(args.Select, "header") {
+		answer["header"], err = headerOf(manifest, data)
+	}
+	return answer, err
+}
+
+// headerOf is what the metadata of the file says.
+func headerOf(manifest iceberg.ManifestFile, data []byte) (any, error) {
+	reader, err := iceberg.NewManifestReader(manifest, bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	defer reader.Close()
+	spec, err := reader.PartitionSpecID()
+	return map[string]any{
+		"format_version": reader.Version(), "content": int(reader.ManifestContent()), "partition_spec_id": spec,
+	}, err
 }
 
 func entryOf(entry iceberg.ManifestEntry, partition *iceberg.StructType) (entryForm, error) {

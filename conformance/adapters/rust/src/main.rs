@@ -1,6 +1,9 @@
 //! The adapter of iceberg-rust: it reads requests of the protocol (docs/protocol.md) on standard input, one JSON line
 //! each, asks the library, and writes one answer line for each on standard output.
 
+mod catalog;
+mod commits;
+mod evolution;
 mod kernels;
 mod manifests;
 mod metadata;
@@ -8,6 +11,7 @@ mod predicates;
 mod puffin;
 mod tables;
 mod values;
+mod writing;
 
 use std::io::{self, BufRead, Write};
 use std::panic::{self, AssertUnwindSafe};
@@ -55,6 +59,7 @@ pub fn unsupported<T>(what: impl ToString) -> Result<T, Refusal> {
 const OPERATIONS: &[(&str, fn(&Value) -> Answer)] = &[
     ("bound.decode", kernels::decode),
     ("bound.encode", kernels::bound_encode),
+    ("commit.replay", commits::replay),
     ("expression.evaluate", predicates::evaluate),
     ("json-value.decode", kernels::json_decode),
     ("json-value.encode", kernels::json_encode),
@@ -67,14 +72,19 @@ const OPERATIONS: &[(&str, fn(&Value) -> Answer)] = &[
     ("metadata.upgrade", metadata::upgrade),
     ("metadata.write", metadata::write),
     ("metrics.evaluate", predicates::evaluate_metrics),
+    ("partition-spec.evolve", evolution::spec),
     ("projection.evaluate", predicates::evaluate_projection),
     ("puffin.read", puffin::read),
     ("puffin.write", puffin::write),
+    ("residual.evaluate", predicates::evaluate_residual),
+    ("retention.expire", evolution::expire),
     ("scan.plan", tables::plan),
+    ("schema.evolve", evolution::schema),
     ("single-value.decode", kernels::decode),
     ("single-value.encode", kernels::encode),
     ("summaries.evaluate", predicates::evaluate_summaries),
     ("table.read", tables::read),
+    ("table.write", writing::write),
     ("transform", kernels::transform),
     ("type.parse", kernels::type_parse),
 ];

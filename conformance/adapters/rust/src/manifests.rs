@@ -49,9 +49,6 @@ fn schema_of(form: &Value) -> Result<Arc<Schema>, Refusal> {
 // Reading
 
 pub fn read(args: &Value) -> Answer {
-    if args["select"].as_array().is_some_and(|names| names.iter().any(|name| name == "header")) {
-        return unsupported("the header of a manifest is not told");
-    }
     let data = given(&args["bytes"])?;
     let mut listed = manifest_file(&args["manifest_file"])?;
     listed.manifest_path = PLACE.to_string();
@@ -68,7 +65,15 @@ pub fn read(args: &Value) -> Answer {
     let partition = spec_of(spec)?.partition_type(&*schema_of(&args["schema"])?)?;
     let entries: Result<Vec<Value>, Refusal> =
         manifest.entries().iter().map(|entry| entry_form(entry, &partition)).collect();
-    Ok(json!({"entries": entries?}))
+    let mut answer = json!({"entries": entries?});
+    if args["select"].as_array().is_some_and(|names| names.iter().any(|name| name == "header")) {
+        let header = manifest.metadata();
+        answer["header"] = json!({
+            "format_version": *header.format_version() as u8, "content": *header.content() as i32,
+            "partition_spec_id": header.partition_spec().spec_id(),
+        });
+    }
+    Ok(answer)
 }
 
 fn entry_form(entry: &ManifestEntry, partition: &StructType) -> Result<Value, Refusal> {
@@ -216,7 +221,7 @@ pub fn write(args: &Value) -> Answer {
     })
 }
 
-fn data_file(form: &Value, schema: &Schema, partition: &StructType, spec_id: i32) -> Result<DataFile, Refusal> {
+pub fn data_file(form: &Value, schema: &Schema, partition: &StructType, spec_id: i32) -> Result<DataFile, Refusal> {
     let mut values: Vec<Option<Literal>> = vec![];
     for field in partition.fields() {
         let value = &form["partition"][field.id.to_string()];

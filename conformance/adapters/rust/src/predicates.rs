@@ -1,12 +1,16 @@
 //! Operations on predicates. The library's evaluators are private and show in plans of scans: so tables of one file are
 //! made in memory, and a file that is planned is one whose metrics, partition or manifest might match.
 
+use std::str::FromStr;
+use std::sync::Arc;
+
 use bytes::Bytes;
 use futures::TryStreamExt;
 use futures::executor::block_on;
 use iceberg::TableIdent;
+use iceberg::expr::{Bind, Predicate};
 use iceberg::io::FileIO;
-use iceberg::spec::Schema;
+use iceberg::spec::{NestedField, Schema, Transform};
 use iceberg::table::StaticTable;
 use serde_json::{Map, Value, json};
 
@@ -40,9 +44,16 @@ fn bytes(hexadecimal: &Value) -> Bytes {
     hexadecimal.as_str().and_then(unhex).unwrap_or_default().into()
 }
 
+/// The filter of a scan: in its JSON form, or in the library's classes.
+enum Filter<'a> {
+    Form(&'a Value),
+    Made(Predicate),
+}
+
 /// What is planned of a table with one manifest: with one file, or (without) of a manifest that is not there.
 struct Planned<'a> {
-    args: &'a Value,
+    schema: &'a Value,
+    filter: Filter<'a>,
     spec: Value,
     summaries: Value,
     file: Option<Value>,
@@ -50,8 +61,8 @@ struct Planned<'a> {
 
 impl Planned<'_> {
     fn matches(self) -> Result<bool, Refusal> {
-        known_types(&self.args["schema"])?;
-        let (schema, files) = (&self.args["schema"], FileIO::new_with_memory());
+        known_types(self.schema)?;
+        let (schema, files) = (self.schema, FileIO::new_with_memory());
         let mut length = 0;
         if let Some(file) = &self.file {
             let manifest = manifests::write(&json!({
@@ -74,7 +85,10 @@ impl Planned<'_> {
         block_on(async {
             files.new_output(LIST)?.write(bytes(&list)).await?;
             let table = metadata::parsed(&table_json(schema, &self.spec))?;
-            let filter = tables::predicate(&self.args["predicate"], table.current_schema())?;
+            let filter = match self.filter {
+                Filter::Form(form) => tables::predicate(form, table.current_schema())?,
+                Filter::Made(predicate) => predicate,
+            };
             let table = StaticTable::from_metadata(table, TableIdent::from_strs(["db", "table"])?, files).await?;
             let scan = table.scan().with_filter(filter).build()?;
             let planned = async { scan.plan_files().await?.try_collect::<Vec<_>>().await }.await;
@@ -107,46 +121,80 @@ fn file_of(metrics: &Value, partition: &Value) -> Option<Value> {
     Some(file)
 }
 
-fn inclusive(args: &Value) -> Result<(), Refusal> {
-    if args["kind"] == "inclusive" { Ok(()) } else { unsupported("plans show what might match, not what surely does") }
-}
-
 /// By the metrics of a file.
 pub fn evaluate_metrics(args: &Value) -> Answer {
-    inclusive(args)?;
+    if args["kind"] != "inclusive" {
+        return unsupported("plans show what might match, not what surely does");
+    }
     let file = file_of(&args["metrics"], &Value::Null);
-    Ok(json!(Planned { args, spec: unpartitioned(), summaries: Value::Null, file }.matches()?))
+    Ok(json!(of(args, unpartitioned(), Value::Null, file).matches()?))
 }
 
-/// By the partition of a file.
+fn of(args: &Value, spec: Value, summaries: Value, file: Option<Value>) -> Planned<'_> {
+    Planned { schema: &args["schema"], filter: Filter::Form(&args["predicate"]), spec, summaries, file }
+}
+
+/// By the partition of a file; strictly, by the projection of the transform, asked about the partition as a row.
 pub fn evaluate_projection(args: &Value) -> Answer {
-    inclusive(args)?;
-    let (spec, file) = (args["spec"].clone(), file_of(&Value::Null, &args["partition"]));
-    Ok(json!(Planned { args, spec, summaries: Value::Null, file }.matches()?))
+    if args["kind"] == "inclusive" {
+        let (spec, file) = (args["spec"].clone(), file_of(&Value::Null, &args["partition"]));
+        return Ok(json!(of(args, spec, Value::Null, file).matches()?));
+    }
+    known_types(&args["schema"])?;
+    let fields = args["spec"]["fields"].as_array().map_or(&[][..], Vec::as_slice);
+    let ([field], false) = (fields, ["and", "or", "not"].iter().any(|name| args["predicate"]["type"] == *name)) else {
+        return unsupported("the library projects one predicate by one transform; the rest of a projection is private");
+    };
+    let schema = Arc::new(columns(&args["schema"])?);
+    let predicate = tables::predicate(&args["predicate"], &schema)?.bind(schema.clone(), true)?;
+    let transform = Transform::from_str(field["transform"].as_str().unwrap_or(""))?;
+    let name = field["name"].as_str().unwrap_or("");
+    let Some(projected) = transform.strict_project(name, &predicate)? else {
+        return Ok(json!(false));
+    };
+    let Some(source) = field["source-id"].as_i64().and_then(|id| schema.field_by_id(id as i32)) else {
+        return unsupported("a spec without its source");
+    };
+    let result = NestedField::optional(1, name, transform.result_type(&source.field_type)?);
+    let row = json!({"1": args["partition"][field["field-id"].to_string()]});
+    as_partition(&json!({"fields": [serde_json::to_value(result)?]}), Filter::Made(projected), &row)
 }
 
 /// By the summaries of a manifest, which is not there: it is asked for where its files might match.
 pub fn evaluate_summaries(args: &Value) -> Answer {
-    let (spec, summaries) = (args["spec"].clone(), args["summaries"].clone());
-    Ok(json!(Planned { args, spec, summaries, file: None }.matches()?))
+    Ok(json!(of(args, args["spec"].clone(), args["summaries"].clone(), None).matches()?))
+}
+
+/// By the filter of the task of a file that is planned, which is the whole one; no row of a file that is not planned
+/// matches.
+pub fn evaluate_residual(args: &Value) -> Answer {
+    let file = file_of(&Value::Null, &args["partition"]);
+    if !of(args, args["spec"].clone(), Value::Null, file).matches()? { Ok(json!(false)) } else { evaluate(args) }
+}
+
+pub fn evaluate(args: &Value) -> Answer {
+    as_partition(&args["schema"], Filter::Form(&args["predicate"]), &args["row"])
+}
+
+fn columns(schema: &Value) -> Result<Schema, Refusal> {
+    let mut schema = schema.clone();
+    schema["type"] = json!("struct");
+    Ok(serde_json::from_value(schema)?)
 }
 
 /// By a partition that has the values of the row, as the identity of a value is projected to the predicate itself.
-pub fn evaluate(args: &Value) -> Answer {
-    known_types(&args["schema"])?;
-    let mut schema = args["schema"].clone();
-    schema["type"] = json!("struct");
-    let columns: Schema = serde_json::from_value(schema)?;
+fn as_partition(schema: &Value, filter: Filter<'_>, row: &Value) -> Answer {
+    known_types(schema)?;
     let (mut fields, mut partition) = (vec![], Map::new());
-    for (place, column) in columns.as_struct().fields().iter().enumerate() {
+    for (place, column) in columns(schema)?.as_struct().fields().iter().enumerate() {
         if !column.field_type.is_primitive() {
             return unsupported("rows are asked about as partitions, which have no nested values");
         }
         let id = FIRST_PARTITION_FIELD + place as i64;
         let name = format!("{}_value", column.name);
         fields.push(json!({"source-id": column.id, "field-id": id, "name": name, "transform": "identity"}));
-        partition.insert(id.to_string(), args["row"][column.id.to_string()].clone());
+        partition.insert(id.to_string(), row[column.id.to_string()].clone());
     }
     let (spec, file) = (json!({"spec-id": 0, "fields": fields}), file_of(&Value::Null, &Value::Object(partition)));
-    Ok(json!(Planned { args, spec, summaries: Value::Null, file }.matches()?))
+    Ok(json!(Planned { schema, filter, spec, summaries: Value::Null, file }.matches()?))
 }
