@@ -23,6 +23,7 @@ from conformance.pipeline.local import plan_reading
 from conformance.pipeline.read_tasks import read_task
 from conformance.pipeline.reading import Reading
 from conformance.pipeline.spark_types import spark_batch, spark_schema
+from conformance.pipeline.spark_worker import settle_in
 from conformance.pipeline.tables import load_table
 from spec_ref.expressions.predicates import TRUE, Predicate
 
@@ -83,6 +84,7 @@ def reader_of(reading: Reading) -> Callable[[Iterator[pa.RecordBatch]], Iterator
     """The function that executors apply to batches of tasks."""
 
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        settle_in()
         deletes = DeleteFiles(reading)
         for batch in batches:
             for sent in batch.column("task"):

@@ -20,6 +20,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from conformance.pipeline.delete_files import DeleteFiles
 from conformance.pipeline.spark_types import table_batch
+from conformance.pipeline.spark_worker import settle_in
 from conformance.pipeline.tables import Table
 from conformance.writing.compaction import MIN_FILES, worth_it
 from conformance.writing.files import NewFiles, OrphansLeft, taken_back
@@ -45,6 +46,9 @@ from spec_ref.snapshots.references import MAIN
 TASK = "00000"
 """The name of a task in its files; which one it is stands in the name of its write."""
 
+BATCH_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
+NO_LIMIT = (1 << 31) - 1
+
 Work = Callable[[WritePlan, Any], Any]
 """What a task does with its part, by a plan whose write is the task's alone."""
 
@@ -62,6 +66,7 @@ def _own_plan(plan: WritePlan) -> tuple[WritePlan, int]:
 
 def _answer(plan: WritePlan, work: Work, part: Any) -> bytes:
     """What a task did, or what is wrong with its part: an error of ours is told to the driver as it is."""
+    settle_in()
     own, attempts = _own_plan(plan)
     try:
         return pickle.dumps((attempts, work(own, part), None))
@@ -132,6 +137,8 @@ def append(table: WritableTable, rows: DataFrame, *, branch: str = MAIN, summary
     Args:
         table: the table, as it was last seen.
         rows: columns by name. To have fewer and larger files, repartition by what the table's partitions are made of.
+            Spark hands them over in batches of ``spark.sql.execution.arrow.maxRecordsPerBatch`` rows; where rows have
+            megabytes, set that or ``spark.sql.execution.arrow.maxBytesPerBatch``, which bounds bytes and costs time.
         branch: the branch, which is made where it is not there yet.
         summary: further entries of the snapshot's summary.
 
@@ -159,8 +166,25 @@ def _written(rows: DataFrame, plan: WritePlan, matching: BoundPredicate | None =
     def write(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_arrays([pa.array([_answer(plan, work, batches)], pa.binary())], ["answer"])
 
-    answers = [bytes(row["answer"]) for row in rows.mapInArrow(write, "answer binary").collect()]
+    with _rows_counted(rows.sparkSession):
+        answers = [bytes(row["answer"]) for row in rows.mapInArrow(write, "answer binary").collect()]
     return [new for result in _results(answers, plan, _added) for new in result]
+
+
+@contextmanager
+def _rows_counted(spark: SparkSession) -> Iterator[None]:
+    """Let batches end by their rows, unless the session says how large one may be.
+
+    From 4.1 on, Spark measures a batch after every row that it adds, which takes longer than all else of the transfer.
+    """
+    if spark.conf.get(BATCH_BYTES, None) is not None:
+        yield
+        return
+    spark.conf.set(BATCH_BYTES, str(NO_LIMIT))
+    try:
+        yield
+    finally:
+        spark.conf.unset(BATCH_BYTES)
 
 
 # Changing rows

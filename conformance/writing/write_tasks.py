@@ -207,6 +207,8 @@ class RowSink:
         self._numbers = itertools.count()
         self._rows = 0
         self._waiting: list[pa.RecordBatch] = []
+        self._waiting_rows = 0
+        self._waiting_bytes = 0
         self._bytes = 0
         self._sorts = plan.order.order_id != UNSORTED_ID
         self._group_bytes = min(GROUP_BYTES, plan.target_bytes)
@@ -222,8 +224,9 @@ class RowSink:
         if not made.num_columns:
             raise violation("TYP002", "rows without columns cannot be written", found=f"{made.num_rows} rows")
         self._waiting.append(made)
-        waiting = sum(one.num_rows for one in self._waiting)
-        if waiting >= CHUNK_ROWS or sum(one.nbytes for one in self._waiting) >= CHUNK_BYTES:
+        self._waiting_rows += made.num_rows
+        self._waiting_bytes += made.nbytes
+        if self._waiting_rows >= CHUNK_ROWS or self._waiting_bytes >= CHUNK_BYTES:
             self._tell_apart()
 
     def _check(self, rows: pa.RecordBatch, matching: BoundPredicate) -> None:
@@ -245,7 +248,7 @@ class RowSink:
         if not self._waiting:
             return
         joined = _joined(self._waiting)
-        self._waiting = []
+        self._waiting, self._waiting_rows, self._waiting_bytes = [], 0, 0
         groups: Iterable[tuple[Mapping[int, Any], pa.RecordBatch]]
         spec, schema = self._plan.spec, self._plan.schema
         groups = by_partition(spec, schema, joined) if spec.fields else [({}, joined)]

@@ -96,6 +96,14 @@ for place, mode in json.loads(sys.argv[1]):
     told[place] = {"errors": errors, "left": [path for path in files(place) if path not in before],
                    "gone": [path for path in before if path not in files(place)],
                    "head": table.refresh().metadata.current_snapshot_id == head}
+bounds = []
+for own in (None, "1000000"):
+    if own is not None:
+        spark.conf.set(on_spark.BATCH_BYTES, own)
+    with on_spark._rows_counted(spark):
+        bounds.append(spark.conf.get(on_spark.BATCH_BYTES))
+    bounds.append(spark.conf.get(on_spark.BATCH_BYTES, None))
+told["bounds"] = bounds
 spark.stop()
 print(json.dumps(told))
 """
@@ -192,6 +200,11 @@ def test_every_snapshot_has_the_rows_of_the_same_operations_here(
     assert len(logs[0]) == len(logs[1]) == 8
     for theirs, mine in zip(*logs, strict=True):
         assert sorted_rows(there, theirs) == sorted_rows(ours, mine)
+
+
+@pytest.mark.parametrize("engine", TABLES)
+def test_batches_end_by_rows_unless_the_session_bounds_their_bytes(written: Written, engine: str) -> None:
+    assert written[engine][1]["bounds"] == [str((1 << 31) - 1), None, "1000000", "1000000"]
 
 
 @every_table
