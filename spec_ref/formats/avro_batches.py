@@ -25,7 +25,7 @@ import numpy.typing as npt
 from spec_ref.formats.avro_columns import BytesColumn, Column, RecordColumn, UnionColumn, column_of
 from spec_ref.formats.avro_lane_buffer import Lanes, Positions
 from spec_ref.formats.avro_lanes import Node, compile_field, compile_type, footprint
-from spec_ref.formats.avro_types import AvroType, Primitive, Record, Union, least_size
+from spec_ref.formats.avro_types import AvroType, Record, Union, least_size
 from spec_ref.formats.avro_values import Decoder, Malformed, decode_all, decoder, read_long
 
 BATCH_BYTES = 16 << 20
@@ -325,7 +325,7 @@ def _within(column: Column, branch: int | None) -> Column:
 
 
 def _way(type_: AvroType, anchor: tuple[str, ...], lazy: Collection[int]) -> _Way | None:
-    """The way through the fields of these names to a string; None where there is none."""
+    """The way through the fields of these names, the last of which is a string; None where they are not there."""
     levels: list[_Level] = []
     at = type_
     for name in anchor:
@@ -344,9 +344,7 @@ def _way(type_: AvroType, anchor: tuple[str, ...], lazy: Collection[int]) -> _Wa
             )
         )
         at = record.fields[place].type
-    string, branch = _present(at)
-    if not isinstance(string, Primitive) or string.name != "string":
-        return None
+    _, branch = _present(at)
     return _Way(tuple(levels), branch, decoder(type_))
 
 

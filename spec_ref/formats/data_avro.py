@@ -204,19 +204,16 @@ def _values(type_: AvroType, as_type: Type, column: Any) -> ArrowColumn:
             return _numbers(as_type, column.values)
 
 
-_NUMBERS: dict[str, tuple[Any, Any]] = {
-    "boolean": (np.bool_, pa.bool_()), "int": (np.int32, pa.int32()), "long": (np.int64, pa.int64()),
-    "float": (np.float32, pa.float32()), "double": (np.float64, pa.float64()), "date": (np.int32, pa.date32()),
-    "time": (np.int64, pa.time64("us")), "timestamp": (np.int64, pa.timestamp("us")),
-    "timestamptz": (np.int64, pa.timestamp("us", "UTC")), "timestamp_ns": (np.int64, pa.timestamp("ns")),
-    "timestamptz_ns": (np.int64, pa.timestamp("ns", "UTC")),
+_NUMBERS: dict[str, Any] = {
+    "boolean": np.bool_, "int": np.int32, "long": np.int64, "float": np.float32, "double": np.float64, "date": np.int32,
+    "time": np.int64, "timestamp": np.int64, "timestamptz": np.int64, "timestamp_ns": np.int64,
+    "timestamptz_ns": np.int64,
 }  # fmt: skip
 
 
 def _numbers(as_type: Type, values: Any) -> ArrowColumn:
-    dtype, arrow = _NUMBERS[kind(as_type)]
-    plain: Any = pa.array(values.astype(dtype))
-    return plain if plain.type == arrow else plain.view(arrow)
+    """Numbers as they are stored: of dates and times too, which their readers take as they do those of their types."""
+    return pa.array(values.astype(_NUMBERS[kind(as_type)]))
 
 
 def _struct(names: Sequence[str], arrays: Sequence[Any], length: int) -> ArrowColumn:

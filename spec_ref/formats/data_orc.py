@@ -45,19 +45,13 @@ def open_orc(file: Any, mapping: Sequence[MappedField] | None) -> tuple[WrittenC
             for stripe in range(opened.nstripes):
                 try:
                     batch = opened.read_stripe(stripe, columns=places)
-                except pa.ArrowInvalid as error:
-                    if OUT_OF_RANGE not in str(error):
-                        raise
+                except pa.ArrowInvalid:  # a timestamp that pyarrow has no number for, or a file that is damaged
                     batch = _far_stripe(file, opened, stripe, places, written.struct)
                 yield from sliced(batch, rows)
         except (pa.ArrowException, OSError) as error:
             raise violation("ORC008", f"the file cannot be read: {error}") from error
 
     return written, batches
-
-
-OUT_OF_RANGE = "out of range for nanosecond resolution"
-"""What pyarrow says of a timestamp that it has no number for."""
 
 
 def _far_stripe(file: Any, opened: Any, stripe: int, places: list[int], struct: StructType) -> pa.RecordBatch:

@@ -371,9 +371,9 @@ class StoredColumns:
             here = slice(start, start + batch.length)
             start += batch.length
             if column is not None:
-                rows, found = optional(column)
+                rows, _ = optional(column)
                 if rows is None:
-                    missing[here] = isinstance(found, NullColumn)
+                    missing[here] = False
                 else:
                     missing[here][rows] = False
         return missing

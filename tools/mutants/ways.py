@@ -400,26 +400,76 @@ def forms(rows: Rows) -> dict[str, Check]:
         name: lambda some=some: _written_again(some)  # type: ignore[misc]
         for name, some in found.items()
     }
+    files: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {}
+    for file, content, row in rows.values():
+        if content["operation"] == "puffin.read":
+            files.setdefault(Path(file).stem, []).append((row["args"], row["expect"]))
     documents = {
         Path(file).stem: row["args"]["metadata"]
         for file, content, row in rows.values()
         if content["operation"] == "metadata.read" and "ok" in row["expect"]
     }
-    return checks | {f"gzip {name}": lambda one=one: _packed(one) for name, one in documents.items()}  # type: ignore[misc]
+    return (
+        checks
+        | {f"told {name}": lambda some=some: _told_of(some) for name, some in files.items()}  # type: ignore[misc]
+        | {f"gzip {name}": lambda one=one: _packed(one) for name, one in documents.items()}  # type: ignore[misc]
+        | {f"kept {name}": lambda one=one: _kept(one) for name, one in documents.items()}  # type: ignore[misc]
+    )
+
+
+def _told_of(rows: list[tuple[dict[str, Any], dict[str, Any]]]) -> bool:
+    """Files that readers have to refuse have a finding, and others none but that created-by is missing (PUF025)."""
+    from spec_ref.formats.puffin_checks import check_puffin
+
+    def found(data: str) -> set[str]:
+        return {one.requirement for one in check_puffin(bytes.fromhex(data))} - {"PUF025"}
+
+    known = ((args, expect) for args, expect in rows if "any_of" not in expect)
+    return all(("error" in expect) is bool(found(args["bytes"])) for args, expect in known)
 
 
 def _packed(document: Any) -> bool:
     """Metadata as gzip is the same, and is refused where the end is cut off (TMD030)."""
     from spec_ref.errors import SpecError
     from spec_ref.table_metadata.reader import read_metadata
+    from spec_ref.table_metadata.writer import to_bytes
 
     plain = json.dumps(document).encode()
     packed = gzip.compress(plain)
+    made = read_metadata(plain)
+    written = to_bytes(made)
+    if json.loads(written) != json.loads(gzip.decompress(to_bytes(made, compressed=True))):
+        return False
     try:
         read_metadata(packed[: len(packed) // 2])
     except SpecError:
         return read_metadata(packed) == read_metadata(plain)
     return False
+
+
+MOST_UNKNOWN = 30
+"""So many members that nobody knows an object gets: there is a number of them that makes up for all that it lacks."""
+
+
+def _kept(document: Any) -> bool:
+    """Members that no version knows stay where metadata is read and written (TMD029), and so does what is current."""
+    from spec_ref.table_metadata.reader import read_metadata
+    from spec_ref.table_metadata.writer import write_metadata
+
+    current = read_metadata(json.dumps(document)).current_snapshot
+    if (None if current is None else current.snapshot_id) != _id(document.get("current-snapshot-id")):
+        return False
+    for count in range(1, MOST_UNKNOWN):
+        more = {f"x-{number}": number for number in range(count)}
+        given = {**document, **more, "snapshots": [{**one, **more} for one in document.get("snapshots", ())]}
+        written = write_metadata(read_metadata(json.dumps(given)))
+        if not all(more.items() <= one.items() for one in (written, *written.get("snapshots", ()))):
+            return False
+    return True
+
+
+def _id(current: int | None) -> int | None:
+    return None if current == -1 else current
 
 
 def _written_again(predicates: list[Any]) -> bool:

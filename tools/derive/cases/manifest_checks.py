@@ -12,6 +12,7 @@ from tools.derive.manifests import (
     SCHEMA,
     SNAPSHOT,
     Json,
+    array,
     column,
     columns_of,
     counts,
@@ -90,9 +91,15 @@ def _sound() -> Iterator[tuple[str, int, bytes, str]]:
         made(1, metadata={"schema-id": None, "partition-spec-id": None, "format-version": None}),
         ("the keys that came with v2 are missing in v1"),
     )
+    yield "v1-old-columns", 1, made(1, change=_old_columns), "columns that v1 has and that nobody writes"
     null = [one(file={"partition": {"p": None}})]
     yield "null-partition", 2, made(2, null), "a partition value is null"
     yield "nulls-first-and-last", 2, made(2, change=_turned), "null stands last in every union"
+
+
+def _old_columns(schema: Json) -> None:
+    columns_of(schema).append(field(106, "file_ordinal", optional("int")))
+    columns_of(schema).append(field(107, "sort_columns", optional(array(112, "int"))))
 
 
 def _turned(schema: Json) -> None:
@@ -174,6 +181,9 @@ def _schemas() -> Iterator[Row]:
         column(schema, 135)["type"][1]["items"] = "long"
 
     yield "equality-ids-of-longs", 2, "DFL020", made(2, change=long_ids), "equality ids are ints"
+
+    note = "file_ordinal and sort_columns are of v1 alone"
+    yield "old-columns-in-v2", 2, "VER005", made(2, change=_old_columns), note
 
     def no_element_id(schema: Json) -> None:
         del column(schema, 135)["type"][1]["element-id"]

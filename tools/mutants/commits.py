@@ -1,0 +1,168 @@
+"""Commits where something is wrong that no log of ``commit.replay`` can tell: files that are gone, tables that are not.
+
+What has to come of them is told by the sentence beside each; the store is the one in memory that logs are replayed on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tools.mutants.facts import Check, refused
+
+MOST_READS = 200
+"""Files that a commit may read here before it counts as one that does not come to an end."""
+
+
+class Endless(Exception):
+    """A commit reads again and again."""
+
+
+def _table(version: int = 2, *appended: Any) -> tuple[Any, Any]:
+    """A table in memory with files that were appended, and what commits to it."""
+    from conformance.adapters.race_logs import PROPERTIES
+    from conformance.adapters.reference_commits import MemoryRunner, MemoryStore
+    from conformance.races.small import LOCATION, empty_table
+    from spec_ref.commits import changes
+
+    class Counted(MemoryRunner):
+        reads = 0
+
+        def read(self, path: str, kind: Any) -> Any:
+            self.reads += 1
+            if self.reads > MOST_READS:
+                raise Endless
+            return super().read(path, kind)
+
+    store = MemoryStore()
+    runner = Counted(store)
+    runner.commit(changes.CreateTable(empty_table(version, LOCATION, dict(PROPERTIES))))
+    for files in appended:
+        runner.commit(changes.fast_append(files))
+    return store, runner
+
+
+def _base(runner: Any) -> Any:
+    from spec_ref.commits import load
+
+    return runner.run(load())
+
+
+def _no_table() -> bool:
+    """What changes a table needs one (OCC001)."""
+    from conformance.adapters.reference_commits import MemoryRunner, MemoryStore
+    from conformance.races.small import data
+    from spec_ref.commits import changes
+    from spec_ref.schemas.evolution import AddColumn
+    from spec_ref.schemas.types import INT
+
+    store = MemoryStore()
+    runner = MemoryRunner(store)
+    every = (changes.append([data("a")]), changes.ChangeSchema((AddColumn("b", INT),)))
+    return all(refused(lambda one=one: runner.commit(one), "OCC001") for one in every) and store.pointer is None  # type: ignore[misc]
+
+
+def _list_gone() -> bool:
+    """The files of a table whose manifest list is gone are not known, and nothing is committed to it (SNP005)."""
+    from conformance.races.small import data
+    from spec_ref.commits import changes
+
+    store, runner = _table(2, [data("a")])
+    before = store.pointer
+    store.delete(_base(runner).metadata.current_snapshot.manifest_list)
+    return refused(lambda: runner.commit(changes.append([data("b")])), "SNP005") and store.pointer == before
+
+
+def _named_manifests() -> bool:
+    """A manifest that metadata of v1 names itself is listed by the next commit as it is (SNP006, MLS010 to MLS015)."""
+    from conformance.races.small import data
+    from spec_ref.commits import changes
+    from spec_ref.commits.contents import FileKind
+    from spec_ref.records import evolve
+
+    store, runner = _table(1, [data("a", rows=10), data("b", rows=20)])
+    base = _base(runner)
+    (snapshot,) = base.metadata.snapshots
+    (listed,) = runner.read(snapshot.manifest_list, FileKind.MANIFEST_LIST).files
+    old = evolve(snapshot, manifest_list=None, manifests=(listed.manifest_path,))
+    store.files[base.location] = evolve(base.metadata, snapshots=(old,))
+    runner.commit(changes.fast_append([data("c")]))
+    made = runner.read(_base(runner).metadata.current_snapshot.manifest_list, FileKind.MANIFEST_LIST).files
+    (again,) = (one for one in made if one.manifest_path == listed.manifest_path)
+    counts = (
+        again.added_files_count, again.added_rows_count, again.existing_files_count, again.existing_rows_count,
+        again.deleted_files_count, again.deleted_rows_count,
+    )  # fmt: skip
+    return counts == (2, 30, 0, 0, 0, 0) and again.partition_spec_id == 0
+
+
+def _bare_header() -> bool:
+    """A manifest of v1 that says nothing of its spec is of the first one, as there was no other (PAR014, MAN008)."""
+    from spec_ref.commits.contents import FileKind, decode
+    from tools.derive.manifests import entry, manifest
+
+    bare = dict.fromkeys(("schema-id", "partition-spec", "partition-spec-id", "format-version"))
+    read: Any = decode(manifest(1, [{**entry(1), "snapshot_id": 7}], metadata=bare), FileKind.MANIFEST, "m")
+    return bool(read.spec.spec_id == 0 and read.spec.unpartitioned and len(read.entries) == 1)
+
+
+def _replaced() -> bool:
+    """Where the answer is lost and the table is another one, whose history does not tell, nobody knows (OCC012)."""
+    from conformance.races.small import data
+    from spec_ref.commits import CommitStateUnknown, changes
+    from spec_ref.commits.effects import Swap
+    from spec_ref.records import evolve
+
+    store, runner = _table(2, [data("a")])
+    base = _base(runner)
+    other = base.location.replace("metadata/", "metadata/other-")
+    store.files[other] = evolve(base.metadata, metadata_log=())
+    swap = store.swap_pointer
+
+    def lost(expected: str | None, new: str) -> Swap:
+        done = swap(expected, new)
+        if done is not Swap.DONE:
+            return done
+        store.pointer = other
+        return Swap.UNKNOWN
+
+    store.swap_pointer = lost
+    try:
+        runner.commit(changes.append([data("b")]), base=base)
+    except CommitStateUnknown:
+        return bool(store.pointer == other)
+    return False
+
+
+def _expired() -> bool:
+    """Files that expired snapshots alone have are deleted, and none that is live (Snapshot Retention Policy)."""
+    from conformance.races.small import data, path_of
+    from spec_ref.commits import changes
+    from spec_ref.commits.contents import FileKind
+
+    store, runner = _table(2, [data("a")], [data("b")])
+    before = _base(runner).metadata
+    lists = [one.manifest_list for one in before.snapshots]
+    (alone,) = runner.read(lists[0], FileKind.MANIFEST_LIST).files
+    runner.commit(changes.delete_files([path_of("a")]))
+    deleted: list[str] = []
+    store.delete = deleted.append
+    runner.commit(changes.Expire(1 << 60, clean_files=True))
+    metadata = _base(runner).metadata
+    kept = {
+        one.manifest_path for one in runner.read(metadata.current_snapshot.manifest_list, FileKind.MANIFEST_LIST).files
+    }
+    return (
+        len(metadata.snapshots) == 1
+        and {path_of("a"), alone.manifest_path, *lists} <= set(deleted)
+        and not {path_of("b"), metadata.current_snapshot.manifest_list, *kept} & set(deleted)
+    )
+
+
+def commits() -> dict[str, Check]:
+    """Commits to what is not in order."""
+    every: dict[str, Callable[[], bool]] = {
+        "no table": _no_table, "a list that is gone": _list_gone, "manifests in metadata": _named_manifests,
+        "a bare header": _bare_header, "a table that was replaced": _replaced, "expired files": _expired,
+    }  # fmt: skip
+    return every
