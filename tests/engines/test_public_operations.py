@@ -1,16 +1,18 @@
-"""The page that tells what the adapters in Go and Rust ask of their libraries, and what these do not make public."""
+"""The page that tells what the adapters in Go and Rust ask of their libraries, and what is known of these."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 
+from conformance import vectors
 from conformance.engines import built, find_engine
 from conformance.operations import OPERATIONS
 
-PAGE = Path(__file__).parents[2] / "docs" / "go-and-rust.md"
+ROOT = Path(__file__).parents[2]
 DECLARED = {
     "iceberg-go": ("main.go", r'^\t"([a-z-]+(?:\.[a-z-]+)?)":\s+asked\('),
     "iceberg-rust": ("src/main.rs", r'^    \("([a-z-]+(?:\.[a-z-]+)?)", '),
@@ -18,25 +20,44 @@ DECLARED = {
 """Where each adapter names its operations, and how a line of that looks."""
 
 
-def rows() -> list[list[str]]:
-    """The cells of the page's table, its head among them, without code marks around the first."""
-    lines = [line for line in PAGE.read_text("utf-8").splitlines() if line.startswith("| ")]
-    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
+def table(first: str) -> list[list[str]]:
+    """The cells of the table of the page whose first head is this one, its head among them."""
+    _, found, text = (ROOT / "docs" / "go-and-rust.md").read_text("utf-8").partition(f"| {first} | ")
+    assert found
+    lines = (found + text).partition("\n\n")[0].splitlines()
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines if line.startswith("| ")]
+
+
+def known(engine: str) -> set[str]:
+    """The vectors that an engine is known to answer otherwise."""
+    files = [tomllib.loads(path.read_text("utf-8")) for path in (ROOT / "conformance/known_deviations").glob("*.toml")]
+    entries = [entry for file in files for entry in file.get("deviation", ()) if entry["engine"] == engine]
+    return {vector for entry in entries for vector in entry["vectors"]}
 
 
 def test_every_operation_is_told_in_its_order() -> None:
-    assert [row[0] for row in rows()[1:]] == [f"`{name}`" for name in OPERATIONS]
+    assert [row[0] for row in table("operation")[1:]] == [f"`{name}`" for name in OPERATIONS]
 
 
 @pytest.mark.parametrize(("place", "name"), [(1, "iceberg-go"), (2, "iceberg-rust")])
 def test_what_is_not_told_to_be_missing_is_what_the_adapter_has(place: int, name: str) -> None:
-    engine = find_engine(name)
-    assert rows()[0][place] == f"{name} {engine.version}"
+    engine, rows = find_engine(name), table("operation")
+    assert rows[0][place] == table("bug")[0][place + 1] == f"{name} {engine.version}"
     file, form = DECLARED[name]
     declared = re.findall(form, (built.sources(engine) / file).read_text("utf-8"), flags=re.M)
     assert len(declared) == len(set(declared))
-    told = {row[0].strip("`"): re.split(r"[ :]", row[place])[0] for row in rows()[1:]}
+    told = {row[0].strip("`"): re.split(r"[ :]", row[place])[0] for row in rows[1:]}
     assert set(told.values()) == {"yes", "part", "no"}
     assert sorted(name for name, cell in told.items() if cell != "no") == sorted(declared)
-    without_reason = [row[0] for row in rows()[1:] if re.fullmatch("no|part", row[place])]
-    assert without_reason == []
+    assert [row[0] for row in rows[1:] if row[place] in ("no", "part")] == []  # each has its reason
+
+
+@pytest.mark.parametrize(("place", "name"), [(2, "iceberg-go"), (3, "iceberg-rust")])
+def test_a_bug_that_is_still_there_is_a_known_deviation_and_one_that_is_fixed_is_not(place: int, name: str) -> None:
+    deviations = known(name)
+    ids = {vector.id for vector in vectors.load(vectors.shipped())}
+    for row in table("bug")[1:]:
+        shown = {cell.strip("` ") for cell in row[4].split(",")}
+        assert shown <= ids, row[0]
+        expected = {"still": shown, "fixed": set(), "-": shown & deviations}[row[place]]
+        assert shown & deviations == expected, row[0]
