@@ -73,7 +73,7 @@ def validate(
         allow_local_files: Read files of this machine that a table on a store names; else they are refused.
         file_timeout: Seconds without a sign of life after which a file counts as one that cannot be read.
     """
-    if not location:
+    if not location or "" in location:
         raise UsageError("name a table: a metadata file, a directory, a URI, or catalog:NAME.NAMESPACE.TABLE")
     if diff and len(location) != 2:
         raise UsageError("--diff compares two locations, OLD and NEW")
@@ -102,10 +102,14 @@ def validate(
             report = attrs.evolve(report, location=one[-1])
             told, known = accepted.applied(report)
             failed |= accepted.fails(told)
-            outcomes.append(Outcome(one[-1], told, accepted=known, seconds=time.monotonic() - started))
-            if not report.complete:
+            unselected = len(report.findings) - len(told.findings) - len(known)
+            outcomes.append(Outcome(one[-1], told, None, known, unselected, time.monotonic() - started))
+            if report.complete:
+                continue
+            if report.reason is None:
                 interrupted = True
                 break
+            unreadable = True
     _write(outcomes, format, output)
     status = _status(failed=failed, unreadable=unreadable, interrupted=interrupted)
     if anything_left_behind():  # a thread that waits for a file would be waited for
@@ -168,8 +172,11 @@ def _write(outcomes: list[Outcome], format: _Format, output: Path | None) -> Non
         text = _RENDER[format](outcomes)
     if output is None:
         encoding = sys.stdout.encoding or "utf-8"
-        sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
-        sys.stdout.flush()
+        try:
+            sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
+            sys.stdout.flush()
+        except BrokenPipeError:  # who reads has seen enough; the exit status is of all that was found nevertheless
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return
     try:
         output.parent.mkdir(parents=True, exist_ok=True)

@@ -60,11 +60,13 @@ def metadata_location(location: str) -> str:
     if not is_directory(directory):
         directory = location.rstrip("/")
     files = list_files(directory)
-    hint = _hint(files)
     named = [(name, file) for file in files if (name := _name(file)) is not None and name.version is not None]
     of_file_system = [(name, file) for name, file in named if name.unique is None]
     of_metastore = [(name, file) for name, file in named if name.unique is not None]
-    if of_file_system and not (of_metastore and hint is None):
+    if of_file_system and not of_metastore:
+        return _highest(directory, of_file_system)
+    hint = _hint(files)
+    if of_file_system and hint is not None:
         return _highest(directory, of_file_system)
     if hint is not None:
         pointed = [file for file in files if file.name in (hint, *(f"{hint}{end}" for end in _ENDS))]

@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 
 from conformance.failures import UsageError
-from conformance.validate.run import TableReport
+from conformance.validate.run import TableReport, place_of
 from spec_ref.findings import Finding, Severity
 from spec_ref.requirements import register
 
@@ -40,7 +40,7 @@ class Acceptance:
                 continue
             if finding.requirement.startswith(self.ignore) and self.ignore:
                 continue
-            known = self.baseline.get((report.location, finding.requirement, finding.violation.message), 0)
+            known = self.baseline.get((_table(report.location), finding.requirement, finding.violation.message), 0)
             (accepted if finding.count <= known else told).append(finding)
         return attrs.evolve(report, findings=tuple(told)), tuple(accepted)
 
@@ -49,6 +49,12 @@ class Acceptance:
         if self.fail_on is None:
             return False
         return any(finding.severity.rank <= self.fail_on.rank for finding in report.findings)
+
+
+def _table(location: str) -> str:
+    """What names of one table have in common, so that a baseline is of the table and not of how it was asked for."""
+    place = place_of(location)
+    return location if isinstance(place, str) else "|".join((place.scheme, place.authority, place.path.rstrip("/")))
 
 
 def acceptance(select: Sequence[str], ignore: Sequence[str], fail_on: str, baseline: Path | None) -> Acceptance:
@@ -71,11 +77,12 @@ def acceptance(select: Sequence[str], ignore: Sequence[str], fail_on: str, basel
 def _read(path: Path) -> dict[tuple[str, str, str], int]:
     try:
         document: Any = json.loads(path.read_text(encoding="utf-8"))
-        return {
-            (table["location"], finding["code"], finding["message"]): int(finding["count"])
-            for table in document["tables"]
-            for finding in table["findings"]
-        }
+        known: dict[tuple[str, str, str], int] = {}
+        for table in document["tables"]:
+            for finding in (*table["findings"], *table.get("accepted", ())):
+                key = _table(table["location"]), finding["code"], finding["message"]
+                known[key] = max(known.get(key, 0), int(finding["count"]))
+        return known
     except OSError as error:
         raise UsageError(f"--baseline {path}: it cannot be read: {error.strerror}") from None
     except (ValueError, KeyError, TypeError) as error:

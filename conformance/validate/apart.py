@@ -17,6 +17,7 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import forkserver, resource_tracker
 from typing import Any, TypeAlias
 
+from conformance.failures import NotExamined
 from conformance.validate.context import Context
 from conformance.validate.emitted import Emitted, Findings
 from conformance.validate.engines import Check
@@ -29,6 +30,13 @@ PRELOADED = ["conformance.validate.files", "conformance.validate.partition_stati
 """What every process needs: it is imported once, in the server that the processes are forks of."""
 
 ENDED = "reading this ended the process that read it: it is damaged in a way that is not known here"
+
+NO_PROCESS = "no process can be started, as which files are opened"
+
+
+class NoProcess(NotExamined):
+    """The machine starts no more processes, say because of a limit."""
+
 
 Lost: TypeAlias = Callable[[Context, Any], Findings]
 """What is found where the process of a task ended that has no smaller parts."""
@@ -84,16 +92,16 @@ class Apart:
             if self._pool is None:
                 self._pool = self._new_pool(self._workers)
             try:
-                running[self._pool.submit(_run, task)] = task
+                running[_given(self._pool, task)] = task
             except BrokenProcessPool:  # it ended between two tasks
                 self._pool = self._new_pool(self._workers)
-                running[self._pool.submit(_run, task)] = task
+                running[_given(self._pool, task)] = task
 
     def _alone(self, task: Any) -> list[Emitted]:
         """The check of one task with nothing beside it; in halves where it does not live through that."""
         pool = self._new_pool(1)
         try:
-            return pool.submit(_run, task).result()
+            return _given(pool, task).result()
         except BrokenProcessPool:
             pass
         finally:
@@ -106,10 +114,25 @@ class Apart:
     def _new_pool(self, workers: int) -> ProcessPoolExecutor:
         processes = multiprocessing.get_context("forkserver")
         processes.set_forkserver_preload(PRELOADED)
-        _serve_without_interrupts()
-        return ProcessPoolExecutor(
-            workers, mp_context=processes, initializer=_start, initargs=(self._packed, dict(os.environ))
-        )
+        try:
+            _serve_without_interrupts()
+            return ProcessPoolExecutor(
+                workers, mp_context=processes, initializer=_start, initargs=(self._packed, dict(os.environ))
+            )
+        except OSError as error:
+            raise NoProcess(f"{NO_PROCESS}: {error}") from error
+
+
+def _given(pool: ProcessPoolExecutor, task: Any) -> Future[list[Emitted]]:
+    """A task given to a pool, which may start a process for it.
+
+    Raises:
+        NoProcess: none can be started.
+    """
+    try:
+        return pool.submit(_run, task)
+    except (OSError, EOFError) as error:
+        raise NoProcess(f"{NO_PROCESS}: {error}") from error
 
 
 def _serve_without_interrupts() -> None:

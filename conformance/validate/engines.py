@@ -18,12 +18,19 @@ Progress: TypeAlias = Callable[[str, int, int], None]
 """Is told what is done, how many of it are, and of how many."""
 
 
-class Stopped(KeyboardInterrupt):
-    """An interrupt in the middle of a stage, with what had been emitted."""
+class Stopped(Exception):
+    """The end of a check in the middle of a stage, with what had been emitted."""
 
-    def __init__(self, emitted: list[Emitted]) -> None:
-        super().__init__()
+    def __init__(self, emitted: list[Emitted], reason: str | None) -> None:
+        """Tell of it.
+
+        Args:
+            emitted: what is known until then.
+            reason: what the engine lacks; None for an interrupt.
+        """
+        super().__init__(reason)
         self.emitted = emitted
+        self.reason = reason
 
 
 class Engine(Protocol):
@@ -49,8 +56,8 @@ class Engine(Protocol):
             lost: what is found where a task ends its process; only given for checks whose libraries may do that.
 
         Raises:
-            Stopped: somebody interrupted it; an engine that knows nothing of its tasks yet may leave the interrupt as
-                it is.
+            Stopped: somebody interrupted it, or the engine cannot go on.
+            KeyboardInterrupt, NotExamined: the same, of an engine that knows nothing of its tasks yet.
         """
         ...
 

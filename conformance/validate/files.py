@@ -13,7 +13,7 @@ from conformance.pipeline.file_access import FileAccessError, file_size, read_by
 from conformance.validate.apart import ENDED
 from conformance.validate.context import Context, FilesTask, Level, ManifestTask
 from conformance.validate.emitted import Emitted, Facts, Findings, Seen
-from conformance.validate.finding import all_of, finding
+from conformance.validate.finding import InFull, all_of, finding
 from conformance.validate.fingerprints import Evidence, suspect
 from conformance.validate.manifests import load
 from conformance.validate.opened import Opened, open_file
@@ -145,7 +145,7 @@ def check_file(
     if data_file.key_metadata is not None:
         message = "the file is encrypted, and was not opened"
         encrypted = finding(
-            "DFL018", message, file=place.manifest, path=place.said("key_metadata"), found=location,
+            "DFL018", message, file=place.manifest, path=place.said("key_metadata"), found=InFull(location),
             severity=Severity.INFO,
         )  # fmt: skip
         return [encrypted], None
@@ -177,7 +177,7 @@ def check_file(
 def _not_read(place: Place, error: FileAccessError) -> Finding:
     return finding(
         "DFL002", f"the file cannot be read: {error.reason}", file=place.manifest, path=place.said("file_path"),
-        found=place.data_file.file_path,
+        found=InFull(place.data_file.file_path),
     )  # fmt: skip
 
 

@@ -12,6 +12,13 @@ from spec_ref.findings import Finding, Severity
 from spec_ref.requirements import Level, register
 
 
+@attrs.frozen
+class InFull:
+    """A value that is told however long it is: the name of a file that somebody has to look for."""
+
+    name: str
+
+
 def finding(
     code: str,
     message: str,
@@ -23,7 +30,7 @@ def finding(
     severity: Severity = Severity.ERROR,
 ) -> Finding:
     """A finding at one place."""
-    told = None if found is NOT_GIVEN else shown(found)
+    told = None if found is NOT_GIVEN else repr(found.name) if isinstance(found, InFull) else shown(found)
     return Finding(
         Violation(requirement=code, message=message, path=path, found=told, expected=expected, file=file), severity
     )

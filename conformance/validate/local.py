@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import IO, Any, TypeVar
 
+from conformance.failures import NotExamined
 from conformance.validate.apart import Apart, Lost, manifest_lost
 from conformance.validate.context import Context
 from conformance.validate.emitted import Emitted, Facts, Findings
@@ -63,8 +65,9 @@ class Local:
                     else:
                         others.append(one)
                 self.progress(what, done, len(tasks))
-        except KeyboardInterrupt:
-            raise Stopped([Findings(tally.findings()), *others]) from None
+        except (KeyboardInterrupt, NotExamined) as error:
+            reason = str(error) if isinstance(error, NotExamined) else None
+            raise Stopped([Findings(tally.findings()), *others], reason) from None
         return [Findings(tally.findings()), *others]
 
     def _results(
@@ -97,6 +100,19 @@ class Local:
         self._spool.clear()
 
 
+class NoRoom(NotExamined):
+    """The facts about a table fit neither in memory nor in the folder for temporary files."""
+
+
+@contextlib.contextmanager
+def _room() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        told = f"{error.strerror or error}, for facts about files that do not fit in memory"
+        raise NoRoom(f"{told}: TMPDIR names the folder for temporary files") from error
+
+
 class Spool:
     """Facts by bucket; those that do not fit in memory are in a file for each bucket."""
 
@@ -108,11 +124,16 @@ class Spool:
         self._files: dict[int, IO[bytes]] = {}
 
     def add(self, facts: Facts) -> None:
-        """Keep facts."""
+        """Keep facts.
+
+        Raises:
+            NoRoom: they do not fit anywhere.
+        """
         self._held.setdefault(facts.bucket, []).append(facts)
         self._bytes += facts.rows.nbytes
         if self._bytes > self.limit:
-            self._spill()
+            with _room():
+                self._spill()
 
     def _spill(self) -> None:
         if self._directory is None:
@@ -122,6 +143,7 @@ class Spool:
                 self._files[bucket] = open(os.path.join(self._directory.name, f"{bucket}.facts"), "w+b")  # noqa: SIM115
             for facts in held:
                 pickle.dump(facts, self._files[bucket], protocol=pickle.HIGHEST_PROTOCOL)
+            self._files[bucket].flush()
         self._held, self._bytes = {}, 0
 
     def buckets(self) -> list[int]:
@@ -141,7 +163,8 @@ class Spool:
     def clear(self) -> None:
         """Forget all."""
         for file in self._files.values():
-            file.close()
+            with contextlib.suppress(OSError):  # what did not fit is tried again
+                file.close()
         self._files, self._held, self._bytes = {}, {}, 0
         if self._directory is not None:
             self._directory.cleanup()

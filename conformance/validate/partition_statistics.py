@@ -19,7 +19,7 @@ from conformance.pipeline.reading import in_file
 from conformance.validate.apart import ENDED
 from conformance.validate.context import Context, ManifestTask, Members
 from conformance.validate.emitted import Emitted, Facts, Findings, StatisticsRead
-from conformance.validate.finding import all_of, finding
+from conformance.validate.finding import InFull, all_of, finding
 from conformance.validate.opened import Opened, open_file
 from conformance.validate.patience import Stalled, alive, within
 from conformance.validate.values import exact, partition_values, same_type
@@ -196,7 +196,7 @@ def _check(context: Context, task: PartitionStatisticsTask) -> Iterator[Emitted]
 def _not_read(context: Context, task: PartitionStatisticsTask, error: FileAccessError) -> Finding:
     return finding(
         "STA014", f"the partition statistics file cannot be read: {error.reason}", file=context.metadata_location,
-        path=f"/partition-statistics/{task.place}/statistics-path", found=task.statistics.statistics_path,
+        path=f"/partition-statistics/{task.place}/statistics-path", found=InFull(task.statistics.statistics_path),
     )  # fmt: skip
 
 

@@ -136,7 +136,7 @@ def main(asked: Path, answered: Path) -> None:
             except Unreadable as error:
                 answer = str(error)
             answers.append(answer)
-            if isinstance(answer, TableReport) and not answer.complete:
+            if isinstance(answer, TableReport) and not answer.complete and answer.reason is None:
                 break
     except UsageError as error:
         failed = error

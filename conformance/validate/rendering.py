@@ -31,15 +31,20 @@ class Outcome:
     accepted: tuple[Finding, ...] = ()
     """What the baseline knows."""
 
+    unselected: int = 0
+    """How many findings were not asked for."""
+
     seconds: float = 0.0
 
     @property
-    def is_complete(self) -> bool:
-        """Whether the table was checked to the end."""
-        return self.report is not None and self.report.complete
+    def lacking(self) -> str | None:
+        """Why the table was not checked to the end; None where it was."""
+        if self.report is None:
+            return self.unreadable
+        return None if self.report.complete else f"{self.report.reason or 'interrupted'}: {PARTIAL}"
 
 
-PARTIAL = "interrupted: the table was not checked to its end"
+PARTIAL = "the table was not checked to its end"
 
 
 def place_json(place: Violation) -> dict[str, Any]:
@@ -90,6 +95,7 @@ def table_json(outcome: Outcome) -> dict[str, Any]:
         "format_version": report.format_version,
         "level": report.level.value,
         "complete": report.complete,
+        **({} if report.reason is None else {"reason": report.reason}),
         "snapshots": [str(snapshot_id) for snapshot_id in report.snapshots],
         "manifests": report.manifests,
         "entries": report.entries,
@@ -122,7 +128,7 @@ def as_lines(outcomes: Sequence[Outcome]) -> str:
         findings = () if outcome.report is None else outcome.report.findings
         rows += [{"location": outcome.location, **finding_json(finding)} for finding in findings]
         if outcome.report is not None and not outcome.report.complete:
-            rows.append({"location": outcome.location, "complete": False})
+            rows.append({"location": outcome.location, "complete": False, "reason": outcome.lacking})
     return "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows)
 
 
@@ -134,13 +140,13 @@ def as_junit(outcomes: Sequence[Outcome]) -> str:
         failing = [one for one in findings if one.severity is Severity.ERROR]
         suite = ElementTree.SubElement(
             root, "testsuite", name=xml_text(outcome.location),
-            tests=str(len(findings) + int(not outcome.is_complete or not findings)),
-            failures=str(len(failing)), errors=str(int(not outcome.is_complete)), time=f"{outcome.seconds:.3f}",
+            tests=str(len(findings) + int(outcome.lacking is not None or not findings)),
+            failures=str(len(failing)), errors=str(int(outcome.lacking is not None)), time=f"{outcome.seconds:.3f}",
         )  # fmt: skip
-        if not outcome.is_complete or not findings:
+        if outcome.lacking is not None or not findings:
             case = ElementTree.SubElement(suite, "testcase", classname=xml_text(outcome.location), name="validate")
-            if not outcome.is_complete:
-                ElementTree.SubElement(case, "error", message=xml_text(outcome.unreadable or PARTIAL))
+            if outcome.lacking is not None:
+                ElementTree.SubElement(case, "error", message=xml_text(outcome.lacking))
         for finding in findings:
             name = f"{finding.requirement} {finding.violation.message}"
             case = ElementTree.SubElement(suite, "testcase", classname=xml_text(outcome.location), name=xml_text(name))
@@ -156,7 +162,7 @@ def as_junit(outcomes: Sequence[Outcome]) -> str:
 def as_sarif(outcomes: Sequence[Outcome]) -> str:
     """A SARIF 2.1.0 log with one run."""
     found = [(outcome.location, one) for outcome in outcomes if outcome.report for one in outcome.report.findings]
-    unreadable = [(one.location, one.unreadable or PARTIAL) for one in outcomes if not one.is_complete]
+    unreadable = [(one.location, one.lacking) for one in outcomes if one.lacking is not None]
     return sarif.render(found, unreadable)
 
 
@@ -191,6 +197,8 @@ def _table(outcome: Outcome, report: TableReport, paint: Callable[[str, str], st
         )
     )  # fmt: skip
     deep = "" if report.level.value == "metadata" else f", {looked}"
+    if report.metadata_location != report.location:
+        yield f"  metadata file {report.metadata_location}"
     yield f"  format version {report.format_version or 'unknown'}, level {report.level.value}{deep}"
     if report.writers:
         yield f"  written by {'; '.join(report.writers)}"
@@ -202,12 +210,15 @@ def _table(outcome: Outcome, report: TableReport, paint: Callable[[str, str], st
         yield f"  {paint('not readable by', '36')} {reader.engine} {reader.versions}: {reasons}"
     if outcome.accepted:
         yield f"  {_many(len(outcome.accepted), 'finding', 'findings')} in the baseline"
+    if outcome.unselected:
+        yield f"  {_many(outcome.unselected, 'finding', 'findings')} not selected"
     counts = ", ".join(_many(count, name, _PLURAL.get(name, name)) for name, count in _counts(report).items() if count)
     if not report.complete:
-        yield f"  {paint(PARTIAL, '31')}"
+        yield f"  {paint(outcome.lacking or PARTIAL, '31')}"
         yield f"  {counts or 'nothing'} until then ({outcome.seconds:.1f} s)"
         return
-    yield f"  {counts or paint('nothing is wrong', '32')} ({outcome.seconds:.1f} s)"
+    nothing = "nothing is wrong" if not outcome.accepted and not outcome.unselected else "nothing else is wrong"
+    yield f"  {counts or paint(nothing, '32')} ({outcome.seconds:.1f} s)"
 
 
 _PLURAL = {"error": "errors", "warning": "warnings"}

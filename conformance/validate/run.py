@@ -47,6 +47,9 @@ ENTRIES_A_BUCKET = 100_000
 
 MAX_BUCKETS = 4096
 
+REFUSED = "readers have to refuse the metadata"
+"""Why nothing below it is checked."""
+
 GZIP_MAGIC = b"\x1f\x8b"
 
 
@@ -131,13 +134,16 @@ class TableReport:
     """The implementations that seem to have written to it."""
 
     complete: bool = True
-    """False where somebody interrupted the check, so that these are the findings until then."""
+    """False where the check ended before its end, so that these are the findings until then."""
+
+    reason: str | None = None
+    """What the engine lacked to go on; None where somebody interrupted it."""
 
 
 def validate(
     location: str, level: Level, engine: Engine, snapshots: Snapshots = CURRENT, file_seconds: float = FILE_SECONDS
 ) -> TableReport:
-    """Check a table. An interrupt ends it with what was found until then.
+    """Check a table. An interrupt, and what the engine lacks to go on, end it with what was found until then.
 
     Args:
         location: a metadata file, or the directory of a table.
@@ -157,7 +163,8 @@ def validate(
     except SpecError as error:
         if not _is_document(error):
             raise Unreadable(str(error)) from None
-        return TableReport(location, root, Level.METADATA, tally.findings())
+        refused = REFUSED if level.includes(Level.MANIFESTS) else None
+        return TableReport(location, root, Level.METADATA, tally.findings(), complete=refused is None, reason=refused)
     tally.add(_location_findings(metadata, root, data))
     features = features_of(metadata)
     chosen = snapshots.chosen(metadata)
@@ -167,15 +174,17 @@ def validate(
         )
     context = Context(metadata, root, level, compares=snapshots.kind == "since", file_seconds=file_seconds)
     deep = _Deep(context, engine)
-    complete = True
+    complete, reason = True, None
     try:
         deep.run(chosen)
     except KeyboardInterrupt:
         complete = False
+    except (Stopped, NotExamined) as error:
+        complete, reason = False, error.reason if isinstance(error, Stopped) else str(error)
     tally.add(deep.tally.findings())
     return TableReport(
         location, root, level, tally.findings(), int(metadata.format_version), chosen, deep.manifests, deep.entries,
-        features | deep.features, tuple(sorted(deep.writers)), complete,
+        features | deep.features, tuple(sorted(deep.writers)), complete, reason,
     )  # fmt: skip
 
 
@@ -293,7 +302,7 @@ class _Deep:
         self, context: Context, check: Check, tasks: Sequence[Any], what: str, *, facts: bool = False,
         lost: Lost | None = None,
     ) -> dict[int, ManifestSums]:  # fmt: skip
-        """Run a stage; of one that is interrupted, what it had emitted is kept."""
+        """Run a stage; of one that ends early, what it had emitted is kept."""
         try:
             return self._sums(self.engine.stage(context, check, tasks, what, facts=facts, lost=lost))
         except Stopped as stopped:

@@ -6,15 +6,20 @@ PySpark is not importable, the installed Spark engine is started in its own envi
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import logging
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
+from py4j.protocol import Py4JError
 from pyspark import RDD, StorageLevel
 from pyspark.sql import SparkSession
 
+from conformance.failures import NotExamined
+from conformance.pipeline.spark_worker import settle_in
 from conformance.validate.apart import Apart, Lost
 from conformance.validate.context import Context
 from conformance.validate.emitted import Emitted, Facts, Findings
@@ -62,7 +67,8 @@ class Spark:
             return [function(context, task) for task in tasks]
         known = self.context.broadcast(context)
         rdd = self.context.parallelize(tasks, self._partitions(len(tasks)))
-        return list(rdd.map(lambda task: function(known.value, task)).collect())
+        with self._asked():
+            return list(rdd.mapPartitions(lambda part: _mapped(known.value, function, part)).collect())
 
     def stage(
         self, context: Context, check: Check, tasks: Sequence[Any], what: str, *, facts: bool = False,
@@ -78,7 +84,8 @@ class Spark:
             self._kept.append(emitted)
             self._facts.append(emitted.filter(_is_fact).map(_by_bucket))
             self._buckets = max(self._buckets, context.buckets, context.id_buckets)
-        found = emitted.filter(_is_small).collect()
+        with self._asked():
+            found = emitted.filter(_is_small).collect()
         self.progress(what, len(tasks), len(tasks))
         return _summed(found)
 
@@ -88,7 +95,8 @@ class Spark:
         facts = self.context.union(self._facts) if len(self._facts) > 1 else self._facts[0]
         buckets = min(self._buckets, MAX_PARTITIONS)
         grouped = facts.groupByKey(buckets).mapPartitions(functools.partial(_check_buckets, check))
-        found = [Tally(findings).findings() for findings in grouped.collect()]
+        with self._asked():
+            found = [Tally(findings).findings() for findings in grouped.collect()]
         self._forget()
         self.progress("rules over several files", buckets, buckets)
         return found
@@ -105,8 +113,18 @@ class Spark:
             rdd.unpersist()
         self._kept, self._facts, self._buckets = [], [], 1
 
+    @contextlib.contextmanager
+    def _asked(self) -> Iterator[None]:
+        try:
+            yield
+        except Py4JError as error:
+            if self._interrupted:  # the JVM was the first to go
+                raise KeyboardInterrupt from None
+            raise NotExamined(f"Spark did not do its work: {_cause(str(error))}") from None
+
     def _interrupt(self, *_: object) -> None:
         self._interrupted = True
+        logging.disable()  # of Py4J, what an interrupt interrupts; spark-submit puts that among the report
         raise KeyboardInterrupt
 
     def close(self) -> None:
@@ -117,8 +135,20 @@ class Spark:
             self.session.stop()
 
 
+def _mapped(context: Context, function: Callable[[Context, T], R], tasks: Iterable[T]) -> Iterator[R]:
+    settle_in()
+    return (function(context, task) for task in tasks)
+
+
+def _cause(told: str) -> str:
+    """What an exception of the JVM says, without the traces behind it."""
+    lines = [line.strip(": ") for line in told.splitlines() if line.strip(": ")]
+    return next((line for line in lines if "Exception" in line or "Error" in line), lines[0] if lines else "no reason")
+
+
 def _run(context: Context, check: Check, tasks: Iterable[Any], lost: Lost | None) -> Iterator[Emitted]:
     """Check the tasks of a partition; their findings come as one."""
+    settle_in()
     tally = Tally()
     results: Iterable[Iterable[Emitted]] = (
         (check(context, task) for task in tasks)
@@ -153,6 +183,7 @@ def _remade(
 
 
 def _check_buckets(check: CheckBucket, buckets: Iterable[tuple[int, Iterable[Facts]]]) -> Iterator[tuple[Finding, ...]]:
+    settle_in()
     tally = Tally()
     for _, facts in buckets:
         tally.add(check(facts))

@@ -9,7 +9,7 @@ import attrs
 from conformance.pipeline.file_access import FileAccessError, read_bytes
 from conformance.validate.context import Context
 from conformance.validate.emitted import Emitted, Findings
-from conformance.validate.finding import all_of, finding
+from conformance.validate.finding import InFull, all_of, finding
 from conformance.validate.patience import within
 from spec_ref.findings import Finding
 from spec_ref.table_metadata.statistics import StatisticsFile
@@ -44,7 +44,7 @@ def _findings(context: Context, task: StatisticsTask) -> Iterator[Finding]:
         data = within(context.file_seconds, location, lambda: read_bytes(location))
     except FileAccessError as error:
         told = f"the statistics file cannot be read: {error.reason}"
-        yield finding("STA002", told, file=metadata, path=f"{path}/statistics-path", found=location)
+        yield finding("STA002", told, file=metadata, path=f"{path}/statistics-path", found=InFull(location))
         return
     for problem in check_statistics_file(statistics, data):
         own = problem.requirement.startswith("STA")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing.forkserver
 import os
 import signal
 from collections.abc import Iterator
@@ -11,7 +12,8 @@ import pytest
 from workbench import Workbench
 
 from conformance.golden_tables import materialize
-from conformance.validate import run
+from conformance.validate import local, run
+from conformance.validate.apart import NO_PROCESS
 from conformance.validate.context import Context, FilesTask, Level
 from conformance.validate.emitted import Emitted, Facts, Findings
 from conformance.validate.files import check_files_task
@@ -143,6 +145,57 @@ def test_facts_that_do_not_fit_in_memory_are_kept_in_files() -> None:
     assert [len(list(spool.take(bucket))) for bucket in spool.buckets()] == [7, 7, 6]
     spool.clear()
     assert spool.buckets() == []
+
+
+@pytest.fixture
+def engine() -> Iterator[Local]:
+    """Two processes that hold hardly any facts in memory."""
+    made = Local(2, held_bytes=1, apart=True)
+    yield made
+    made.close()
+
+
+def stopped(engine: Local, bench: Workbench, word: str) -> set[str]:
+    """The codes of what is found until the engine cannot go on, which it says."""
+    bench.metadata["location"] = "no-scheme"
+    report = validate(bench.relocate(), Level.ROWS, engine)
+    assert not report.complete
+    assert report.reason is not None
+    assert word in report.reason
+    return {one.requirement for one in report.findings}
+
+
+def test_a_full_disk_ends_the_check_with_the_reason_and_what_was_found(
+    engine: Local, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local, "open", lambda *_: open("/dev/full", "w+b"), raising=False)  # noqa: SIM115
+    assert "LOC001" in stopped(engine, Workbench(VECTORS, tmp_path), "No space left on device")
+
+
+def test_a_folder_that_is_not_there_for_temporary_files_is_told(
+    engine: Local, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local.tempfile, "tempdir", str(tmp_path / "nothing"))
+    assert "LOC001" in stopped(engine, Workbench(VECTORS, tmp_path), "TMPDIR names the folder")
+
+
+@pytest.mark.parametrize("error", [BrokenPipeError(32, "Broken pipe"), BlockingIOError(11, "temporarily unavailable")])
+@pytest.mark.parametrize("name", ["ensure_running", "connect_to_new_process"])
+def test_a_process_that_cannot_be_started_ends_the_check_with_the_reason(
+    name: str, error: OSError, engine: Local, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(multiprocessing.forkserver, name, fails)
+    assert "LOC001" in stopped(engine, Workbench(VECTORS, tmp_path), f"{NO_PROCESS}: {error}")
+
+
+def test_the_name_of_a_file_that_is_looked_for_is_told_in_full(tmp_path: Path) -> None:
+    bench = Workbench(PARQUET, tmp_path)
+    bench.file["file_path"] = path = f"{tmp_path}/{'/'.join(['part=of a long path'] * 20)}/f.parquet"
+    report = bench.validate(Level.FILES)
+    assert repr(path) in {one.violation.found for one in report.findings}
 
 
 def dies_over_seven(context: Context, task: int) -> Iterator[Emitted]:

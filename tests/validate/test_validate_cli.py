@@ -172,3 +172,51 @@ def test_the_old_version_of_a_table_is_compared_with_the_new(validate: Cli, tmp_
     done = validate("--diff", old, new)
     assert done.returncode == 1
     assert "last-sequence-number decreased" in done.stdout
+
+
+def test_the_metadata_file_that_was_looked_at_is_told(validate: Cli) -> None:
+    looked = metadata_location(str(PLACE / VALID))
+    assert f"\n  metadata file {looked}\n" in validate(PLACE / VALID).stdout
+    assert "metadata file" not in validate(looked).stdout
+
+
+def test_a_table_without_a_name_is_wrong_usage(validate: Cli) -> None:
+    assert validate("").returncode == 2
+
+
+def test_what_is_left_out_is_told(validate: Cli) -> None:
+    done = validate(PLACE / BROKEN, "--ignore", "MLS,LOC,MAN,DFL,SNP,NOT")
+    assert done.returncode == 0
+    assert "findings not selected" in done.stdout
+    assert "nothing else is wrong" in done.stdout
+
+
+def test_a_baseline_is_of_the_table_however_it_is_named_and_can_be_made_anew(validate: Cli, tmp_path: Path) -> None:
+    first, second = tmp_path / "first.json", tmp_path / "second.json"
+    assert validate(PLACE / BROKEN, "--format", "json", "--output", first).returncode == 1
+    again = ("--format", "json", "--baseline", first, "--output", second)
+    assert validate(f"file://{PLACE / BROKEN}/", *again).returncode == 0
+    assert validate(PLACE / BROKEN, "--baseline", second).returncode == 0
+
+
+def test_metadata_that_readers_refuse_leaves_the_rest_unchecked_and_that_is_told(validate: Cli, tmp_path: Path) -> None:
+    metadata = json.loads(Path(metadata_location(str(PLACE / VALID))).read_text(encoding="utf-8"))
+    metadata["current-schema-id"] = 99
+    path = tmp_path / "v9.metadata.json"
+    path.write_text(json.dumps(metadata), encoding="utf-8")
+    told = "readers have to refuse the metadata"
+    assert f"{told}: the table was not checked to its end" in validate(path).stdout
+    assert told not in validate(path, "--level", "metadata").stdout
+    (table,) = json.loads(validate(path, "--format", "json").stdout)["tables"]
+    assert (table["complete"], table["reason"]) == (False, told)
+    assert validate(path, "--fail-on", "never").returncode == 3
+
+
+def test_who_stops_reading_the_report_still_gets_the_status() -> None:
+    command = [sys.executable, "-m", "conformance", "validate", str(PLACE / BROKEN)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.wait(60) == 1
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
