@@ -50,7 +50,7 @@ def read_task(
         raise FileAccessError(file.file_path, "the file is encrypted, which cannot be read here")
     found = _Deletes.of(task, deletes or DeleteFiles(reading))
     with open_input(file.file_path) as opened, in_file(file.file_path):
-        rows = open_rows(opened, file.file_format, reading.mapping, threads=threads)
+        rows = open_rows(opened, file.file_format, reading.mapping, threads=threads, dictionaries=True)
         reader = _Reader.of(task, reading, found, rows)
         first = 0
         for batch in rows.batches(reader.columns, batch_rows):

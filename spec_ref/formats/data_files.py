@@ -51,6 +51,7 @@ def open_rows(
     mapping: Sequence[MappedField] | None = None,
     *,
     threads: bool = False,
+    dictionaries: bool = False,
 ) -> RowFile:
     """Open a data file, position delete file or equality delete file.
 
@@ -59,6 +60,8 @@ def open_rows(
         file_format: the format that the manifest entry names.
         mapping: the table's name mapping, for files without field ids.
         threads: whether columns are decoded by several threads, where the format can.
+        dictionaries: whether columns of texts and bytes may come as Arrow's dictionary arrays, which the projection
+            (`spec_ref.schemas.projection_columnar`) takes.
 
     Raises:
         SpecError: the file is not of the format, or has columns that no Iceberg type is stored as.
@@ -67,7 +70,7 @@ def open_rows(
     if file_format is FileFormat.PARQUET:
         from spec_ref.formats.data_parquet import open_parquet
 
-        return RowFile(*open_parquet(file, mapping, threads=threads))
+        return RowFile(*open_parquet(file, mapping, threads=threads, dictionaries=dictionaries))
     if file_format is FileFormat.ORC:
         from spec_ref.formats.data_orc import open_orc
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from spec_ref.arrow_types import check_values, validity
-from spec_ref.errors import at, violation
+from spec_ref.errors import SpecError, at, violation
 from spec_ref.formats.metrics_columnar import comparable, storage_of
 from spec_ref.records import record
 from spec_ref.schemas.evolution import UNITS_PER_DAY
@@ -184,9 +184,23 @@ def _constant(field: NestedField, value: Any) -> Callable[[int], Array]:
     return lambda length: constant_array(field.type, value, length)
 
 
+def _with_dictionaries(read: Read) -> Read:
+    """Reads dictionary arrays too: each value of the dictionary once."""
+
+    def whole(array: Array) -> Array:
+        if not pa.types.is_dictionary(array.type):
+            return read(array)
+        try:
+            return read(array.dictionary).take(array.indices)
+        except SpecError:  # maybe of a value that none of these rows has
+            return read(array.dictionary_decode())
+
+    return whole
+
+
 def _field(field: NestedField, column: NestedField, constants: Constants, *, mapped: bool) -> Read:
     """Reads a column as a field, and refuses null where the field is required."""
-    read = _read(field.type, column.type, constants, mapped=mapped)
+    read = _with_dictionaries(_read(field.type, column.type, constants, mapped=mapped))
     if not field.required:
         return read
 
