@@ -111,6 +111,8 @@ def coverage(preloaded: arena.Preloaded) -> arena.Coverage:
     if not _COVERAGE:
         _COVERAGE.append(arena.joined(_covered(preloaded, kind) for kind in ("vector", *arena.CHECKS)))
         for case in _COVERAGE[0].wrong:
+            if case.startswith("first:"):
+                continue  # the reference decided otherwise
             print(f"without any mutation, {case} does not come out as it should: it is left out", file=sys.stderr)
     return _COVERAGE[0]
 

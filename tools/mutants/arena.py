@@ -40,7 +40,7 @@ PRELOADED = (
     "conformance.races.suites", "conformance.validate.local", "conformance.vectors",
 )  # fmt: skip
 MOST = {
-    "metrics": 100, "value": 100, "commit": 100, "first": 500, "columnar": 500, "form": 200, "commit.replay": 300,
+    "metrics": 100, "value": 100, "commit": 100, "first": 1000, "columnar": 500, "form": 200, "commit.replay": 300,
     "scan.plan": 400, "lanes": 500, "equivalence": 200, "written": 60, "law": 60, "table.read": 500, "corruption": 400,
     "table": 20, "race": 60,
 }  # fmt: skip

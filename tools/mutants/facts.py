@@ -419,6 +419,89 @@ def _row_ids() -> bool:
     return found(last) == [last, last + 10] and refused(lambda: found(last + 1))
 
 
+def _no_json() -> bool:
+    """What no JSON text stands for is refused in documents of the removed format, also where anything may stand."""
+    from spec_ref.table_metadata.legacy_json import read_content_file, read_scan_task
+
+    file = {
+        "spec-id": 0, "content": "DATA", "file-path": "a", "file-format": "AVRO", "record-count": 1,
+        "file-size-in-bytes": 1,
+    }  # fmt: skip
+    schema = {"type": "struct", "schema-id": 0, "fields": []}
+    task = {"schema": schema, "spec": {"spec-id": 0, "fields": []}, "data-file": file}
+
+    def both(value: Any) -> tuple[bool, bool]:
+        return (
+            refused(lambda: read_content_file({**file, "partition": {"1000": value}})),
+            refused(lambda: read_scan_task({**task, "residual-filter": {"value": value}})),
+        )
+
+    return both(1.5) == (False, False) and all(both(one) == (True, True) for one in (math.nan, [{1: 2}], b"a"))
+
+
+# Limits that SECURITY.md promises
+
+
+def _large_headers() -> bool:
+    """The entries of a header count together."""
+    from spec_ref.formats.avro_container import Limits, open_container
+
+    data = avro.header({"avro.schema": '"int"', "avro.codec": "null", "a": "b" * 50, "c": "d" * 50})
+    size = len(data) - len(avro.long(0) + avro.SYNC)
+    open_container(data, "AVR014", Limits(header_bytes=size))
+    return refused(lambda: open_container(data, "AVR014", Limits(header_bytes=size - 1)))
+
+
+def _many_types() -> bool:
+    """A schema of few bytes may stand for any number of types, each of two of the one before."""
+    from spec_ref.formats.avro_types import parse_schema
+
+    def doubled(times: int) -> bytes:
+        made: Any = "int"
+        for number in range(times):
+            fields = [{"name": "a", "type": made}, {"name": "b", "type": f"r{number - 1}" if number else "int"}]
+            made = {"type": "record", "name": f"r{number}", "fields": fields}
+        return json.dumps(made).encode()
+
+    parse_schema(doubled(15), "AVR014")
+    return refused(lambda: parse_schema(doubled(20), "AVR014"))
+
+
+def _deep_types() -> bool:
+    """An object around a type is one level, of which 150 are read."""
+    from spec_ref.formats.avro_types import parse_schema
+
+    made: Any = "int"
+    for _ in range(150):
+        made = {"type": made}
+    return str(parse_schema(json.dumps(made).encode(), "AVR014")) == str(parse_schema(b'"int"', "AVR014"))
+
+
+def _empty_items() -> bool:
+    """Items of no bytes are 2**20 at most, as no size of a file bounds them."""
+    from spec_ref.formats.avro_types import parse_schema
+    from spec_ref.formats.avro_values import decode_all
+
+    schema = parse_schema(b'{"type": "array", "items": "null"}', "AVR014")
+
+    def read(count: int) -> int:
+        return len(decode_all(schema, 1, avro.long(count) + avro.long(0), "AVR014")[0])  # type: ignore[arg-type]
+
+    return read(1 << 20) == 1 << 20 and refused(lambda: read((1 << 20) + 1))
+
+
+def _large_footers() -> bool:
+    """The payload of a Puffin file is 32 MiB at most."""
+    from spec_ref.formats.puffin import read_puffin
+
+    def file(size: int) -> bytes:
+        payload = b'{"blobs": []}'.ljust(size)
+        return b"PFA1PFA1" + payload + struct.pack("<I", size) + bytes(4) + b"PFA1"
+
+    read_puffin(file(1 << 10))
+    return refused(lambda: read_puffin(file((32 << 20) + 1)), "PUF006")
+
+
 # Schemas of Parquet
 
 
@@ -468,6 +551,8 @@ def values() -> dict[str, Check]:
         **{f"of {one}": lambda one=one: _of_type(one) for one in TAKES},  # type: ignore[misc]
         **{f"as Avro's {one}": lambda one=one: _encoded(one) for one in ENCODED},  # type: ignore[misc]
         "lone surrogates": _lone_surrogates, "no variant": _no_variant, "no text": _no_text,
-        "nothing but null": _nothing_but_null, "readable": _readable, "row ids": _row_ids,
+        "nothing but null": _nothing_but_null, "readable": _readable, "row ids": _row_ids, "no JSON": _no_json,
+        "limit of headers": _large_headers, "limit of types": _many_types, "depth of types": _deep_types,
+        "limit of empty items": _empty_items, "limit of footers": _large_footers,
         "Parquet's lists": _levels, "Parquet's integers": _annotated,
     }  # fmt: skip

@@ -24,6 +24,7 @@ from tools.derive.manifests import (
     manifest,
     manifest_list,
     optional,
+    pairs,
 )
 from tools.derive.vector import Vector, ok
 
@@ -184,6 +185,11 @@ def _schemas() -> Iterator[Row]:
 
     note = "file_ordinal and sort_columns are of v1 alone"
     yield "old-columns-in-v2", 2, "VER005", made(2, change=_old_columns), note
+
+    def distinct(schema: Json) -> None:
+        columns_of(schema).append(field(111, "distinct_counts", optional(pairs(123, 124, "long"))))
+
+    yield "distinct-counts-in-v3", 3, "VER005", made(3, change=distinct), "v3 has no distinct_counts any more"
 
     def no_element_id(schema: Json) -> None:
         del column(schema, 135)["type"][1]["element-id"]
