@@ -123,5 +123,6 @@ def _order(place: Violation) -> tuple[object, ...]:
 
 
 def in_file(finding: Finding, file: str | None) -> Finding:
-    """The finding with the file that it is of."""
-    return evolve(finding, violation=attrs.evolve(finding.violation, file=file))
+    """The finding with the file that all its places are of."""
+    violation, *examples = (attrs.evolve(place, file=file) for place in (finding.violation, *finding.examples))
+    return evolve(finding, violation=violation, examples=tuple(examples))

@@ -191,6 +191,18 @@ def test_a_process_that_cannot_be_started_ends_the_check_with_the_reason(
     assert "LOC001" in stopped(engine, Workbench(VECTORS, tmp_path), f"{NO_PROCESS}: {error}")
 
 
+@pytest.mark.parametrize("count", [None, -1])
+def test_every_place_of_what_several_entries_have_names_its_file(count: int | None, tmp_path: Path) -> None:
+    materialize([BESIDE])
+    bench = Workbench(BESIDE, tmp_path)
+    (manifest,) = bench.manifests
+    for file in manifest.files:
+        file["record_count"] = file["record_count"] if count is None else count
+    report = bench.validate(Level.ROWS)
+    assert max(one.count for one in report.findings) >= len(manifest.files) > 2
+    assert [one for one in report.findings for place in one.places if not place.file] == []
+
+
 def test_the_name_of_a_file_that_is_looked_for_is_told_in_full(tmp_path: Path) -> None:
     bench = Workbench(PARQUET, tmp_path)
     bench.file["file_path"] = path = f"{tmp_path}/{'/'.join(['part=of a long path'] * 20)}/f.parquet"
