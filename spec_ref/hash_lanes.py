@@ -43,9 +43,9 @@ _TAIL_MASKS = np.array([0, 0xFF, 0xFFFF, 0xFFFFFF], np.uint32)
 """The bytes of a value's last word, by how many of them belong to the value."""
 
 
-def rounds(count: int) -> Iterator[slice]:
-    """The slices of at most `LANES` values that make up ``count`` values."""
-    return (slice(start, min(start + LANES, count)) for start in range(0, count, LANES))
+def rounds(count: int, lanes: int = LANES) -> Iterator[slice]:
+    """The slices of at most so many values that make up ``count`` values."""
+    return (slice(start, min(start + lanes, count)) for start in range(0, count, lanes))
 
 
 def _rotate_left(lanes: Words, bits: int, scratch: Words) -> None:

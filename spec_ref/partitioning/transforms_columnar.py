@@ -27,7 +27,7 @@ from spec_ref.arrow_types import (
 )
 from spec_ref.civil import CYCLE_DAYS, CYCLE_YEARS, EPOCH
 from spec_ref.decimal_lanes import exceeds, floor_multiples, integer, joined
-from spec_ref.hash_lanes import rounds
+from spec_ref.hash_lanes import LANES, rounds
 from spec_ref.hashing_columnar import plain_hashes
 from spec_ref.partitioning.transforms import (
     HOURS_PER_DAY,
@@ -50,6 +50,9 @@ Longs: TypeAlias = npt.NDArray[np.int64]
 
 _MIN_INT, _MAX_INT = -(2**31), 2**31 - 1
 _SIGN_MASK = np.uint32(_MAX_INT)
+
+_DIVIDED = 1 << 17
+"""Values per round where a division is all that is done with them."""
 
 # The calendar is counted from 0000-03-01, so that a leap day is the last day of a year, of 4 years and of 400.
 _MARCH_0000 = -719_468
@@ -167,7 +170,7 @@ def _count(transform: Transform, type_: Type, array: Any, arrow_type: Any) -> An
         unit //= HOURS_PER_DAY
     values = fixed_width(type_, array)
     counts = np.empty(len(values), np.int32)
-    for part in rounds(len(values)):
+    for part in rounds(len(values), _DIVIDED if of_days is None else LANES):
         lanes = values[part].astype(np.int64, copy=False)
         every_bit = int(np.bitwise_or.reduce(lanes))  # negative where a value is; else no value is larger
         wide = _floored(lanes, unit, negative=every_bit < 0)
