@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -316,11 +316,30 @@ _SECOND = {"timestamp": 10**6, "timestamptz": 10**6, "timestamp_ns": 10**9, "tim
 _POSITIONS = FileContent.POSITION_DELETES
 
 
+class _OfAnotherPartition(NamedTuple):
+    """What it means that a row is not of the partition of its file."""
+
+    message: str
+    severity: Severity
+
+
+_OTHER_PARTITION = {
+    FileContent.DATA: _OfAnotherPartition("a row is not of the partition that its file is listed in", Severity.ERROR),
+    FileContent.EQUALITY_DELETES: _OfAnotherPartition(
+        "an equality delete is of another partition than its file: it applies to nothing", Severity.INFO
+    ),
+}
+"""A delete is of the data files of the partition of its file (SCN010), none of whose rows is equal to such a one: it
+dangles, as one whose row has gone."""
+
+
 class _Partition:
-    """Whether all rows have the partition values of the entry (PAR001)."""
+    """Whether all rows have the partition values of the entry (PAR001), as far as the columns decide what a row is."""
 
     def __init__(self, place: Place, columns: Mapping[int, tuple[tuple[int, ...], Type]]) -> None:
         self.place = place
+        is_data = place.data_file.content is FileContent.DATA
+        compared = None if is_data else place.data_file.equality_ids  # other columns are ignored (DEL021)
         self.wrong: dict[int, Any] = {}
         self.early: set[int] = set()
         """Fields that are wrong only as `early_in_orc` says."""
@@ -329,7 +348,7 @@ class _Partition:
         for field in () if place.spec is None else place.spec.fields:
             source = field.sources[0]
             known = len(field.sources) == 1 and not isinstance(field.transform, (UnknownTransform, Void))
-            if known and source in columns and field.field_id is not None:
+            if known and source in columns and field.field_id is not None and source in (compared or (source,)):
                 self.fields.append((field.field_id, field.name, field.transform, *columns[source]))
 
     def add(self, batch: Batch) -> None:
@@ -356,18 +375,13 @@ class _Partition:
     def findings(self) -> Iterator[Finding]:
         for field_id, name, transform, _, _ in self.fields:
             if field_id in self.wrong:
-                if self.place.data_file.content is FileContent.EQUALITY_DELETES:
-                    yield finding(  # as a delete that dangles: nothing in the partition has the value
-                        "PAR001", "an equality delete is of another partition than its file: it applies to nothing",
-                        file=self.place.data_file.file_path, path=f"/{name}", found=self.wrong[field_id],
-                        severity=Severity.INFO,
-                    )  # fmt: skip
-                    continue
+                means = _OTHER_PARTITION[self.place.data_file.content]
+                tolerated = field_id in self.early and means.severity is Severity.ERROR
                 yield finding(
-                    "PAR001", "a row is not of the partition that its file is listed in",
-                    file=self.place.data_file.file_path, path=f"/{name}", found=self.wrong[field_id],
+                    "PAR001", means.message, file=self.place.data_file.file_path, path=f"/{name}",
+                    found=self.wrong[field_id],
                     expected=f"{transform} {shown(self.place.data_file.partition.get(field_id))}",
-                    severity=Severity.TOLERATED if field_id in self.early else Severity.ERROR,
+                    severity=Severity.TOLERATED if tolerated else means.severity,
                 )  # fmt: skip
 
 

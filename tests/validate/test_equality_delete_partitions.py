@@ -1,0 +1,52 @@
+"""What equality deletes are, decide the columns that they compare: others may hold anything (DEL021, SCN010)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance.pipeline.local import read_table
+from conformance.pipeline.tables import load_table
+from conformance.validate.context import Level
+from conformance.validate.local import Local
+from conformance.validate.run import validate
+from spec_ref.findings import Severity
+from spec_ref.manifests.data_file import FileFormat
+from spec_ref.partitioning.spec import PartitionField, PartitionSpec
+from spec_ref.partitioning.transforms import Identity
+from spec_ref.schemas.types import LONG, STRING, NestedField
+from tools.table_kit import TableKit
+
+ID, KEY = NestedField(1, "id", required=False, type=LONG), NestedField(2, "key", required=False, type=STRING)
+SPEC = PartitionSpec(spec_id=0, fields=(PartitionField(source_id=2, field_id=1000, name="key", transform=Identity()),))
+INFO = {("PAR001", Severity.INFO)}
+
+
+@pytest.mark.parametrize("file_format", [FileFormat.PARQUET, FileFormat.ORC, FileFormat.AVRO])
+@pytest.mark.parametrize(
+    ("ids", "told", "left"),
+    [((1,), set(), [2]), ((1, 2), INFO, [1, 2]), ((2,), INFO, [1, 2])],
+    ids=["not-compared", "beside-another", "alone"],
+)  # fmt: skip
+def test_a_delete_of_another_partition_dangles_only_where_the_column_is_compared(
+    ids: tuple[int, ...], told: set[object], left: list[int], file_format: FileFormat, tmp_path: Path
+) -> None:
+    """The rows that a reader has left prove what is told: with another value in a column that is compared, all."""
+    kit = TableKit(tmp_path.as_uri(), (ID, KEY), spec=SPEC)
+    kit.commit(kit.file([{1: 1, 2: "a"}, {1: 2, 2: "a"}], partition={1000: "a"}))
+    deletes = [{1: 1, 2: "b"}]
+    kit.commit(kit.equality_deletes(deletes, ids, fields=(ID, KEY), file_format=file_format, partition={1000: "a"}))
+    kit.table()
+    rows = read_table(load_table(tmp_path.as_uri()))
+    assert sorted(row["id"] for batch in rows for row in batch.to_pylist()) == left
+    report = validate(tmp_path.as_uri(), Level.ROWS, Local())
+    assert {(one.requirement, one.severity) for one in report.findings} == told
+
+
+def test_a_row_of_another_partition_in_a_data_file_is_an_error(tmp_path: Path) -> None:
+    kit = TableKit(tmp_path.as_uri(), (ID, KEY), spec=SPEC)
+    kit.commit(kit.file([{1: 1, 2: "b"}], partition={1000: "a"}))
+    kit.table()
+    report = validate(tmp_path.as_uri(), Level.ROWS, Local())
+    assert {(one.requirement, one.severity) for one in report.findings} == {("PAR001", Severity.ERROR)}
