@@ -66,6 +66,11 @@ class Deviation:
     sometimes: bool = False
     """Whether it depends on chance, so that it is not over when it does not happen."""
 
+    @property
+    def told(self) -> str:
+        """What it is, for people: what the engine does, and why that is wrong."""
+        return f"{self.does}: {self.reason}" if self.does else self.reason
+
     def is_of(self, adapter: str, started: Started) -> bool:
         """Whether an adapter that ran is the engine, at one of the versions."""
         return self.engine in _names(adapter, started) and (not self.versions or started.version in self.versions)
@@ -151,7 +156,7 @@ class Expected:
     """Vectors whose deviation stands under another adapter of the same implementation."""
 
     def status(self, vector: Vector, verdict: Verdict) -> tuple[str, str, str | None]:
-        """The status of a result, the reason of the deviation it is, and what expectation it does not meet, if any."""
+        """The status of a result, the deviation that it is, and what expectation it does not meet, if any."""
         deviation = self.by_id.get(vector.id)
         outcome = verdict.outcome
         if deviation is None:
@@ -160,13 +165,13 @@ class Expected:
             case Outcome.PASSED if deviation.sometimes:
                 return outcome.value, "", None
             case Outcome.PASSED:
-                return "unexpected-pass", deviation.reason, f"{vector.id}: it passes now; the deviation is over"
+                return "unexpected-pass", deviation.told, f"{vector.id}: it passes now; the deviation is over"
             case Outcome.UNSUPPORTED if vector.id in self.borrowed:
                 return outcome.value, "", None
             case Outcome.UNSUPPORTED:
                 return outcome.value, "", f"{vector.id}: it is unsupported now; the deviation is over"
             case _ if deviation.happened(vector, verdict):
-                return "known", deviation.reason, None
+                return "known", deviation.told, None
             case _:
                 stated = dump_json(deviation.answer)
                 return outcome.value, "", f"{vector.id}: it fails otherwise than expected, which is {stated}"

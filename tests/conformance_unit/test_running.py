@@ -381,6 +381,7 @@ def test_a_run_with_exactly_the_known_deviations_is_conformant(tmp_path: Path, m
     assert (counts["passed"], counts["known"], counts["failed"]) == (6, 3, 0)
     assert run.outcomes("engine@1.0") == {"passed": 6, "failed": 3, "unsupported": 1, "crashed": 0}
     assert run.results[1].deviation == "adds a zero"
+    assert run.results[3].deviation == "refuses four, fails on five: cannot count"
 
 
 SHARED = """
