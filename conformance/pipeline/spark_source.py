@@ -38,6 +38,7 @@ from conformance.pipeline.local import plan_reading
 from conformance.pipeline.reading import Reading
 from conformance.pipeline.spark import rows_of
 from conformance.pipeline.spark_types import spark_schema
+from conformance.pipeline.spark_worker import settle_in
 from conformance.pipeline.tables import load_table
 from spec_ref.expressions.predicates import (
     TRUE,
@@ -148,4 +149,5 @@ class Reader(DataSourceReader):  # type: ignore[misc]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, Task)
+        settle_in()
         return rows_of(partition.value, partition.reading)
