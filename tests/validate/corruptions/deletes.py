@@ -231,12 +231,12 @@ for _name, _code in {
         _footer(bench, lambda payload: payload["blobs"][0].pop(name))
 
 
-for _blob, _code, _changed in (
+for _misplacement, _code, _changed in (
     ("before-the-file", "PUF012", {"offset": -1}), ("behind-the-file", "PUF012", {"offset": 1 << 40}),
     ("into-the-footer", "PUF013", {"length": 1000}), ("of-less-than-nothing", "PUF013", {"length": -1}),
 ):  # fmt: skip
 
-    @corruption(_code, f"blob-{_blob}", VECTORS, "files")
+    @corruption(_code, f"blob-{_misplacement}", VECTORS, "files")
     def _misplaced(bench: Any, changed: dict[str, int] = _changed) -> None:
         _footer(bench, lambda payload: payload["blobs"][0].update(changed))
 
