@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
+from clusters import installed
 from faulty import below, with_position_deletes
 
-from conformance.engines import launch
 from conformance.validate.context import Level
 from conformance.validate.local import Local
 from conformance.validate.rendering import finding_json
@@ -27,8 +29,11 @@ MASTER = "local-cluster[1,1,512]"
 
 FILES = 8
 
+FAILURES = 2
+"""How often Spark tries a task; it gives up the job behind that."""
+
 PROGRAM = """
-import json, sys
+import json, os, sys
 from conformance.pipeline.spark import collect_arrow, read_dataframe
 from conformance.validate.context import Level
 from conformance.validate.rendering import finding_json
@@ -36,20 +41,18 @@ from conformance.validate.run import validate
 from conformance.validate.spark import Spark
 master, location = sys.argv[1:]
 engine = Spark(master)
-print("ready", flush=True)
-def attempt(work):
-    try:
-        return work()
-    except Exception as error:
-        return type(error).__name__
 def found():
-    return [finding_json(one) for one in validate(location, Level.ROWS, engine).findings]
+    report = validate(location, Level.ROWS, engine)
+    return [report.complete, report.reason, [finding_json(one) for one in report.findings]]
 def rows():
     return sorted(collect_arrow(read_dataframe(engine.session, location)).column("id").to_pylist())
-answers = {"found": attempt(found), "rows": attempt(rows)}
-print(json.dumps(answers), flush=True)
+for number, work in enumerate((found, found, rows)):
+    with open(f"answer-{number}.part", "w") as file:
+        json.dump(work(), file)
+    os.rename(file.name, f"answer-{number}")
 engine.close()
 """
+"""Validates twice, and reads; each answer is a file."""
 
 
 @pytest.fixture(scope="module")
@@ -64,47 +67,57 @@ def executors(driver: int) -> Iterator[tuple[int, int]]:
             yield pid, sum("pyspark" in of_it for _, of_it in below(pid))
 
 
-def run(location: str, kills: int, folder: Path, **conf: str) -> tuple[dict[str, object], int]:
-    """Validate and read while executors are killed; what came of it, and how many were killed."""
-    launched = launch("spark-reference")
-    python, env = launched.command[0], dict(launched.env)
-    home = subprocess.run(
-        [python, "-c", "import os, pyspark; print(os.path.dirname(pyspark.__file__))"], env=env, capture_output=True,
-        text=True, check=True,
-    ).stdout.strip()  # fmt: skip
-    settings = {"spark.driver.memory": "512m", "spark.driver.host": "127.0.0.1", "spark.executor.memory": "512m",
-                "spark.executorEnv.PYTHONPATH": env["PYTHONPATH"], **conf}  # fmt: skip
+def killing(location: str, folder: Path) -> tuple[list[Any], int]:
+    """Validate while every executor is killed that begins with tasks, then while one is, and read.
+
+    Returns:
+        The three answers, and how many executors were killed in all.
+    """
+    spark = installed()
+    settings = {**spark.settings, "spark.driver.memory": "512m", "spark.executor.memory": "512m",
+                "spark.task.maxFailures": f"{FAILURES}"}  # fmt: skip
     given = " ".join(f"--conf {name}={value}" for name, value in settings.items())
-    env |= {"SPARK_HOME": home, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": python, "SPARK_SCALA_VERSION": "2.13",
-            "SPARK_WORKER_DIR": str(folder), "PYSPARK_SUBMIT_ARGS": f"{given} pyspark-shell"}  # fmt: skip
+    env = {**spark.env, "SPARK_SCALA_VERSION": "2.13", "SPARK_WORKER_DIR": str(folder),
+           "PYSPARK_SUBMIT_ARGS": f"{given} pyspark-shell"}  # fmt: skip
     log = folder / "driver.log"
-    with log.open("wb") as errors:
+    with log.open("wb") as told:
         process = subprocess.Popen(
-            [python, "-c", PROGRAM, MASTER, location], env=env, stdout=subprocess.PIPE, stderr=errors, text=True,
-            cwd=folder,
-        )  # fmt: skip
-        killed = set[int]()
-        until = time.monotonic() + 200
-        while process.poll() is None and len(killed) < kills and time.monotonic() < until:
-            for pid, workers in executors(process.pid):
-                if workers and pid not in killed:  # it has begun with tasks
-                    with suppress(ProcessLookupError):
-                        os.kill(pid, signal.SIGKILL)
-                        killed.add(pid)
-            time.sleep(0.02)
+            [spark.python, "-c", PROGRAM, MASTER, location], env=env, stdout=told, stderr=told, cwd=folder
+        )
+        killed, last = set[int](), False
+        until = time.monotonic() + 300
         try:
-            out, _ = process.communicate(timeout=200)
+            while process.poll() is None and time.monotonic() < until:
+                given_up = (folder / "answer-0").exists()
+                for pid, workers in () if last else executors(process.pid):
+                    if workers and pid not in killed:  # it has begun with tasks
+                        with suppress(ProcessLookupError):
+                            os.kill(pid, signal.SIGKILL)
+                            killed.add(pid)
+                            last = given_up
+                time.sleep(0.02)
+            assert process.poll() == 0, log.read_text()[-3000:]
         finally:
             process.kill()
-    lines = out.splitlines()
-    assert lines[:1] == ["ready"], log.read_text()[-3000:]
-    answers: dict[str, object] = json.loads(lines[-1])
-    return answers, len(killed)
+            process.wait()
+    return [json.loads((folder / f"answer-{number}").read_text()) for number in range(3)], len(killed)
 
 
-def test_tasks_of_a_killed_executor_are_done_again(location: str, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def answered(location: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Any], int]:
+    return killing(location, tmp_path_factory.mktemp("driver"))
+
+
+def test_work_whose_executors_are_killed_again_and_again_ends_and_says_so(answered: tuple[list[Any], int]) -> None:
+    """Nothing waits for ever, and what was found until then is not told as all that there is."""
+    ((complete, reason, _), *_), killed = answered
+    assert killed == FAILURES + 1
+    assert not complete
+    assert re.match(r"Spark did not do its work: .*SparkException", reason)
+
+
+def test_tasks_of_a_killed_executor_are_done_again(location: str, answered: tuple[list[Any], int]) -> None:
     here = [finding_json(one) for one in validate(location, Level.ROWS, Local()).findings]
-    answers, killed = run(location, 1, tmp_path)
-    assert killed == 1
-    assert answers["found"] == json.loads(json.dumps(here))
-    assert answers["rows"] == sorted([number for number in range(500) if number not in (1, 2)] * FILES)
+    (_, found, rows), _ = answered
+    assert found == [True, None, json.loads(json.dumps(here))]
+    assert rows == sorted([number for number in range(500) if number not in (1, 2)] * FILES)
