@@ -6,7 +6,7 @@ import tomllib
 
 import pytest
 
-from tools.mutants import commits, facts
+from tools.mutants import commits, metrics, values
 from tools.mutants.arena import CHECKS, Preloaded, dies, materialize
 from tools.mutants.drawing import changes
 from tools.mutants.mutant import SCORE, Misfit, Mutant, equivalents, everything
@@ -15,7 +15,7 @@ SCORED = tomllib.loads(SCORE.read_text(encoding="utf-8"))
 KILLED_BY = SCORED["killed_by"]
 MUTANTS = {mutant.id: mutant for mutant in everything()}
 
-QUICK = {"metrics": facts.metrics, "value": facts.values, "commit": commits.commits}
+QUICK = {"metrics": metrics.metrics, "value": values.values, "commit": commits.commits}
 """Checks that take no time."""
 
 SAMPLE = (
@@ -81,9 +81,9 @@ def test_checks_hold_without_any_mutation(kind: str) -> None:
 
 
 def test_a_check_that_is_refused_nothing_does_not_hold() -> None:
-    assert not facts.refused(lambda: None)
+    assert not values.refused(lambda: None)
     with pytest.raises(ZeroDivisionError):
-        facts.refused(lambda: 1 // 0)
+        values.refused(lambda: 1 // 0)
 
 
 @pytest.mark.parametrize("id_", SAMPLE)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import functools
-import hashlib
-import pickle
 import sys
 import time
-from pathlib import Path
 
 from tools.mutants import arena, drawing
+from tools.mutants.coverage import covered
+from tools.mutants.judging import Preloaded
 from tools.mutants.mutant import (
     DRAWN,
-    ROOT,
     SCORE,
     TABLE,
     Mutant,
@@ -25,8 +22,6 @@ from tools.mutants.mutant import (
     remember,
     text,
 )
-
-CACHE = ROOT / ".cache" / "mutants"
 
 DRAWN_HEADING = """\
 # Drawn by `python -m tools.mutants draw` from the code of each module; drawn anew where that changed.
@@ -54,7 +49,7 @@ def main(arguments: list[str]) -> int:
 
 def _run(words: list[str], *, again: bool) -> int:
     mutants, known, reasons = chosen(words), killers(), equivalents()
-    preloaded = arena.Preloaded()
+    preloaded = Preloaded()
     status, problem = arena.materialize()
     if status != "done":
         raise SystemExit(problem)
@@ -65,7 +60,7 @@ def _run(words: list[str], *, again: bool) -> int:
         if mutant.id in reasons and not again:
             found = ("equivalent", reasons[mutant.id])
         else:
-            found = arena.fight(preloaded, mutant, killer, lambda: coverage(preloaded))
+            found = arena.fight(preloaded, mutant, killer, lambda: covered(preloaded))
         if found[0] == "survived" and mutant.id in reasons:
             found = ("equivalent", reasons[mutant.id])
         results[mutant.id] = found
@@ -101,45 +96,6 @@ def score_text(mutants: list[Mutant], results: dict[str, tuple[str, str]]) -> st
     lines += ["", "[killed_by]"]
     lines += [f"{text(id_)} = {text(how)}" for id_, (status, how) in known.items() if status == "killed"]
     return "\n".join(lines) + "\n"
-
-
-_COVERAGE: list[arena.Coverage] = []
-
-
-def coverage(preloaded: arena.Preloaded) -> arena.Coverage:
-    """What runs what; measured once for each state of the reference, the vectors and the checks."""
-    if not _COVERAGE:
-        _COVERAGE.append(arena.joined(_covered(preloaded, kind) for kind in ("vector", *arena.CHECKS)))
-        for case in _COVERAGE[0].wrong:
-            if case.startswith("first:"):
-                continue  # the reference decided otherwise
-            print(f"without any mutation, {case} does not come out as it should: it is left out", file=sys.stderr)
-    return _COVERAGE[0]
-
-
-def _covered(preloaded: arena.Preloaded, kind: str) -> arena.Coverage:
-    kept = CACHE / f"coverage-{kind}-{_digest()}.pickle"
-    if kept.exists():
-        coverage: arena.Coverage = pickle.loads(kept.read_bytes())
-        return coverage
-    print(f"running every {kind} once, to know what runs what", file=sys.stderr, flush=True)
-    coverage = arena.measure(preloaded, kind)
-    CACHE.mkdir(parents=True, exist_ok=True)
-    for old in CACHE.glob(f"coverage-{kind}-*.pickle"):
-        old.unlink()
-    kept.write_bytes(pickle.dumps(coverage))
-    return coverage
-
-
-@functools.cache
-def _digest() -> str:
-    sources: list[Path] = [*(ROOT / "spec_ref").rglob("*.py"), *(ROOT / "tests" / "validate").rglob("*.py")]
-    sources.append(ROOT / "tools" / "mutants" / "ways.py")
-    sources += (ROOT / "vectors").glob("*/*.json")
-    digest = hashlib.sha256()
-    for path in sorted(sources):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
 
 
 if __name__ == "__main__":

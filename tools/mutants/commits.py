@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tools.mutants.facts import Check, refused
+from tools.mutants.values import Check, refused
 
 MOST_READS = 200
 """Files that a commit may read here before it counts as one that does not come to an end."""

@@ -1,0 +1,166 @@
+"""What runs what: each case once, with the functions of the reference that it runs."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib
+import os
+import pickle
+import sys
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+from tools.apart import DONE, apart
+from tools.mutants.judging import CHECKS, Judges, Preloaded, forget, modules, quiet
+from tools.mutants.mutant import ROOT
+
+CACHE = ROOT / ".cache" / "mutants"
+
+ASKING = ("commits", "forms", "judging", "metrics", "values", "ways")
+"""The modules whose change has everything be measured again."""
+
+Function = tuple[str, str]
+"""A file and the qualified name of a function in it."""
+
+
+@dataclass
+class Coverage:
+    """Which cases run each function, and which functions run while modules are imported."""
+
+    cases: dict[Function, list[str]] = field(default_factory=dict)
+    imported: set[Function] = field(default_factory=set)
+    wrong: list[str] = field(default_factory=list)
+    """Cases that do not come out as they should without any mutation: they prove nothing."""
+
+
+def measure(preloaded: Preloaded, kind: str) -> Coverage:
+    """Run every case of a kind once and note the functions that each runs; nothing is cached meanwhile."""
+    status, found = apart(lambda: _measured(preloaded, kind), 3600)
+    if status != DONE:
+        raise RuntimeError(f"the cases of the kind {kind} could not be run: {found}")
+    return found
+
+
+def joined(parts: Iterable[Coverage]) -> Coverage:
+    """What several kinds of cases run."""
+    coverage = Coverage()
+    for part in parts:
+        coverage.imported |= part.imported
+        coverage.wrong += part.wrong
+        for function, cases in part.cases.items():
+            coverage.cases.setdefault(function, []).extend(cases)
+    return coverage
+
+
+def _measured(preloaded: Preloaded, kind: str) -> Coverage:
+    quiet()
+    forget()
+    functools.lru_cache = _uncached(functools.lru_cache)  # type: ignore[assignment]
+    functools.cache = _uncached(functools.cache)  # type: ignore[assignment]
+    root = f"{ROOT}{os.sep}"
+    inside = f"{root}spec_ref{os.sep}"
+    seen: set[CodeType] = set()
+
+    def trace(frame: Any, event: str, _argument: object) -> None:
+        if event == "call":
+            seen.add(frame.f_code)
+
+    def functions() -> set[Function]:
+        nonlocal seen
+        ran, seen = seen, set()
+        return {
+            (code.co_filename.removeprefix(root), code.co_qualname.split(".<locals>")[0])
+            for code in tuple(ran)
+            if code.co_filename.startswith(inside)
+        }
+
+    threading.setprofile(trace)
+    sys.setprofile(trace)
+    judges = Judges(preloaded)
+    names = preloaded.vectors() if kind == "vector" else judges.checks(kind)
+    cases = [f"{kind}:{name}" for name in names]
+    for name in modules():
+        importlib.import_module(name)
+    coverage = Coverage(imported=functions())
+    for case in cases:
+        right = judges.right(case)
+        ran = functions()
+        if not right:
+            coverage.wrong.append(case)
+            continue
+        for function in ran:
+            coverage.cases.setdefault(function, []).append(case)
+    sys.setprofile(None)
+    return coverage
+
+
+def _uncached(original: Callable[..., Any]) -> Callable[..., Any]:
+    """In place of `functools.cache` and `functools.lru_cache`: no cache in what mutants change and in what asks it."""
+
+    def decorate(function: Any, given: Callable[[Any], Any]) -> Any:
+        if not function.__module__.startswith(UNCACHED):
+            return given(function)
+
+        @functools.wraps(function)
+        def call(*arguments: Any, **options: Any) -> Any:
+            return function(*arguments, **options)
+
+        call.cache_clear = lambda: None  # type: ignore[attr-defined]
+        return call
+
+    def replacement(*arguments: Any, **options: Any) -> Any:
+        if arguments and callable(arguments[0]):
+            return decorate(arguments[0], original)
+        return lambda function: decorate(function, original(*arguments, **options))
+
+    return replacement
+
+
+UNCACHED = ("spec_ref.", "conformance.validate", "conformance.pipeline", "conformance.adapters", "conformance.races")
+
+
+# Kept from run to run
+
+
+_COVERAGE: list[Coverage] = []
+
+
+def covered(preloaded: Preloaded) -> Coverage:
+    """What runs what; measured once for each state of the reference, the vectors and the checks."""
+    if not _COVERAGE:
+        _COVERAGE.append(joined(_covered(preloaded, kind) for kind in ("vector", *CHECKS)))
+        for case in _COVERAGE[0].wrong:
+            if case.startswith("first:"):
+                continue  # the reference decided otherwise
+            print(f"without any mutation, {case} does not come out as it should: it is left out", file=sys.stderr)
+    return _COVERAGE[0]
+
+
+def _covered(preloaded: Preloaded, kind: str) -> Coverage:
+    kept = CACHE / f"coverage-{kind}-{_digest()}.pickle"
+    if kept.exists():
+        coverage: Coverage = pickle.loads(kept.read_bytes())
+        return coverage
+    print(f"running every {kind} once, to know what runs what", file=sys.stderr, flush=True)
+    coverage = measure(preloaded, kind)
+    CACHE.mkdir(parents=True, exist_ok=True)
+    for old in CACHE.glob(f"coverage-{kind}-*.pickle"):
+        old.unlink()
+    kept.write_bytes(pickle.dumps(coverage))
+    return coverage
+
+
+@functools.cache
+def _digest() -> str:
+    sources: list[Path] = [*(ROOT / "spec_ref").rglob("*.py"), *(ROOT / "tests" / "validate").rglob("*.py")]
+    sources += [Path(__file__).with_name(f"{name}.py") for name in ASKING]
+    sources += (ROOT / "vectors").glob("*/*.json")
+    digest = hashlib.sha256()
+    for path in sorted(sources):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,187 @@
+"""Documents read and written again, and tables at random: laws, scan equivalence, and what is written is valid."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from tools.mutants.ways import Check, Rows, eager
+
+SEEDS = {"equivalence": 200, "law": 12, "written": 60}
+
+# Forms
+
+
+def forms(rows: Rows) -> dict[str, Check]:
+    """Predicates of vectors, read, written and read again: what is written means what was read (Appendix B)."""
+    found: dict[str, list[Any]] = {}
+    for file, _, row in rows.values():
+        args = row["args"]
+        for name in ("predicate", "filter"):
+            if name in args:
+                found.setdefault(Path(file).stem, []).append(args[name])
+    checks: dict[str, Check] = {
+        name: lambda some=some: _written_again(some)  # type: ignore[misc]
+        for name, some in found.items()
+    }
+    files: dict[str, list[tuple[dict[str, Any], dict[str, Any]]]] = {}
+    for file, content, row in rows.values():
+        if content["operation"] == "puffin.read":
+            files.setdefault(Path(file).stem, []).append((row["args"], row["expect"]))
+    documents = {
+        Path(file).stem: row["args"]["metadata"]
+        for file, content, row in rows.values()
+        if content["operation"] == "metadata.read" and "ok" in row["expect"]
+    }
+    return (
+        checks
+        | {f"told {name}": lambda some=some: _told_of(some) for name, some in files.items()}  # type: ignore[misc]
+        | {f"gzip {name}": lambda one=one: _packed(one) for name, one in documents.items()}  # type: ignore[misc]
+        | {f"kept {name}": lambda one=one: _kept(one) for name, one in documents.items()}  # type: ignore[misc]
+    )
+
+
+def _told_of(rows: list[tuple[dict[str, Any], dict[str, Any]]]) -> bool:
+    """Files that readers have to refuse have a finding, and others none but that created-by is missing (PUF025)."""
+    from spec_ref.formats.puffin_checks import check_puffin
+
+    def found(data: str) -> set[str]:
+        return {one.requirement for one in check_puffin(bytes.fromhex(data))} - {"PUF025"}
+
+    known = ((args, expect) for args, expect in rows if "any_of" not in expect)
+    return all(("error" in expect) is bool(found(args["bytes"])) for args, expect in known)
+
+
+def _packed(document: Any) -> bool:
+    """Metadata as gzip is the same, and is refused where the end is cut off (TMD030)."""
+    from spec_ref.errors import SpecError
+    from spec_ref.table_metadata.reader import read_metadata
+    from spec_ref.table_metadata.writer import to_bytes
+
+    plain = json.dumps(document).encode()
+    packed = gzip.compress(plain)
+    made = read_metadata(plain)
+    written = to_bytes(made)
+    if json.loads(written) != json.loads(gzip.decompress(to_bytes(made, compressed=True))):
+        return False
+    try:
+        read_metadata(packed[: len(packed) // 2])
+    except SpecError:
+        return read_metadata(packed) == read_metadata(plain)
+    return False
+
+
+MOST_UNKNOWN = 30
+"""So many members that nobody knows an object gets: there is a number of them that makes up for all that it lacks."""
+
+
+def _kept(document: Any) -> bool:
+    """Members that no version knows stay where metadata is read and written (TMD029), and so does what is current."""
+    from spec_ref.table_metadata.reader import read_metadata
+    from spec_ref.table_metadata.writer import write_metadata
+
+    current = read_metadata(json.dumps(document)).current_snapshot
+    if (None if current is None else current.snapshot_id) != _id(document.get("current-snapshot-id")):
+        return False
+    for count in range(1, MOST_UNKNOWN):
+        more = {f"x-{number}": number for number in range(count)}
+        given = {**document, **more, "snapshots": [{**one, **more} for one in document.get("snapshots", ())]}
+        written = write_metadata(read_metadata(json.dumps(given)))
+        if not all(more.items() <= one.items() for one in (written, *written.get("snapshots", ()))):
+            return False
+    return True
+
+
+def _id(current: int | None) -> int | None:
+    return None if current == -1 else current
+
+
+def _written_again(predicates: list[Any]) -> bool:
+    from spec_ref.errors import SpecError
+    from spec_ref.expressions.expression_json import predicate_from_json, predicate_to_json
+
+    for json_ in [*predicates, *map(_without_catalogs, predicates)]:
+        try:
+            read = predicate_from_json(json_)
+        except SpecError:  # of a vector whose answer is, or may be, a refusal
+            continue
+        if predicate_from_json(json.loads(json.dumps(predicate_to_json(read)))) != read:
+            return False
+    return True
+
+
+def _without_catalogs(json_: Any) -> Any:
+    """A predicate whose functions are told by their names alone."""
+    if isinstance(json_, list):
+        return [_without_catalogs(one) for one in json_]
+    if not isinstance(json_, dict):
+        return json_
+    if json_.keys() == {"catalog", "identifier"}:
+        return json_["identifier"]
+    return {name: _without_catalogs(one) for name, one in json_.items()}
+
+
+# Tables at random
+
+
+def _reference() -> Any:
+    from conformance.adapters import reference
+    from conformance.adapters.asking import InProcess
+
+    return InProcess("reference", reference.implementation(), reference.operations(), reference.REFUSALS)
+
+
+def equivalence() -> dict[str, Check]:
+    """Scan equivalence, as ``iceberg-conformance equivalence`` holds engines to it."""
+    from conformance.equivalence import judge_case
+    from conformance.generated_tables import make_case, write_table
+
+    def holds(seed: int) -> bool:
+        case = make_case(seed, frozenset())
+        with tempfile.TemporaryDirectory() as folder, eager():
+            metadata = write_table(case, Path(folder) / "table")
+            return judge_case(case, metadata, _reference()) is None
+
+    return {str(seed): lambda seed=seed: holds(seed) for seed in range(SEEDS["equivalence"])}  # type: ignore[misc]
+
+
+def laws() -> dict[str, Check]:
+    """Laws, as ``iceberg-conformance laws`` holds engines to them."""
+    from conformance.laws.checking import make_lawful, tried
+    from conformance.laws.lawbook import LAWS
+
+    def holds(name: str, seed: int) -> bool:
+        script = make_lawful(LAWS[name], seed)
+        return script is None or not tried(LAWS[name], script, _reference(), _reference())
+
+    return {
+        f"{name} {seed}": lambda name=name, seed=seed: holds(name, seed)  # type: ignore[misc]
+        for name in LAWS
+        for seed in range(SEEDS["law"])
+    }
+
+
+def written() -> dict[str, Check]:
+    """Tables of scripts at random: whatever the reference writes is valid, at every level and in every snapshot."""
+    from conformance.generated_scripts import Size, make_script
+    from conformance.protocol import Unsupported
+    from conformance.scripted_tables import ScriptedTable, write_script
+    from conformance.validate.context import Level
+    from conformance.validate.local import Local
+    from conformance.validate.run import Snapshots, validate
+    from spec_ref.findings import Severity
+
+    def valid(seed: int) -> bool:
+        with tempfile.TemporaryDirectory() as folder:
+            table = write_script(_reference(), make_script(seed, size=Size()), Path(folder) / "table")
+            if isinstance(table, Unsupported):
+                return True
+            if not isinstance(table, ScriptedTable):
+                return False
+            report = validate(table.metadata, Level.ROWS, Local(), Snapshots("all"))
+            return not any(one.severity is Severity.ERROR for one in report.findings)
+
+    return {str(seed): lambda seed=seed: valid(seed) for seed in range(SEEDS["written"])}  # type: ignore[misc]

@@ -1,0 +1,231 @@
+"""What mutants are held against: vectors, the validator's corruptions, tables, races, and what is asked directly."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import random
+import signal
+import sys
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from tools.mutants import commits, forms, metrics, values, ways
+from tools.mutants.mutant import ROOT
+
+LIBRARIES = (
+    "attrs", "cattrs", "cramjam", "decimal", "fastavro", "jiter", "jsonschema_rs", "lz4.frame", "mmh3", "numpy",
+    "pyarrow", "pyarrow.compute", "pyarrow.orc", "pyarrow.parquet", "pyroaring", "sqlite3", "uuid", "zstandard",
+)  # fmt: skip
+PRELOADED = (
+    "conformance.adapters.reference_commits", "conformance.adapters.reference_tables",
+    "conformance.adapters.spark_kernels", "conformance.equivalence", "conformance.judge", "conformance.laws.checking",
+    "conformance.races.suites", "conformance.validate.local", "conformance.vectors",
+)  # fmt: skip
+
+OURS = ("spec_ref", "conformance", "workbench", "corruptions")
+LONGEST_CASE = 60
+"""Seconds of processor time after which a case that did not come to an end counts as failed: it hangs."""
+
+READING = ("table.read", "scan.plan", "commit.replay")
+"""Operations that take longer than others, and are asked last."""
+
+
+class Hanging(BaseException):
+    """A case took too long."""
+
+
+class Preloaded:
+    """What all mutants are held against, read once."""
+
+    def __init__(self) -> None:
+        for name in (*LIBRARIES, *PRELOADED, *modules()):
+            importlib.import_module(name)
+        self.rows: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {}
+        for path in sorted((ROOT / "vectors").glob("*/*.json")):
+            if not path.name.endswith(".schema.json"):
+                content = json.loads(path.read_bytes())
+                for row in content.pop("vectors"):
+                    self.rows[row["id"]] = (str(path), content, row)
+
+    def vectors(self) -> list[str]:
+        """The names of all vectors, in an order that has something of everything early and what is slow last."""
+        names = sorted(self.rows)
+        random.Random(0).shuffle(names)
+        return sorted(names, key=lambda name: self.rows[name][1]["operation"] in READING)
+
+
+def forget() -> None:
+    """Let what is changed, and what uses it, be imported anew."""
+    for name in [name for name in sys.modules if name.partition(".")[0] in OURS]:
+        del sys.modules[name]
+
+
+class Judges:
+    """The vectors and checks in this process."""
+
+    def __init__(self, preloaded: Preloaded) -> None:
+        from conformance import vectors
+        from conformance.adapters import reference
+
+        self.preloaded = preloaded
+        self.operations = reference.operations()
+        self.refusals = reference.REFUSALS
+        self.load = vectors
+        self._checks: dict[str, dict[str, Callable[[], bool]]] = {}
+
+    def right(self, case: str) -> bool:
+        """Whether a case comes out as it should."""
+        kind, _, name = case.partition(":")
+        return self.vector(name) if kind == "vector" else self.checks(kind)[name]()
+
+    def vector(self, name: str, *, first: bool = False) -> bool:
+        """Whether a vector passes; with the first of the outcomes that it permits, where that is asked."""
+        from conformance.judge import Outcome, judge
+        from conformance.operations import OPERATIONS
+        from conformance.protocol import Ok, Refused, Unsupported
+        from conformance.written_tables import places
+
+        path, content, row = self.preloaded.rows[name]
+        if first:
+            row = {**row, "expect": row["expect"]["any_of"][0]}
+        vector = self.load._vector(Path(path), content, OPERATIONS[content["operation"]], row)
+        from conformance.adapters.serve import encode_answer, perform
+
+        with places([vector]) as (placed,):
+            answer = perform(self.operations, placed.operation.name, placed.args, self.refusals)
+            answer = json.loads(encode_answer({"seq": 0, **answer}))  # as it crosses the protocol
+            if "ok" in answer:
+                given: Any = Ok(answer["ok"])
+            elif "error" in answer:
+                given = Refused(answer["error"]["kind"], answer["error"]["message"])
+            else:
+                given = Unsupported(answer["unsupported"])
+            return judge(placed, given).outcome is Outcome.PASSED
+
+    def checks(self, kind: str) -> dict[str, Callable[[], bool]]:
+        """The checks of a kind by name."""
+        if kind not in self._checks:
+            self._checks[kind] = CHECKS[kind](self)
+        return self._checks[kind]
+
+
+def _corruptions(_judges: Judges) -> dict[str, Callable[[], bool]]:
+    """The corruption kit of the validator, and the tables that are valid."""
+    sys.path[:0] = [str(ROOT / "tests" / "validate")]
+    import corruptions
+    from workbench import Workbench
+
+    from conformance.validate.context import Level
+    from conformance.validate.run import Snapshots
+    from spec_ref.findings import EXAMPLES, Severity
+
+    def found(one: Any) -> bool:
+        with tempfile.TemporaryDirectory() as folder:
+            bench = Workbench(one.table, Path(folder))
+            one.mutate(bench)
+            report = bench.validate(Level(one.level), Snapshots(one.snapshots))
+        errors = {finding.requirement for finding in report.findings if finding.severity is Severity.ERROR}
+        if any(len(finding.examples) != (min(finding.count, EXAMPLES) if finding.count > 1 else 0)
+               for finding in report.findings):  # fmt: skip
+            return False  # what is told is not as often as it says
+        if one.severity == "error":
+            return one.code in errors and errors <= {one.code, *one.also}
+        told = {(finding.requirement, finding.severity.value) for finding in report.findings}
+        return (one.code, one.severity) in told and not errors
+
+    return {one.id: lambda one=one: found(one) for one in corruptions.load()}  # type: ignore[misc]
+
+
+def _tables(_judges: Judges) -> dict[str, Callable[[], bool]]:
+    """Golden tables: those that engines wrote are valid, the broken ones are not."""
+    from conformance.golden_tables import PLACE, index, names
+    from conformance.validate.context import Level
+    from conformance.validate.local import Local
+    from conformance.validate.run import Snapshots, validate
+    from spec_ref.findings import Severity
+
+    def told(name: str) -> bool:
+        report = validate(str(PLACE / name), Level.ROWS, Local(), Snapshots("all"))
+        errors = [one for one in report.findings if one.severity is Severity.ERROR]
+        return bool(errors) == name.startswith("broken-")
+
+    return {name: lambda name=name: told(name) for name in names() if "engine" in index(name)}  # type: ignore[misc]
+
+
+def _races(_judges: Judges) -> dict[str, Callable[[], bool]]:
+    """Races of two writers in every order, with a fault, and with a reader."""
+    from conformance.races import suites
+
+    def sound(race: Any) -> bool:
+        return not suites.play(race).explored.found
+
+    races = [
+        *suites.pairs(suites.VERSIONS, ("metastore",)),
+        *suites.pairs((2,), ("file-system",), most_faults=1),
+        *suites.readers((2, 3), ("metastore",)),
+    ]
+    return {str(race): lambda race=race: sound(race) for race in races}  # type: ignore[misc]
+
+
+def _firsts(judges: Judges) -> dict[str, Callable[[], bool]]:
+    """Vectors that permit several outcomes, of which the reference has the first: the likeliest, or the sharpest.
+
+    Where it decided otherwise, nothing is held.
+    """
+    names = [name for name, (_, _, row) in judges.preloaded.rows.items() if "any_of" in row["expect"]]
+    return {name: lambda name=name: judges.vector(name, first=True) for name in names}  # type: ignore[misc]
+
+
+CHECKS: dict[str, Callable[[Judges], dict[str, Callable[[], bool]]]] = {
+    "metrics": lambda _: metrics.metrics(),
+    "value": lambda _: values.values(),
+    "commit": lambda _: commits.commits(),
+    "first": _firsts,
+    "columnar": lambda judges: ways.columnar(judges.preloaded.rows),
+    "form": lambda judges: forms.forms(judges.preloaded.rows),
+    "lanes": lambda judges: ways.lanes(judges.preloaded.rows, judges.vector, judges.checks("corruption")),
+    "equivalence": lambda _: forms.equivalence(),
+    "written": lambda _: forms.written(),
+    "law": lambda _: forms.laws(),
+    "corruption": _corruptions,
+    "table": _tables,
+    "race": _races,
+}
+
+
+def failing(judges: Judges, cases: Iterable[str]) -> str | None:
+    """The first case that does not come out as it should; an exception is one too."""
+    signal.signal(signal.SIGPROF, _too_long)
+    for case in cases:
+        signal.setitimer(signal.ITIMER_PROF, LONGEST_CASE)
+        try:
+            if not judges.right(case):
+                return case
+        except (Exception, Hanging):
+            return case
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+    return None
+
+
+def _too_long(_signal: int, _frame: object) -> None:
+    raise Hanging
+
+
+def quiet() -> None:
+    """Let nothing of this process be seen."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    if not os.environ.get("MUTANTS_DEBUG"):
+        os.dup2(nowhere, 2)
+
+
+def modules() -> list[str]:
+    """The modules of the reference."""
+    paths = sorted((ROOT / "spec_ref").rglob("*.py"))
+    names = [path.relative_to(ROOT).as_posix().removesuffix(".py").removesuffix("/__init__") for path in paths]
+    return [name.replace("/", ".") for name in names]
