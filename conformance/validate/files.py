@@ -13,7 +13,7 @@ from conformance.pipeline.file_access import FileAccessError, file_size, read_by
 from conformance.validate.apart import ENDED
 from conformance.validate.context import Context, FilesTask, Level, ManifestTask
 from conformance.validate.emitted import Emitted, Facts, Findings, Seen
-from conformance.validate.finding import InFull, all_of, finding
+from conformance.validate.finding import InFull, all_of, finding, of
 from conformance.validate.fingerprints import Evidence, suspect
 from conformance.validate.manifests import load
 from conformance.validate.opened import Opened, open_file
@@ -335,10 +335,9 @@ def _column(
             "EVO001", "a column of a data file has a type that the table's column never had", file=location, path=name,
             found=_brief(type_), expected=_brief(known),
         )  # fmt: skip
-    elif not opened.by_name:  # a file that was imported is as its writer knew to make it
-        yield from all_of(
-            [attrs.evolve(one, path=name, found=shown(_brief(type_))) for one in stored], file=location
-        )  # fmt: skip
+    elif not opened.by_name and stored[0].requirement:  # a file that was imported is as its writer knew to make it
+        told = attrs.evolve(stored[0], path=name, found=shown(_brief(type_)))
+        yield of(told, file=location, severity=Severity.ERROR if stored[1] else None)
 
 
 def _brief(type_: Type) -> str:

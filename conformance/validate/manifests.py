@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -35,8 +36,10 @@ from spec_ref.manifests.reader import read_manifest
 from spec_ref.manifests.rules import Context as EntryContext
 from spec_ref.manifests.rules_columnar import entry_findings
 from spec_ref.records import evolve
+from spec_ref.requirements import register
 from spec_ref.schemas.types import kind
 from spec_ref.snapshots.manifest_list import NO_SYNC, ManifestFile
+from spec_ref.versions import FormatVersion
 
 _FILES: list[tuple[str, pa.DataType]] = [
     ("key", pa.string()), ("manifest", pa.int32()), ("entry", pa.int64()), ("status", pa.int8()),
@@ -97,12 +100,14 @@ def check_manifest_task(context: Context, task: ManifestTask) -> Iterator[Emitte
     content = manifest.header.content
     other = task.manifest_file is not None and content is not None and content is not task.manifest_file.content
     told = ("MAN002",) if other else ()  # that the list or the header is wrong is told as MAN010
+    deprecated = _deprecated(data, manifest.format_version)
     try:
         for columns in column_batches(manifest):
             if task.checked:
                 found = entry_findings(columns, entry_context, context.types)
                 tally.add(in_file(one, task.location) for one in found if one.requirement not in told)
                 tally.add(listing.add(columns))
+                tally.add(_never_written(columns, deprecated, task))
             sums.add(columns)
             yield from _facts(context, task, columns)
             if context.counts_partitions:
@@ -144,6 +149,35 @@ def _header_findings(context: Context, task: ManifestTask, data: bytes, manifest
     own = manifest.header.spec_id
     specs = context.specs if own is None or own in context.specs else None
     return tolerate(check_manifest(bare, specs=specs, file=task.location))
+
+
+_LARGE = ("column_sizes", "value_counts", "null_value_counts", "nan_value_counts", "lower_bounds", "upper_bounds")
+"""What is not looked at with them."""
+
+DEPRECATED = {106: ("DFL009", "file_ordinal"), 107: ("DFL010", "sort_columns"), 111: ("DFL015", "distinct_counts")}
+
+
+def _deprecated(data: bytes, version: FormatVersion) -> tuple[tuple[str, str], ...]:
+    """Which fields that its version has, and no writer fills, the Avro schema of a manifest has."""
+    schema = open_container(data, REQUIREMENT).metadata[SCHEMA_KEY]
+    has = {int(number) for number in re.findall(rb'"field-id"\s*:\s*(\d{1,9})', schema)}
+    return tuple(told for field_id, told in DEPRECATED.items()
+                 if field_id in has and version in register()[told[0]].versions)  # fmt: skip
+
+
+def _never_written(
+    columns: ManifestColumns, deprecated: Sequence[tuple[str, str]], task: ManifestTask
+) -> Iterator[Finding]:  # fmt: skip
+    """Values of such fields: no reader uses them, so that old ones harm nobody."""
+    rows = np.arange(len(columns) if deprecated else 0)
+    for number, entry in enumerate(columns.entries(rows, without=_LARGE), start=columns.first):
+        for code, name in deprecated:
+            value = getattr(entry.data_file, name)
+            if value is not None:
+                yield finding(
+                    code, "a deprecated field is written", file=task.location, path=f"/{number}/data_file/{name}",
+                    found=value, expected="null, or no such field", severity=Severity.WARNING,
+                )  # fmt: skip
 
 
 # Facts

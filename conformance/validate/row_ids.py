@@ -21,6 +21,9 @@ from conformance.validate.context import Context, Members
 from conformance.validate.emitted import Facts
 from conformance.validate.finding import finding
 from spec_ref.findings import Finding, Tally
+from spec_ref.manifests.entry import EntryStatus
+from spec_ref.schemas.reserved_ids import BY_ID
+from spec_ref.snapshots.snapshot import Operation
 
 if TYPE_CHECKING:
     from conformance.validate.files import Place
@@ -32,6 +35,11 @@ ROWS_A_BUCKET = 1 << 22
 
 ROW_ID, LAST_UPDATED = 2147483540, 2147483539
 """The field ids of the columns of row lineage."""
+
+_MOVED = {
+    ROW_ID: ("LIN009", "a commit that only moves rows gives them new row ids"),
+    LAST_UPDATED: ("LIN011", "a commit that only moves rows tells them as changed"),
+}
 
 GREATEST = 1 << 62
 """Ids from here on, or below 0, are told as such, and not compared."""
@@ -127,6 +135,9 @@ class RowIds:
         self.context = context
         self.place = place
         self.rows = 0
+        self.new = dict.fromkeys(_MOVED, 0)
+        """How many rows do not store a value, by column."""
+
         self.latest = -1
         self.oldest = 0
         self.least: int | None = None
@@ -135,6 +146,8 @@ class RowIds:
 
     def add(self, rows: int, parts: Mapping[int, Any]) -> None:
         """Look at more rows, and the columns of row lineage that the file has."""
+        for column in self.new:
+            self.new[column] += rows if parts.get(column) is None else parts[column].null_count
         changed = parts.get(LAST_UPDATED)
         if changed is not None and len(changed) > changed.null_count:
             self.latest = max(self.latest, pc.max(changed).as_py())
@@ -188,6 +201,27 @@ class RowIds:
             yield finding("LIN003", message, found=self.latest, expected=f"at most {number}", **where)
         if self.oldest < 0:
             yield finding("LIN003", "a sequence number is negative", found=self.oldest, expected="0 or more", **where)
+        yield from self._moved()
+
+    def _moved(self) -> Iterator[Finding]:
+        """Whether the rows of a commit that only moves rows are said to be new."""
+        entry, first = self.place.entry, self.place.data_file.first_row_id
+        snapshot = None if entry.snapshot_id is None else self.context.snapshots.get(entry.snapshot_id)
+        if snapshot is None or entry.status is not EntryStatus.ADDED or snapshot.operation is not Operation.REPLACE:
+            return
+        parent = self.context.snapshots.get(snapshot.parent_snapshot_id or 0)
+        if parent is None or parent.first_row_id is None or snapshot.first_row_id is None:
+            return  # rows of an upgraded table may have had neither
+        inherited = {
+            ROW_ID: first is None or first >= snapshot.first_row_id,
+            LAST_UPDATED: entry.sequence_number == snapshot.sequence_number,
+        }
+        for column, (code, message) in _MOVED.items():
+            if self.new[column] and inherited[column]:
+                yield finding(
+                    code, message, file=self.place.data_file.file_path, path=f"/{BY_ID[column].name}",
+                    found=f"{self.new[column]} rows without a value", expected="the value that the row had",
+                )  # fmt: skip
 
 
 # Per file: which rows are left

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import Any
+
+import attrs
 
 from spec_ref.errors import SpecError, Violation
 from spec_ref.manifests.columns import ManifestColumns
 from spec_ref.manifests.data_file import FileFormat
 from spec_ref.schemas.evolution import promotable
-from spec_ref.schemas.types import BINARY, UNKNOWN, UUID, FixedType, Type, is_primitive, kind
+from spec_ref.schemas.types import Type, is_primitive, kind
 from spec_ref.versions import FormatVersion
-
-GEOSPATIAL = ("geometry", "geography")
 
 
 def exact(value: Any) -> Any:
@@ -36,25 +37,63 @@ def same_type(found: Type, wanted: Type, version: FormatVersion) -> bool:
     return found == wanted or promotable(found, wanted, version)
 
 
-def stored_otherwise(found: Type, wanted: Type, file_format: FileFormat) -> tuple[Violation, ...] | None:
-    """Whether a column of a type is one of another whose annotation is not there, or that is not to be there: what that
-    breaks, which in Avro may be nothing. None where it is another column.
+@attrs.frozen
+class Otherwise:
+    """A way to store a column that a reader of its type takes for another one."""
+
+    wanted: Collection[str]
+    """Kinds of types of the column in the table."""
+
+    found: Collection[str] | None
+    """Types of the column in the file, or their kinds; None for all."""
+
+    codes: Mapping[FileFormat, str | None]
+    """The requirement by format; None where the format has no other way."""
+
+    message: str
+    expected: str
+    """What it has to be stored as; the kind of the column stands in place of ``{}``."""
+
+    lost: bool = True
+    """Whether readers that go by the file take it for something else, so that it is an error, were it only a should."""
+
+
+GEOSPATIAL = ("geometry", "geography")
+MICROS, NANOS = ("timestamp", "timestamptz"), ("timestamp_ns", "timestamptz_ns")
+PARQUET, ORC, AVRO = FileFormat.PARQUET, FileFormat.ORC, FileFormat.AVRO
+
+OTHERWISE = (
+    Otherwise(GEOSPATIAL, ("binary",), {PARQUET: "PQT005", ORC: "ORC005", AVRO: None},  # as AVR012
+              "a column of shapes is stored as plain bytes", "the annotation {}", lost=False),
+    Otherwise(GEOSPATIAL, ("string",), {AVRO: "AVR012"}, "a column of shapes is stored as text", "bytes of WKB"),
+    Otherwise(("uuid",), ("fixed[16]",), {PARQUET: "PQT004"}, "a column of UUIDs is stored as plain bytes",
+              "the annotation {}", lost=False),
+    Otherwise(("unknown",), None, {PARQUET: "PQT006", ORC: "ORC005", AVRO: "AVR010"},
+              "a column of type unknown is stored", "no such column", lost=False),
+    Otherwise(("date",), ("int",), {AVRO: "AVR007"}, "a date is stored as a plain number", "the logical type date"),
+    Otherwise(("time",), ("long",), {AVRO: "AVR007"}, "a time is stored as a plain number",
+              "the logical type time-micros"),
+    Otherwise(MICROS, ("long", *MICROS, *NANOS), {AVRO: "AVR007"}, "a timestamp is stored as another type",
+              "the logical type timestamp-micros with the adjust-to-utc of {}"),
+    Otherwise(NANOS, ("long", *MICROS, *NANOS), {AVRO: "AVR008"}, "a timestamp is stored as another type",
+              "the logical type timestamp-nanos with the adjust-to-utc of {}"),
+    Otherwise((*MICROS, *NANOS), (*MICROS, *NANOS), {ORC: "ORC003"}, "a timestamp is stored as another type",
+              "the ORC type and unit of {}"),
+    Otherwise(("map",), ("list",), {AVRO: "AVR004"}, "a map is stored as a plain list", "the logical type map"),
+    Otherwise(("variant",), ("struct",), {AVRO: "AVR011"}, "a variant is stored as a struct",
+              "a record of metadata and value without field ids"),
+)  # fmt: skip
+"""What the format itself tells apart from a column of any other type, which is EVO001; the first row that fits."""
+
+
+def stored_otherwise(found: Type, wanted: Type, file_format: FileFormat) -> tuple[Violation, bool] | None:
+    """How a column of a type is stored as another, and whether readers lose its values by that; None where it is
+    another column. A violation without a requirement is none.
     """
-    if kind(wanted) in GEOSPATIAL and found == BINARY:  # Avro has no annotation for them (AVR012)
-        expected = f"the annotation {kind(wanted).upper()}"
-        codes, message = _SHAPES, "a column of shapes is stored as plain bytes"
-    elif wanted == UUID and found == FixedType(16):
-        codes, message, expected = _UUIDS, "a column of UUIDs is stored as plain bytes", "the annotation UUID"
-    elif wanted == UNKNOWN:
-        codes, message, expected = _UNKNOWN, "a column of type unknown is stored", "no such column"
-    else:
-        return None
-    if file_format not in codes:
-        return None
-    code = codes[file_format]
-    return () if code is None else (Violation(requirement=code, message=message, path="", expected=expected),)
-
-
-_SHAPES = {FileFormat.PARQUET: "PQT005", FileFormat.ORC: "ORC005", FileFormat.AVRO: None}
-_UUIDS: dict[FileFormat, str | None] = {FileFormat.PARQUET: "PQT004"}
-_UNKNOWN: dict[FileFormat, str | None] = {FileFormat.PARQUET: "PQT006", FileFormat.ORC: "ORC005"}
+    for row in OTHERWISE:
+        fits = kind(wanted) in row.wanted and (row.found is None or not {kind(found), str(found)}.isdisjoint(row.found))
+        if fits and file_format in row.codes:
+            expected = row.expected.format(kind(wanted).upper())
+            code = row.codes[file_format] or ""
+            return Violation(requirement=code, message=row.message, path="", expected=expected), row.lost
+    return None

@@ -23,7 +23,7 @@ from conformance.golden_tables import materialize
 from conformance.validate import diff, files, manifest_lists, manifests, opened, partition_statistics, run
 from conformance.validate.context import Level
 from conformance.validate.local import Local
-from conformance.validate.patience import Stalled, alive, within
+from conformance.validate.patience import Stalled, alive, anything_left_behind, within
 from conformance.validate.run import Unreadable, validate
 from spec_ref.findings import Severity
 
@@ -50,13 +50,27 @@ def test_a_file_that_never_comes_is_told_and_the_others_are_checked(store: socke
     assert report.complete
 
 
+LET_GO = threading.Event()
+"""What threads of these tests wait for: the command ends a process at once in which one still waits for a file."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_thread_is_left_behind() -> Iterator[None]:
+    yield
+    LET_GO.set()
+    until = time.monotonic() + 10
+    while anything_left_behind() and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not anything_left_behind()
+
+
 def never(module: Any, name: str, ending: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a function of a module that reads files wait without end where the name of the file ends so."""
     original: Callable[..., Any] = getattr(module, name)
 
     def waits(location: str, *rest: Any, **options: Any) -> Any:
         if location.endswith(ending):
-            threading.Event().wait()
+            LET_GO.wait()
         return original(location, *rest, **options)
 
     monkeypatch.setattr(module, name, waits)
@@ -127,7 +141,7 @@ def test_work_is_given_up_only_without_a_sign_of_life() -> None:
 
     assert within(0.3, "f", steps) == 7
     with pytest.raises(Stalled, match=r"f: nothing came of it for 0\.1 seconds"):
-        within(0.1, "f", threading.Event().wait)
+        within(0.1, "f", LET_GO.wait)
     with pytest.raises(ValueError, match="as it was"):
         within(5, "f", lambda: int("as it was"))
 

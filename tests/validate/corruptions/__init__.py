@@ -61,6 +61,7 @@ def load() -> list[Corruption]:
         nested_bounds,
         statistics,
         stored_forms,
+        stored_otherwise,
         stored_types,
     )
 
