@@ -167,6 +167,29 @@ def _equality_deletes_evolved(session: Session) -> None:
     table.finish()
 
 
+@golden("equality-deletes-promoted", "iceberg-java")
+def _equality_deletes_promoted(session: Session) -> None:
+    about = "equality deletes by a column that is promoted: written as an int, and as a long over files of ints"
+    table = JavaTable(session, "equality-deletes-promoted", 2, about)
+    table.make({"id": "int", "data": "string"})
+    table.append("parquet", (1, "a"), (2, "b"), (3, "c"))
+    table.commit_deletes(
+        table.equality_delete("parquet", {"id": (1, "int")}, [{"id": 1}]), gone=lambda row: row["id"] == 1
+    )
+    table.mark("deleted as an int")
+    table.java().updateSchema().updateColumn("id", session.iceberg.types.Types.LongType.get()).commit()
+    table.say("Java: updateSchema().updateColumn(id, long)")
+    table.columns["id"] = "long"
+    table.append("parquet", (2**40, "d"), (1, "again"))
+    table.mark("promoted")
+    table.commit_deletes(
+        table.equality_delete("parquet", {"id": (1, "long")}, [{"id": 2}, {"id": 2**40}]),
+        gone=lambda row: row["id"] in (2, 2**40),
+    )
+    table.mark("deleted as a long")
+    table.finish()
+
+
 @golden("deletes-in-one-commit", "iceberg-java")
 def _deletes_in_one_commit(session: Session) -> None:
     about = "rows and deletes of one commit: position deletes apply to its files, equality deletes do not"

@@ -87,6 +87,7 @@ TOPICS: dict[str, tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]] = {
         (
             ("equality-deletes-scopes", ("DEL019", "SCN010", "SCN011")),
             ("equality-deletes-evolved", ("DEL019", "DEL020", "DEL022", "DEL023")),
+            ("equality-deletes-promoted", ("DEL019", "EVO003", "SCN010")),
             ("equality-deletes-types", ("DEL019", "DEL021", "SCN010")),
             ("equality-deletes-and-vectors", ("DEL019", "SCN008", "SCN010")),
             ("equality-deletes-*", ("DEL019", "DEL020", "SCN010")),
