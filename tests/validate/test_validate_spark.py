@@ -8,13 +8,16 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+from clusters import installed
 from corruptions.statistics import PARTITIONED, partition_statistics
 from stalled import TABLE, stalled_store, stalled_table  # noqa: F401 - a fixture
 from workbench import Workbench
 
+import conformance
 from conformance.golden_tables import PLACE, index, materialize, names
 from conformance.validate.context import Level
 from conformance.validate.local import Local
@@ -80,3 +83,57 @@ def _with_partition_statistics(folder: Path) -> str:
     version = folder / "v9.metadata.json"
     version.write_text(json.dumps(bench.metadata))
     return str(version)
+
+
+def submitted(tables: list[str], *conf: str) -> tuple[list[str], dict[str, str]]:
+    """The command of `spark-submit` with one worker on this machine, and its environment."""
+    spark = installed()
+    tool = str(Path(conformance.__file__).with_name("__main__.py"))
+    options = ["--master", "local[1]", "--driver-memory", "512m", *conf]
+    command = [f"{spark.home}/bin/spark-submit", *options, tool, "validate", "--engine", "spark", "--level", "files"]
+    return [*command, "--format", "json", *tables], {**spark.env, "PYSPARK_DRIVER_PYTHON": sys.executable}
+
+
+def test_an_interrupt_of_spark_submit_leaves_a_report_and_no_process(store: socket.socket, tmp_path: Path) -> None:
+    materialize([TABLE])
+    command, env = submitted([stalled_table(tmp_path)])
+    given = {name: value for name, value in os.environ.items() if name.startswith("AWS_")}
+    store.settimeout(120)
+    with (
+        subprocess.Popen(
+            command, env=env | given, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, process_group=0
+        ) as process,
+        store.accept()[0],  # the file is asked for
+    ):  # fmt: skip
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the JVM too
+        out, _ = process.communicate(timeout=120)
+    assert process.returncode == 130
+    report, end = json.JSONDecoder().raw_decode(out)
+    assert "NOT005" in {one["code"] for one in report["tables"][0]["findings"]}
+    assert report["tables"][0]["complete"] is False
+    # spark-submit puts what Python writes to standard error behind it
+    assert out[end:].strip() == "iceberg-conformance: interrupted: the report is not complete"
+    until = time.monotonic() + 30
+    while _lives(process.pid) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert not _lives(process.pid)
+
+
+def _lives(group: int) -> bool:
+    """Whether a group of processes has any left."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_a_job_that_fails_is_told_with_the_reason_and_what_was_found(tmp_path: Path) -> None:
+    materialize([TABLE])
+    command, env = submitted([str(PLACE / TABLE)], "--conf", "spark.driver.maxResultSize=1")
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 3, done.stderr[-1000:]
+    (table,) = json.loads(done.stdout)["tables"]
+    assert "Spark did not do its work" in table["reason"]
+    assert "maxResultSize" in table["reason"]
+    assert "LOC001" in {one["code"] for one in table["findings"]}
