@@ -11,6 +11,7 @@ from spec_ref.schemas.evolution import (
     AddColumn,
     Change,
     DropColumn,
+    MakeOptional,
     MoveColumn,
     PromoteColumn,
     RenameColumn,
@@ -67,6 +68,8 @@ def column_change(schema: Schema, change: Json) -> Change:
             return MoveColumn(change["name"], place_after(_siblings(schema, change["name"]), last, change["after"]))
         case "promote":
             return PromoteColumn(change["name"], type_from_json(change["type"]))
+        case "optional":
+            return MakeOptional(change["name"])
         case _:
             column = schema.find_name(change["name"])
             type_json = type_to_json(column.type) if column else "string"

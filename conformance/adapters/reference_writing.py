@@ -114,8 +114,6 @@ class ReferenceWriter:
 
     def alter_schema(self, operation: Json) -> None:
         for change in operation["changes"]:  # where a field moves to depends on the changes before
-            if change["op"] == "optional":
-                raise Unsupported("Schema Evolution names no change of a required field to an optional one")
             self._commit(ChangeSchema((column_change(self._schema, change),)))
 
     def alter_spec(self, operation: Json) -> None:

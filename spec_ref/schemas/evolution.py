@@ -139,7 +139,17 @@ class SetWriteDefault:
     default: Any
 
 
-Change: TypeAlias = AddColumn | DropColumn | RenameColumn | MoveColumn | PromoteColumn | SetWriteDefault
+@record
+class MakeOptional:
+    """Let a required field be null.
+
+    The text names no such change and rules none out; what was written before is read the same, as none of it is null.
+    """
+
+    name: str
+
+
+Change: TypeAlias = AddColumn | DropColumn | RenameColumn | MoveColumn | PromoteColumn | SetWriteDefault | MakeOptional
 
 
 @record
@@ -375,6 +385,15 @@ def _set_default(schema: Schema, change: SetWriteDefault, table: Evolution) -> t
     return _edit_fields(schema, _parent(column), replace), table.last_column_id
 
 
+def _make_optional(schema: Schema, change: MakeOptional, table: Evolution) -> tuple[Schema, int]:
+    column, field = _struct_field(schema, change.name)
+
+    def replace(fields: tuple[NestedField, ...]) -> tuple[NestedField, ...]:
+        return tuple(evolve(one, required=False) if one.id == field.id else one for one in fields)
+
+    return _edit_fields(schema, _parent(column), replace), table.last_column_id
+
+
 _CHANGES: dict[type, Callable[[Schema, Any, Evolution], tuple[Schema, int]]] = {
     AddColumn: _add,
     DropColumn: _drop,
@@ -382,6 +401,7 @@ _CHANGES: dict[type, Callable[[Schema, Any, Evolution], tuple[Schema, int]]] = {
     MoveColumn: _move,
     PromoteColumn: _promote,
     SetWriteDefault: _set_default,
+    MakeOptional: _make_optional,
 }
 
 

@@ -15,6 +15,7 @@ from spec_ref.schemas.evolution import (
     Change,
     DropColumn,
     Evolution,
+    MakeOptional,
     MoveColumn,
     PromoteColumn,
     RenameColumn,
@@ -155,6 +156,15 @@ def test_a_required_column_needs_a_default_and_a_version_that_has_them() -> None
     assert code(AddColumn("n", t.INT, default=3), table=version(V2)) == "VER004"
     added = evolved(AddColumn("n", t.INT, required=True, default=3)).fields[-1]
     assert (added.initial_default, added.write_default) == (3, 3)
+
+
+def test_a_required_field_becomes_optional_unless_it_identifies_rows() -> None:
+    required = Schema((field(1, "id", t.INT, required=True), field(2, "p", t.STRING, required=True)), 0, (1,))
+    made = evolved(MakeOptional("p"), schema=required)
+    assert [one.required for one in made.fields] == [True, False]
+    assert evolved(MakeOptional("p"), schema=made).fields == made.fields
+    assert code(MakeOptional("id"), schema=required) == "IDF003"
+    assert code(MakeOptional("tags.element")) == code(MakeOptional("gone")) == "EVO001"
 
 
 def test_the_write_default_changes_and_the_initial_default_does_not() -> None:
