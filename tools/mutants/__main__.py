@@ -1,4 +1,4 @@
-"""Running mutants: ``python -m tools.mutants run [WORD...]``, ``survivors``, ``draw``; see `tools.mutants`."""
+"""Running mutants: ``python -m tools.mutants run [WORD...]`` and ``draw``; see `tools.mutants`."""
 
 from __future__ import annotations
 
