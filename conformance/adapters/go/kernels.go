@@ -60,7 +60,7 @@ func valueType(raw json.RawMessage) (iceberg.Type, error) {
 	}
 	switch typ.(type) {
 	case iceberg.GeometryType, iceberg.GeographyType:
-		return nil, unsupported("bounds of geometries are passed on as bytes")
+		return nil, unsupported("the values and bounds of geometries are passed on as bytes")
 	case iceberg.NestedType, iceberg.VariantType, iceberg.UnknownType:
 		return nil, unsupported("no values of " + typ.String() + " are converted")
 	}
@@ -124,6 +124,16 @@ func ofType(typ iceberg.Type, raw json.RawMessage) (iceberg.Literal, error) {
 func boundEncode(args valueArgs) (any, error) {
 	if string(args.Value) == `"NaN"` {
 		return nil, unsupported("bounds are made of statistics, which leave NaN out")
+	}
+	typ, err := columnType(args.Type)
+	if err != nil {
+		return nil, err
+	}
+	switch typ.(type) {
+	case iceberg.GeometryType:
+		return pointBound(typ, args.Value)
+	case iceberg.GeographyType:
+		return nil, unsupported("the library makes no bounds of geographies, whose edges bend")
 	}
 	return converted(fromValue, toBytes)(args)
 }

@@ -16,7 +16,8 @@ type retentionArgs struct {
 	Now      int64           `json:"now_ms"`
 }
 
-// How long before its time a table is made ready to expire, and how often that is tried, as the library reads the clock.
+// How long before its time a table is made ready to expire, at least, and how often that is tried with a millisecond more,
+// as the library reads the clock.
 const (
 	leadMs = 3
 	tries  = 100
@@ -25,8 +26,8 @@ const (
 // retentionExpire cannot set the clock of the machine: so it moves all times of the table such that it is the time that is
 // asked for when the library begins, and still is when it has ended.
 func retentionExpire(args retentionArgs) (any, error) {
-	for range tries {
-		begin := time.Now().UnixMilli() + leadMs
+	for lead := range int64(tries) {
+		begin := time.Now().UnixMilli() + leadMs + lead
 		moved, err := movedTimes(args.Metadata, begin-args.Now)
 		if err != nil {
 			return nil, err

@@ -366,7 +366,13 @@ func put(builder array.Builder, typ iceberg.Type, raw json.RawMessage) error {
 			return err
 		}
 		return putAll(into.ItemBuilder(), nested.ValueType, pairs.Values)
-	case iceberg.VariantType, iceberg.GeometryType, iceberg.GeographyType, iceberg.UnknownType:
+	case iceberg.GeometryType, iceberg.GeographyType:
+		data, err := point(typ, raw)
+		if err != nil {
+			return err
+		}
+		return putLiteral(builder, iceberg.BinaryLiteral(data), raw)
+	case iceberg.VariantType, iceberg.UnknownType:
 		return unsupported("rows with " + typ.String() + " are not made here")
 	}
 	value, err := literal(typ, raw)

@@ -186,17 +186,18 @@ pub fn edit(fields: &mut Vec<Value>, change: &Value, first_version: bool) -> Res
 
 // Retention
 
-/// How long before its time a table is made ready to expire, and how often that is tried, as a commit reads the clock.
+/// How long before its time a table is made ready to expire, at least, and how often that is tried with a millisecond
+/// more, as a commit reads the clock.
 const LEAD_MS: i64 = 5;
-const TRIES: usize = 100;
+const TRIES: i64 = 100;
 
 /// The clock of the machine cannot be set, so all times of the table are moved such that it is the time that is asked
 /// for when the commit begins, and still is when the catalog is asked to change the table.
 pub fn expire(args: &Value) -> Answer {
     let asked = args["now_ms"].as_i64().ok_or_else(|| Refusal::Arguments("no time".into()))?;
     known_types(&args["metadata"]["schemas"])?;
-    for _ in 0..TRIES {
-        let begin = now_ms() + LEAD_MS;
+    for more in 0..TRIES {
+        let begin = now_ms() + LEAD_MS + more;
         let mut document = args["metadata"].clone();
         move_times(&mut document, begin - asked);
         let catalog = OneTable::new(metadata::parsed(&document)?, FileIO::new_with_memory())?;
