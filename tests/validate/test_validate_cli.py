@@ -100,7 +100,7 @@ def test_junit_counts_failures(validate: Cli) -> None:
 
 def test_selecting_and_ignoring_decide_what_fails(validate: Cli) -> None:
     assert validate(PLACE / BROKEN, "--ignore", "MLS").returncode == 0
-    assert validate(PLACE / BROKEN, "--select", "DFL").returncode == 0
+    assert validate(PLACE / BROKEN, "--select", "DFL", "--ignore", "MLS").returncode == 0
     assert validate(PLACE / BROKEN, "--select", "mls003").returncode == 1
     assert validate(PLACE / BROKEN, "--select", "DFL,MLS003").returncode == 1
     assert validate(PLACE / BROKEN, "--ignore", "DFL,MLS").returncode == 0
@@ -189,6 +189,13 @@ def test_what_is_left_out_is_told(validate: Cli) -> None:
     assert done.returncode == 0
     assert "findings not selected" in done.stdout
     assert "nothing else is wrong" in done.stdout
+
+
+def test_what_could_not_be_looked_at_is_told_whatever_is_selected(validate: Cli) -> None:
+    done = validate(PLACE / BROKEN, "--select", "PAR")
+    assert done.returncode == 1
+    assert "error MLS003" in done.stdout
+    assert validate(PLACE / BROKEN, "--select", "PAR", "--ignore", "MLS003").returncode == 0
 
 
 def test_a_baseline_is_of_the_table_however_it_is_named_and_can_be_made_anew(validate: Cli, tmp_path: Path) -> None:
