@@ -103,7 +103,8 @@ def validate(
             told, known = accepted.applied(report)
             failed |= accepted.fails(told)
             unselected = len(report.findings) - len(told.findings) - len(known)
-            outcomes.append(Outcome(one[-1], told, None, known, unselected, time.monotonic() - started))
+            seconds = time.monotonic() - started
+            outcomes.append(Outcome(one[-1], told, None, known, unselected, seconds, accepted.fail_on))
             if report.complete:
                 continue
             if report.reason is None:

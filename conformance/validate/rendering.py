@@ -35,6 +35,8 @@ class Outcome:
     """How many findings were not asked for."""
 
     seconds: float = 0.0
+    fail_on: Severity | None = Severity.ERROR
+    """The least severity that fails; None for none."""
 
     @property
     def lacking(self) -> str | None:
@@ -133,11 +135,11 @@ def as_lines(outcomes: Sequence[Outcome]) -> str:
 
 
 def as_junit(outcomes: Sequence[Outcome]) -> str:
-    """A suite for each table, a case for each cause; warnings and less do not fail."""
+    """A suite for each table, a case for each cause, which fails as the command does."""
     root = ElementTree.Element("testsuites", name="iceberg-conformance validate")
     for outcome in outcomes:
         findings = () if outcome.report is None else outcome.report.findings
-        failing = [one for one in findings if one.severity is Severity.ERROR]
+        failing = [one for one in findings if outcome.fail_on and one.severity.rank <= outcome.fail_on.rank]
         suite = ElementTree.SubElement(
             root, "testsuite", name=xml_text(outcome.location),
             tests=str(len(findings) + int(outcome.lacking is not None or not findings)),
@@ -151,8 +153,11 @@ def as_junit(outcomes: Sequence[Outcome]) -> str:
             name = f"{finding.requirement} {finding.violation.message}"
             case = ElementTree.SubElement(suite, "testcase", classname=xml_text(outcome.location), name=xml_text(name))
             text = "\n".join(str(place) for place in finding.places)
-            if finding.severity is Severity.ERROR:
-                ElementTree.SubElement(case, "failure", message=xml_text(name), type="error").text = xml_text(text)
+            if finding in failing:
+                failure = ElementTree.SubElement(
+                    case, "failure", message=xml_text(name), type=finding.severity.value
+                )  # fmt: skip
+                failure.text = xml_text(text)
             else:
                 ElementTree.SubElement(case, "system-out").text = xml_text(f"{finding.severity.value}\n{text}")
     ElementTree.indent(root)

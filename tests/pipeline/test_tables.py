@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.pipeline.file_access import FileMissing
+from conformance.pipeline.file_access import FileForbidden, FileMissing, read_bytes
 from conformance.pipeline.tables import NoTable, load_table
 from spec_ref.errors import SpecError
 
@@ -71,6 +71,19 @@ def test_highest_version_is_the_table_whatever_the_hint_says(folder: Path, hint:
 
 def test_versions_are_numbers_not_words(folder: Path) -> None:
     put(folder, "v9.metadata.json", "v10.metadata.json")
+    assert loaded(folder) == 2
+
+
+def test_a_hint_that_may_not_be_read_does_not_matter_where_it_does_not_decide(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def forbidden(location: str, **limits: int) -> bytes:
+        if location.endswith("version-hint.text"):
+            raise FileForbidden(location, "reading it is not permitted")
+        return read_bytes(location, **limits)
+
+    monkeypatch.setattr("conformance.pipeline.tables.read_bytes", forbidden)
+    put(folder, "v1.metadata.json", "v2.metadata.json", hint="1")
     assert loaded(folder) == 2
 
 

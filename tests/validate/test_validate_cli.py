@@ -98,6 +98,14 @@ def test_junit_counts_failures(validate: Cli) -> None:
     assert [suite.get("failures") for suite in root] == ["1", "0"]
 
 
+@pytest.mark.parametrize(("fail_on", "failures"), [("never", 0), ("error", 0), ("warning", 1)])
+def test_junit_fails_where_the_command_does(fail_on: str, failures: int, validate: Cli) -> None:
+    done = validate(PLACE / VALID, "--format", "junit", "--fail-on", fail_on)
+    (suite,) = ElementTree.fromstring(done.stdout)
+    assert min(int(suite.get("failures", "")), 1) == len(suite.findall("testcase/failure")[:1]) == failures
+    assert done.returncode == failures
+
+
 def test_selecting_and_ignoring_decide_what_fails(validate: Cli) -> None:
     assert validate(PLACE / BROKEN, "--ignore", "MLS").returncode == 0
     assert validate(PLACE / BROKEN, "--select", "DFL", "--ignore", "MLS").returncode == 0
