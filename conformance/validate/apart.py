@@ -11,10 +11,11 @@ import multiprocessing
 import os
 import pickle
 import signal
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import forkserver, resource_tracker
+from multiprocessing import connection, forkserver, resource_tracker
 from typing import Any, TypeAlias
 
 from conformance.failures import NotExamined
@@ -160,7 +161,16 @@ def _start(packed: bytes, environ: dict[str, str]) -> None:
     """Take the check, and the variables as they are there now."""
     os.environ.clear()
     os.environ.update(environ)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     _RUNS[:] = [pickle.loads(packed)]  # noqa: S301 - our own bytes, from the parent process
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that asked is gone, killed say, whatever is waited for here."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        connection.wait([parent.sentinel])
+        os._exit(1)
 
 
 def _run(task: Any) -> list[Emitted]:

@@ -146,6 +146,27 @@ def test_work_is_given_up_only_without_a_sign_of_life() -> None:
         within(5, "f", lambda: int("as it was"))
 
 
+def test_who_is_killed_leaves_no_process(store: socket.socket, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "conformance", "validate", stalled_table(tmp_path), "--level", "files"]
+    store.settimeout(60)
+    with subprocess.Popen(command, process_group=0) as process, store.accept()[0]:  # the file is asked for
+        process.kill()
+        until = time.monotonic() + 30
+        while _lives(process) and time.monotonic() < until:
+            time.sleep(0.05)
+    assert not _lives(process)
+
+
+def _lives(process: subprocess.Popen[bytes]) -> bool:
+    """Whether the process, or any of its group, is there."""
+    try:
+        process.poll()
+        os.killpg(process.pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
 @pytest.mark.parametrize("report_format", ["json", "jsonl", "text"])
 def test_an_interrupt_ends_with_what_was_found(report_format: str, store: socket.socket, tmp_path: Path) -> None:
     command = [
