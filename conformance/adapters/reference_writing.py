@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from conformance.adapters.script_steps import MAIN, follow, same_columns
-from conformance.adapters.serve import Invalid, Unsupported
+from conformance.adapters.serve import Invalid
 from conformance.exchange_changes import column_change
 from conformance.failures import NotExamined
 from conformance.scripts.literals import read_literal
@@ -37,7 +37,7 @@ from spec_ref.commits.changes import (
     SetReference,
     Upgrade,
 )
-from spec_ref.errors import SpecError, violation
+from spec_ref.errors import violation
 from spec_ref.expressions.expression_json import predicate_from_json
 from spec_ref.json_records import reader
 from spec_ref.partitioning.evolution import AddPartitionField, RemovePartitionField, RenamePartitionField
@@ -54,9 +54,6 @@ Arguments = dict[str, Any]
 
 NAME = "the reference"
 MODES = {"copy-on-write": Mode.COPY_ON_WRITE, "merge-on-read": Mode.MERGE_ON_READ}
-PYARROW = ("pyarrow leaves out", "pyarrow cannot write")
-"""What is said where the libraries that write files cannot say what the spec asks for."""
-
 AGES = 400 * 86_400_000
 """Milliseconds that snapshots are old when they expire: more than any retention policy keeps them for."""
 
@@ -257,14 +254,9 @@ def write_with(writer: ReferenceWriter, script: Json, name: str) -> object:
 
     Raises:
         SpecError, Invalid: an operation is refused.
-        Unsupported: the writer, or a library that writes files for it, does not do it.
     """
     try:
         return follow(writer, script, name)
-    except SpecError as error:
-        if any(words in str(error) for words in PYARROW):
-            raise Unsupported(str(error)) from None
-        raise
     except (NotExamined, CommitConflict, CommitFailed) as error:
         raise Invalid(f"{type(error).__name__}: {error}") from None
 

@@ -15,7 +15,7 @@ import pyarrow.orc as orc
 from spec_ref.errors import violation
 from spec_ref.formats.metrics import TRUNCATED, FileMetrics, MetricsMode
 from spec_ref.formats.metrics_columnar import metrics_of_batches
-from spec_ref.formats.orc_footer import check_types, read_stripes
+from spec_ref.formats.orc_footer import Content, check_types, read_stripes
 from spec_ref.formats.orc_schema import children_of, struct_from_orc
 from spec_ref.records import evolve
 from spec_ref.schemas.name_mapping import MappedField
@@ -48,7 +48,7 @@ def orc_metrics(
     return evolve(made, file_size_in_bytes=len(data), column_sizes=sizes if mode.counts else {}, split_offsets=offsets)
 
 
-def orc_layout(data: bytes, schema: pa.Schema, struct: StructType) -> tuple[dict[int, int], tuple[int, ...]]:
+def orc_layout(data: Content, schema: pa.Schema, struct: StructType) -> tuple[dict[int, int], tuple[int, ...]]:
     """The bytes of each column by its id, and where the stripes start."""
     stripes = read_stripes(data)
     sizes: dict[int, int] = {}

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 import cramjam
 
 from spec_ref.errors import SpecError, violation
 from spec_ref.formats.file_window import Source
+from spec_ref.formats.held_output import KnownParts
 from spec_ref.records import record
+
+Content: TypeAlias = Source | KnownParts
+"""The content of a file, or the parts of it that are known."""
 
 MAGIC = b"ORC"
 MAX_METADATA = 1 << 24
@@ -118,7 +122,7 @@ def _is_utf8(text: bytes) -> bool:
     return True
 
 
-def stream_bytes(data: Source, stream: Stream, limit: int) -> bytes:
+def stream_bytes(data: Content, stream: Stream, limit: int) -> bytes:
     """The content of a stream, decompressed.
 
     Raises:
@@ -138,7 +142,7 @@ def stream_bytes(data: Source, stream: Stream, limit: int) -> bytes:
         raise _broken("a stream is damaged", str(error)) from error
 
 
-def read_stripes(data: Source) -> tuple[Stripe, ...]:
+def read_stripes(data: Content) -> tuple[Stripe, ...]:
     """The stripes of a file.
 
     Raises:
@@ -157,7 +161,7 @@ def _broken(message: str, found: object) -> SpecError:
 class _Metadata:
     """The parts of a file that say where things are, within one limit for all of them."""
 
-    def __init__(self, data: Source, decode: Callable[[bytes], bytes]) -> None:
+    def __init__(self, data: Content, decode: Callable[[bytes], bytes]) -> None:
         self.data = data
         self.decode = decode
         self.left = MAX_METADATA
@@ -192,7 +196,7 @@ class _Metadata:
             raise _broken("the footers are too large", f"over {MAX_METADATA} bytes")
 
 
-def _postscript(data: Source) -> tuple[Callable[[bytes], bytes], int, int]:
+def _postscript(data: Content) -> tuple[Callable[[bytes], bytes], int, int]:
     """How the file is compressed, where its footer ends and how long it is."""
     if data[:3] != MAGIC or len(data) < 5:
         raise _broken("not an ORC file", data[:3])
@@ -206,7 +210,7 @@ def _postscript(data: Source) -> tuple[Callable[[bytes], bytes], int, int]:
     return decode, end, _number(postscript, 1)
 
 
-def _stripes(data: Source) -> Iterator[Stripe]:
+def _stripes(data: Content) -> Iterator[Stripe]:
     decode, end, length = _postscript(data)
     metadata = _Metadata(data, decode)
     for part in metadata.part(end - length, length).get(3, []):
@@ -234,7 +238,7 @@ _INDEX_STREAMS = (6, 7, 8)
 """Kinds of streams that are indexes: row indexes and bloom filters."""
 
 
-def _slice(data: Source, start: int, length: int) -> bytes:
+def _slice(data: Content, start: int, length: int) -> bytes:
     if start < 0 or length < 0 or start + length > len(data):
         raise _broken("a part of the file lies outside of it", start)
     return data[start : start + length]

@@ -3,9 +3,6 @@
 The schema of an ORC file is taken from the Arrow schema that pyarrow gives for it: its fields carry the ORC type
 attributes as metadata, at every level. `struct_from_orc` reads it, and `arrow_schema` gives the Arrow schema,
 attributes included, from which pyarrow writes a file.
-
-pyarrow leaves the attributes of map keys and values out when it writes, so that a file with a map could not be read by
-its ids; `arrow_schema` refuses maps for that reason.
 """
 
 from __future__ import annotations
@@ -242,7 +239,7 @@ def arrow_schema(struct: StructType) -> pa.Schema:
     Times are int64 and uuid, fixed, geometry and geography binary, since pyarrow has no other way to write them.
 
     Raises:
-        SpecError: ORC001, for a map.
+        SpecError: ORC005, for a list or map of unknown, whose elements would be no column.
     """
     return pa.schema(_arrow_fields(struct))
 
@@ -276,9 +273,12 @@ def _arrow_type(type_: Type) -> pa.DataType:
         case ListType(element_id, element, required):
             with at("/element"):
                 return pa.list_(_arrow_field("element", element_id, element, required=required))
-        case MapType():
-            message = "pyarrow leaves out the ids of a map's key and value"
-            raise violation("ORC001", message, found=str(type_), expected="a type without maps")
+        case MapType(key_id, key, value_id, value, required):
+            with at("/key"):
+                key_field = _arrow_field("key", key_id, key, required=True)
+            with at("/value"):
+                value_field = _arrow_field("value", value_id, value, required=required)
+            return pa.map_(key_field, value_field)  # type: ignore[call-overload,no-any-return]
         case PrimitiveType(name) if name in _ARROW:
             return _ARROW[name]
     raise violation(code(type_), "there is no ORC type to write", found=str(type_), expected="a type with values")

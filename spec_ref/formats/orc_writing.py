@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from typing import Any
 
 import pyarrow as pa
@@ -10,38 +9,52 @@ import pyarrow.orc as orc
 
 from spec_ref.errors import violation
 from spec_ref.formats.file_writing import FileLayout, Output, refused
-from spec_ref.formats.metrics_orc import orc_layout
+from spec_ref.formats.held_output import EndsOutput, KnownParts
+from spec_ref.formats.metrics_orc import orc_layout, width
+from spec_ref.formats.orc_footer import MAGIC
 from spec_ref.formats.orc_schema import arrow_schema
-from spec_ref.formats.stored_arrays import stored_batch
+from spec_ref.formats.stored_arrays import nulled, stored_batch
 from spec_ref.schemas.types import StructType
 
 STRIPE_BYTES = 64 << 20
+ADDED_ROWS = 1024
+"""Rows that pyarrow adds at once; it looks after them whether a stripe is full, so that they end one stripe at most."""
+
+FOOTER_BYTES, COLUMN_BYTES = 1 << 12, 1 << 8
+"""At most so much has the footer of a stripe, and so much more for each column: of each five streams of 20 bytes."""
 
 
 class OrcRows:
     """Writes one ORC file."""
 
-    def __init__(self, out: Output, struct: StructType, codec: str) -> None:
-        self._out = out
+    def __init__(self, out: Output, struct: StructType, codec: str, stripe_bytes: int = STRIPE_BYTES) -> None:
         self._struct = struct
         self._schema = arrow_schema(struct)
         if not self._schema:
             raise violation("ORC005", "an ORC file has a column at least, and columns of type unknown are left out")
-        self._whole = io.BytesIO()
+        columns = 1 + sum(map(width, self._schema))
+        self._out = EndsOutput(out, FOOTER_BYTES + COLUMN_BYTES * columns)
         self._written = self._pending = 0
-        options: Any = {"compression": codec, "stripe_size": STRIPE_BYTES}
-        self._writer = orc.ORCWriter(self._whole, **options)
+        options: Any = {"compression": codec, "stripe_size": stripe_bytes, "batch_size": ADDED_ROWS}
+        written_to: Any = self._out
+        self._writer = orc.ORCWriter(written_to, **options)
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Append rows."""
-        rows = pa.Table.from_batches([stored_batch(self._struct, batch, self._schema)])
+        columns = [nulled(column) for column in stored_batch(self._struct, batch, self._schema).columns]
+        rows = pa.Table.from_arrays(columns, schema=self._schema)
         try:
-            self._writer.write(rows)
+            for start in range(0, rows.num_rows, ADDED_ROWS):
+                self._add(rows.slice(start, ADDED_ROWS))
         except pa.ArrowException as error:
             raise refused("ORC008", error) from error
+
+    def _add(self, rows: pa.Table) -> None:
+        self._writer.write(rows)
         self._pending += rows.nbytes
-        if self._whole.tell() != self._written:
-            self._written, self._pending = self._whole.tell(), 0
+        if self._out.tell() != self._written:
+            self._out.remember()
+            self._written, self._pending = self._out.tell(), 0
 
     def size(self) -> int:
         """The bytes of the stripes, and those of the rows that are in none yet."""
@@ -49,11 +62,18 @@ class OrcRows:
 
     def close(self) -> FileLayout:
         """Write the last stripe and the footer."""
+        if not self._out.tell():  # nothing was added, and then pyarrow writes no file at all
+            self._writer.write(self._schema.empty_table())
+        start = self._out.tell()
+        self._out.hold()
         self._writer.close()
-        data = self._whole.getvalue()
-        self._out.write(data)
-        sizes, offsets = orc_layout(data, self._schema, self._struct)
+        tail = self._out.taken()
+        self._out.write(tail)
+        known = KnownParts([(0, MAGIC), *self._out.parts, (start, tail)])
+        sizes, offsets = orc_layout(known, self._schema, self._struct)
         return FileLayout(sizes, offsets)
 
     def abandon(self) -> None:
-        """Write nothing: all of it is in memory."""
+        """Write nothing more, which pyarrow would do as soon as nobody holds its writer."""
+        self._out.hold()
+        self._writer.is_open = False

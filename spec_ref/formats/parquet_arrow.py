@@ -1,8 +1,8 @@
 """Iceberg types as the Arrow types from which pyarrow writes Parquet files (Appendix A, Parquet; PQT001 to PQT007).
 
 `arrow_schema` with `WRITER_OPTIONS` makes pyarrow store field ids and types as the appendix asks, which
-`spec_ref.formats.parquet_schema` reads back. Two types are refused, since pyarrow has no way to write their
-annotations.
+`spec_ref.formats.parquet_schema` reads back. pyarrow has no way to write the annotations of variants, and of
+geographies whose edges are not spherical: `spec_ref.formats.parquet_footer` puts them in.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from spec_ref.schemas.types import (
     DEFAULT_CRS,
     UNKNOWN,
     DecimalType,
-    EdgeAlgorithm,
     FixedType,
     GeographyType,
     GeometryType,
@@ -63,12 +62,16 @@ _ARROW: dict[str, pa.DataType] = {
 }  # fmt: skip
 
 
+VARIANT_PARTS = pa.struct([pa.field(name, pa.binary(), nullable=False) for name in ("metadata", "value")])
+"""The group of a variant, whose parts have no ids."""
+
+
 def arrow_schema(struct: StructType) -> pa.Schema:
     """The Arrow schema of a struct, with field ids, from which pyarrow writes a file. Columns of type unknown are left
     out.
 
     Raises:
-        SpecError: PQT005, for what pyarrow cannot write: variants, and geographies whose edges are not spherical.
+        SpecError: PQT006, for a list or map of unknown, whose elements would be no column.
     """
     return pa.schema(_arrow_fields(struct))
 
@@ -95,10 +98,7 @@ def arrow_type(type_: Type) -> pa.DataType:
             return pa.binary(length)
         case GeometryType(crs):
             return _GeoArrow({} if crs == DEFAULT_CRS else {"crs": crs})
-        case GeographyType(crs, algorithm):
-            if algorithm is not EdgeAlgorithm.SPHERICAL:
-                message = "pyarrow cannot write a geography with edges that are not spherical"
-                raise violation("PQT005", message, found=algorithm.value, expected="spherical")
+        case GeographyType(crs):
             return _GeoArrow({"edges": "spherical"} if crs == DEFAULT_CRS else {"edges": "spherical", "crs": crs})
         case StructType():
             return pa.struct(_arrow_fields(type_))
@@ -113,7 +113,7 @@ def arrow_type(type_: Type) -> pa.DataType:
             return pa.map_(key_field, value_field)  # type: ignore[call-overload,no-any-return]
         case VariantType():
             # An extension type of that name makes pyarrow 26 end the process, so there is no way to the annotation.
-            raise violation("PQT005", "pyarrow cannot write a variant", found=str(type_))
+            return VARIANT_PARTS
         case PrimitiveType(name) if name in _ARROW:
             return _ARROW[name]
     raise violation(code(type_), "there is no Arrow type to write", found=str(type_), expected="a type with values")

@@ -11,11 +11,13 @@ import pyarrow.parquet as pq
 
 from spec_ref.errors import violation
 from spec_ref.formats.file_writing import FileLayout, Output, refused
+from spec_ref.formats.held_output import HeldOutput
 from spec_ref.formats.metrics_columnar import storage_of
 from spec_ref.formats.metrics_parquet import group_offsets
 from spec_ref.formats.parquet_arrow import WRITER_OPTIONS, arrow_schema
+from spec_ref.formats.parquet_footer import logical_types, with_logical_types
 from spec_ref.formats.stored_arrays import stored_batch
-from spec_ref.schemas.types import UNKNOWN, ListType, MapType, StructType, Type
+from spec_ref.schemas.types import UNKNOWN, ListType, MapType, StructType, Type, VariantType
 
 SAMPLE = 2048
 """Rows that are looked at to find out whether the values of a column come again."""
@@ -25,9 +27,10 @@ class ParquetRows:
     """Writes one Parquet file."""
 
     def __init__(self, out: Output, struct: StructType, codec: str) -> None:
-        self._out = out
         self._struct = struct
         self._schema = arrow_schema(struct)
+        self._is_completed = any(logical is not None for logical in logical_types(struct))
+        self._out: Any = HeldOutput(out) if self._is_completed else out
         self._codec = codec
         self._made: pq.ParquetWriter | None = None
         if not self._schema:
@@ -58,7 +61,11 @@ class ParquetRows:
         """Write the footer."""
         nothing = [pa.nulls(0, field.type) for field in self._schema]
         writer = self._writer(pa.RecordBatch.from_arrays(nothing, schema=self._schema))
+        if self._is_completed:
+            self._out.hold()
         writer.close()
+        if self._is_completed:
+            self._out.write(with_logical_types(self._out.taken(), self._struct))
         footer = writer.writer.metadata
         ids = [field_id for field in self._struct.fields for field_id in _column_ids(field.type, field.id)]
         sizes = dict.fromkeys(ids, 0)
@@ -70,6 +77,8 @@ class ParquetRows:
 
     def abandon(self) -> None:
         """Write no footer, which pyarrow would do as soon as nobody holds its writer."""
+        if self._is_completed:
+            self._out.hold()
         if self._made is not None:
             self._made.is_open = False
 
@@ -94,5 +103,7 @@ def _column_ids(type_: Type, own: int) -> Iterator[int]:
         case MapType(key_id, key, value_id, value):
             yield from _column_ids(key, key_id)
             yield from _column_ids(value, value_id)
+        case VariantType():
+            yield from (own, own)  # metadata and value
         case _ if type_ != UNKNOWN:
             yield own

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from spec_ref.arrow_types import validity
+from spec_ref.arrow_types import is_valid, validity
 from spec_ref.schemas.projection_columnar import ranges
-from spec_ref.schemas.types import UNKNOWN, ListType, MapType, StructType, Type, children
+from spec_ref.schemas.types import UNKNOWN, ListType, MapType, StructType, Type, VariantType, children
 
 
 def stored_batch(struct: StructType, batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
@@ -36,6 +38,9 @@ def stored(type_: Type, array: Any, target: Any) -> Any:
                 child = stored(field.type, array.field(place), target.field(at).type)
                 made.append(filled(child) if field.required else child)
             return pa.StructArray.from_buffers(target, len(array), [validity(array)], children=made)
+        case VariantType():
+            parts = [filled(array.field(place)) for place in range(2)]
+            return pa.StructArray.from_buffers(target, len(array), [validity(array)], children=parts)
         case ListType(_, element):
             offsets, first, count = ranges(array)
             values = stored(element, array.values.slice(first, count), target.value_type)
@@ -82,6 +87,40 @@ def filled(array: Any) -> Any:
         pairs = pa.StructArray.from_buffers(entries, count, [None], children=parts)
         return pa.Array.from_buffers(array.type, len(array), [None, offsets], children=[pairs])
     return pa.Array.from_buffers(array.type, len(array), [None, *array.buffers()[1:]], offset=array.offset)
+
+
+def nulled(array: Any, around: Any = None) -> Any:
+    """An array with null wherever a struct around it is null, at every depth.
+
+    Arrow's writer of ORC stores what stands below a null struct inside of another struct, which has no place there:
+    all values after it would be read in the place of others.
+
+    Args:
+        array: with extension types at no depth.
+        around: numpy booleans, false where a struct around is null; None for nowhere.
+    """
+    valid = is_valid(array)
+    if around is not None:
+        valid = around if valid is None else valid & around
+    bitmap = None if valid is None else pa.array(valid).buffers()[1]
+    if pa.types.is_struct(array.type):
+        parts = [nulled(array.field(place), valid) for place in range(array.type.num_fields)]
+        return pa.StructArray.from_buffers(array.type, len(array), [bitmap], children=parts)
+    if pa.types.is_list(array.type) or pa.types.is_map(array.type):
+        offsets, first, count = ranges(array)
+        values = array.values.slice(first, count)
+        if valid is not None:
+            starts = np.frombuffer(offsets, np.int32, len(array) + 1)
+            lengths = starts[1:] - starts[:-1]
+            values = values.filter(pa.array(np.repeat(valid, lengths)))
+            ends = np.append(0, np.cumsum(lengths * valid)).astype(np.int32)
+            offsets = pa.array(ends).buffers()[1]
+        if pa.types.is_map(array.type):
+            entries = [nulled(values.field(place)) for place in range(2)]
+            pairs = pa.StructArray.from_buffers(values.type, len(values), [None], children=entries)
+            return pa.Array.from_buffers(array.type, len(array), [bitmap, offsets], children=[pairs])
+        return pa.ListArray.from_buffers(array.type, len(array), [bitmap, offsets], children=[nulled(values)])
+    return array if around is None else pc.if_else(pa.array(around), array, pa.scalar(None, array.type))
 
 
 def _leaf(array: Any, target: Any) -> Any:

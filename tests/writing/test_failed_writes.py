@@ -45,7 +45,7 @@ from spec_ref.errors import SpecError
 from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Identity
-from spec_ref.schemas.types import VARIANT, NestedField
+from spec_ref.schemas.types import UNKNOWN, VARIANT, ListType, NestedField
 from spec_ref.versions import V3
 
 SPEC = PartitionSpec(0, (PartitionField(source_id=2, field_id=1000, name="part", transform=Identity()),))
@@ -339,10 +339,10 @@ def test_a_file_that_is_there_is_never_replaced(table: WritableTable) -> None:
 
 
 def test_a_format_that_has_not_the_type(tmp_path: Path) -> None:
-    fields = (*FIELDS, NestedField(9, "v", required=False, type=VARIANT))
+    fields = (*FIELDS, NestedField(9, "v", required=False, type=ListType(10, UNKNOWN, element_required=False)))
     table = create_table(str(tmp_path / "t"), fields, version=V3)
     before = files_in(tmp_path)
-    with pytest.raises(SpecError, match="PQT005"):
+    with pytest.raises(SpecError, match="PQT006"):
         append(table, rows(), threads=3)
     assert files_in(tmp_path) == before
 

@@ -19,6 +19,7 @@ from conformance.strategies_metadata import partition_specs, schemas, sort_order
 from conformance.writing import WritableTable, append, create_table
 from spec_ref.errors import SpecError
 from spec_ref.expressions.predicates import TRUE
+from spec_ref.formats import orc_schema, parquet_writing
 from spec_ref.formats.metrics import TRUNCATED, metrics_of_rows
 from spec_ref.manifests.data_file import DataFile, FileFormat
 from spec_ref.partitioning.fan_out import check_spec
@@ -32,8 +33,6 @@ from spec_ref.schemas.types import (
     STRING,
     UNKNOWN,
     VARIANT,
-    EdgeAlgorithm,
-    GeographyType,
     ListType,
     MapType,
     NestedField,
@@ -54,7 +53,7 @@ def inside(type_: Any) -> list[Any]:
 
 
 def writable(schema: Schema, format_: FileFormat) -> bool:
-    """Whether the library behind a format can write the columns."""
+    """Whether a format has a place for the columns: not for what has nothing inside but what is unknown."""
     if format_ is FileFormat.AVRO:
         return True
     for field in schema.fields:
@@ -67,15 +66,7 @@ def writable(schema: Schema, format_: FileFormat) -> bool:
                 return False
             if isinstance(type_, (ListType, MapType)) and UNKNOWN in [child for _, child in children(type_)]:
                 return False
-            if format_ is FileFormat.PARQUET and (type_ == VARIANT or _is_edged(type_)):
-                return False
-            if format_ is FileFormat.ORC and isinstance(type_, MapType):
-                return False
     return True
-
-
-def _is_edged(type_: Any) -> bool:
-    return isinstance(type_, GeographyType) and type_.algorithm is not EdgeAlgorithm.SPHERICAL
 
 
 def overflows(spec: PartitionSpec, order: SortOrder, schema: Schema, rows: list[dict[int, Any]]) -> bool:
@@ -199,3 +190,41 @@ def test_avro_maps_of_other_keys_than_strings(tmp_path: Path) -> None:
     append(table, pa.table({"m": pa.array([[([1], None)]], type_)}))
     assert [([1], None)] in read(table).column("m").to_pylist()
     assert errors(table) == []  # AVR002: what is optional has the default null, also in the records of a map
+
+
+NESTED = (
+    NestedField(1, "id", required=True, type=LONG),
+    NestedField(2, "m", required=False, type=MapType(3, STRING, 4, VARIANT, value_required=False)),
+    NestedField(5, "v", required=False, type=VARIANT),
+)
+PARTS = pa.struct([("metadata", pa.binary()), ("value", pa.binary())])
+NUMBER = {"metadata": b"\x01\x00\x00", "value": b"\x0c\x22"}
+
+
+def nested_table(folder: Path, format_: str) -> WritableTable:
+    """A table with a map and variants, of one file."""
+    table = create_table(str(folder), NESTED, version=V3, properties={"write.format.default": format_})
+    append(table, pa.table({
+        "id": [1, 2, 3], "v": pa.array([NUMBER, None, NUMBER], PARTS),
+        "m": pa.array([[("a", NUMBER), ("b", None)], [], None], pa.map_(pa.string(), PARTS)),
+    }))  # fmt: skip
+    return table
+
+
+def test_an_annotation_or_id_that_is_left_out_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for format_ in ("parquet", "orc"):
+        table = nested_table(tmp_path / f"whole {format_}", format_)
+        assert errors(table) == []
+        assert read(table, select=["m"]).column(0).to_pylist()[:2] == [[("a", NUMBER), ("b", None)], []]
+        (file,) = data_files(table)
+        assert (file.value_counts[5], file.null_value_counts[5], 5 in file.lower_bounds) == (3, 1, False)
+    monkeypatch.setattr(parquet_writing, "with_logical_types", lambda tail, _: tail)
+    assert {one.requirement for one in errors(nested_table(tmp_path / "bare parquet", "parquet"))} >= {"PQT001"}
+    as_asked = orc_schema._arrow_field
+
+    def without_ids(name: str, *rest: Any, **more: Any) -> Any:
+        made = as_asked(name, *rest, **more)
+        return made.remove_metadata() if name == "value" else made
+
+    monkeypatch.setattr(orc_schema, "_arrow_field", without_ids)
+    assert {one.requirement for one in errors(nested_table(tmp_path / "bare orc", "orc"))} >= {"ORC001"}

@@ -1,0 +1,137 @@
+"""Logical types that pyarrow leaves out of the footer of a Parquet file, put in (Appendix A, Parquet; PQT005).
+
+pyarrow writes a variant as a group without annotation, and knows geographies whose edges are spherical alone. The
+footer is a Thrift struct in the compact protocol: the schema elements of these columns are given their logical types,
+and everything else stays as it is, byte by byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from spec_ref.errors import violation
+from spec_ref.formats.parquet_thrift import EDGE_ALGORITHMS, LOGICAL_TYPES, MAGIC, CompactReader, read_footer
+from spec_ref.schemas.types import (
+    DEFAULT_CRS,
+    UNKNOWN,
+    EdgeAlgorithm,
+    GeographyType,
+    ListType,
+    MapType,
+    StructType,
+    Type,
+    VariantType,
+    children,
+)
+
+SCHEMA = 2
+"""The field of the footer that has the schema elements, in depth-first order."""
+
+LOGICAL_TYPE = 10
+"""The field of a schema element that has its logical type, a union."""
+
+VARIANT_VERSION = 1
+_BYTE, _I32, _BINARY, _STRUCT = 3, 5, 8, 12
+_STOP = b"\0"
+
+Field = tuple[int, int, bytes]
+"""A field of a struct: its id, its kind and the bytes of its value."""
+
+
+def logical_types(type_: Type) -> Iterator[bytes | None]:
+    """What pyarrow does not write of the logical types of a column's schema elements, in their order.
+
+    Yields:
+        The union of each element, None for those that are complete.
+    """
+    match type_:
+        case StructType(fields):
+            yield None
+            for field in fields:
+                yield from logical_types(field.type)
+        case ListType() | MapType():
+            yield from (None, None)  # the group, and the repeated one in it
+            for _, child in children(type_):
+                yield from logical_types(child)
+        case VariantType():
+            yield _union("VARIANT", [(1, _BYTE, bytes([VARIANT_VERSION]))])
+            yield from (None, None)
+        case GeographyType(crs, algorithm) if algorithm is not EdgeAlgorithm.SPHERICAL:
+            text = crs.encode()
+            edges = _varint(EDGE_ALGORITHMS.index(algorithm.value) << 1)
+            named = [] if crs == DEFAULT_CRS else [(1, _BINARY, _varint(len(text)) + text)]
+            yield _union("GEOGRAPHY", [*named, (2, _I32, edges)])
+        case _ if type_ != UNKNOWN:
+            yield None
+
+
+def with_logical_types(tail: bytes, struct: StructType) -> bytes:
+    """The end of a file with the logical types of all of its columns.
+
+    Args:
+        tail: the end of the file, from its footer or from anywhere before.
+        struct: the columns.
+
+    Raises:
+        SpecError: PQT001, if the footer is damaged; PQT007, if it has other columns.
+    """
+    footer = read_footer(MAGIC + bytes(8) + tail)  # the file begins somewhere before
+    made = _with_logical_types(footer, list(logical_types(struct)))
+    return tail[: -8 - len(footer)] + made + len(made).to_bytes(4, "little") + MAGIC
+
+
+def _with_logical_types(footer: bytes, wanted: list[bytes | None]) -> bytes:
+    reader = CompactReader(footer)
+    for field_id, kind in reader.fields():
+        if field_id == SCHEMA:
+            break
+        reader.value(kind, 0)
+    head = reader.take(1)[0]
+    count = reader.varint() if head >> 4 == 15 else head >> 4
+    if count != len(wanted):
+        found = f"{count} elements"
+        raise violation("PQT007", "the schema in the footer has other columns", found=found, expected=str(len(wanted)))
+    parts, done = [], 0
+    for logical in wanted:
+        start = reader.at
+        fields = list(_fields_of(reader))
+        if logical is not None:
+            kept = [field for field in fields if field[0] != LOGICAL_TYPE]
+            parts += [footer[done:start], _struct(sorted([*kept, (LOGICAL_TYPE, _STRUCT, logical)]))]
+            done = reader.at
+    return b"".join([*parts, footer[done:]])
+
+
+def _fields_of(reader: CompactReader) -> Iterator[Field]:
+    """The fields of the struct that a reader stands at."""
+    for field_id, kind in reader.fields():
+        start = reader.at
+        reader.value(kind, 0)
+        yield field_id, kind, reader.data[start : reader.at]
+
+
+def _struct(fields: list[Field]) -> bytes:
+    """A struct of fields that are sorted by their ids."""
+    made, last = bytearray(), 0
+    for field_id, kind, value in fields:
+        step = field_id - last
+        made += bytes([step << 4 | kind]) if step <= 15 else bytes([kind]) + _varint(field_id << 1)
+        made += value
+        last = field_id
+    return bytes(made) + _STOP
+
+
+def _union(name: str, fields: list[Field]) -> bytes:
+    """A logical type with its members."""
+    (field_id,) = (number for number, one in LOGICAL_TYPES.items() if one == name)
+    return _struct([(field_id, _STRUCT, _struct(fields))])
+
+
+def _varint(value: int) -> bytes:
+    """A number in groups of seven bits, the lowest first."""
+    made = bytearray()
+    while value > 0x7F:
+        made.append(value & 0x7F | 0x80)
+        value >>= 7
+    made.append(value)
+    return bytes(made)
