@@ -128,6 +128,8 @@ class TableReads:
 
     def read(self, args: Arguments) -> object:
         """``IcebergGenerics``."""
+        if "variant" in json.dumps(args["types"]) and not self._reads_variants():
+            raise Unsupported("the Commons Lang beside Spark has not what variants are read with")
 
         def work() -> object:
             table = self._table(args)
@@ -147,6 +149,10 @@ class TableReads:
                 rows.close()
 
         return self._judged(work)
+
+    def _reads_variants(self) -> bool:
+        methods = self._jvm.class_("org.apache.commons.lang3.stream.Streams").getMethods()
+        return any(str(one.toString()).endswith("Streams.of(java.lang.Iterable)") for one in methods)
 
     def _projection(self, schema: Any, names: list[str]) -> Any:
         fields = self._jvm.root.java.util.ArrayList()
