@@ -60,7 +60,7 @@ def open_writer(
         name: the name of the record, in Avro.
 
     Raises:
-        SpecError: DFL003, for a format that has no rows; PQT005, ORC001 and the codes of types for a column that
+        SpecError: DFL003, for a format that has no rows; PQT006, ORC005 and the codes of types for a column that
             cannot be written here.
     """
     # Each is imported when it is needed, since ORC alone takes a while.
