@@ -24,6 +24,7 @@ from conformance.validate.catalogs import from_catalog
 from conformance.validate.context import Level
 from conformance.validate.diff import compare
 from conformance.validate.engines import Engine
+from conformance.validate.memory import keep_freed_memory
 from conformance.validate.patience import FILE_SECONDS, anything_left_behind
 from conformance.validate.rendering import Outcome
 from conformance.validate.run import Snapshots, TableReport
@@ -84,6 +85,7 @@ def validate(
     outcomes: list[Outcome] = []
     failed = unreadable = interrupted = False
     trust = Trust(allow_local_files)
+    keep_freed_memory()
     with progress() as tell, _checker(engine, workers, master, Level(level), tell, file_timeout) as check:
         for one in [location] if diff else [(name,) for name in location]:
             started = time.monotonic()

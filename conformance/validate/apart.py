@@ -23,6 +23,7 @@ from conformance.validate.context import Context
 from conformance.validate.emitted import Emitted, Findings
 from conformance.validate.engines import Check
 from conformance.validate.finding import finding
+from conformance.validate.memory import keep_freed_memory
 
 AHEAD = 2
 """Tasks for each process that are given out before their results are taken."""
@@ -162,6 +163,7 @@ def _start(packed: bytes, environ: dict[str, str]) -> None:
     os.environ.clear()
     os.environ.update(environ)
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    keep_freed_memory()
     _RUNS[:] = [pickle.loads(packed)]  # noqa: S301 - our own bytes, from the parent process
 
 
