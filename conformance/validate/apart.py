@@ -31,6 +31,9 @@ AHEAD = 2
 PRELOADED = ["conformance.validate.files", "conformance.validate.partition_statistics", "conformance.validate.opened"]
 """What every process needs: it is imported once, in the server that the processes are forks of."""
 
+SECONDS_TO_END = 10
+"""How long the end of a pool is waited for, whose processes are killed: it takes milliseconds."""
+
 ENDED = "reading this ended the process that read it: it is damaged in a way that is not known here"
 
 NO_PROCESS = "no process can be started, as which files are opened"
@@ -148,11 +151,17 @@ def _serve_without_interrupts() -> None:
 
 
 def _end(pool: ProcessPoolExecutor) -> None:
-    """End the processes of a pool, whatever they do."""
+    """End the processes of a pool, whatever they do, and wait for the thread that looks after them.
+
+    Where this process exits while that thread closes its pipe, Python writes into the closed pipe and tells of it.
+    """
     processes = list((getattr(pool, "_processes", None) or {}).values())
+    manager: threading.Thread | None = getattr(pool, "_executor_manager_thread", None)
     pool.shutdown(wait=False, cancel_futures=True)
     for process in processes:
         process.kill()
+    if manager is not None:
+        manager.join(SECONDS_TO_END)
 
 
 _RUNS: list[tuple[Context, Check]] = []

@@ -199,7 +199,7 @@ def test_an_interrupted_command_leaves_results_that_are_read(tmp_path: Path) -> 
     (tmp_path / "slow.py").write_text(SLOW, encoding="utf-8")
     asked, written = tmp_path / "asked", tmp_path / "m.jsonl"
     command = [sys.executable, "-m", "conformance", "matrix", "--producer", "reference", "--script", FEW[0]]
-    command += ["--consumer", "reference", "--consumer", f"{sys.executable} {tmp_path}/slow.py {asked}"]
+    command += ["--consumer", "reference", "--consumer", f"{sys.executable} {tmp_path}/slow.py {asked}", "--jobs", "1"]
     with subprocess.Popen([*command, "--results", str(written)], stderr=subprocess.PIPE, text=True) as process:
         while not asked.exists():
             assert process.poll() is None
