@@ -61,7 +61,7 @@ def validate(
         location: A metadata file, the directory of a table, a URI of either, or catalog:NAME.NAMESPACE.TABLE.
         level: How deep: the metadata; manifests too; files too, by their footers; all rows too.
         engine: What the checks run on: this machine, or Spark.
-        snapshots: current, refs (all branches and tags), all, or the id of one.
+        snapshots: current, refs (all branches and tags), all, the id of one, or the name of a branch or tag.
         select: Only requirements with these codes, or whose codes begin so: with commas, or several times.
         ignore: Not requirements with these codes, or whose codes begin so: with commas, or several times.
         fail_on: The least severity that fails.
@@ -134,8 +134,10 @@ def _snapshots(text: str) -> Snapshots:
     if text in ("current", "refs", "all"):
         return Snapshots(text)
     if text.isascii() and text.removeprefix("-").isdigit():
-        return Snapshots("one", int(text))
-    raise UsageError(f"--snapshots {text}: current, refs, all, or the id of a snapshot")
+        return Snapshots("one", int(text), text)
+    if not text:
+        raise UsageError("--snapshots: current, refs, all, the id of a snapshot, or the name of a branch or tag")
+    return Snapshots("ref", ref=text)
 
 
 @contextlib.contextmanager

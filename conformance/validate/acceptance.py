@@ -10,7 +10,8 @@ from typing import Any
 import attrs
 
 from conformance.failures import UsageError
-from conformance.validate.run import TableReport, place_of
+from conformance.validate.root import place_of
+from conformance.validate.run import TableReport
 from spec_ref.findings import Finding, Severity
 from spec_ref.requirements import register
 

@@ -10,7 +10,7 @@ import json
 import subprocess
 
 from conformance.failures import UsageError
-from conformance.validate.run import Unreadable
+from conformance.validate.root import Unreadable
 
 PREFIX = "catalog:"
 SECONDS = 120

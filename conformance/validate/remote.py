@@ -18,10 +18,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import attrs
+
 from conformance.failures import NotExamined, UsageError
 from conformance.validate.context import Level
 from conformance.validate.patience import FILE_SECONDS
-from conformance.validate.run import Snapshots, TableReport, Unreadable
+from conformance.validate.root import Unreadable
+from conformance.validate.run import Snapshots, TableReport
 
 ENGINE = "spark-reference"
 
@@ -37,7 +40,7 @@ def validate_there(
 
     Raises:
         NotExamined: the engine is not installed, Spark does not start, or the table cannot be read.
-        UsageError: the table does not have the snapshot.
+        UsageError: the table does not have the snapshot, branch or tag.
     """
     (answer,) = validate_all_there([location], level, snapshots, master, file_seconds)
     if isinstance(answer, str):
@@ -56,7 +59,7 @@ def validate_all_there(
 
     Raises:
         NotExamined: the engine is not installed, or Spark does not start.
-        UsageError: a table does not have the snapshot.
+        UsageError: a table does not have the snapshot, branch or tag.
     """
     from conformance.engines import EngineError, launch
 
@@ -67,7 +70,7 @@ def validate_all_there(
     with tempfile.TemporaryDirectory(prefix="iceberg-conformance-spark-") as folder:
         asked, answered = Path(folder, "asked.json"), Path(folder, "answered.pickle")
         request = {
-            "locations": list(locations), "level": level.value, "snapshots": [snapshots.kind, snapshots.snapshot_id],
+            "locations": list(locations), "level": level.value, "snapshots": attrs.astuple(snapshots),
             "master": master, "file_seconds": file_seconds,
         }  # fmt: skip
         asked.write_text(json.dumps(request), encoding="utf-8")

@@ -9,15 +9,12 @@ from typing import Any
 import attrs
 
 from conformance.failures import NotExamined, UsageError
-from conformance.pipeline.file_access import Place, UnknownScheme, read_bytes, split_location
-from conformance.pipeline.tables import metadata_location
 from conformance.validate.apart import Lost
 from conformance.validate.context import Context, FilesTask, Level, ManifestTask, Members
 from conformance.validate.cross_files import check_bucket
 from conformance.validate.emitted import Emitted, Facts, Findings, ManifestSums, Seen, StatisticsRead
 from conformance.validate.engines import Check, Engine, Stopped
 from conformance.validate.files import check_files_task, file_lost
-from conformance.validate.finding import finding
 from conformance.validate.manifest_lists import Listed, check_list, list_tasks, listed_otherwise, manifest_tasks
 from conformance.validate.manifests import check_manifest_task
 from conformance.validate.partition_statistics import (
@@ -26,15 +23,15 @@ from conformance.validate.partition_statistics import (
     partition_statistics_tasks,
     statistics_lost,
 )
-from conformance.validate.patience import FILE_SECONDS, within
+from conformance.validate.patience import FILE_SECONDS
 from conformance.validate.readability import features_of
+from conformance.validate.root import Unreadable, hint_findings, is_metadata, location_findings, read_root
 from conformance.validate.row_ids import ROWS_A_BUCKET, check_ids, live_ids
 from conformance.validate.table_statistics import check_statistics_task, statistics_tasks
 from conformance.validate.totals import check_totals
 from spec_ref.errors import SpecError
-from spec_ref.findings import Finding, Severity, Tally
+from spec_ref.findings import Finding, Tally
 from spec_ref.table_metadata import TableMetadata, check_metadata, read_metadata
-from spec_ref.table_metadata.files import MAX_METADATA_BYTES, is_compressed_name
 
 FILES_AT_ONCE = 64
 """The most files of one task of a small manifest; fewer where they have many rows, which may all emit facts."""
@@ -50,28 +47,25 @@ MAX_BUCKETS = 4096
 REFUSED = "readers have to refuse the metadata"
 """Why nothing below it is checked."""
 
-GZIP_MAGIC = b"\x1f\x8b"
-
-
-class Unreadable(NotExamined):
-    """The root of the table cannot be read, so that nothing is known of it."""
-
 
 @attrs.frozen
 class Snapshots:
     """Which snapshots are checked."""
 
     kind: str
-    """``current``, ``refs``, ``all``, ``one`` or ``since``."""
+    """``current``, ``refs``, ``all``, ``one``, ``ref`` or ``since``."""
 
     snapshot_id: int | None = None
     """Of ``one``, the snapshot; of ``since``, the current one of an older version, whose successors are checked."""
+
+    ref: str | None = None
+    """Of ``ref``, the name of a branch or tag; of ``one``, the name that the id may be where no snapshot has it."""
 
     def chosen(self, metadata: TableMetadata) -> tuple[int, ...]:
         """The ids, the newest first.
 
         Raises:
-            UsageError: the table does not have the one that was named.
+            UsageError: the table does not have the one that was named, by its id or by a branch or tag.
         """
         known = {snapshot.snapshot_id for snapshot in metadata.snapshots}
         current = () if metadata.current_snapshot_id is None else (metadata.current_snapshot_id,)
@@ -84,13 +78,20 @@ class Snapshots:
                 wanted = successors(metadata, self.snapshot_id)
             case "all":
                 wanted = (*current, *(snapshot.snapshot_id for snapshot in reversed(metadata.snapshots)))
-            case _:
-                assert self.snapshot_id is not None
-                if self.snapshot_id not in known:
-                    listed = ", ".join(map(str, sorted(known))) or "none"
-                    raise UsageError(f"the table has no snapshot {self.snapshot_id}; it has {listed}")
+            case "one" if self.snapshot_id in known:
                 wanted = (self.snapshot_id,)
+            case _ if self.ref is not None and self.ref in metadata.references:
+                wanted = (metadata.references[self.ref].snapshot_id,)
+            case _:
+                raise UsageError(self._unknown(metadata))
         return tuple(one for one in dict.fromkeys(wanted) if one in known)
+
+    def _unknown(self, metadata: TableMetadata) -> str:
+        if self.kind == "one":
+            listed = ", ".join(map(str, sorted(one.snapshot_id for one in metadata.snapshots)))
+            return f"the table has no snapshot {self.snapshot_id}; it has {listed or 'none'}"
+        listed = ", ".join(map(repr, sorted(metadata.references)))
+        return f"the table has no branch or tag {self.ref!r}; it has {listed or 'none'}"
 
 
 def successors(metadata: TableMetadata, snapshot_id: int | None) -> tuple[int, ...]:
@@ -154,18 +155,18 @@ def validate(
 
     Raises:
         Unreadable: there is no table, or its metadata cannot be read or is no metadata.
-        UsageError: the table does not have the snapshot.
+        UsageError: the table does not have the snapshot, branch or tag.
     """
     root, data = read_root(location, file_seconds)
-    tally = Tally(check_metadata(data, file=root))
+    tally = Tally((*check_metadata(data, file=root), *hint_findings(location, root, file_seconds)))
     try:
         metadata = read_metadata(data, file=root)
     except SpecError as error:
-        if not _is_document(error):
+        if not is_metadata(data, error):
             raise Unreadable(str(error)) from None
         refused = REFUSED if level.includes(Level.MANIFESTS) else None
         return TableReport(location, root, Level.METADATA, tally.findings(), complete=refused is None, reason=refused)
-    tally.add(_location_findings(metadata, root, data))
+    tally.add(location_findings(metadata, root, data))
     features = features_of(metadata)
     chosen = snapshots.chosen(metadata)
     if not level.includes(Level.MANIFESTS):
@@ -186,55 +187,6 @@ def validate(
         location, root, level, tally.findings(), int(metadata.format_version), chosen, deep.manifests, deep.entries,
         features | deep.features, tuple(sorted(deep.writers)), complete, reason,
     )  # fmt: skip
-
-
-def read_root(location: str, file_seconds: float = FILE_SECONDS) -> tuple[str, bytes]:
-    """Where the metadata of a table is, and the bytes of it.
-
-    Raises:
-        Unreadable: there is no table, or it cannot be read.
-    """
-
-    def read() -> tuple[str, bytes]:
-        root = metadata_location(location)
-        return root, read_bytes(root, limit=MAX_METADATA_BYTES)
-
-    try:
-        return within(file_seconds, location, read)
-    except NotExamined as error:
-        raise Unreadable(str(error)) from None
-
-
-def _is_document(error: SpecError) -> bool:
-    """Whether the file is a JSON object at all, so that what is wrong is a finding and not that there is no table."""
-    return error.violation.requirement not in _NO_DOCUMENT or bool(error.violation.path)
-
-
-_NO_DOCUMENT = frozenset({"TMD029", "TMD030"})
-
-
-def place_of(location: str) -> Place | str:
-    """What two names of one file have in common."""
-    try:
-        return split_location(location)
-    except UnknownScheme:
-        return location
-
-
-def _location_findings(metadata: TableMetadata, root: str, data: bytes) -> Iterator[Finding]:
-    """Whether the file is named as what it is, and the metadata log names the files before it."""
-    if data.startswith(GZIP_MAGIC) and not is_compressed_name(root):
-        yield finding(
-            "NOT009", "the name of a compressed file does not tell that it is", file=root, found=root,
-            expected="a name that ends with .gz.metadata.json", severity=Severity.WARNING,
-        )  # fmt: skip
-    listed = [place_of(entry.metadata_file) for entry in metadata.metadata_log]
-    if place_of(root) in listed:
-        path = f"/metadata-log/{listed.index(place_of(root))}/metadata-file"
-        yield finding(
-            "TMD018", "the metadata log of a file names the file itself", file=root, path=path, found=root,
-            expected="the files before it",
-        )  # fmt: skip
 
 
 class _Deep:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import subprocess
 import sys
@@ -130,7 +131,7 @@ def test_a_baseline_accepts_what_it_knows(validate: Cli, tmp_path: Path) -> None
         ((), "name a table"),
         (("x", "--level", "deep"), "deep"),
         (("x", "--select", "NOPE1"), "no requirement"),
-        (("x", "--snapshots", "newest"), "--snapshots newest"),
+        (("x", "--snapshots", ""), "--snapshots: current"),
         (("x", "--diff"), "OLD and NEW"),
         (("x", "--workers", "0"), "--workers 0"),
         (("x", "--file-timeout", "nan"), "--file-timeout nan"),
@@ -149,6 +150,80 @@ def test_a_snapshot_that_is_not_there_is_wrong_usage(validate: Cli) -> None:
     done = validate(PLACE / VALID, "--snapshots", "17")
     assert done.returncode == 2
     assert "no snapshot 17" in done.stderr
+
+
+def test_a_branch_or_tag_is_chosen_by_its_name_and_an_unknown_one_is_wrong_usage(validate: Cli, tmp_path: Path) -> None:
+    metadata = json.loads(Path(metadata_location(str(PLACE / "row-lineage-parquet"))).read_text(encoding="utf-8"))
+    first, current = metadata["snapshots"][0]["snapshot-id"], metadata["current-snapshot-id"]
+    metadata["refs"] |= {name: {"snapshot-id": first, "type": "tag"} for name in ("audit", "2024", str(current))}
+    path = tmp_path / "v1.metadata.json"
+    path.write_text(json.dumps(metadata), encoding="utf-8")
+    for name, snapshot in (("main", current), ("audit", first), ("2024", first), (str(current), current)):
+        (table,) = json.loads(validate(path, "--snapshots", name, "--format", "json").stdout)["tables"]
+        assert table["snapshots"] == [str(snapshot)]
+    done = validate(path, "--snapshots", "Audit")
+    assert done.returncode == 2
+    assert "no branch or tag 'Audit'; it has '2024'" in done.stderr
+    assert "'audit', 'main'" in done.stderr
+    del metadata["refs"]
+    path.write_text(json.dumps(metadata), encoding="utf-8")
+    assert validate(path, "--snapshots", "main", "--fail-on", "never").returncode == 0
+
+
+def test_metadata_that_is_cut_is_a_finding_in_gzip_too(validate: Cli, tmp_path: Path) -> None:
+    whole = Path(metadata_location(str(PLACE / VALID))).read_bytes()
+    packed = gzip.compress(whole)
+    damaged = bytearray(packed)
+    damaged[-6] ^= 1
+    cases = {
+        "v1.metadata.json": (whole[:-10], "TMD029"), "v2.metadata.json": (whole[:20], "TMD029"),
+        "v1.gz.metadata.json": (packed[:-10], "TMD030"), "v2.gz.metadata.json": (packed[:300], "TMD030"),
+        "v3.gz.metadata.json": (bytes(damaged), "TMD030"),
+        "v4.gz.metadata.json": (gzip.compress(whole[:-10]), "TMD029"),
+    }  # fmt: skip
+    for name, (content, code) in cases.items():
+        path = tmp_path / name
+        path.write_bytes(content)
+        done = validate(path, "--format", "json")
+        assert done.returncode == 1, name
+        (table,) = json.loads(done.stdout)["tables"]
+        assert [one["code"] for one in table["findings"]] == [code]
+        assert (table["complete"], table["reason"]) == (False, "readers have to refuse the metadata")
+
+
+@pytest.mark.parametrize(
+    ("hint", "files", "told"),
+    [
+        ("9", ["v1.metadata.json"], "found '9'; expected the current one, v1.metadata.json"),
+        ("1", ["v2.metadata.json"], "found '1'; expected the current one, v2.metadata.json"),
+        ("no version", ["v1.metadata.json"], "found 'no version'"),
+        ("", ["v1.metadata.json"], "found ''"),
+        (b"\xff", ["v1.metadata.json"], "found"),
+        ("00002-aa", ["00001-aa.metadata.json"], "found '00002-aa'"),
+        ("1\n", ["v1.metadata.json"], None),
+        ("1", ["v1.metadata.json", "v2.metadata.json"], None),
+        ("1", ["v1.gz.metadata.json"], None),
+        ("00001-aa", ["00001-aa.metadata.json"], None),
+        ("00001-aa.metadata.json", ["00001-aa.metadata.json", "00001-bb.metadata.json"], None),
+        (None, ["v1.metadata.json"], None),
+    ],
+)
+def test_a_version_hint_that_leads_to_no_file_is_told(
+    hint: str | bytes | None, files: list[str], told: str | None, validate: Cli, tmp_path: Path
+) -> None:
+    whole = Path(metadata_location(str(PLACE / VALID))).read_bytes()
+    folder = tmp_path / "table" / "metadata"
+    folder.mkdir(parents=True)
+    for name in files:
+        (folder / name).write_bytes(gzip.compress(whole) if ".gz." in name else whole)
+    if hint is not None:
+        (folder / "version-hint.text").write_bytes(hint if isinstance(hint, bytes) else hint.encode())
+    for location in (folder.parent, folder):
+        done = validate(location, "--level", "metadata", "--select", "OCC", "--fail-on", "warning")
+        assert done.returncode == (told is not None)
+        assert ("warning OCC010: the version hint names a metadata file that is not there" in done.stdout) == bool(told)
+        assert (told or "") in done.stdout
+    assert "OCC010" not in validate(folder / files[0]).stdout
 
 
 def test_a_root_that_cannot_be_read_is_not_examined(validate: Cli, tmp_path: Path) -> None:

@@ -1,0 +1,139 @@
+"""The root of a table: its metadata file, how a location leads to it, and what that alone shows.
+
+What begins as a JSON object, plain or in gzip, is a metadata file: where the rest of it is cut or damaged, that is a
+finding, as of every other file of a table. Anything else is no table.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from contextlib import suppress
+
+from conformance.failures import NotExamined
+from conformance.pipeline.file_access import FileMissing, Place, UnknownScheme, list_files, read_bytes, split_location
+from conformance.pipeline.tables import HINT, MAX_HINT_BYTES, metadata_location
+from conformance.validate.finding import finding
+from conformance.validate.patience import FILE_SECONDS, within
+from spec_ref.errors import SpecError
+from spec_ref.findings import Finding, Severity
+from spec_ref.table_metadata import TableMetadata
+from spec_ref.table_metadata.files import (
+    GZIP_SUFFIXES,
+    MAX_METADATA_BYTES,
+    METADATA_SUFFIX,
+    is_compressed,
+    is_compressed_name,
+)
+
+SUFFIXES = (METADATA_SUFFIX, *GZIP_SUFFIXES)
+
+FIRST_BYTES = 1 << 10
+"""How much of what is unpacked has to show that it is a JSON object."""
+
+MAX_DIGITS = 18
+"""Of a version; the hint of a file-system table has nothing but the number."""
+
+_NO_DOCUMENT = frozenset({"TMD029", "TMD030"})
+
+
+class Unreadable(NotExamined):
+    """The root of the table cannot be read, so that nothing is known of it."""
+
+
+def read_root(location: str, file_seconds: float = FILE_SECONDS) -> tuple[str, bytes]:
+    """Where the metadata of a table is, and the bytes of it.
+
+    Raises:
+        Unreadable: there is no table, or it cannot be read.
+    """
+
+    def read() -> tuple[str, bytes]:
+        root = metadata_location(location)
+        return root, read_bytes(root, limit=MAX_METADATA_BYTES)
+
+    try:
+        return within(file_seconds, location, read)
+    except NotExamined as error:
+        raise Unreadable(str(error)) from None
+
+
+def is_metadata(data: bytes, error: SpecError) -> bool:
+    """Whether a file that readers refuse is metadata at all, so that what is wrong with it is a finding.
+
+    An error that asks for something without a place in the document is that the file is too large to be looked at.
+    """
+    broken = error.violation
+    if broken.requirement not in _NO_DOCUMENT or broken.path:
+        return True
+    return broken.expected is None and _begins_as_object(data)
+
+
+def _begins_as_object(data: bytes) -> bool:
+    first = data[:FIRST_BYTES]
+    if is_compressed(data):
+        try:
+            first = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16).decompress(data, FIRST_BYTES)
+        except zlib.error:
+            return False
+    return first.lstrip(b" \t\r\n").startswith(b"{")
+
+
+def place_of(location: str) -> Place | str:
+    """What two names of one file have in common."""
+    try:
+        return split_location(location)
+    except UnknownScheme:
+        return location
+
+
+def location_findings(metadata: TableMetadata, root: str, data: bytes) -> Iterator[Finding]:
+    """Whether the file is named as what it is, and the metadata log names the files before it."""
+    if is_compressed(data) and not is_compressed_name(root):
+        yield finding(
+            "NOT009", "the name of a compressed file does not tell that it is", file=root, found=root,
+            expected="a name that ends with .gz.metadata.json", severity=Severity.WARNING,
+        )  # fmt: skip
+    listed = [place_of(entry.metadata_file) for entry in metadata.metadata_log]
+    if place_of(root) in listed:
+        path = f"/metadata-log/{listed.index(place_of(root))}/metadata-file"
+        yield finding(
+            "TMD018", "the metadata log of a file names the file itself", file=root, path=path, found=root,
+            expected="the files before it",
+        )  # fmt: skip
+
+
+def hint_findings(location: str, root: str, file_seconds: float = FILE_SECONDS) -> tuple[Finding, ...]:
+    """Whether the version hint beside the metadata of a directory names a metadata file that is there.
+
+    The spec has no hint, but readers go by it: Iceberg-Java and others refuse a table whose hint leads to nothing. One
+    that lags behind leads to a file, from which they search upward. What cannot be read of it is not told.
+
+    Args:
+        location: as it was asked for; where it is a metadata file itself no hint matters.
+        root: the metadata file that it leads to.
+        file_seconds: how long the store may give no sign of life.
+    """
+    if place_of(location) == place_of(root):
+        return ()
+    directory = root.rpartition("/")[0]
+    with suppress(NotExamined):
+        return within(file_seconds, directory, lambda: tuple(_hint(directory, root)))
+    return ()
+
+
+def _hint(directory: str, root: str) -> Iterator[Finding]:
+    file = f"{directory}/{HINT}"
+    try:
+        hint = read_bytes(file, limit=MAX_HINT_BYTES).decode("utf-8", "replace").strip()
+    except FileMissing:
+        return
+    stems = {hint, f"v{int(hint)}"} if hint.isascii() and hint.isdigit() and len(hint) <= MAX_DIGITS else {hint}
+    named = {hint, *(f"{stem}{end}" for stem in stems for end in SUFFIXES)}
+    current = root.rpartition("/")[2]
+    if current in named or not named.isdisjoint(other.name for other in list_files(directory)):
+        return
+    yield finding(
+        "OCC010", "the version hint names a metadata file that is not there", file=file, found=hint,
+        expected=f"the current one, {current}", severity=Severity.WARNING,
+    )  # fmt: skip
