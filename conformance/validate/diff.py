@@ -12,8 +12,8 @@ import attrs
 
 from conformance.validate.finding import finding
 from conformance.validate.patience import FILE_SECONDS
-from conformance.validate.root import Unreadable, place_of, read_root
-from conformance.validate.run import Snapshots, TableReport
+from conformance.validate.root import Unreadable, place_of
+from conformance.validate.run import Snapshots, TableReport, read_root
 from spec_ref.errors import SpecError
 from spec_ref.findings import Finding, Severity, Tally
 from spec_ref.records import evolve

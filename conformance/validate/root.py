@@ -12,7 +12,7 @@ from contextlib import suppress
 
 from conformance.failures import NotExamined
 from conformance.pipeline.file_access import FileMissing, Place, UnknownScheme, list_files, read_bytes, split_location
-from conformance.pipeline.tables import HINT, MAX_HINT_BYTES, metadata_location
+from conformance.pipeline.tables import HINT, MAX_HINT_BYTES
 from conformance.validate.finding import finding
 from conformance.validate.patience import FILE_SECONDS, within
 from spec_ref.errors import SpecError
@@ -20,7 +20,6 @@ from spec_ref.findings import Finding, Severity
 from spec_ref.table_metadata import TableMetadata
 from spec_ref.table_metadata.files import (
     GZIP_SUFFIXES,
-    MAX_METADATA_BYTES,
     METADATA_SUFFIX,
     is_compressed,
     is_compressed_name,
@@ -39,23 +38,6 @@ _NO_DOCUMENT = frozenset({"TMD029", "TMD030"})
 
 class Unreadable(NotExamined):
     """The root of the table cannot be read, so that nothing is known of it."""
-
-
-def read_root(location: str, file_seconds: float = FILE_SECONDS) -> tuple[str, bytes]:
-    """Where the metadata of a table is, and the bytes of it.
-
-    Raises:
-        Unreadable: there is no table, or it cannot be read.
-    """
-
-    def read() -> tuple[str, bytes]:
-        root = metadata_location(location)
-        return root, read_bytes(root, limit=MAX_METADATA_BYTES)
-
-    try:
-        return within(file_seconds, location, read)
-    except NotExamined as error:
-        raise Unreadable(str(error)) from None
 
 
 def is_metadata(data: bytes, error: SpecError) -> bool:

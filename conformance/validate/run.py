@@ -9,6 +9,8 @@ from typing import Any
 import attrs
 
 from conformance.failures import NotExamined, UsageError
+from conformance.pipeline.file_access import read_bytes
+from conformance.pipeline.tables import metadata_location
 from conformance.validate.apart import Lost
 from conformance.validate.context import Context, FilesTask, Level, ManifestTask, Members
 from conformance.validate.cross_files import check_bucket
@@ -23,15 +25,16 @@ from conformance.validate.partition_statistics import (
     partition_statistics_tasks,
     statistics_lost,
 )
-from conformance.validate.patience import FILE_SECONDS
+from conformance.validate.patience import FILE_SECONDS, within
 from conformance.validate.readability import features_of
-from conformance.validate.root import Unreadable, hint_findings, is_metadata, location_findings, read_root
+from conformance.validate.root import Unreadable, hint_findings, is_metadata, location_findings
 from conformance.validate.row_ids import ROWS_A_BUCKET, check_ids, live_ids
 from conformance.validate.table_statistics import check_statistics_task, statistics_tasks
 from conformance.validate.totals import check_totals
 from spec_ref.errors import SpecError
 from spec_ref.findings import Finding, Tally
 from spec_ref.table_metadata import TableMetadata, check_metadata, read_metadata
+from spec_ref.table_metadata.files import MAX_METADATA_BYTES
 
 FILES_AT_ONCE = 64
 """The most files of one task of a small manifest; fewer where they have many rows, which may all emit facts."""
@@ -187,6 +190,23 @@ def validate(
         location, root, level, tally.findings(), int(metadata.format_version), chosen, deep.manifests, deep.entries,
         features | deep.features, tuple(sorted(deep.writers)), complete, reason,
     )  # fmt: skip
+
+
+def read_root(location: str, file_seconds: float = FILE_SECONDS) -> tuple[str, bytes]:
+    """Where the metadata of a table is, and the bytes of it.
+
+    Raises:
+        Unreadable: there is no table, or it cannot be read.
+    """
+
+    def read() -> tuple[str, bytes]:
+        root = metadata_location(location)
+        return root, read_bytes(root, limit=MAX_METADATA_BYTES)
+
+    try:
+        return within(file_seconds, location, read)
+    except NotExamined as error:
+        raise Unreadable(str(error)) from None
 
 
 class _Deep:
