@@ -199,6 +199,8 @@ class TableReads:
             case "time":
                 return native.write(type_, value.toNanoOfDay() // 1000)
             case "timestamp" | "timestamp_ns":
+                if value.getClass().getSimpleName() == "OffsetDateTime":  # what INT96 is read as, whatever the column
+                    value = value.toLocalDateTime()
                 seconds = value.toEpochSecond(self._jvm.root.java.time.ZoneOffset.UTC)
                 return native.write(type_, _count(name, seconds, value.getNano()))
             case "timestamptz" | "timestamptz_ns":

@@ -150,7 +150,7 @@ def _opened(path: Path | None) -> Iterator[IO[str] | None]:
         return
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = path.open("w", encoding="utf-8")
+        file = path.open("w", encoding="utf-8", buffering=1)  # a run that is killed leaves every result until then
     except OSError as error:
         raise UsageError(f"--results {path}: cannot be written: {error.strerror}") from None
     with file:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shlex
@@ -77,14 +78,14 @@ def test_a_failure_is_told_with_all_that_one_needs_and_its_command_reproduces_it
     [
         ("dies", "exited with status 3"),
         ("killed", "was killed by SIGSEGV"),
-        ("hangs", "no answer within 0.5 s"),
+        ("hangs", "no answer within 2 s"),
         ("garbage", "the line is not JSON"),
     ],
 )
 def test_a_crash_costs_one_case_and_the_run_goes_on(
     cli: Cli, folder: Path, adapter: Adapter, name: str, reason: str
 ) -> None:
-    done = cli("run", "--adapter", adapter(name), "--vectors", folder, "--timeout", "0.5")
+    done = cli("run", "--adapter", adapter(name), "--vectors", folder, "--timeout", "2" if name == "hangs" else "60")
     assert done.returncode == 1
     assert "9 passed, 1 crashed; not conformant" in done.stdout
     assert f"reason       {reason}" in done.stdout
@@ -103,7 +104,7 @@ def test_a_crash_costs_one_case_and_the_run_goes_on(
 def test_an_adapter_that_cannot_be_asked_is_exit_status_3_with_the_reason(
     cli: Cli, folder: Path, adapter: Adapter, name: str, reason: str
 ) -> None:
-    timeout = "1" if name == "silent-start" else "30"
+    timeout = "1" if name == "silent-start" else "120"
     done = cli("run", "--adapter", adapter(name), "--vectors", folder, "--start-timeout", timeout)
     assert done.returncode == 3
     assert f"not run: {reason}\n" in done.stdout
@@ -224,6 +225,20 @@ def test_known_deviations_make_a_run_conformant(cli: Cli, folder: Path, adapter:
     assert "/deviation/0/vectors: no vector 'mini-77'" in one_line(unknown.stderr)
 
 
+def children_of(process: subprocess.Popen[str]) -> list[int]:
+    """The processes that the threads of a process have started, and that run."""
+    found: list[int] = []
+    for task in Path(f"/proc/{process.pid}/task").glob("*/children"):
+        with contextlib.suppress(OSError):  # the thread has ended
+            found += map(int, task.read_text().split())
+    return found
+
+
+def answered(results: Path) -> int:
+    """How many results a file has until now."""
+    return results.read_text().count('"kind":"result"') if results.exists() else 0
+
+
 @pytest.mark.parametrize("others", [[], ["-a", "reference", "-a", "silent-start", "--jobs", "2"]])
 def test_an_interrupted_run_ends_its_adapters_and_its_results_say_so(
     folder: Path, adapter: Adapter, tmp_path: Path, others: list[str]
@@ -231,26 +246,23 @@ def test_an_interrupted_run_ends_its_adapters_and_its_results_say_so(
     results = tmp_path / "results.jsonl"
     beside = [adapter(word) if word == "silent-start" else word for word in others]
     command = ["run", "-a", adapter("hangs"), *beside, "--vectors", folder, "--results", results]
+    expected = 16 if others else 6
     with subprocess.Popen(
         [sys.executable, "-m", "conformance", *map(str, command)], stderr=subprocess.PIPE, text=True
     ) as process:
-        for _ in range(400):
-            tasks = Path(f"/proc/{process.pid}/task").glob("*/children")
-            children = [child for task in tasks for child in task.read_text().split()]
-            if len(children) == 1 + len(others) // 6 and results.exists():
-                break
+        while len(children := children_of(process)) < 1 + len(others) // 6 or answered(results) < expected:
+            assert process.poll() is None
             time.sleep(0.05)
-        time.sleep(0.5)
         process.send_signal(signal.SIGINT)
-        _, stderr = process.communicate(timeout=20)
+        _, stderr = process.communicate(timeout=300)
     assert process.returncode == 130
     assert one_line(stderr) == "interrupted"
     rows = [json.loads(line) for line in results.read_text().splitlines()]
     assert (rows[-1]["kind"], rows[-1]["complete"], rows[-1]["exit_status"]) == ("footer", False, 130)
-    answered = [row["id"] for row in rows if row["kind"] == "result" and row["adapter"] == adapter("hangs")]
-    assert answered == [f"mini-{number}" for number in range(1, 7)]
+    told = [row["id"] for row in rows if row["kind"] == "result" and row["adapter"] == adapter("hangs")]
+    assert told == [f"mini-{number}" for number in range(1, 7)]
     run = read_results(results)
-    assert (run.complete, len(run.results)) == (False, 16 if others else 6)
+    assert (run.complete, len(run.results)) == (False, expected)
     signs = {
         "terminal": "the run is not complete", "html": "The run is not complete", "markdown": "The run is not complete",
         "badge": "incomplete", "json": '"complete": false', "junit": "testsuites", "sarif": "the run is not complete",
@@ -258,12 +270,12 @@ def test_an_interrupted_run_ends_its_adapters_and_its_results_say_so(
     assert {kind: signs[kind] in renderer(kind)(run, None) for kind in KINDS} == dict.fromkeys(KINDS, True)
     for child in children:
         with pytest.raises(ProcessLookupError):
-            os.kill(int(child), 0)
+            os.kill(child, 0)
 
 
 def test_a_reader_that_has_seen_enough_is_no_bug(folder: Path, adapter: Adapter) -> None:
     command = shlex.join([sys.executable, "-m", "conformance", "list", "requirements"])
-    done = subprocess.run(f"{command} | head -1", shell=True, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(f"{command} | head -1", shell=True, capture_output=True, text=True, timeout=300)
     assert done.stderr == ""
     assert done.stdout.count("\n") == 1
 

@@ -14,6 +14,12 @@ import sys
 import time
 
 TRIGGER = "fixed[7]"
+HANGS = 600
+"""Seconds: more than anything waits for."""
+
+SLOW = 0.4
+"""Seconds that a slow miniature takes for an answer; five times as many to start."""
+
 MARKER = os.environ.get("MINIATURE_MARKER", "")
 INFO = {"implementation": "miniature", "version": "1.2.3", "protocol": 1, "operations": ["type.parse"]}
 
@@ -44,15 +50,19 @@ def starts(name: str) -> object:
         case "malformed-start":
             return {"ok": {"implementation": "miniature", "protocol": 1, "operations": ["type.parse"]}}
         case "silent-start":
-            time.sleep(60)
+            time.sleep(HANGS)
         case "slow-start":
-            time.sleep(0.5)
+            time.sleep(5 * SLOW)
         case "dies-at-start":
             sys.stderr.write("Traceback: something\nno module named engine\n")
             sys.exit(1)
         case "starts-once":
             if not first_time():
                 sys.exit("cannot start twice")
+        case "orphan":
+            child = subprocess.Popen([sys.executable, "-c", f"import time; time.sleep({HANGS})"])
+            with open(MARKER, "w") as file:
+                file.write(str(child.pid))
         case "declares-nothing":
             return {"ok": {**INFO, "operations": []}}
         case "declares-v1":
@@ -69,7 +79,7 @@ def misbehave(name: str, seq: int, asked: object) -> None:
         case "killed":
             os.kill(os.getpid(), signal.SIGSEGV)
         case "hangs":
-            time.sleep(60)
+            time.sleep(HANGS)
         case "garbage":
             raw("INFO starting up\n")
         case "dies-in-a-line":
@@ -77,7 +87,7 @@ def misbehave(name: str, seq: int, asked: object) -> None:
             os._exit(0)
         case "huge-line":
             raw("x" * (17 * 1024 * 1024))
-            time.sleep(60)
+            time.sleep(HANGS)
         case "duplicate-key":
             raw(f'{{"seq": {seq}, "ok": "int", "ok": "fixed[7]"}}\n')
         case "not-a-number":
@@ -104,9 +114,6 @@ def misbehave(name: str, seq: int, asked: object) -> None:
         case "unsupported":
             say({"seq": seq, "unsupported": "fixed"})
         case "orphan":
-            child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
-            with open(MARKER, "w") as file:
-                file.write(str(child.pid))
             os._exit(0)
 
 
@@ -120,7 +127,7 @@ def main(name: str) -> None:
         if op == "start":
             say({"seq": seq, **starts(name)})
             if name == "reads-nothing":
-                time.sleep(60)
+                time.sleep(HANGS)
         elif op == "stop":
             if name == "talks-at-stop":
                 say({"seq": seq, "ok": "bye"})
@@ -133,6 +140,8 @@ def main(name: str) -> None:
             asked = request["args"]["type"]
             if name == "floods":
                 sys.stderr.write("noise " * 50_000)
+            if name == "slow":
+                time.sleep(SLOW)
             if name == "liar":
                 say({"seq": seq, "ok": "string"})
             elif name == "wrong-seq":

@@ -155,7 +155,7 @@ def test_what_a_writer_began_before_it_died_is_removed_before_it_is_asked_again(
 
 
 def test_writers_have_more_time() -> None:
-    limits = Limits(request=0.4, writing=10, window=1)
+    limits = Limits(request=0.4, writing=100, window=1)
     args = {**vector(ROWS).args, "table": "/t"}
     with Process("late", [sys.executable, "-c", LATE], limits=limits) as process:
         process.start()

@@ -12,6 +12,7 @@ import json
 import math
 import struct
 import sys
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -53,6 +54,13 @@ def single(type_: str, value: Any) -> bytes:
     return unscaled.to_bytes(size, "big", signed=True)
 
 
+def stored_gzip(data: bytes) -> bytes:
+    """A GZIP member (RFC 1952) of one block that is stored (RFC 1951), the same wherever it is made."""
+    size = len(data).to_bytes(2, "little")
+    block = b"\x01" + size + bytes(255 - byte for byte in size) + data
+    return b"\x1f\x8b\x08" + bytes(6) + b"\xff" + block + struct.pack("<II", zlib.crc32(data), len(data))
+
+
 # Entries
 
 
@@ -66,7 +74,10 @@ def entry(name: str, partition: Sequence[Any] = (), number: int | None = None, *
         "sequence_number": number,
         "file_sequence_number": members.pop("file_number", number),
     }
-    file = {"content": 0, "name": name, "tuple": tuple(partition), "file_format": "PARQUET", "record_count": 10}
+    file = {
+        "content": 0, "name": name, "tuple": tuple(partition), "file_format": "PARQUET", "record_count": 10,
+        "file_size_in_bytes": 1000,
+    }  # fmt: skip
     for column, (type_, lower, upper, *counts) in members.pop("stats", {}).items():
         told = dict(zip(("value_counts", "null_value_counts", "nan_value_counts"), counts, strict=False))
         told |= {"lower_bounds": _bytes(type_, lower), "upper_bounds": _bytes(type_, upper)}
@@ -163,9 +174,18 @@ class PlanTable:
     number: int = 5
     """The sequence number of the first snapshot; each next one is one higher."""
 
+    first: int = 1000
+    """The id of the first snapshot; each next one is one higher."""
+
     schemas: list[Json] = field(default_factory=list)
     changes: Json = field(default_factory=dict)
     """Members of the metadata that are other."""
+
+    metadata_file: str = "v1.metadata.json"
+    """The name of the metadata file."""
+
+    gzip: bool = False
+    """Whether the metadata file is compressed."""
 
     def __post_init__(self) -> None:
         self.name = f"plan-{self.name}"
@@ -179,7 +199,7 @@ class PlanTable:
     @property
     def location(self) -> str:
         """The location of its metadata."""
-        return f"{self.place}/metadata/v1.metadata.json"
+        return f"{self.place}/metadata/{self.metadata_file}"
 
     def path(self, name: str) -> str:
         """The location of a data or delete file."""
@@ -188,7 +208,7 @@ class PlanTable:
     @property
     def snapshot_id(self) -> int:
         """The id of the snapshot that is being made."""
-        return 1000 + len(self.snapshots)
+        return self.first + len(self.snapshots)
 
     def manifest(
         self,
@@ -238,7 +258,6 @@ class PlanTable:
         maps = {key: avro_files.counts(value) for key, value in file.items() if isinstance(value, dict)}
         told = {
             "file_path": self.path(name),
-            "file_size_in_bytes": 1000,
             "block_size_in_bytes": 67108864,
             "partition": {one[2]: value for one, value in zip(spec.fields, values, strict=True)},
             **({"referenced_data_file": self.path(of)} if of else {}),
@@ -308,13 +327,15 @@ class PlanTable:
 
     def contents(self) -> dict[str, bytes]:
         """All files of the table, and the index that tells of them."""
-        files = {**self.files, "metadata/v1.metadata.json": json.dumps(self.metadata(), indent=1).encode()}
+        metadata = json.dumps(self.metadata(), indent=1).encode()
+        name = f"metadata/{self.metadata_file}"
+        files = {**self.files, name: stored_gzip(metadata) if self.gzip else metadata}
         index = {
             "table": self.name,
             "about": self.about,
             "made_by": "tools/derive/planning.py",
             "format_version": self.version,
-            "metadata": "metadata/v1.metadata.json",
+            "metadata": name,
             "files": {name: hashlib.sha256(data).hexdigest() for name, data in sorted(files.items())},
         }
         return {**files, "index.json": (json.dumps(index, indent=1) + "\n").encode()}

@@ -1,6 +1,7 @@
 """All golden tables; importing this registers their makers."""
 
 from tools.golden import (
+    make_tables_arrow,
     make_tables_broken,
     make_tables_deletes,
     make_tables_evolution,
@@ -11,6 +12,7 @@ from tools.golden import (
 )
 
 __all__ = [
+    "make_tables_arrow",
     "make_tables_broken",
     "make_tables_deletes",
     "make_tables_evolution",

@@ -45,6 +45,13 @@ def _numbers() -> Iterator[Case]:
     planned = {"old": ["p", "e"], "new": ["p"]}
     yield table, (table.case("all", "SEQ006 SCN010 SCN012", planned, note),)
 
+    table = PlanTable("number-vector-inherited", "vectors of one commit, whose numbers are null", 3).manifest(
+        entry("old", number=4), entry("new")
+    )
+    table.deletes(vector("v", "old"), vector("w", "new")).commit()
+    note = "the number of a vector that is null is that of its manifest, which is not below that of its data file"
+    yield table, (table.case("all", "SEQ006 SCN008 SCN012", {"old": ["v@4"], "new": ["w@4"]}, note),)
+
     table = PlanTable("number-of-manifest", "an added entry in a manifest of an earlier commit").manifest(
         entry("one"), sequence_number=2, min_sequence_number=2
     )
@@ -108,6 +115,22 @@ def _partitions() -> Iterator[Case]:
     table.deletes(equality("f", [1], ["y"], 3), spec=1).commit()
     note = "whether a spec is unpartitioned is told by its fields"
     yield table, (table.case("all", "SCN010 SCN011", {"x": ["e"]}, note),)
+
+    was, now = ({**ID, "type": type_} for type_ in ("int", "long"))
+    by_int, by_long = (Spec(0, ((1, 1000, "id", "identity", type_),)) for type_ in ("int", "long"))
+    about = "partitions by an int, and by the long that it became"
+    table = PlanTable("partition-promoted", about, columns=[was], specs=[by_int])
+    table.manifest(entry("one", [1], 2), entry("two", [2], 2))
+    table.schemas.append({"type": "struct", "schema-id": 1, "fields": [now]})
+    table.specs = [by_long]
+    table.manifest(entry("three", [1], 2)).deletes(equality("e", [1], [1], 3), positions("p", [1], 3)).commit()
+    planned = {"one": ["e", "p"], "two": [], "three": ["e", "p"]}
+    note = "a partition value of a promoted column is the same value"
+    yield table, (
+        table.case("all", "EVO003 SCN009 SCN010", planned, note),
+        table.case("filter", "EVO003 SCN003", planned, note, filter=leaf("eq", 1, term="id"), optional=["two"],
+                   contradiction="E20"),
+    )  # fmt: skip
 
     floats = {"id": 3, "name": "f", "required": False, "type": "float"}
     by_float = Spec(0, ((3, 1000, "f", "identity", "float"),))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tools.derive.cases.expression_forms import leaf
-from tools.derive.planning import ID, SECOND, PlanTable, Spec, either, entry
+from tools.derive.planning import ID, SECOND, UUID, PlanTable, Spec, either, entry, positions
 from tools.derive.vector import INVALID, Vector
 
 Case = tuple[PlanTable, tuple[Vector, ...]]
@@ -143,8 +143,53 @@ def _refused() -> Iterator[Case]:
     yield table, (either(table.case("all", "MAN022 SCN001 SEQ008", ["one"], note, contradiction="E21"), INVALID),)
 
 
+def _names() -> Iterator[Case]:
+    """Compressed metadata under the names of Naming for GZIP compressed Metadata JSON files."""
+    note = "the suffix that some implementations require"
+    for name, file in (("gzip", "v1.gz.metadata.json"), ("gzip-with-uuid", f"00001-{UUID}.gz.metadata.json")):
+        table = PlanTable(f"metadata-{name}", "compressed metadata", metadata_file=file, gzip=True)
+        yield table.manifest(entry("one")).commit(), (table.case("all", "NOT009 SCN001", ["one"], note),)
+
+    table = PlanTable("metadata-gzip-old", "compressed metadata", metadata_file="v1.metadata.json.gz", gzip=True)
+    table.manifest(entry("one")).commit()
+    note = "the older suffix, which a reader need not know"
+    yield table, (either(table.case("all", "NOT009 SCN001", ["one"], note, contradiction="E17"), INVALID),)
+
+
+def _ids() -> Iterator[Case]:
+    """Ids of specs that are no places in a list, and ids that need all 64 bits."""
+    specs = [Spec(5, ((1, 1001, "id", "identity", "long"),)), Spec(2, ((2, 1000, "data", "identity", "string"),))]
+    table = PlanTable("spec-ids", "specs with the ids 5 and 2, in this order", specs=specs)
+    table.manifest(entry("five", [1], 2), spec=5).manifest(entry("x", ["x"], 2), entry("y", ["y"], 2), spec=2)
+    table.deletes(positions("p", ["x"], 3), spec=2).commit()
+    by_data, by_id = leaf("eq", "x", term="data"), leaf("eq", 2, term="id")
+    note = "the id of a spec is not its place in the list"
+    yield table, (
+        table.case("all", "PAR002 SCN001", {"five": [], "x": ["p"], "y": []}, note),
+        table.case("filter-data", "PAR002 SCN003", {"five": [], "x": ["p"], "y": []}, note, filter=by_data,
+                   optional=["y"], contradiction="E20"),
+        table.case("filter-id", "PAR002 SCN003", {"five": [], "x": ["p"], "y": []}, note, filter=by_id,
+                   optional=["five"], contradiction="E20"),
+    )  # fmt: skip
+
+    about = "snapshots whose ids differ in bits that a double, or 32 bits, do not hold"
+    table = PlanTable("long-ids", about, first=2**62)
+    table.manifest(entry("one")).commit().manifest(entry("two")).commit()
+    table.first = 2**62 + 2**32 - 2
+    table.manifest(entry("three")).commit()
+    note = "the ids of snapshots have 64 bits"
+    yield table, (
+        table.case("current", "SNP001 SCN001", ["one", "two", "three"], note),
+        table.case("first", "SNP001 SCN001", ["one"], note, snapshot=str(2**62)),
+        table.case("second", "SNP001 SCN001", ["one", "two"], note, snapshot=str(2**62 + 1)),
+        table.case("third", "SNP001 SCN001", ["one", "two", "three"], note, snapshot=str(2**62 + 2**32)),
+    )  # fmt: skip
+
+
 def cases() -> Iterator[Case]:
     """The tables with several states, old ones and broken ones, and what is planned of them."""
     yield from _times()
     yield from _old()
     yield from _refused()
+    yield from _names()
+    yield from _ids()

@@ -249,7 +249,28 @@ def _deletes() -> list[Filter]:
     ]
 
 
-FILTERS: tuple[Filter, ...] = (*_types(), *_partitions(), *_floats(), *_bounds(), *_evolution(), *_deletes())
+def _arrow() -> list[Filter]:
+    pages = "arrow-pages"
+    return [
+        ("arrow-int96", "year-1", _on("t", "lt", f"1000-01-01T00:00:00.000000{Z}"), ()),
+        ("arrow-int96", "year-9999", _on("t", "eq", f"9999-12-31T23:59:59.999999{Z}"), ()),
+        (pages, "first-page", _on("id", "lt", 3), ()),
+        (pages, "one-page", _on("id", "eq", 50), ()),
+        (pages, "greatest", _on("id", "gt-eq", 59), ()),
+        (pages, "last-group", _on("id", "in", [21, 39]), ()),
+        (pages, "is-null", _on("data", "is-null"), ()),
+        (pages, "text", _on("data", "gt", "v55"), ()),
+        (pages, "not-text", _on("data", "not-starts-with", "v"), ()),
+        (pages, "across-groups", and_(_on("id", "gt-eq", 18), _on("data", "lt-eq", "v41")), ()),
+        ("arrow-names-of-deletes", "pos", _on("pos", "eq", 0), ("SCN009",)),
+        ("arrow-names-of-deletes", "file-path", _on("file_path", "starts-with", "path"), ("SCN009",)),
+        ("arrow-deletes-*", "id", _on("id", "gt", 4), ("SCN009",)),
+    ]
+
+
+FILTERS: tuple[Filter, ...] = (
+    *_types(), *_partitions(), *_floats(), *_bounds(), *_evolution(), *_deletes(), *_arrow()
+)  # fmt: skip
 
 OPEN: dict[tuple[str, str], str] = {
     # Iceberg-Java wrote the summary of both uuids with its own order, so that the lower bound is above the upper one.
@@ -287,6 +308,8 @@ SELECTIONS: tuple[tuple[str, list[str]], ...] = (
     ("schema-evolution-parquet", ["last", "label"]),
     ("schema-evolution-avro", ["last", "label"]),
     ("schema-evolution-orc", ["last", "label"]),
+    ("arrow-names-of-deletes", ["id"]),
+    ("arrow-names-of-deletes", ["file_path", "pos"]),
 )
 """Columns to select, by table."""
 
