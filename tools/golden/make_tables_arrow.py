@@ -1,0 +1,171 @@
+"""Golden tables whose data and delete files Arrow writes, in forms that no engine here writes.
+
+The manifests and the metadata are those of `tools.derive.planning`, of which the files are real here.
+"""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+from typing import Any
+
+from tools.derive.planning import PlanTable, entry, positions
+from tools.golden.make_tables_kit import Row, Table, exchange, golden
+
+ENGINE = "pyiceberg"
+"""The environment, which has Arrow."""
+
+Json = dict[str, Any]
+PATH, POS = (2147483546, "file_path"), (2147483545, "pos")
+
+
+class ArrowTable(Table):
+    """A golden table of files that Arrow makes."""
+
+    def __init__(self, name: str, about: str, columns: dict[str, str], **properties: str) -> None:
+        import pyarrow as pa
+
+        super().__init__(name, f"pyarrow {pa.__version__}", 2, about)
+        self.columns = dict(columns)
+        fields = [
+            {"id": id_, "name": column, "required": False, "type": type_}
+            for id_, (column, type_) in enumerate(columns.items(), 1)
+        ]
+        self.plan = PlanTable(name, about, columns=fields)
+        self.plan.name = name
+        self.plan.changes = {"properties": properties}
+        (self.location / "data").mkdir(parents=True)
+
+    def write(self, name: str, columns: dict[tuple[int, str], Any], **options: Any) -> Json:
+        """Write a Parquet file of arrays by field id and name, and give what its entry says of it."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        fields = [
+            pa.field(column, array.type, metadata={"PARQUET:field_id": str(id_)})
+            for (id_, column), array in columns.items()
+        ]
+        path = Path(self.plan.path(name))
+        pq.write_table(pa.Table.from_arrays(list(columns.values()), schema=pa.schema(fields)), path, **options)
+        rows = len(next(iter(columns.values())))
+        self.say(f"pyarrow: write {name} with the options {options or 'that are the default'}")
+        return {"record_count": rows, "file_size_in_bytes": path.stat().st_size}
+
+    def data(self, name: str, rows: list[Row], types: dict[str, Any], **options: Any) -> Json:
+        """Write a data file, and give its entry."""
+        import pyarrow as pa
+
+        arrays = {
+            (id_, column): pa.array([row[column] for row in rows], types[column])
+            for id_, column in enumerate(self.columns, 1)
+        }
+        return entry(name, **self.write(name, arrays, **options))
+
+    def position_deletes(self, name: str, paths: Any, at: list[int | None]) -> Json:
+        """Write a position delete file whose paths are an array of any layout, and give its entry."""
+        import pyarrow as pa
+
+        return positions(name, **self.write(name, {PATH: paths, POS: pa.array(at, pa.int64())}))
+
+    def add(self, *entries: Json) -> None:
+        """Add a manifest of files, all of data or all of deletes."""
+        content = "deletes" if entries[0]["data_file"]["content"] else "data"
+        rows = sum(one["data_file"]["record_count"] for one in entries)
+        self.plan.manifest(*entries, content=content, added_rows_count=rows)
+
+    def end(self, rows: list[Row]) -> None:
+        """Commit what was added to the plan, and keep the table with the rows that it has."""
+        self.plan.commit()
+        for name, data in self.plan.contents().items():
+            if name != "index.json":
+                (self.location / name).parent.mkdir(exist_ok=True)
+                (self.location / name).write_bytes(data)
+        made = [{name: exchange(type_, row[name]) for name, type_ in self.columns.items()} for row in rows]
+        current = {"label": "current", "types": self.columns, "rows": made}
+        self.keep(Path("metadata") / self.plan.metadata_file, [current])
+
+
+def _int96(name: str, type_: str, zone: str | None) -> None:
+    @golden(name, ENGINE)
+    def make(_session: None) -> None:
+        import pyarrow as pa
+
+        table = ArrowTable(
+            name, f"{type_} as INT96, as Hive, Impala and older Spark write it", {"id": "long", "t": type_}
+        )
+        texts = [
+            "0001-01-01T00:00:00.000000", "9999-12-31T23:59:59.999999", "1969-12-31T23:59:59.999999",
+            "2263-01-01T00:00:00.000001",
+        ]  # fmt: skip
+        known = [text + "+00:00" if zone else text for text in texts]
+        rows: list[Row] = [{"id": number, "t": text} for number, text in enumerate([*known, None], 1)]
+        native = [{**row, "t": row["t"] and datetime.datetime.fromisoformat(row["t"])} for row in rows]
+        types = {"id": pa.int64(), "t": pa.timestamp("us", zone)}
+        options = {"use_deprecated_int96_timestamps": True, "store_schema": False}
+        table.add(table.data("1.parquet", native, types, **options))
+        table.end(rows)
+
+
+_int96("arrow-int96", "timestamptz", "UTC")
+_int96("arrow-int96-local", "timestamp", None)
+
+
+@golden("arrow-pages", ENGINE)
+def _pages(_session: None) -> None:
+    import pyarrow as pa
+
+    about = "a file of three row groups of five pages each, with page indexes, whose greatest values are in the second"
+    split = {"read.split.target-size": "64", "read.split.open-file-cost": "1"}
+    table = ArrowTable("arrow-pages", about, {"id": "long", "data": "string"}, **split)
+    order = [*range(20), *range(40, 60), *range(20, 40)]
+    rows = [{"id": number, "data": None if number % 10 == 3 else f"v{number:02d}"} for number in order]
+    types = {"id": pa.int64(), "data": pa.string()}
+    options = {
+        "row_group_size": 20, "data_page_size": 1, "write_batch_size": 4, "write_page_index": True,
+        "use_dictionary": False, "compression": "none",
+    }  # fmt: skip
+    table.add(table.data("1.parquet", rows, types, **options))
+    table.end(rows)
+
+
+NAMES = {"id": "long", "pos": "long", "file_path": "string"}
+
+
+@golden("arrow-names-of-deletes", ENGINE)
+def _names(_session: None) -> None:
+    import pyarrow as pa
+
+    about = "columns that are called as those of position delete files are, and position deletes"
+    table = ArrowTable("arrow-names-of-deletes", about, NAMES)
+    rows = [{"id": number, "pos": 2 - number, "file_path": f"path {number}"} for number in range(3)]
+    types = {"id": pa.int64(), "pos": pa.int64(), "file_path": pa.string()}
+    table.add(table.data("1.parquet", rows, types))
+    table.add(table.position_deletes("d.parquet", pa.array([table.plan.path("1.parquet")]), [1]))
+    table.end([rows[0], rows[2]])
+
+
+def _deletes(name: str, about: str, layout: str) -> None:
+    @golden(f"arrow-deletes-{name}", ENGINE)
+    def make(_session: None) -> None:
+        import pyarrow as pa
+
+        table = ArrowTable(f"arrow-deletes-{name}", about, {"id": "long", "data": "string"})
+        types = {"id": pa.int64(), "data": pa.string()}
+        rows = [{"id": number, "data": f"row {number}"} for number in range(1, 9)]
+        files = ["1.parquet", "2.parquet"]
+        entries = [table.data(file, rows[at : at + 4], types) for file, at in zip(files, (0, 4), strict=True)]
+        table.add(*entries)
+        one, two = (table.plan.path(file) for file in files)
+        deleted = [(one, 0), (one, 3), (two, 1)]
+        if layout == "unsorted":
+            deleted = [(two, 1), (one, 3), (one, 0)]
+        array = pa.array([path for path, _ in deleted], pa.large_string() if layout == "large" else pa.string())
+        if layout == "dictionary":
+            array = array.dictionary_encode()
+        table.add(table.position_deletes("d.parquet", array, [at for _, at in deleted]))
+        table.end([row for row in rows if row["id"] not in (1, 4, 6)])
+
+
+_deletes("large", "paths of position deletes that Arrow has as large strings, as the file says", "large")
+_deletes("dictionary", "paths of position deletes that Arrow has as a dictionary, as the file says", "dictionary")
+_deletes("unsorted", "position deletes in another order than by file and position", "unsorted")
