@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import random
-import signal
 import time
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -19,6 +18,7 @@ from typing import Any
 
 from attrs import define, field, frozen
 
+from conformance.interrupts import kept_from_children
 from conformance.races.small import data, empty_table, path_of
 from conformance.stores import Store, commit, load, open_store, run
 from spec_ref.commits import Base, CommitConflict, CommitFailed, CommitStateUnknown
@@ -89,7 +89,7 @@ def work(settings: Settings, name: str, journal: Path, stop: Callable[[], bool])
     expired = time.monotonic()
     with journal.open("a", buffering=1) as notes:
         number = 0
-        while not stop():
+        while number == 0 or not stop():  # each commits, however slow the machine
             number += 1
             if name.startswith("0") and time.monotonic() - expired > EXPIRE_EVERY_S:
                 expired = time.monotonic()
@@ -188,6 +188,7 @@ def soak(settings: Settings, directory: Path, progress: Callable[[str], None] = 
     except BaseException:
         for process in running.values():
             process.kill()
+            process.join()
         raise
     report.seconds = time.monotonic() - started
     progress(f"{report.kills} processes were killed; checking")
@@ -196,20 +197,15 @@ def soak(settings: Settings, directory: Path, progress: Callable[[str], None] = 
     return report
 
 
-def _work_apart(settings: Settings, name: str, journal: Path, stop: Callable[[], bool]) -> None:
-    """Work in a process of its own; an interrupt at the terminal is for the one that began it, which ends it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    work(settings, name, journal, stop)
-
-
 def _start(settings: Settings, name: str, directory: Path, until: float) -> ForkProcess:
     # A fork has everything loaded, and begins at once.
     process = get_context("fork").Process(
-        target=_work_apart,
+        target=work,
         args=(settings, name, directory / f"{name}.jsonl", lambda: time.monotonic() > until),
         daemon=True,
     )
-    process.start()
+    with kept_from_children():
+        process.start()
     return process
 
 

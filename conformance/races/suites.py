@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import itertools
 import os
-import signal
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -13,6 +12,7 @@ from multiprocessing import active_children
 
 from attrs import frozen
 
+from conformance.interrupts import kept_from_children
 from conformance.races.beginning import world_of
 from conformance.races.operations import CORE, DATA_FILES, READER, Planned, base_changes, operations
 from conformance.races.simulator import Explored, Simulator, Step
@@ -139,16 +139,13 @@ def play_all(races: Iterable[Race], processes: int | None = None) -> Iterator[Pl
         yield from map(play, todo)
         return
     others = set(active_children())
-    with ProcessPoolExecutor(count, initializer=_leave_interrupts) as pool:
+    with ProcessPoolExecutor(count) as pool:
         try:
-            for future in [pool.submit(play, race) for race in todo]:
+            with kept_from_children():
+                futures = [pool.submit(play, race) for race in todo]
+            for future in futures:
                 yield future.result()
         except BaseException:  # whoever interrupts this does not wait for races that are under way
             for child in set(active_children()) - others:
                 child.kill()
             raise
-
-
-def _leave_interrupts() -> None:
-    """An interrupt at the terminal reaches all processes; the one that began the others ends them."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)

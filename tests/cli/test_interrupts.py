@@ -23,7 +23,6 @@ LONG = {
 def ended(process: subprocess.Popen[bytes], terminal: int) -> str:
     """Interrupts a command and all its processes, waits for its end, and gives what it wrote to its terminal since."""
     os.killpg(process.pid, signal.SIGINT)
-    began = time.monotonic()
     written = b""
     while True:
         try:
@@ -31,8 +30,7 @@ def ended(process: subprocess.Popen[bytes], terminal: int) -> str:
         except OSError:  # the last process that had it has ended
             break
         written += piece
-    process.wait(timeout=60)
-    assert time.monotonic() - began < 60
+    process.wait(timeout=300)
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
     return written.decode()
@@ -49,28 +47,28 @@ def test_progress_is_told_and_an_interrupt_ends_all_processes_in_one_line(tmp_pa
         told = ""
         while not (seen := re.findall(r"(\d+) of \d+", told)) or int(seen[-1]) < 2:
             told += os.read(ours, 65536).decode()
-        written = ended(process, ours)
+        told += ended(process, ours)
         assert process.stdout is not None
         assert process.stdout.read() == b""
     os.close(ours)
-    assert process.returncode == 130
-    lines = [line for line in re.split(r"[\r\n]|\033\[K", written) if line and " of " not in line]
+    assert process.returncode == 130, told
+    lines = [line for line in re.split(r"[\r\n]|\033\[K", told) if line and " of " not in line]
     assert lines == ["iceberg-conformance: interrupted"]
 
 
 def test_an_interrupted_soak_leaves_no_process_behind(tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
     store = f"sqlite://{tmp_path}/catalog.db?table=soak"
-    command = [sys.executable, "-m", "conformance", "race", "soak", "--processes", "3", "--seconds", "60"]
+    command = [sys.executable, "-m", "conformance", "race", "soak", "--processes", "3", "--seconds", "120"]
     with subprocess.Popen(
         [*command, "--store", store, "--location", f"{(tmp_path / 'table').as_uri()}"],
         cwd=tmp_path, stdout=subprocess.PIPE, stderr=theirs, start_new_session=True,
     ) as process:  # fmt: skip
         os.close(theirs)
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-        until = time.monotonic() + 60
-        while len(children.read_text().split()) < 3 and time.monotonic() < until:
-            time.sleep(0.1)
+        while len(children.read_text().split()) < 3:
+            assert process.poll() is None
+            time.sleep(0.01)  # an interrupt reaches the last of them in its first moment
         written = ended(process, ours)
     os.close(ours)
     assert process.returncode == 130
