@@ -199,6 +199,14 @@ def _logs() -> Iterator[Vector]:
             "one-after-the-other", ("OCC008",), version, log, "nobody is in the way where the table is loaded anew"
         )
         log = [
+            _step("a", "load"), _step("a", "stage", a["overwrite"]), _step("a", "commit"),
+            _step("b", "load"), _step("b", "stage", {"op": "append", "files": [file("f1")]}), _step("b", "commit"),
+        ]  # fmt: skip
+        yield case(
+            "removed-file-added-again", ("OCC006", "MAN011"), version, log,
+            "an entry of a file that was deleted is no file of the table",
+        )  # fmt: skip
+        log = [
             *race(a["delete"], b["rewrite"]),
             _step("b", "load"),
             _step("b", "stage", {"op": "rewrite", "files": [file("b-again")], "remove": ["f2"]}),

@@ -85,6 +85,13 @@ def _evolution() -> Iterator[Case]:
              delete(where("eq", "id", 2), COW)),
             "fields of a struct, elements and values",
         )  # fmt: skip
+    late = alter(add("late", "int"))
+    yield Case(
+        "column-after-nested", ("EVO009", "TMD006"),
+        (create(2, nested), append("id point tags m", ("1", {"x": 1, "y": 2}, [1], {"keys": ["a"], "values": [1]})),
+         late, append("id point tags m late", ("2", None, [2], None, 3))),
+        "the id of a new column is above those of elements, keys and values",
+    )  # fmt: skip
     required = fields(("id", "long", "required"), ("p", "string", "required"))
     for version in (1, 2):
         yield Case(
