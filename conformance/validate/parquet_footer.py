@@ -63,7 +63,7 @@ def footer_of(file: Any, root: ParquetNode) -> Footer:
     try:
         fields = {field_id: compact.value(kind, 0) for field_id, kind in compact.fields()}
         return _footer(fields, list(_leaves(root)))
-    except (IndexError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         if isinstance(error, SpecError):
             raise
         raise _damaged(f"{type(error).__name__}: {error}") from error

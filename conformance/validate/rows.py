@@ -22,7 +22,7 @@ from conformance.validate.patience import alive
 from conformance.validate.row_ids import LAST_UPDATED, ROW_ID, RowIds, deleted_facts
 from conformance.validate.sorted_rows import Ascending, SortKey, sort_key
 from conformance.validate.values import exact
-from spec_ref.errors import SpecError, shown
+from spec_ref.errors import SpecError, shown, violation
 from spec_ref.findings import Finding, Severity
 from spec_ref.formats.arrow_values import values_of
 from spec_ref.formats.metrics import (
@@ -108,6 +108,12 @@ class _Checks:
             field_id: ColumnMetrics(type_) for field_id, (_, type_) in self.leaves.items() if self._counted(field_id)
         }
         self.beyond = {field_id: self._beyond(field_id) for field_id in self.metrics if self._is_encoded(field_id)}
+        self.unsaid = tuple(
+            place for place, field in enumerate(opened.struct.fields)
+            if field.id in context.columns and field.id not in self.metrics
+        )  # fmt: skip
+        """Columns that nothing is said of, and lists and maps: all there is to check is that they can be read."""
+
         self.lengths: dict[int, int] = {}
         """Lengths of values that their columns cannot have."""
 
@@ -154,6 +160,7 @@ class _Checks:
             paths += [self.leaves[key.source][0] for key in self.order.keys]
         special = (FILE_PATH, POS, ROW_ID, LAST_UPDATED)
         paths += [self.leaves[field_id][0] for field_id in special if field_id in self.leaves]
+        paths += [(place,) for place in self.unsaid]
         fields = self.opened.struct.fields
         return [fields[place].name for place in dict.fromkeys(path[0] for path in paths)]
 
@@ -193,6 +200,8 @@ class _Checks:
             else:
                 found = metrics_of_array(type_, column)
             self.metrics[field_id] = so_far.merged(found)
+        for place in self.unsaid:
+            _check_texts(batch.column((place,)))
         if self.partition is not None:
             self.partition.add(batch)
         if self.order is not None and batch.length:
@@ -292,6 +301,15 @@ class _Checks:
                     expected=f"at {'most' if is_lower else 'least'} {shown(extreme)}",
                     severity=Severity.TOLERATED if tolerated else Severity.ERROR,
                 )  # fmt: skip
+
+
+def _check_texts(column: Any) -> None:
+    """Raise a `SpecError` for a text that is not UTF-8, at any level of a column."""
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid as error:
+        if "UTF8" in str(error):
+            raise violation("TYP021", f"a string is not UTF-8: {error}") from None
 
 
 def _another_length(column: Any, length: int) -> int | None:

@@ -33,6 +33,9 @@ CONVERTED_TYPES = (
     "TIMESTAMP_MILLIS", "TIMESTAMP_MICROS", "UINT_8", "UINT_16", "UINT_32", "UINT_64", "INT_8", "INT_16", "INT_32",
     "INT_64", "JSON", "BSON", "INTERVAL",
 )  # fmt: skip
+_NUMBERS = frozenset({1, 2, 3, 5, 6, 7, 8, 9})
+"""The fields of a schema element that are integers: all but its name and its logical type."""
+
 TIME_UNITS = {1: "MILLIS", 2: "MICROS", 3: "NANOS"}
 EDGE_ALGORITHMS = ("spherical", "vincenty", "thomas", "andoyer", "karney")
 
@@ -206,6 +209,8 @@ def _tree(elements: list[dict[int, Any]], place: int, depth: int) -> tuple[Parqu
     if depth > MAX_DEPTH:
         raise _broken("the schema nests too deep", depth)
     element = elements[place]
+    for key in _NUMBERS & element.keys():
+        _number(element[key])
     place += 1
     children = []
     for _ in range(_children(element, len(elements) - place)):
@@ -225,6 +230,12 @@ def _tree(elements: list[dict[int, Any]], place: int, depth: int) -> tuple[Parqu
     ), place
 
 
+def _number(value: Any) -> int:
+    if type(value) is not int:
+        raise _broken("the footer is damaged", value)
+    return value
+
+
 def _children(element: dict[int, Any], left: int) -> int:
     count = element.get(5) or 0
     if not 0 <= count <= left:
@@ -237,6 +248,8 @@ def _annotation(element: dict[int, Any]) -> tuple[str | None, tuple[Any, ...]]:
         name = LOGICAL_TYPES.get(key)
         if name is None:
             raise _broken("the logical type is not known", key)
+        if not isinstance(members, dict):
+            raise _broken("the footer is damaged", name)
         return name, _parameters(name, members)
     converted = element.get(6)
     return (None, ()) if converted is None else _converted(CONVERTED_TYPES[converted], element)
@@ -245,12 +258,12 @@ def _annotation(element: dict[int, Any]) -> tuple[str | None, tuple[Any, ...]]:
 def _parameters(name: str, members: dict[int, Any]) -> tuple[Any, ...]:
     match name:
         case "DECIMAL":
-            return members[2], members[1]
+            return _number(members[2]), _number(members[1])
         case "TIME" | "TIMESTAMP":
             (unit,) = members[2]
             return TIME_UNITS[unit], members[1]
         case "INTEGER":
-            return members[1], members[2]
+            return _number(members[1]), members[2]
         case "GEOMETRY":
             return (_text(members.get(1)),)
         case "GEOGRAPHY":

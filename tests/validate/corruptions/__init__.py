@@ -59,6 +59,7 @@ def load() -> list[Corruption]:
         metadata,
         metadata_forms,
         nested_bounds,
+        single_bytes,
         statistics,
         stored_forms,
         stored_otherwise,
