@@ -143,7 +143,7 @@ class Listing:
     def _new_position_deletes(self, columns: ManifestColumns) -> Iterator[Finding]:
         """Position delete files that a snapshot added when the table was v3 already (DEL002)."""
         deletes = (columns.content == FileContent.POSITION_DELETES) & columns.live
-        formats = columns.texts("file_format") if deletes.any() else []
+        formats = columns.formats if deletes.any() else []
         files = deletes & np.array([str(name).lower() != "puffin" for name in formats] or [False], np.bool_)
         added = files & (columns.status == EntryStatus.ADDED)
         for row, path in self._places(columns, added):

@@ -26,6 +26,7 @@ from conformance.validate.values import exact, partition_values
 from spec_ref.errors import SpecError
 from spec_ref.findings import Finding, Severity, Tally, in_file
 from spec_ref.formats.avro_container import SCHEMA_KEY, open_container, write_container
+from spec_ref.hashing_columnar import hash_array
 from spec_ref.manifests.checks import check_manifest
 from spec_ref.manifests.column_values import Nullable
 from spec_ref.manifests.columns import ManifestColumns, column_batches
@@ -37,7 +38,7 @@ from spec_ref.manifests.rules import Context as EntryContext
 from spec_ref.manifests.rules_columnar import entry_findings
 from spec_ref.records import evolve
 from spec_ref.requirements import register
-from spec_ref.schemas.types import kind
+from spec_ref.schemas.types import STRING, kind
 from spec_ref.snapshots.manifest_list import NO_SYNC, ManifestFile
 from spec_ref.versions import FormatVersion
 
@@ -102,7 +103,7 @@ def check_manifest_task(context: Context, task: ManifestTask) -> Iterator[Emitte
     told = ("MAN002",) if other else ()  # that the list or the header is wrong is told as MAN010
     deprecated = _deprecated(data, manifest.format_version)
     try:
-        for columns in column_batches(manifest):
+        for columns in column_batches(manifest, whole=task.checked):
             if task.checked:
                 found = entry_findings(columns, entry_context, context.types)
                 tally.add(in_file(one, task.location) for one in found if one.requirement not in told)
@@ -209,7 +210,8 @@ def _facts(context: Context, task: ManifestTask, columns: ManifestColumns) -> It
         "said": pa.array(_descriptions(columns)) if context.compares else pa.nulls(count, pa.int64()),
     }
     batch = pa.RecordBatch.from_arrays([_array(arrays[field.name], field.type) for field in FILES], schema=FILES)
-    yield from _split(batch, "files", _buckets(keys if keys is paths else paths, context.buckets))
+    of_path = batch["key"] if keys is paths else pa.array(paths, pa.string())
+    yield from _split(batch, "files", _buckets(of_path, context.buckets))
     if not task.checked:
         return
     if (columns.content == FileContent.POSITION_DELETES).any():
@@ -247,7 +249,7 @@ def _references(
     paths = [referenced[row] for row in rows.tolist()]
     arrays = [pa.array(paths, pa.string()), *kept.columns[1:], pa.array(vectors[rows])]
     made = pa.RecordBatch.from_arrays(arrays, schema=REFERENCES)
-    yield from _split(made, "references", _buckets(paths, context.buckets))
+    yield from _split(made, "references", _buckets(made[0], context.buckets))
 
 
 def _nullable(numbers: Nullable) -> Any:
@@ -271,11 +273,10 @@ def _descriptions(columns: ManifestColumns) -> npt.NDArray[np.int64]:
     return made
 
 
-def _buckets(paths: Sequence[str], buckets: int) -> npt.NDArray[np.int64]:
+def _buckets(paths: Any, buckets: int) -> npt.NDArray[np.int64]:
     if buckets == 1:
         return np.zeros(len(paths), np.int64)
-    hashes = (zlib.crc32(path.encode("utf-8", "surrogatepass")) % buckets for path in paths)
-    return np.fromiter(hashes, np.int64, len(paths))
+    return np.asarray(hash_array(STRING, paths)).astype(np.int64) % buckets
 
 
 def _split(batch: pa.RecordBatch, kind: str, buckets: npt.NDArray[np.int64]) -> Iterator[Facts]:
@@ -365,7 +366,7 @@ class _Summing:
         if data.any():
             least = int(numbers.values[data].min())
             self.least = least if self.least is None else min(self.least, least)
-        formats = columns.texts("file_format")
+        formats = columns.formats
         vectors = columns.content_offset.valid
         for content, name in _CONTENT_FEATURES.items():
             if (columns.live & (columns.content == content) & ~vectors).any():

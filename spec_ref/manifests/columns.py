@@ -252,14 +252,18 @@ def _column_of(numbers: Nullable, rows: Rows) -> Column:
     return UnionColumn([(known, NumberColumn(values[known]))], len(rows))
 
 
-def column_batches(manifest: Manifest) -> Iterator[ManifestColumns]:
+def column_batches(manifest: Manifest, *, whole: bool = False) -> Iterator[ManifestColumns]:
     """The entries in columns, a batch at a time, so that no more than one batch is held.
+
+    Args:
+        manifest: the manifest.
+        whole: whether every value will be looked at, as in `spec_ref.manifests.manifest.Manifest.batches`.
 
     Raises:
         SpecError: as `spec_ref.manifests.manifest.Manifest.batches`.
     """
     first, row_id = 0, _first_row_id(manifest)
-    for batch in manifest.batches():
+    for batch in manifest.batches(whole=whole):
         columns = ManifestColumns((Run(manifest, first, batch.length, row_id),), (batch,))
         yield columns
         first, row_id = first + len(columns), columns.next_row_id

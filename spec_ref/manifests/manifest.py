@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -140,11 +140,19 @@ class Shape:
 
     @functools.cached_property
     def layout(self) -> Layout:
-        """How columns are decoded."""
+        """How columns are decoded for planning: statistics when they are asked for."""
+        return self._layout(STATISTICS)
+
+    @functools.cached_property
+    def whole_layout(self) -> Layout:
+        """How columns are decoded for who looks at all of them: each value once, without passing over any before."""
+        return self._layout(())
+
+    def _layout(self, lazy: Collection[int]) -> Layout:
         names = {field.id: field.name for field in self.record.fields}
         data_file = next((field.type for field in self.record.fields if field.id == DATA_FILE), None)
         path = _path_name(data_file)
-        return Layout(self.record, (names[DATA_FILE], path) if path else (), STATISTICS)
+        return Layout(self.record, (names[DATA_FILE], path) if path else (), lazy)
 
     def reader(self, partition_ids: tuple[int, ...] | None) -> RowReader:
         """What makes entries of rows, where the partition spec has fields with these ids."""
@@ -241,17 +249,21 @@ class Manifest:
         """
         return all_columns(self)
 
-    def batches(self) -> Iterator[Column]:
+    def batches(self, *, whole: bool = False) -> Iterator[Column]:
         """The entries as columns of records, a batch of blocks at a time.
+
+        Args:
+            whole: whether every value will be looked at, so that statistics are decoded with the rest.
 
         Raises:
             SpecError: a block does not hold the entries that it says, with the path ``/17/data_file``.
         """
         parts = (Part(count, payload) for count, payload in self._container.payloads())
+        layout = self._shape.whole_layout if whole else self._shape.layout
         first = 0
         for batch in batches(parts):
             with self.told():
-                yield self._shape.layout.decode(batch, REQUIREMENT, first)
+                yield layout.decode(batch, REQUIREMENT, first)
             first += sum(part.count for part in batch)
 
     def entries(self) -> Iterator[ManifestEntry]:
@@ -270,7 +282,7 @@ class Manifest:
 
     def rows(self) -> Iterator[tuple[Any, ...]]:
         """All entries as decoded rows, in the order of the Avro schema's fields."""
-        for column in self.batches():
+        for column in self.batches(whole=True):
             for start in range(0, column.length, ENTRIES_AT_ONCE):
                 chosen = np.arange(start, min(start + ENTRIES_AT_ONCE, column.length))
                 with self.told():

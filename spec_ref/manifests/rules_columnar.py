@@ -135,7 +135,7 @@ def _numbers(columns: ManifestColumns, context: Context, added: Mask, deleted: M
 def _texts(columns: ManifestColumns) -> Mask:
     wrong = np.zeros(len(columns), np.bool_)
     _ = columns.paths  # is refused where it is not text
-    formats = columns.texts("file_format")
+    formats = columns.formats
     if not _PLAIN.issuperset(formats):  # Puffin, or a name that may be none
         wrong |= np.fromiter((format_ not in _PLAIN for format_ in formats), bool, len(columns))
     columns.texts("referenced_data_file")

@@ -359,6 +359,11 @@ class StoredColumns:
         """The paths of all files, None for null; kept, as several rules ask for them."""
         return self._values(self._file_field("file_path"), None)
 
+    @functools.cached_property
+    def formats(self) -> list[Any]:
+        """The file formats as they are written, None for null; kept like `paths`."""
+        return self.texts("file_format")
+
     def texts(self, attribute: str) -> list[Any]:
         """A string of the files, None for null."""
         return self._values(self._file_field(attribute), None)
