@@ -34,7 +34,7 @@ def action(tmp_path: Path) -> Run:
             env={**env, "ADAPTER": adapter, **inputs},
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
         )
 
     return run

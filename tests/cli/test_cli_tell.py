@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import resource
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -38,18 +38,27 @@ def test_help_loads_no_heavy_library() -> None:
         "import sys; from conformance.cli import main; main(['--help']); "
         "print(sorted({'pyarrow', 'numpy', 'mmh3', 'jsonschema_rs', 'fastavro', 'spec_ref'} & sys.modules.keys()))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
     assert done.stdout.splitlines()[-1] == "[]"
 
 
 def test_help_is_quick() -> None:
-    def seconds() -> float:
-        began = time.perf_counter()
-        subprocess.run([sys.executable, "-m", "conformance", "--help"], capture_output=True, check=True, timeout=60)
-        return time.perf_counter() - began
+    def seconds(*arguments: str) -> float:
+        """Processor time, which other work on the machine takes little of."""
+        began = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([sys.executable, *arguments], capture_output=True, check=True, timeout=300)
+        ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return ended.ru_utime + ended.ru_stime - began.ru_utime - began.ru_stime
 
-    # A quarter of a second on a machine that does nothing else; the test only tells a heavy import.
-    assert min(seconds() for _ in range(5)) < 1.0
+    # The library of the command line takes most of it; PyArrow, say, would take as long again.
+    library, help_ = (
+        min(taken)
+        for taken in zip(
+            *((seconds("-c", "import cyclopts"), seconds("-m", "conformance", "--help")) for _ in range(5)),
+            strict=True,
+        )
+    )
+    assert help_ < 2.2 * library
 
 
 def test_running_vectors_loads_no_columnar_library() -> None:
@@ -57,7 +66,7 @@ def test_running_vectors_loads_no_columnar_library() -> None:
         "import sys; from conformance.cli import main; status = main(['run', '-k', 'hash-int-34']); "
         "print(status, sorted({'pyarrow', 'numpy', 'pyspark', 'rich'} & sys.modules.keys()))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
     assert done.stdout.splitlines()[-1] == "0 []"
 
 

@@ -210,7 +210,7 @@ def test_bash_completes_commands_and_options(cli: Cli, tmp_path: Path) -> None:
             f"source {script}; COMP_WORDS=({asked}); COMP_CWORD={len(words) - 1}; COMPREPLY=(); "
             "_iceberg_conformance; printf '%s\\n' \"${COMPREPLY[@]}\""
         )
-        done = subprocess.run(["bash", "-c", text], capture_output=True, text=True, check=True, timeout=20)
+        done = subprocess.run(["bash", "-c", text], capture_output=True, text=True, check=True, timeout=300)
         assert done.stderr == ""
         return set(done.stdout.split())
 

@@ -35,7 +35,7 @@ def pytest_run(tmp_path: Path, mini_vectors: Path) -> Callable[..., tuple[int, s
             f"--rootdir={tmp_path / 'own'}",
         ]
         command += [f"--iceberg-vectors={mini_vectors}", f"--iceberg-adapter={sys.executable} {MINIATURE} {name}"]
-        done = subprocess.run([*command, *options], cwd=tmp_path / "own", capture_output=True, text=True, timeout=60)
+        done = subprocess.run([*command, *options], cwd=tmp_path / "own", capture_output=True, text=True, timeout=300)
         return done.returncode, done.stdout + done.stderr
 
     return run
@@ -105,5 +105,5 @@ def test_wrong_usage_is_told_in_one_line(pytest_run: PytestRun, options: list[st
 def test_without_an_adapter_nothing_happens(tmp_path: Path) -> None:
     (tmp_path / "test_own.py").write_text("def test_own():\n    assert True\n")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--rootdir={tmp_path}"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert "1 passed" in done.stdout

@@ -36,7 +36,7 @@ serve({"implementation": "tiny", "version": "1"}, {"do": operation}, (IndexError
 
 def converse(*requests: dict[str, Any]) -> tuple[list[dict[str, Any]], str]:
     text = "".join(json.dumps(request) + "\n" for request in requests)
-    done = subprocess.run([sys.executable, "-c", ADAPTER], input=text, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", ADAPTER], input=text, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()], done.stderr
 
@@ -98,12 +98,12 @@ def test_only_the_standard_library_is_loaded() -> None:
         "import sys; import conformance.adapters.serve; "
         "print(sorted({'attrs', 'attr', 'jiter', 'jsonschema_rs', 'spec_ref'} & sys.modules.keys()))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
     assert done.stdout == "[]\n"
 
 
 def test_it_serves_under_an_interpreter_that_has_nothing_installed() -> None:
     root = Path(__file__).parents[2]
     code = f"import sys; sys.path.insert(0, {str(root)!r}); import conformance.adapters.serve"
-    done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr

@@ -171,4 +171,4 @@ def test_time_does_not_grow_with_the_product_of_rows_and_deletes() -> None:
         index = DeleteIndex([LONG], [pa.array(np.arange(count) * 7)], np.full(count, 2))
         assert index.deleted([rows], len(rows), 1).sum() == min(count, -(-200_000 // 7))
         taken[count] = time.process_time() - start
-    assert taken[100_000] < 1  # the product of both takes minutes
+    assert taken[100_000] < 10  # the product of both takes minutes

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from spec_ref.deletes.deletion_vector import encode_deletion_vector
 from spec_ref.errors import SpecError
-from spec_ref.formats.compression import compress
+from spec_ref.formats.compression import compress, decompress
 from spec_ref.formats.puffin import Blob, read_puffin, write_puffin
 from spec_ref.formats.puffin_checks import check_puffin
 from spec_ref.formats.theta import encode_theta, sketch_of
@@ -206,10 +206,12 @@ def test_blobs_that_name_the_same_bytes_again_and_again_are_checked_in_bounded_t
     stored = compress("zstd", bytes(1 << 27))
     one = blob_metadata("x", 4, len(stored), compression_codec="zstd")
     data = file(stored, {"blobs": [one] * 1000, "properties": CREATED_BY})
-    began = time.perf_counter()
+    began = time.process_time()
+    assert len(decompress("zstd", stored)) == 1 << 27
+    once, began = time.process_time() - began, time.process_time()
     found = [(found.requirement, found.path) for found in check_puffin(data)]
     assert found[0] == ("PUF027", "/blobs")
-    assert time.perf_counter() - began < 20
+    assert time.process_time() - began < 100 * once
 
 
 def test_a_footer_that_unfolds_to_too_much_is_refused():

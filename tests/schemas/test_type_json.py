@@ -278,7 +278,7 @@ def test_types_beyond_the_limit_are_refused(levels: int) -> None:
 
 
 def test_hostile_strings_are_refused_at_once() -> None:
-    start = time.monotonic()
+    start = time.process_time()
     for opening in ("decimal(", "fixed[", "geography(", "geometry("):
         for middle in (" " * 200_000, " " * 200_000 + ",", "," * 200_000):
             for closing in ("", "x", ")", "]"):
@@ -286,4 +286,4 @@ def test_hostile_strings_are_refused_at_once() -> None:
                 if (opening, closing) != ("geometry(", ")") or not middle.strip():
                     with pytest.raises(SpecError):
                         type_from_json(opening + middle + closing)
-    assert time.monotonic() - start < 5
+    assert time.process_time() - start < 50  # what goes back over 200,000 characters takes hours

@@ -243,7 +243,7 @@ def test_a_table_does_nothing_to_the_terminal(tmp_path: Path) -> None:
     document = {"format-version": 2, "table-uuid": TERMINAL, "location": TERMINAL, "properties": {TERMINAL: 1}}
     (tmp_path / "v1.metadata.json").write_text(json.dumps(document))
     command = [sys.executable, "-m", "conformance", "validate", str(tmp_path / "v1.metadata.json")]
-    done = subprocess.run(command, capture_output=True, check=False, timeout=60)
+    done = subprocess.run(command, capture_output=True, check=False, timeout=300)
     assert done.returncode in (1, 3)
     assert b"\x1b" not in done.stdout + done.stderr
     assert b"table-uuid" in done.stdout

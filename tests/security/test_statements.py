@@ -52,7 +52,7 @@ def test_each_statement_names_a_test_that_there_is(section: str) -> None:
 
 def _run(place: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "conformance", *arguments]
-    return subprocess.run(command, cwd=place, capture_output=True, text=True, check=False, timeout=120)
+    return subprocess.run(command, cwd=place, capture_output=True, text=True, check=False, timeout=300)
 
 
 def test_what_is_not_asked_for_is_not_written(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def validate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Capt
 
 def test_the_command_is_a_process_that_tells_its_status_and_is_quiet_when_piped() -> None:
     command = [sys.executable, "-m", "conformance", "validate", str(PLACE / BROKEN), "--level", "rows"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 1
     assert "error MLS003" in done.stdout
     assert "\x1b" not in done.stdout
@@ -307,6 +307,6 @@ def test_who_stops_reading_the_report_still_gets_the_status() -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         process.stdout.close()
-        assert process.wait(60) == 1
+        assert process.wait(300) == 1
         assert process.stderr is not None
         assert process.stderr.read() == b""
