@@ -236,6 +236,12 @@ def _number(value: Any) -> int:
     return value
 
 
+def _flag(value: Any) -> bool:
+    if type(value) is not bool:
+        raise _broken("the footer is damaged", value)
+    return value
+
+
 def _children(element: dict[int, Any], left: int) -> int:
     count = element.get(5) or 0
     if not 0 <= count <= left:
@@ -261,9 +267,9 @@ def _parameters(name: str, members: dict[int, Any]) -> tuple[Any, ...]:
             return _number(members[2]), _number(members[1])
         case "TIME" | "TIMESTAMP":
             (unit,) = members[2]
-            return TIME_UNITS[unit], members[1]
+            return TIME_UNITS[unit], _flag(members[1])
         case "INTEGER":
-            return _number(members[1]), members[2]
+            return _number(members[1]), _flag(members[2])
         case "GEOMETRY":
             return (_text(members.get(1)),)
         case "GEOGRAPHY":

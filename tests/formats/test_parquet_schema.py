@@ -265,6 +265,27 @@ def test_a_damaged_footer_is_refused_or_read(data):
         struct_from_parquet(read_parquet_schema(bytes(file)))
 
 
+@pytest.mark.parametrize(
+    ("type_", "flag", "number"),
+    [
+        # field 8 of the logical type: {1: true, 2: {2: {}}}
+        (pa.timestamp("us", tz="UTC"), b"\x8c\x11\x1c\x2c\x00\x00\x00", b"\x8c\x15\x02\x1c\x2c\x00\x00\x00"),
+        # field 10: {1: 8 of one byte, 2: true}
+        (pa.int8(), b"\xac\x13\x08\x11\x00", b"\xac\x13\x08\x15\x02\x00"),
+    ],
+)
+def test_a_flag_of_a_logical_type_that_is_a_number_is_refused(type_, flag, number):
+    sink = io.BytesIO()
+    pq.write_table(pa.table({"c": pa.array([1], type_)}), sink, store_schema=False)
+    file = sink.getvalue()
+    start = len(file) - 8 - struct.unpack("<I", file[-8:-4])[0]
+    footer = file[start:-8]
+    assert footer.count(flag) == 1
+    footer = footer.replace(flag, number)
+    with pytest.raises(SpecError, match="the footer is damaged"):
+        read_parquet_schema(file[:start] + footer + struct.pack("<I", len(footer)) + b"PAR1")
+
+
 def test_an_encrypted_footer_is_told():
     with pytest.raises(SpecError, match="encrypted"):
         read_parquet_schema(b"PARE" + bytes(20) + b"PARE")
