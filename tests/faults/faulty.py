@@ -44,7 +44,7 @@ def command(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run a command of the tool to its end."""
     return subprocess.run(
         [sys.executable, "-m", "conformance", *words], env={**os.environ, **variables}, capture_output=True, text=True,
-        timeout=120, check=False,
+        timeout=300, check=False,
     )  # fmt: skip
 
 

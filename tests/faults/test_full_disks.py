@@ -49,7 +49,7 @@ def with_little_space(kind: str, place: Path, command: list[str], **variables: s
             'cp -a "$0" "$0.after"; exit $status'
         )
         return subprocess.run(
-            [*MOUNTING, script, str(place), *command], env=env, capture_output=True, text=True, check=False, timeout=100
+            [*MOUNTING, script, str(place), *command], env=env, capture_output=True, text=True, check=False, timeout=300
         )  # fmt: skip
     limit = FREE_KB * 1024 // 4
 
@@ -57,7 +57,7 @@ def with_little_space(kind: str, place: Path, command: list[str], **variables: s
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
     done = subprocess.run(
-        command, env=env, capture_output=True, text=True, check=False, preexec_fn=limited, timeout=100
+        command, env=env, capture_output=True, text=True, check=False, preexec_fn=limited, timeout=300
     )  # fmt: skip
     place.rename(f"{place}.after")
     return done

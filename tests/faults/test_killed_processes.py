@@ -38,7 +38,7 @@ def test_workers_that_are_killed_change_no_finding(times: int, location: str, un
     killed: list[int] = []
     killer = threading.Thread(target=lambda: killed.extend(kill_workers(process, times)))
     killer.start()
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=300)
     killer.join()
     assert killed
     assert process.returncode == 0, err
@@ -60,38 +60,39 @@ def kill_workers(process: subprocess.Popen[str], times: int) -> list[int]:
     return killed
 
 
-ANSWERED_BYTES = 3000
-"""After so many bytes of answers an adapter is killed: some vectors are answered, and most are not."""
+ANSWERED = 20
+"""Answers after which the first process is killed: some vectors are answered, and most are not."""
 
-
-def written(process: int) -> int:
-    """How many bytes a process has written."""
-    try:
-        return int(Path("/proc", str(process), "io").read_text().split("wchar:")[1].split()[0])
-    except (OSError, IndexError):
-        return 0
+KILLED = f"""
+import os, pathlib, signal, sys
+from conformance.adapters import reference, serve
+encoded, marker, answers = serve.encode_answer, pathlib.Path(sys.argv[1]), 0
+def encode_answer(answer):
+    global answers
+    answers += 1
+    if answers > {ANSWERED} and not marker.exists():
+        marker.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return encoded(answer)
+serve.encode_answer = encode_answer
+reference.main()
+"""
+"""The reference as an adapter whose first process is killed, at a moment that no other process has to catch."""
 
 
 def test_an_adapter_that_is_killed_is_started_again_and_passes_nothing_it_did_not_answer(tmp_path: Path) -> None:
-    adapter = shlex.join([sys.executable, "-m", "conformance.adapters.reference"])
+    (tmp_path / "killed.py").write_text(KILLED, encoding="utf-8")
+    adapter = shlex.join([sys.executable, str(tmp_path / "killed.py"), str(tmp_path / "marker")])
     answers, report = tmp_path / "results.jsonl", tmp_path / "run.json"
     process = started("run", "--adapter", f"cmd:{adapter}", "--suite", "hashing", "--suite", "transforms", "--results",
                       str(answers), "--report", f"json:{report}")  # fmt: skip
-    killed: list[int] = []
-    while process.poll() is None and not killed:
-        for pid, words in below(process.pid):
-            if "adapters.reference" in words and written(pid) > ANSWERED_BYTES:
-                with suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
-                    killed.append(pid)
-        time.sleep(0.002)
-    out, err = process.communicate(timeout=120)
-    assert len(killed) == 1
+    out, err = process.communicate(timeout=300)
+    assert (tmp_path / "marker").exists()
     assert process.returncode == 1, out + err
     results = [row for row in map(json.loads, answers.read_text().splitlines()) if "status" in row]
     counted = Counter(row["status"] for row in results)
-    assert counted["crashed"] >= 1
-    assert counted["passed"] == len(results) - counted["crashed"]
+    assert counted == {"crashed": 1, "passed": len(results) - 1}
+    assert [row["status"] for row in results].index("crashed") == ANSWERED - 1  # the first answer is to the start
     assert "was killed by SIGKILL" in out
     assert "not conformant" in out
     asked = json.loads(report.read_text())
