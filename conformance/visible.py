@@ -16,6 +16,7 @@ _ESCAPED = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u
 _HIDDEN = re.compile(rf"({_KEPT})|[{_ESCAPED}]")
 _IN_LINE = re.compile(rf"(\x1b\[(?:{_COLOUR}(?:;{_COLOUR})*)?m)|[\n{_ESCAPED}]")
 _IN_DOCUMENT = re.compile(f"()[{_ESCAPED}]")
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def visible(text: str) -> str:
@@ -36,6 +37,11 @@ def in_document(text: str) -> str:
 def in_page(value: Any) -> Any:
     """As `in_document`, of what a template writes and is not markup of ours already."""
     return in_document(value) if type(value) is str else value
+
+
+def xml_text(text: str) -> str:
+    """Text whose control characters are escapes, and without the others that XML has no way to write."""
+    return _NOT_XML.sub("\ufffd", in_document(text))
 
 
 def _escaped(pattern: re.Pattern[str], text: str) -> str:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, TextIO, TypeAlias
 from attrs import frozen
 
 from conformance.failures import UsageError
-from conformance.results import Run
 
 if TYPE_CHECKING:
     from conformance.matrix.cells import Matrix as Tables
+    from conformance.results import Run
 
 KINDS = {
     "terminal": "conformance.reports.terminal",
@@ -27,7 +27,7 @@ KINDS = {
 }
 """The kinds of report, and the module of each, which has ``render(run, vectors)``."""
 
-Render: TypeAlias = Callable[[Run, Path | None], str]
+Render: TypeAlias = "Callable[[Run, Path | None], str]"
 
 
 @frozen

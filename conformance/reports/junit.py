@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from xml.etree import ElementTree
 
 from conformance.protocol import dump_json
 from conformance.reports.evidence import evidence
 from conformance.results import AdapterRun, Case, Result, Run
-from conformance.visible import in_document
-
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+from conformance.visible import xml_text
 
 
 def render(run: Run, vectors: Path | None = None) -> str:
@@ -78,8 +75,3 @@ def _properties(element: ElementTree.Element, properties: list[tuple[str, str]])
         group = ElementTree.SubElement(element, "properties")
         for name, value in properties:
             ElementTree.SubElement(group, "property", name=name, value=xml_text(value))
-
-
-def xml_text(text: str) -> str:
-    """Text whose control characters are escapes, and without the others that XML has no way to write."""
-    return _NOT_XML.sub("�", in_document(text))

@@ -11,11 +11,10 @@ from xml.etree import ElementTree
 import attrs
 
 from conformance.reports import sarif
-from conformance.reports.junit import xml_text
 from conformance.validate.advice import advice
 from conformance.validate.readability import Reader, readers
 from conformance.validate.run import TableReport
-from conformance.visible import one_line
+from conformance.visible import one_line, xml_text
 from spec_ref.errors import Violation
 from spec_ref.findings import Finding, Severity
 from spec_ref.requirements import register
