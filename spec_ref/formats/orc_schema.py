@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from spec_ref.errors import at, violation
+from spec_ref.formats.arrow_nested import arrow_fields, nested_type
 from spec_ref.formats.file_ids import Ids, ids_of
 from spec_ref.schemas.name_mapping import MappedField
 from spec_ref.schemas.types import (
@@ -29,7 +30,6 @@ from spec_ref.schemas.types import (
     TIMESTAMP_NS,
     TIMESTAMPTZ,
     TIMESTAMPTZ_NS,
-    UNKNOWN,
     UUID,
     VARIANT,
     DecimalType,
@@ -241,16 +241,7 @@ def arrow_schema(struct: StructType) -> pa.Schema:
     Raises:
         SpecError: ORC005, for a list or map of unknown, whose elements would be no column.
     """
-    return pa.schema(_arrow_fields(struct))
-
-
-def _arrow_fields(struct: StructType) -> list[ArrowField]:
-    fields = []
-    for field in struct.fields:
-        if field.type != UNKNOWN:
-            with at(f"/{field.name}"):
-                fields.append(_arrow_field(field.name, field.id, field.type, required=field.required))
-    return fields
+    return pa.schema(arrow_fields(struct, _arrow_field))
 
 
 def _arrow_field(name: str, field_id: int, type_: Type, *, required: bool) -> ArrowField:
@@ -259,26 +250,13 @@ def _arrow_field(name: str, field_id: int, type_: Type, *, required: bool) -> Ar
 
 
 def _arrow_type(type_: Type) -> pa.DataType:
+    if (nested := nested_type(type_, _arrow_field)) is not None:
+        return nested
     match type_:
         case DecimalType(precision, scale):
             return pa.decimal128(precision, scale)
         case FixedType() | GeometryType() | GeographyType():
             return pa.binary()
-        case VariantType():
-            return pa.struct(
-                [pa.field("metadata", pa.binary(), nullable=False), pa.field("value", pa.binary(), nullable=False)]
-            )
-        case StructType():
-            return pa.struct(_arrow_fields(type_))
-        case ListType(element_id, element, required):
-            with at("/element"):
-                return pa.list_(_arrow_field("element", element_id, element, required=required))
-        case MapType(key_id, key, value_id, value, required):
-            with at("/key"):
-                key_field = _arrow_field("key", key_id, key, required=True)
-            with at("/value"):
-                value_field = _arrow_field("value", value_id, value, required=required)
-            return pa.map_(key_field, value_field)  # type: ignore[call-overload,no-any-return]
         case PrimitiveType(name) if name in _ARROW:
             return _ARROW[name]
     raise violation(code(type_), "there is no ORC type to write", found=str(type_), expected="a type with values")

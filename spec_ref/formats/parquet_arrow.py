@@ -12,21 +12,18 @@ from typing import Any
 
 import pyarrow as pa
 
-from spec_ref.errors import at, violation
+from spec_ref.errors import violation
+from spec_ref.formats.arrow_nested import arrow_fields, nested_type
 from spec_ref.formats.parquet_schema import code
 from spec_ref.schemas.types import (
     DEFAULT_CRS,
-    UNKNOWN,
     DecimalType,
     FixedType,
     GeographyType,
     GeometryType,
-    ListType,
-    MapType,
     PrimitiveType,
     StructType,
     Type,
-    VariantType,
 )
 
 FIELD_ID = b"PARQUET:field_id"
@@ -62,10 +59,6 @@ _ARROW: dict[str, pa.DataType] = {
 }  # fmt: skip
 
 
-VARIANT_PARTS = pa.struct([pa.field(name, pa.binary(), nullable=False) for name in ("metadata", "value")])
-"""The group of a variant, whose parts have no ids."""
-
-
 def arrow_schema(struct: StructType) -> pa.Schema:
     """The Arrow schema of a struct, with field ids, from which pyarrow writes a file. Columns of type unknown are left
     out.
@@ -73,16 +66,7 @@ def arrow_schema(struct: StructType) -> pa.Schema:
     Raises:
         SpecError: PQT006, for a list or map of unknown, whose elements would be no column.
     """
-    return pa.schema(_arrow_fields(struct))
-
-
-def _arrow_fields(struct: StructType) -> list[pa.Field[Any]]:
-    fields = []
-    for field in struct.fields:
-        if field.type != UNKNOWN:
-            with at(f"/{field.name}"):
-                fields.append(_arrow_field(field.name, field.id, field.type, required=field.required))
-    return fields
+    return pa.schema(arrow_fields(struct, _arrow_field))
 
 
 def _arrow_field(name: str, field_id: int, type_: Type, *, required: bool) -> pa.Field[Any]:
@@ -91,6 +75,8 @@ def _arrow_field(name: str, field_id: int, type_: Type, *, required: bool) -> pa
 
 def arrow_type(type_: Type) -> pa.DataType:
     """The Arrow type that pyarrow stores as the appendix asks."""
+    if (nested := nested_type(type_, _arrow_field)) is not None:
+        return nested
     match type_:
         case DecimalType(precision, scale):
             return pa.decimal128(precision, scale)
@@ -100,20 +86,6 @@ def arrow_type(type_: Type) -> pa.DataType:
             return _GeoArrow({} if crs == DEFAULT_CRS else {"crs": crs})
         case GeographyType(crs):
             return _GeoArrow({"edges": "spherical"} if crs == DEFAULT_CRS else {"edges": "spherical", "crs": crs})
-        case StructType():
-            return pa.struct(_arrow_fields(type_))
-        case ListType(element_id, element, required):
-            with at("/element"):
-                return pa.list_(_arrow_field("element", element_id, element, required=required))
-        case MapType(key_id, key, value_id, value, required):
-            with at("/key"):
-                key_field = _arrow_field("key", key_id, key, required=True)
-            with at("/value"):
-                value_field = _arrow_field("value", value_id, value, required=required)
-            return pa.map_(key_field, value_field)  # type: ignore[call-overload,no-any-return]
-        case VariantType():
-            # An extension type of that name makes pyarrow 26 end the process, so there is no way to the annotation.
-            return VARIANT_PARTS
         case PrimitiveType(name) if name in _ARROW:
             return _ARROW[name]
     raise violation(code(type_), "there is no Arrow type to write", found=str(type_), expected="a type with values")

@@ -1,0 +1,51 @@
+"""Nested types and variants as the Arrow types from which pyarrow writes files (Appendix A, Parquet and ORC)."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from spec_ref.errors import at
+from spec_ref.schemas.types import UNKNOWN, ListType, MapType, StructType, Type, VariantType
+
+VARIANT_PARTS = pa.struct([pa.field(name, pa.binary(), nullable=False) for name in ("metadata", "value")])
+"""The group of a variant, whose parts have no ids.
+
+An extension type of that name makes pyarrow 26 end the process, so that there is no way to the annotation through it.
+"""
+
+
+class MakeField(Protocol):
+    """Makes the Arrow field of a column with what the format keeps of it, its id among that."""
+
+    def __call__(self, name: str, field_id: int, type_: Type, *, required: bool) -> pa.Field[Any]: ...
+
+
+def arrow_fields(struct: StructType, make: MakeField) -> list[pa.Field[Any]]:
+    """The fields of a struct but those of type unknown, of which files hold nothing."""
+    fields = []
+    for field in struct.fields:
+        if field.type != UNKNOWN:
+            with at(f"/{field.name}"):
+                fields.append(make(field.name, field.id, field.type, required=field.required))
+    return fields
+
+
+def nested_type(type_: Type, make: MakeField) -> pa.DataType | None:
+    """The Arrow type of a type that has others in it, or is stored as a group; None for any other."""
+    match type_:
+        case StructType():
+            return pa.struct(arrow_fields(type_, make))
+        case ListType(element_id, element, required):
+            with at("/element"):
+                return pa.list_(make("element", element_id, element, required=required))
+        case MapType(key_id, key, value_id, value, required):
+            with at("/key"):
+                key_field = make("key", key_id, key, required=True)
+            with at("/value"):
+                value_field = make("value", value_id, value, required=required)
+            return pa.map_(key_field, value_field)  # type: ignore[call-overload,no-any-return]
+        case VariantType():
+            return VARIANT_PARTS
+    return None
