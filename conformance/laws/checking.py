@@ -14,13 +14,14 @@ from attrs import frozen
 
 from conformance.adapters.asking import Adapter
 from conformance.failures import UsageError
-from conformance.generated_scripts import SMALL, Maker, Size, smaller
+from conformance.generated_scripts import SMALL, Maker, Size
 from conformance.generated_values import Chance
 from conformance.laws.laboratory import Broken, Laboratory, NotSupported
 from conformance.laws.lawbook import LAWS, Law
 from conformance.protocol import dump_json, parse_json
 from conformance.scripts import ScriptError, parse_script
 from conformance.scripts.model import run_model
+from conformance.smaller_scripts import smaller
 
 Json = Any
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from conformance.generated_scripts import AVOIDABLE, FORMATS, OPERATIONS, Size, make_script, makes_sense, smaller
+from conformance.generated_scripts import AVOIDABLE, FORMATS, OPERATIONS, Size, make_script, makes_sense
 from conformance.generated_values import SEALED_VALUES, TRANSFORMS, VALUES
 from conformance.scripts import parse_script, script_json
+from conformance.smaller_scripts import smaller
 
 Json = Any
 MANY = [make_script(seed) for seed in range(500)]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tools.derive.cases.manifest_checks import LAYOUT, LISTED, SCHEMA, SPEC, made, one
+from tools.derive.cases.manifest_checks import LAYOUT, SCHEMA, SPEC, made, one
+from tools.derive.cases.manifest_list_checks import LISTED
 from tools.derive.manifests import SNAPSHOT, counts, listed_form
 from tools.derive.metadata import topic_files
 from tools.derive.vector import INVALID, Vector, VectorFile

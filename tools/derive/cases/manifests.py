@@ -12,6 +12,7 @@ from tools.derive.cases import (
     golden_manifests,
     manifest_checks,
     manifest_foreign,
+    manifest_list_checks,
     manifest_lists,
     manifest_partitions,
     manifest_reads,
@@ -54,8 +55,8 @@ def files() -> Iterator[VectorFile]:
     yield from _by_section("manifest-lists", "read", "manifest-list.read", manifest_lists.vectors())
     yield from _by_section("manifest-lists", "write", "manifest-list.write", manifest_lists.writes())
     yield from _by_section("manifests", "check", "manifest.check", manifest_checks.manifests())
-    yield from _by_section("manifests", "check-listed", "manifest.check", manifest_checks.against_lists())
-    yield from _by_section("manifest-lists", "check", "manifest-list.check", manifest_checks.lists())
+    yield from _by_section("manifests", "check-listed", "manifest.check", manifest_list_checks.against_lists())
+    yield from _by_section("manifest-lists", "check", "manifest-list.check", manifest_list_checks.lists())
     yield from _by_section("manifests", "write", "manifest.write", manifest_writes.vectors())
     yield from _by_section("manifests", "read-golden", "manifest.read", golden_manifests.manifests())
     yield from _by_section("manifest-lists", "read-golden", "manifest-list.read", golden_manifests.lists())

@@ -1,0 +1,101 @@
+"""Scripts made smaller: those of `conformance.generated_scripts` with one operation, column or member less.
+
+A script that a writer does wrong is made smaller as long as it makes sense and is done wrong, so that it shows why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from conformance.generated_scripts import Json, Op, makes_sense
+from conformance.generated_values import simpler_predicates
+
+
+def smaller(script: Json, avoid: frozenset[str] = frozenset()) -> Iterator[Json]:
+    """Scripts with one thing less than a script, the most first, all of which make sense."""
+    for candidate in _candidates(script["operations"], avoid):
+        made = {"operations": candidate}
+        if makes_sense(made):
+            yield made
+
+
+def _candidates(operations: list[Op], avoid: frozenset[str]) -> Iterator[list[Op]]:
+    for place in range(len(operations) - 1, 0, -1):
+        yield [_without(op, place) for op in operations[:place] + operations[place + 1 :]]
+    for name in _column_names(operations):
+        yield _without_column(operations, name)
+    for place, op in enumerate(operations):
+        for simpler in _simpler(op, avoid):
+            yield [*operations[:place], simpler, *operations[place + 1 :]]
+
+
+def _without(op: Op, place: int) -> Op:
+    """An operation that tells others by their places, when one of them is left out."""
+    for key in ("at", "to"):
+        if isinstance(op.get(key), int) and op[key] >= place:
+            return {**op, key: op[key] - 1}
+    return op
+
+
+def _column_names(operations: list[Op]) -> list[str]:
+    added = [change["name"] for op in operations for change in op.get("changes", ()) if "type" in change]
+    return [one["name"] for one in operations[0]["schema"]["fields"][1:]] + added
+
+
+def _without_column(operations: list[Op], name: str) -> list[Op]:
+    """The operations without a column; what names it elsewhere makes no sense then, and is not tried."""
+
+    def rest(op: Op) -> Op:
+        made = dict(op)
+        if "schema" in op:
+            made["schema"] = {**op["schema"], "fields": [f for f in op["schema"]["fields"] if f["name"] != name]}
+        if "rows" in op:
+            made["rows"] = [{key: value for key, value in row.items() if key != name} for row in op["rows"]]
+        if "set" in op and op["op"] == "update":
+            made["set"] = {key: value for key, value in op["set"].items() if key != name} or op["set"]
+        for member in ("partition", "sort", "fields"):
+            if member in op:
+                made[member] = [one for one in op[member] if one["source"] != name]
+        if "changes" in op:
+            made["changes"] = [one for one in op["changes"] if name not in (one.get("name"), one.get("source"))]
+        return made
+
+    return [made for made in map(rest, operations) if made.get("changes") != [] and not _compares_nothing(made)]
+
+
+def _compares_nothing(op: Op) -> bool:
+    return op["op"] == "delete-equal" and not op["rows"][0]
+
+
+_DROPPABLE = ("partition", "sort", "branch", "mode", "at")
+
+
+def _simpler(op: Op, avoid: frozenset[str]) -> Iterator[Op]:
+    """An operation with one thing less."""
+    for member in _DROPPABLE:
+        if member in op:
+            yield {key: value for key, value in op.items() if key != member}
+    for member in ("rows", "partition", "sort", "fields", "changes"):
+        items = op.get(member, ())
+        if len(items) > 1 or (items and op["op"] == "overwrite"):
+            for place in range(len(items)):
+                yield {**op, member: items[:place] + items[place + 1 :]}
+    if "filter" in op:
+        for predicate in simpler_predicates(op["filter"], guarded="null" in avoid):
+            yield {**op, "filter": predicate}
+    if op["op"] == "update" and len(op["set"]) > 1:
+        for name in op["set"]:
+            yield {**op, "set": {key: value for key, value in op["set"].items() if key != name}}
+    for place, row in enumerate(op.get("rows", ())):
+        for name, value in row.items():
+            if value is not None and name not in op.get("on", ()):
+                yield {**op, "rows": [*op["rows"][:place], {**row, name: None}, *op["rows"][place + 1 :]]}
+    formats = op.get("properties", {}).get("write.format.default")
+    if op["op"] == "create" and formats not in (None, "parquet"):
+        yield {**op, "properties": {**op["properties"], "write.format.default": "parquet"}}
+    if op["op"] == "create":
+        yield from ({**op, "format_version": version} for version in range(2, op["format_version"]))
+        for field_ in op["schema"]["fields"]:
+            if field_["required"]:
+                fields = [{**one, "required": one["required"] and one is not field_} for one in op["schema"]["fields"]]
+                yield {**op, "schema": {**op["schema"], "fields": fields}}
