@@ -24,7 +24,9 @@ from spec_ref.formats.avro_schema import schema_json, value_writer
 from spec_ref.formats.avro_types import from_json
 from spec_ref.formats.avro_values import encoder
 from spec_ref.formats.parquet_arrow import WRITER_OPTIONS, arrow_schema
+from spec_ref.formats.parquet_footer import logical_types, with_logical_types
 from spec_ref.formats.puffin import Blob, write_puffin
+from spec_ref.formats.stored_arrays import nulled
 from spec_ref.json_document import dumps as json_text
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
@@ -47,11 +49,12 @@ Rows = Sequence[Mapping[int, Any]]
 def parquet_bytes(fields: Sequence[NestedField], rows: Rows | pa.Table, **options: Any) -> bytes:
     """A Parquet file of rows, or of an Arrow table with the columns in their order."""
     out = io.BytesIO()
-    schema = arrow_schema(StructType(tuple(fields)))
+    struct = StructType(tuple(fields))
+    schema = arrow_schema(struct)
     table = rows if isinstance(rows, pa.Table) else _arrow_table(fields, rows)
     arrays = [_retyped(column, field.type) for column, field in zip(table.columns, schema, strict=True)]
     pq.write_table(pa.table(arrays, schema=schema), out, **WRITER_OPTIONS, **options)
-    return out.getvalue()
+    return with_logical_types(out.getvalue(), struct) if any(logical_types(struct)) else out.getvalue()
 
 
 def orc_bytes(fields: Sequence[NestedField], rows: Rows, **options: Any) -> bytes:
@@ -59,7 +62,8 @@ def orc_bytes(fields: Sequence[NestedField], rows: Rows, **options: Any) -> byte
     out = io.BytesIO()
     schema = orc_schema.arrow_schema(StructType(tuple(fields)))
     table = _arrow_table(fields, rows)
-    arrays = [_retyped(column, field.type) for column, field in zip(table.columns, schema, strict=True)]
+    arrays = [nulled(_retyped(column, field.type).combine_chunks())
+              for column, field in zip(table.columns, schema, strict=True)]  # fmt: skip
     orc.write_table(pa.table(arrays, schema=schema), out, **options)
     return out.getvalue()
 
