@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import socket
+import re
 import subprocess
 import time
 from collections.abc import Iterator, Mapping
@@ -58,32 +58,28 @@ def running(command: list[str], env: Mapping[str, str], log: Path) -> Iterator[N
             yield
         finally:
             process.terminate()
-            process.wait(60)
+            process.wait(300)
 
 
-def answers(port: int, seconds: float = 120) -> bool:
-    """Whether somebody listens before the time is over."""
+def address_in(log: Path, seconds: float = 300) -> str:
+    """The address that a master tells once it listens there."""
     until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        with contextlib.suppress(OSError), socket.create_connection((HOST, port), timeout=1):
-            return True
+    while not (told := re.search(rf"Starting Spark master at (spark://{HOST}:[1-9]\d*)\s", log.read_text())):
+        assert time.monotonic() < until, log.read_text()[-2000:]
         time.sleep(0.2)
-    return False
+    return told[1]
 
 
 @contextlib.contextmanager
 def standalone(spark: Installed, folder: Path) -> Iterator[str]:
     """A master and a worker with one core, which works in the folder ``work``; the address of the master."""
     env = {**spark.env, "SPARK_DAEMON_MEMORY": "256m"}
-    with socket.socket() as free:
-        free.bind((HOST, 0))
-        port = free.getsockname()[1]
-    master, deploy = f"spark://{HOST}:{port}", "org.apache.spark.deploy"
-    of_master = [f"{spark.home}/bin/spark-class", f"{deploy}.master.Master", "--host", HOST, "--port", str(port),
+    deploy = "org.apache.spark.deploy"
+    of_master = [f"{spark.home}/bin/spark-class", f"{deploy}.master.Master", "--host", HOST, "--port", "0",
                  "--webui-port", "0"]  # fmt: skip
     of_worker = [f"{spark.home}/bin/spark-class", f"{deploy}.worker.Worker", "--host", HOST, "--cores", "1",
-                 "--memory", "1g", "--webui-port", "0", "--work-dir", str(folder / "work"), master]  # fmt: skip
+                 "--memory", "1g", "--webui-port", "0", "--work-dir", str(folder / "work")]  # fmt: skip
     with running(of_master, env, folder / "master.log"):
-        assert answers(port), (folder / "master.log").read_text()[-2000:]
-        with running(of_worker, env, folder / "worker.log"):
+        master = address_in(folder / "master.log")
+        with running([*of_worker, master], env, folder / "worker.log"):
             yield master

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import subprocess
 import uuid
 from decimal import Decimal
 from typing import Any
@@ -49,6 +50,10 @@ BOXES = {
     "double": "Double",
 }
 """The class in ``java.lang`` that Iceberg holds the values of a type in."""
+
+
+ENDING_SECONDS = 60
+"""How long the virtual machine may take to end: it removes temporary files."""
 
 
 class JVM:
@@ -188,7 +193,11 @@ class JVM:
             process.stdin.close()  # Spark's gateway ends with its standard input
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process.pid, signal.SIGTERM)
-            process.wait(timeout=10)
+            try:
+                process.wait(timeout=ENDING_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
 
 
 class Boxed:

@@ -49,6 +49,23 @@ def _run(command: list[str]) -> None:
         raise RuntimeError(message)
 
 
+def _start(control: list[str], directory: Path) -> int:
+    """Start the server on a port that nobody else takes before it does; the port."""
+    for attempts_left in reversed(range(5)):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port: int = free.getsockname()[1]
+        settings = f"-p {port} -k {directory} -c listen_addresses=127.0.0.1 -c fsync=off"
+        try:
+            _run([*control, "-o", settings, "start"])
+        except RuntimeError:
+            if not attempts_left or "Address already in use" not in (directory / "log").read_text():
+                raise
+        else:
+            return port
+    raise AssertionError
+
+
 @contextmanager
 def postgres() -> Iterator[str]:
     """Start a server; its URL without a database's query. It is stopped and its data removed at the end.
@@ -57,9 +74,6 @@ def postgres() -> Iterator[str]:
         RuntimeError: it could not be started.
     """
     bin_ = programs()
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     directory = Path(tempfile.mkdtemp(prefix="iceberg-conformance-postgres-"))
     user = USER if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
     try:
@@ -67,12 +81,11 @@ def postgres() -> Iterator[str]:
             shutil.chown(directory, USER, USER)
         data = directory / "data"
         _run([str(bin_ / "initdb"), "-D", str(data), "-U", user, "--auth=trust", "--no-sync", "--encoding=UTF8"])
-        settings = f"-p {port} -k {directory} -c listen_addresses=127.0.0.1 -c fsync=off"
-        log = str(directory / "log")
-        _run([str(bin_ / "pg_ctl"), "-D", str(data), "-l", log, "-w", "-o", settings, "start"])
+        control = [str(bin_ / "pg_ctl"), "-D", str(data), "-l", str(directory / "log"), "-w", "-t", "300"]
+        port = _start(control, directory)
         try:
             yield f"postgresql://{user}@127.0.0.1:{port}/postgres"
         finally:
-            _run([str(bin_ / "pg_ctl"), "-D", str(data), "-m", "immediate", "-w", "stop"])
+            _run([*control, "-m", "immediate", "stop"])
     finally:
         shutil.rmtree(directory, ignore_errors=True)

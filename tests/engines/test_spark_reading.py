@@ -74,7 +74,7 @@ def told(request: pytest.FixtureRequest) -> dict[str, Any]:
     engine = launch(request.param)
     asked = json.dumps([str(golden_tables.PLACE), {name: current(name)[0] for name in TABLES}, BROKEN])
     command = [engine.command[0], "-c", SCRIPT, asked]
-    ended = subprocess.run(command, env=engine.env, capture_output=True, text=True, timeout=240, check=False)
+    ended = subprocess.run(command, env=engine.env, capture_output=True, text=True, timeout=600, check=False)
     assert ended.returncode == 0, ended.stderr[-3000:]
     answer: dict[str, Any] = json.loads(ended.stdout.splitlines()[-1])
     return answer

@@ -85,7 +85,7 @@ def killing(location: str, folder: Path) -> tuple[list[Any], int]:
             [spark.python, "-c", PROGRAM, MASTER, location], env=env, stdout=told, stderr=told, cwd=folder
         )
         killed, last = set[int](), False
-        until = time.monotonic() + 300
+        until = time.monotonic() + 900
         try:
             while process.poll() is None and time.monotonic() < until:
                 given_up = (folder / "answer-0").exists()

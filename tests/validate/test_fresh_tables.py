@@ -70,7 +70,7 @@ def test_a_table_of_a_catalog_is_found_by_its_name(tmp_path: Path, monkeypatch: 
     monkeypatch.setenv("PYICEBERG_CATALOG__LAKE__URI", f"sqlite:///{tmp_path}/catalog.db")
     monkeypatch.setenv("PYICEBERG_CATALOG__LAKE__WAREHOUSE", f"file://{tmp_path}")
     launched = launch("pyiceberg")
-    subprocess.run([launched.command[0], "-c", CATALOG], env=launched.env, check=True, timeout=120)
+    subprocess.run([launched.command[0], "-c", CATALOG], env=launched.env, check=True, timeout=600)
     report = validate(from_catalog("catalog:lake.db.t"), Level.ROWS, Local())
     assert report.entries == 1
     assert report.metadata_location.startswith(f"file://{tmp_path}/db/t/metadata/")
