@@ -6,6 +6,8 @@ import com.fasterxml.jackson.databind.node.NullNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.File;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
 import java.time.LocalTime;
@@ -24,6 +26,7 @@ import org.apache.iceberg.io.CloseableIterable;
 import org.apache.iceberg.io.FileIO;
 import org.apache.iceberg.types.Types;
 import org.apache.iceberg.util.SnapshotUtil;
+import org.apache.iceberg.variants.Variant;
 
 /** Operations on rows: plans of scans, and what {@code IcebergGenerics}, the reader of the library itself, reads. */
 final class ScanOperations {
@@ -115,9 +118,6 @@ final class ScanOperations {
 
   private static JsonNode read(JsonNode args) throws IOException {
     JsonNode types = args.get("types");
-    if (types.toString().contains("variant")) {
-      throw new Adapter.Unsupported("variants are not told by this adapter");
-    }
     ObjectNode told = Adapter.JSON.createObjectNode();
     ArrayNode rows = told.putArray("rows");
     Table table = tableOf(args);
@@ -188,6 +188,15 @@ final class ScanOperations {
           values.add(cell(type.get("value"), item));
         });
         return map;
+      case "variant":
+        Variant variant = (Variant) value;
+        ObjectNode parts = Adapter.JSON.createObjectNode();
+        ByteBuffer metadata = ByteBuffer.allocate(variant.metadata().sizeInBytes()).order(ByteOrder.LITTLE_ENDIAN);
+        variant.metadata().writeTo(metadata, 0);
+        parts.set("metadata", ExchangeForm.hexadecimal(metadata));
+        ByteBuffer held = ByteBuffer.allocate(variant.value().sizeInBytes()).order(ByteOrder.LITTLE_ENDIAN);
+        variant.value().writeTo(held, 0);
+        return parts.set("value", ExchangeForm.hexadecimal(held));
       default:
         return ExchangeForm.write(kind, counted(kind, value));
     }
