@@ -207,7 +207,7 @@ def test_deleted_rows_are_given_when_the_flag_is_asked_for(kit: TableKit) -> Non
     assert dict(zip(*read.to_pydict().values(), strict=True)) == {0: False, 1: False, 2: True, 3: True, 4: False}
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.data())
 def test_deletes_of_all_kinds_leave_the_difference(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
