@@ -55,7 +55,7 @@ def rows_of(tables: dict[str, Table], name: str, state: dict[str, Any]) -> tuple
 
 
 BEYOND = frozenset({"arrow-int96-local"})
-"""Tables that may be refused and are: INT96 is of instants, which no column of type timestamp holds (contradiction E27)."""
+"""Tables that may be refused: INT96 has instants, and no column of type timestamp does (contradiction E27)."""
 
 
 def is_broken(name: str, state: dict[str, Any]) -> bool:
