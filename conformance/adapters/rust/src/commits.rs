@@ -114,24 +114,7 @@ impl<'a> Writer<'a> {
                 let order = transaction.replace_sort_order();
                 order.asc(change["by"].as_str().unwrap_or(""), NullOrder::First).apply(transaction)?
             }
-            "properties" => {
-                let mut update = transaction.update_table_properties();
-                for (name, value) in change["set"].as_object().into_iter().flatten() {
-                    update = update.set(name.clone(), value.as_str().unwrap_or("").to_string());
-                }
-                for name in change["remove"].as_array().into_iter().flatten() {
-                    update = update.remove(name.as_str().unwrap_or("").to_string());
-                }
-                update.apply(transaction)?
-            }
-            "upgrade" => {
-                let version = version_of(&change["version"])?;
-                transaction.upgrade_table_version().set_format_version(version).apply(transaction)?
-            }
-            "expire" => {
-                let update = transaction.expire_snapshots().expire_older_than_ms(i64::MAX).retain_last(1);
-                update.apply(transaction)?
-            }
+            "properties" | "upgrade" | "expire" => changed(transaction, change, &change["version"])?,
             "statistics" => {
                 let at = change["at"].as_u64().unwrap_or(1) as usize;
                 let file = StatisticsFile {
@@ -180,6 +163,27 @@ impl<'a> Writer<'a> {
         };
         change["files"].as_array().into_iter().flatten().map(file).collect()
     }
+}
+
+/// A transaction with a change that races and scripts tell alike: properties, the format version or expiry.
+pub fn changed(transaction: Transaction, change: &Value, version: &Value) -> Result<Transaction, Refusal> {
+    Ok(match change["op"].as_str().unwrap_or("") {
+        "properties" => {
+            let mut update = transaction.update_table_properties();
+            for (name, value) in change["set"].as_object().into_iter().flatten() {
+                update = update.set(name.clone(), value.as_str().unwrap_or("").to_string());
+            }
+            for name in change["remove"].as_array().into_iter().flatten() {
+                update = update.remove(name.as_str().unwrap_or("").to_string());
+            }
+            update.apply(transaction)?
+        }
+        "upgrade" => transaction.upgrade_table_version().set_format_version(version_of(version)?).apply(transaction)?,
+        _ => {
+            let update = transaction.expire_snapshots().expire_older_than_ms(i64::MAX).retain_last(1);
+            update.apply(transaction)?
+        }
+    })
 }
 
 pub fn version_of(version: &Value) -> Result<FormatVersion, Refusal> {

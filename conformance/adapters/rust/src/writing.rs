@@ -28,7 +28,7 @@ use iceberg::writer::{IcebergWriter, IcebergWriterBuilder};
 use serde_json::{Value, json};
 
 use crate::catalog::OneTable;
-use crate::commits::{reference_to, version_of};
+use crate::commits::{changed, reference_to, version_of};
 use crate::kernels::known_types;
 use crate::values::datum;
 use crate::{Answer, Refusal, evolution, unsupported};
@@ -127,24 +127,7 @@ fn perform(catalog: &OneTable, operation: &Value, snapshots: &[Option<i64>]) -> 
             }
             update.apply(transaction)?
         }
-        "upgrade" => {
-            let version = version_of(&operation["format_version"])?;
-            transaction.upgrade_table_version().set_format_version(version).apply(transaction)?
-        }
-        "properties" => {
-            let mut update = transaction.update_table_properties();
-            for (name, value) in operation["set"].as_object().into_iter().flatten() {
-                update = update.set(name.clone(), value.as_str().unwrap_or("").to_string());
-            }
-            for name in operation["remove"].as_array().into_iter().flatten() {
-                update = update.remove(name.as_str().unwrap_or("").to_string());
-            }
-            update.apply(transaction)?
-        }
-        "expire" => {
-            let update = transaction.expire_snapshots().expire_older_than_ms(i64::MAX).retain_last(1);
-            update.apply(transaction)?
-        }
+        "upgrade" | "properties" | "expire" => changed(transaction, operation, &operation["format_version"])?,
         "branch" | "tag" => {
             let at = match operation["at"].as_u64() {
                 Some(at) => snapshots.get(at as usize).copied().flatten(),
