@@ -1,0 +1,128 @@
+"""Whether the rows of a file are of the partition that its entry says (Partitioning; Scan Planning)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from conformance.validate.finding import finding
+from conformance.validate.values import exact
+from spec_ref.errors import SpecError, shown
+from spec_ref.findings import Finding, Severity
+from spec_ref.formats.arrow_values import values_of
+from spec_ref.manifests.data_file import FileContent, FileFormat
+from spec_ref.partitioning.transforms import Identity, Transform, UnknownTransform, Void
+from spec_ref.partitioning.transforms_columnar import transform_array
+from spec_ref.schemas.types import Type, kind
+
+if TYPE_CHECKING:
+    from conformance.validate.files import Place
+    from conformance.validate.rows import Batch
+
+
+class _OfAnotherPartition(NamedTuple):
+    """What it means that a row is not of the partition of its file."""
+
+    message: str
+    severity: Severity
+
+
+_OTHER_PARTITION = {
+    FileContent.DATA: _OfAnotherPartition("a row is not of the partition that its file is listed in", Severity.ERROR),
+    FileContent.EQUALITY_DELETES: _OfAnotherPartition(
+        "an equality delete is of another partition than its file: it applies to nothing", Severity.INFO
+    ),
+}
+"""A delete is of the data files of the partition of its file (SCN010), none of whose rows is equal to such a one: it
+dangles, as one whose row has gone."""
+
+
+class PartitionOfRows:
+    """Whether all rows have the partition values of the entry (PAR001), as far as the columns decide what a row is."""
+
+    def __init__(self, place: Place, columns: Mapping[int, tuple[tuple[int, ...], Type]]) -> None:
+        self.place = place
+        is_data = place.data_file.content is FileContent.DATA
+        compared = None if is_data else place.data_file.equality_ids  # other columns are ignored (DEL021)
+        self.wrong: dict[int, Any] = {}
+        self.early: set[int] = set()
+        """Fields that are wrong only as `early_in_orc` says."""
+
+        self.fields: list[tuple[int, str, Transform, tuple[int, ...], Type]] = []
+        for field in () if place.spec is None else place.spec.fields:
+            source = field.sources[0]
+            known = len(field.sources) == 1 and not isinstance(field.transform, (UnknownTransform, Void))
+            if known and source in columns and field.field_id is not None and source in (compared or (source,)):
+                self.fields.append((field.field_id, field.name, field.transform, *columns[source]))
+
+    def add(self, batch: Batch) -> None:
+        for field_id, _, transform, path, type_ in self.fields:
+            if field_id in self.wrong or not batch.length:
+                continue
+            wanted = exact(self.place.data_file.partition.get(field_id))
+            for value in _results(transform, type_, batch.column(path)):
+                if exact(value) != wanted:
+                    self.wrong[field_id] = value
+                    break
+            if field_id in self.wrong and kind(type_) in _SECOND and self.place.data_file.file_format is FileFormat.ORC:
+                values = values_of(type_, _unique(batch.column(path)))
+                if all(self._fits(transform, type_, value, wanted) for value in values):
+                    self.early.add(field_id)
+
+    @staticmethod
+    def _fits(transform: Transform, type_: Type, value: Any, wanted: Any) -> bool:
+        def fits(one: Any) -> bool:
+            return bool(exact(transform.apply(type_, one)) == wanted)
+
+        return fits(value) or (value is not None and early_in_orc(type_, value, fits))
+
+    def findings(self) -> Iterator[Finding]:
+        for field_id, name, transform, _, _ in self.fields:
+            if field_id in self.wrong:
+                means = _OTHER_PARTITION[self.place.data_file.content]
+                tolerated = field_id in self.early and means.severity is Severity.ERROR
+                yield finding(
+                    "PAR001", means.message, file=self.place.data_file.file_path, path=f"/{name}",
+                    found=self.wrong[field_id],
+                    expected=f"{transform} {shown(self.place.data_file.partition.get(field_id))}",
+                    severity=Severity.TOLERATED if tolerated else means.severity,
+                )  # fmt: skip
+
+
+def _results(transform: Transform, type_: Type, column: Any) -> list[Any]:
+    """The distinct partition values of a column."""
+    distinct = column if kind(type_) in ("float", "double") else _unique(column)
+    if isinstance(transform, Identity) or len(distinct) <= _FEW:
+        values = _distinct(values_of(type_, distinct))
+        return [transform.apply(type_, value) for value in values]
+    try:
+        made: Any = transform_array(transform, type_, distinct)
+    except SpecError:  # an Arrow type that files have and kernels do not take
+        return [transform.apply(type_, value) for value in _distinct(values_of(type_, distinct))]
+    return values_of(transform.result_type(type_), _unique(made))
+
+
+_FEW = 256
+
+
+def _unique(column: Any) -> Any:
+    return pc.unique(column) if not pa.types.is_nested(column.type) else column
+
+
+def _distinct(values: Sequence[Any]) -> list[Any]:
+    return list({exact(value): value for value in values}.values())
+
+
+def early_in_orc(type_: Type, value: Any, fits: Callable[[Any], bool]) -> bool:
+    """Whether a timestamp of an ORC file would be right a second earlier, within the second before 1970.
+
+    The ORC library for Java writes such instants as those a second later, so that they cannot be told apart.
+    """
+    second = _SECOND.get(kind(type_))
+    return second is not None and 0 <= value < second and fits(value - second)
+
+
+_SECOND = {"timestamp": 10**6, "timestamptz": 10**6, "timestamp_ns": 10**9, "timestamptz_ns": 10**9}
