@@ -164,17 +164,26 @@ def _offsets(columns: ManifestColumns) -> Mask:
 
 def _more_nulls_than_values(columns: ManifestColumns) -> Mask:
     wrong = np.zeros(len(columns), np.bool_)
-    values: dict[int, npt.NDArray[np.int64]] = {}
+    values: dict[int, list[tuple[npt.NDArray[np.intp], npt.NDArray[np.int64]]]] = {}
     for column, files, counts in columns.maps("value_counts"):
         assert isinstance(counts, NumberColumn)
-        if column not in values:
-            values[column] = np.full(len(columns), np.iinfo(np.int64).max)
-        values[column][files] = counts.values
+        values.setdefault(column, []).append((files, counts.values))
     for column, files, counts in columns.maps("null_value_counts"):
         assert isinstance(counts, NumberColumn)
-        if column in values:
-            wrong[files[counts.values > values[column][files]]] = True
+        for others, most in values.get(column, []):
+            both, at_most, at_nulls = _in_both(others, files)
+            wrong[both[counts.values[at_nulls] > most[at_most]]] = True
     return wrong
+
+
+_ALL_OF_THEM = slice(None)
+
+
+def _in_both(left: npt.NDArray[np.intp], right: npt.NDArray[np.intp]) -> tuple[npt.NDArray[np.intp], Any, Any]:
+    """The files that stand in both arrays, and their places in each; mostly the arrays are the same."""
+    if len(left) == len(right) and (left == right).all():
+        return left, _ALL_OF_THEM, _ALL_OF_THEM
+    return np.intersect1d(left, right, assume_unique=True, return_indices=True)
 
 
 # Bounds
@@ -229,11 +238,9 @@ def _crossed(
 ) -> npt.NDArray[np.intp]:
     """Files whose lower bound may be above the upper one; those that cannot be decoded are suspicious already."""
     assert isinstance(upper, BytesColumn)
-    if len(lower_files) != len(upper_files) or not (lower_files == upper_files).all():
-        files, at_lower, at_upper = np.intersect1d(lower_files, upper_files, assume_unique=True, return_indices=True)
+    files, at_lower, at_upper = _in_both(lower_files, upper_files)
+    if at_lower is not _ALL_OF_THEM:
         lower, upper = lower.take(at_lower), upper.take(at_upper)
-    else:
-        files = upper_files
     name = kind(type_)
     form = _REAL.get(name) or ("u1" if name == "boolean" else f"<i{_WHOLE[name]}" if name in _WHOLE else None)
     if form is not None:

@@ -415,9 +415,7 @@ class StoredColumns:
                 continue
             keys, values = forced(pairs.fields[swapped]), forced(pairs.fields[1 - swapped])
             assert isinstance(keys, NumberColumn)
-            distinct = _distinct(keys.values)
-            for key in distinct:
-                hits = None if len(distinct) == 1 else np.nonzero(keys.values == key)[0]
+            for key, hits in _by_key(keys.values):
                 of_key = values if hits is None else values.take(hits)
                 here = files if hits is None else files[hits]
                 known, found = optional(of_key)
@@ -437,9 +435,14 @@ class StoredColumns:
         return self._runs[0].first
 
 
-def _distinct(keys: npt.NDArray[Any]) -> list[int]:
-    """The ids among keys; in the maps of one writer most slots have one."""
+def _by_key(keys: npt.NDArray[Any]) -> Iterator[tuple[int, Rows | None]]:
+    """The ids among keys, ascending, with the places of each, None for all; mostly there is one id alone."""
     if len(keys) and (keys == keys[0]).all():
-        return [int(keys[0])]
-    found: list[int] = np.unique(keys).tolist()
-    return found
+        yield int(keys[0]), None
+        return
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    begins = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1]))) if len(keys) else order
+    ends = [*begins[1:].tolist(), len(keys)]
+    for key, begin, end in zip(ordered[begins].tolist(), begins.tolist(), ends, strict=False):
+        yield key, order[begin:end]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+import tracemalloc
 import uuid
 from typing import Any
 
@@ -144,10 +145,11 @@ def _same(rows: list[ManifestEntry], version: FormatVersion, content: ManifestCo
                 found=problem.found, expected=problem.expected, format_version=problem.format_version,
             )  # fmt: skip
             by_objects.add([Finding(placed, severity)])
-    by_columns = Tally()
-    for columns in column_batches(manifest):
-        by_columns.add(entry_findings(columns, context, BY_ID))
-    assert by_columns.findings() == by_objects.findings()
+    for whole in (False, True):
+        by_columns = Tally()
+        for columns in column_batches(manifest, whole=whole):
+            by_columns.add(entry_findings(columns, context, BY_ID))
+        assert by_columns.findings() == by_objects.findings()
 
 
 def test_uuids_are_tolerated_in_the_order_of_java() -> None:
@@ -257,3 +259,21 @@ def test_one_fault_of_a_delete_file_is_found(changes: dict[str, Any], version: F
     ]
     assert found
     assert set(found) == {"40"}
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_statistics_of_very_many_columns_in_one_entry_cost_as_much_as_they_are_long(whole: bool) -> None:
+    wide = dict.fromkeys(range(1, 20_001), 5)
+    rows = [CLEAN] * 2000
+    file = evolve(CLEAN.data_file, value_counts=wide, null_value_counts={**wide, 17: 6})
+    rows[1000] = evolve(CLEAN, data_file=file)
+    manifest = read_manifest(written(rows, V3, ManifestContent.DATA))
+    tracemalloc.start()
+    try:
+        (columns,) = column_batches(manifest, whole=whole)
+        (found,) = entry_findings(columns, Context(V3, ManifestContent.DATA), BY_ID)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert found.violation.path.startswith("/1000/data_file")
+    assert most < 100 << 20  # an array of all entries for each column would take 320 MB
