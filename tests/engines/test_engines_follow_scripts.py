@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from patient import PATIENT
 
 from conformance import vectors
 from conformance.adapters.asking import Request
@@ -29,7 +30,7 @@ def verdicts(name: str) -> dict[str, Verdict]:
         pytest.fail(f"{status.label}: {status.reason}")
     started = launch(status.label)
     found = {}
-    with Process(status.label, started.command, env=started.env) as process:
+    with Process(status.label, started.command, env=started.env, limits=PATIENT) as process:
         process.start()
         with places(VECTORS[id_] for id_ in CHOSEN[name]) as asked:
             answers = process.ask(Request("table.write", vector.args) for vector in asked)

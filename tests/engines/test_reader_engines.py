@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from patient import PATIENT
 
 from conformance.adapters.asking import Request
 from conformance.adapters.process import Process
@@ -43,7 +44,7 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Process]:
         pytest.fail(f"{status.label}: {status.reason}")
     materialize([TABLE])
     started = launch(status.label)
-    with Process(status.label, started.command, env=started.env) as process:
+    with Process(status.label, started.command, env=started.env, limits=PATIENT) as process:
         process.start()
         yield process
         assert process.stop() is None

@@ -8,6 +8,7 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
+from patient import PATIENT
 
 from conformance.adapters.asking import Request
 from conformance.adapters.process import Process
@@ -37,7 +38,7 @@ def engine(request: pytest.FixtureRequest) -> Iterator[tuple[str, Process]]:
     if not status.installed:
         pytest.fail(f"{status.label}: {status.reason}")
     started = launch(status.label)
-    with Process(status.label, started.command, env=started.env) as process:
+    with Process(status.label, started.command, env=started.env, limits=PATIENT) as process:
         process.start()
         yield status.name, process
 

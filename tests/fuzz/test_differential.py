@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from patient import PATIENT
 
 from conformance.adapters.asking import Request
 from conformance.adapters.reference import operations
@@ -102,7 +103,7 @@ def test_questions_and_what_is_known_are_about_operations_that_there_are() -> No
 @pytest.mark.engine
 def test_pyiceberg_differs_as_is_known() -> None:
     launched = launch("pyiceberg")
-    with differential.Process("pyiceberg", launched.command, env=launched.env) as process:
+    with differential.Process("pyiceberg", launched.command, env=launched.env, limits=PATIENT) as process:
         process.start()
         for op in ("hash", "manifest.write", "manifest-list.write", "manifest-list.read"):
             assert [one for one in differences("pyiceberg", process, op, 10, 0) if isinstance(one, Difference)] == []

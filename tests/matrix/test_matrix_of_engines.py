@@ -17,7 +17,7 @@ SCRIPTS = ("types-v2-orc", "overwrite-v2-parquet", "branches-v2-parquet")
 def test_engines_read_what_others_write(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["matrix", "--producer", "reference", "--producer", "pyiceberg", "--results", str(tmp_path / "m.jsonl")]
     asked += ["--consumer", "pyiceberg", "--consumer", "duckdb", *(f"--script={name}" for name in SCRIPTS)]
-    assert main([*asked, "--timeout", "120"]) == 0, capsys.readouterr().out
+    assert main([*asked, "--timeout", "300", "--start-timeout", "600"]) == 0, capsys.readouterr().out
     lines = [json.loads(line) for line in (tmp_path / "m.jsonl").read_text(encoding="utf-8").splitlines()]
     tables = {(line["producer"], line["name"]): line["writing"] for line in lines if line["kind"] == "table"}
     assert tables["pyiceberg", "overwrite-v2-parquet"] == "written"
@@ -32,7 +32,7 @@ def test_engines_read_what_others_write(tmp_path: Path, capsys: pytest.CaptureFi
 
 def test_what_is_known_is_new_without_the_list(capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["matrix", "--producer", "reference", "--consumer", "pyiceberg", "--script", "types-v2-orc"]
-    assert main([*asked, "--known", "none", "--timeout", "120"]) == 1
+    assert main([*asked, "--known", "none", "--timeout", "300", "--start-timeout", "600"]) == 1
     told = capsys.readouterr().out
     assert "Cannot promote long to time" in told
     assert "iceberg-conformance matrix --producer reference --script types-v2-orc --consumer pyiceberg" in told
@@ -41,5 +41,5 @@ def test_what_is_known_is_new_without_the_list(capsys: pytest.CaptureFixture[str
 def test_an_engine_keeps_laws(capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["laws", "--adapter", "pyiceberg", "--law", "appends-commute", "--seed", "0", "--examples", "3"]
     avoid = [f"--avoid={word}" for word in ("v3", "orc", "avro", "merge-on-read", "delete-equal", "upsert", "nested")]
-    assert main([*asked, *avoid, "--timeout", "120"]) == 0
+    assert main([*asked, *avoid, "--timeout", "300", "--start-timeout", "600"]) == 0
     assert "1 laws" in capsys.readouterr().err

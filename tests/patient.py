@@ -1,0 +1,8 @@
+"""How long tests wait for real engines: a machine that is slow or busy is no fault of theirs."""
+
+from __future__ import annotations
+
+from conformance.adapters.process import Limits
+
+PATIENT = Limits(start=600, request=300)
+"""Against an engine that hangs, not against one that takes its time."""
