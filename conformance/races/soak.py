@@ -166,7 +166,7 @@ def soak(settings: Settings, directory: Path, progress: Callable[[str], None] = 
     number = 0
     try:
         while len(running) < settings.processes:
-            running[str(number)] = _start(settings, str(number), directory, until)
+            _start(settings, str(number), directory, until, running)
             number += 1
         killing = settings.kills_per_s > 0
         while time.monotonic() < until - (1 if killing else 0):
@@ -179,7 +179,7 @@ def soak(settings: Settings, directory: Path, progress: Callable[[str], None] = 
             process.join()
             report.kills += 1
             again = f"0.{number}" if victim.startswith("0") else str(number)
-            running[again] = _start(settings, again, directory, until)
+            _start(settings, again, directory, until, running)
             number += 1
         for name, process in running.items():
             process.join(timeout=60)
@@ -197,16 +197,16 @@ def soak(settings: Settings, directory: Path, progress: Callable[[str], None] = 
     return report
 
 
-def _start(settings: Settings, name: str, directory: Path, until: float) -> ForkProcess:
+def _start(settings: Settings, name: str, directory: Path, until: float, running: dict[str, ForkProcess]) -> None:
     # A fork has everything loaded, and begins at once.
     process = get_context("fork").Process(
         target=work,
         args=(settings, name, directory / f"{name}.jsonl", lambda: time.monotonic() > until),
         daemon=True,
     )
-    with kept_from_children():
+    with kept_from_children():  # which holds them back here too: whoever ends those that run knows of this one
         process.start()
-    return process
+        running[name] = process
 
 
 # Checking

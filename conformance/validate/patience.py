@@ -52,11 +52,14 @@ def within(seconds: float, location: str, work: Callable[[], T]) -> T:
         Stalled: it gave none.
     """
     running = _Work(work)
-    running.start()
-    while not running.finished.wait(max(running.seen + seconds - time.monotonic(), 0)):
-        if time.monotonic() - running.seen >= seconds:
-            _left_behind.append(running)
-            raise Stalled(location, f"nothing came of it for {seconds:g} seconds")
+    try:
+        running.start()
+        while not running.finished.wait(max(running.seen + seconds - time.monotonic(), 0)):
+            if time.monotonic() - running.seen >= seconds:
+                raise Stalled(location, f"nothing came of it for {seconds:g} seconds")
+    except (Stalled, KeyboardInterrupt):
+        _left_behind.append(running)
+        raise
     if running.error is not None:
         raise running.error
     return running.result  # type: ignore[return-value]

@@ -20,6 +20,7 @@ from stalled import STALLED, TABLE, stalled_store, stalled_table  # noqa: F401 -
 from workbench import Workbench
 
 from conformance.golden_tables import materialize
+from conformance.pipeline.file_access import STORE_SECONDS
 from conformance.validate import diff, files, manifest_lists, manifests, opened, partition_statistics, root, run
 from conformance.validate.context import Level
 from conformance.validate.local import Local
@@ -178,6 +179,26 @@ def _lives(process: subprocess.Popen[bytes]) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+def test_an_interrupt_while_the_metadata_does_not_come_ends_at_once(
+    store: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(STORE_SECONDS, "3600")
+    command = [sys.executable, "-m", "conformance", "validate", "s3://stalled/t/metadata/v1.metadata.json"]
+    store.settimeout(300)
+    with (
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process,
+        store.accept()[0],  # the file is asked for
+    ):
+        process.send_signal(signal.SIGINT)
+        try:
+            out, errors = process.communicate(timeout=300)
+        finally:
+            process.kill()
+    assert process.returncode == 130
+    assert errors == "iceberg-conformance: interrupted: the report is not complete\n"
+    assert "interrupted before anything was found" in out
 
 
 @pytest.mark.parametrize("report_format", ["json", "jsonl", "text"])
