@@ -13,7 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from spec_ref.errors import Violation, at, violation
+import attrs
+
+from spec_ref.errors import SpecError, Violation, at, violation
 from spec_ref.formats.file_ids import Ids, ids_of
 from spec_ref.formats.parquet_thrift import ParquetNode
 from spec_ref.records import record
@@ -292,7 +294,11 @@ def _check_node(node: ParquetNode, path: str) -> Iterator[Violation]:
                 message = "a part of a variant has a field id"
                 yield violation("PQT005", message, found=child.field_id, path=f"{path}/{child.name}").violation
     elif node.logical in ("LIST", "MAP", "MAP_KEY_VALUE"):
-        (repeated,) = node.children
+        try:
+            repeated = _repeated(node)
+        except SpecError as error:
+            yield attrs.evolve(error.violation, path=path)
+            return
         if repeated.physical is not None or (node.logical == "LIST" and len(repeated.children) != 1):
             yield violation("PQT002", "the list has two levels", found=node.name, path=path).violation
         else:

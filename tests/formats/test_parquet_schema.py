@@ -286,6 +286,15 @@ def test_a_flag_of_a_logical_type_that_is_a_number_is_refused(type_, flag, numbe
         read_parquet_schema(file[:start] + footer + struct.pack("<I", len(footer)) + b"PAR1")
 
 
+def test_a_list_without_its_group_is_told():
+    empty = ParquetNode(name="items", repetition="optional", physical=None, length=None, field_id=1, logical="LIST")
+    root = ParquetNode(
+        name="table", repetition="required", physical=None, length=None, field_id=None, logical=None, children=(empty,)
+    )
+    (told,) = check_parquet_schema(root)
+    assert (told.requirement, told.path, told.expected) == ("PQT002", "/items", "one repeated group")
+
+
 def test_an_encrypted_footer_is_told():
     with pytest.raises(SpecError, match="encrypted"):
         read_parquet_schema(b"PARE" + bytes(20) + b"PARE")

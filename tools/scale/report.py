@@ -146,7 +146,11 @@ def _row(row: Row) -> str:
 
 
 def _short(seconds: float) -> str:
-    return f"{seconds * 1e6:.3g} us" if seconds >= 1e-6 else f"{seconds * 1e9:.3g} ns"
+    """A time in the unit that suits it; nothing where starting took so long that no more is seen."""
+    if seconds <= 0:
+        return ""
+    size, unit = next((one for one in ((1e-3, "ms"), (1e-6, "us")) if seconds >= one[0]), (1e-9, "ns"))
+    return f"{seconds / size:.3g} {unit}"
 
 
 def _time(seconds: float) -> str:
