@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import signal
+
 from hypothesis import HealthCheck, settings
+
+# Interrupts are ignored by what a shell starts in the background, and by all that this starts: the tests of interrupts
+# would wait without end.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A machine that is busy must not fail a property: speed is measured by the benchmarks, not by deadlines, nor by how
 # long examples take to draw.
