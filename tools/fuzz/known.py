@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import decimal
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -42,6 +43,35 @@ def _far(args: dict[str, Any]) -> bool:
     days = {"date": 1, "timestamp": 86_400 * 10**6, "timestamptz": 86_400 * 10**6}.get(_kind_of(args))
     number = int.from_bytes(bytes.fromhex(args["bytes"]), "little", signed=True)
     return days is not None and not -719_162 <= number // days <= 2_932_896
+
+
+def _is(kind: str) -> Callable[[dict[str, Any]], bool]:
+    return lambda args: _kind_of(args) == kind
+
+
+def _width(args: dict[str, Any]) -> int:
+    """The width of a truncation; 0 for other transforms."""
+    name, _, width = args["transform"].partition("[")
+    return int(width.rstrip("]")) if name == "truncate" else 0
+
+
+def _wraps_around(args: dict[str, Any]) -> bool:
+    """Whether remainder and width together may be no int."""
+    return _kind_of(args) == "int" and _width(args) > 1 << 30
+
+
+def _leaves_precision(args: dict[str, Any]) -> bool:
+    """Whether a decimal is truncated to one of more digits than its type has."""
+    width = _width(args)
+    if not width or _kind_of(args) != "decimal" or args.get("value") is None:
+        return False
+    precision, scale = map(int, args["type"].strip("decimal()").split(","))
+    unscaled = int(decimal.Decimal(args["value"]).scaleb(scale, decimal.Context(prec=100)))
+    return unscaled // width * width <= -(10**precision)
+
+
+def _in_year_0(args: dict[str, Any]) -> bool:
+    return str(args["json"]).startswith(("0000-", "-"))
 
 
 def _of_nanoseconds(args: dict[str, Any]) -> bool:
@@ -92,6 +122,13 @@ KNOWN: tuple[Known, ...] = (
     *(Known(engine, "json-value.encode", _ends_in_zeros, "contradiction B34") for engine in BOTH),
     Known("pyiceberg", "json-value.encode", _small, "values.toml: small decimals with an exponent"),
     Known("pyiceberg", "json-value.encode", _far, "values.toml: years beyond Python's; contradiction E4"),
+    Known("pyiceberg", "json-value.decode", _in_year_0, "values.toml: years beyond Python's; contradiction E4"),
+    # No rule tells how many digits a float has: Java writes the fewest, and what is read is the same float.
+    Known("iceberg-java", "json-value.encode", _is("float"), "Appendix D has no rule for digits"),
+    Known("iceberg-java", "transform", _wraps_around, "values.toml: widths above half of the range of int"),
+    Known("iceberg-java", "transform", _leaves_precision, "contradiction C6"),
+    Known("iceberg-java", "expression.evaluate", _has('"uuid"'), "expressions.toml: halves of UUIDs as signed numbers"),
+    Known("pyiceberg", "expression.evaluate", _has('"uuid"'), "expressions.toml: UUIDs of records and bytes"),
     Known("pyiceberg", "type.parse", _has("geometry("), "values.toml: geometry with a CRS"),
     Known("pyiceberg", "type.parse", _has("geography("), "values.toml: geography with a CRS"),
     Known("pyiceberg", "metadata.read", _has("geometry("), "values.toml: geometry with a CRS"),
