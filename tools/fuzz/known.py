@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import decimal
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -70,8 +71,9 @@ def _leaves_precision(args: dict[str, Any]) -> bool:
     return unscaled // width * width <= -(10**precision)
 
 
-def _in_year_0(args: dict[str, Any]) -> bool:
-    return str(args["json"]).startswith(("0000-", "-"))
+def _in_far_years(args: dict[str, Any]) -> bool:
+    """Whether something is said to be outside of the years 1 to 9999."""
+    return re.search(r'"(0000|[+-][0-9]+)-[0-9]{2}-', json.dumps(args)) is not None
 
 
 def _of_nanoseconds(args: dict[str, Any]) -> bool:
@@ -122,7 +124,10 @@ KNOWN: tuple[Known, ...] = (
     *(Known(engine, "json-value.encode", _ends_in_zeros, "contradiction B34") for engine in BOTH),
     Known("pyiceberg", "json-value.encode", _small, "values.toml: small decimals with an exponent"),
     Known("pyiceberg", "json-value.encode", _far, "values.toml: years beyond Python's; contradiction E4"),
-    Known("pyiceberg", "json-value.decode", _in_year_0, "values.toml: years beyond Python's; contradiction E4"),
+    *(
+        Known("pyiceberg", op, _in_far_years, "values.toml: years beyond Python's; contradiction E4")
+        for op in ("json-value.decode", "expression.evaluate")
+    ),
     # No rule tells how many digits a float has: Java writes the fewest, and what is read is the same float.
     Known("iceberg-java", "json-value.encode", _is("float"), "Appendix D has no rule for digits"),
     Known("iceberg-java", "transform", _wraps_around, "values.toml: widths above half of the range of int"),
