@@ -8,7 +8,7 @@ from typing import Any
 
 from conformance.adapters import race_logs
 from conformance.adapters.race_logs import Arguments, Change, Conflict
-from conformance.races.small import LOCATION, data, empty_table, equality_deletes, position_deletes, vector
+from conformance.races.fixtures import LOCATION, data, empty_table, equality_deletes, position_deletes, vector
 from conformance.stores.runner import Runner
 from spec_ref.commits import Base, CommitConflict, CommitFailed, MetastoreTable, changes, load
 from spec_ref.commits.contents import Content, FileKind, encode

@@ -8,18 +8,18 @@ from typing import Any
 from attrs import field, frozen
 
 from conformance.races.facts import FileFact
-from conformance.races.readers import Read
-from conformance.races.small import (
+from conformance.races.fixtures import (
     ID,
     LOCATION,
     PART,
     data,
+    data_path,
     empty_table,
     equality_deletes,
-    path_of,
     position_deletes,
     vector,
 )
+from conformance.races.readers import Read
 from spec_ref.commits.changes import (
     Change,
     ChangeSchema,
@@ -109,7 +109,7 @@ class Planned:
 
 
 def _removes(*names: str) -> Callable[[FileFact], bool]:
-    paths = {path_of(name) for name in names}
+    paths = {data_path(name) for name in names}
     return lambda one: one.path in paths
 
 
@@ -135,14 +135,14 @@ def operations(version: int, writer: int) -> tuple[Planned, ...]:
         Planned(name="append", change=append([new("append")]), may_conflict=False),
         Planned(name="fast-append", change=fast_append([new("fast"), new("fast2", "b")]), may_conflict=False),
         Planned(name="append-to-branch", change=fast_append([new("branch")], branch="audit"), may_conflict=False),
-        Planned(name="overwrite", change=overwrite([new("over")], [path_of("f1")]), removes=_removes("f1")),
+        Planned(name="overwrite", change=overwrite([new("over")], [data_path("f1")]), removes=_removes("f1")),
         Planned(
             name="overwrite-serializable",
-            change=overwrite([new("serial")], [path_of("f2")], validation=serializable),
+            change=overwrite([new("serial")], [data_path("f2")], validation=serializable),
             removes=_removes("f2"),
             concerns=_in_part("a"),
         ),
-        Planned(name="delete-file", change=delete_files([path_of("f1")]), removes=_removes("f1")),
+        Planned(name="delete-file", change=delete_files([data_path("f1")]), removes=_removes("f1")),
         Planned(
             name="delete-where",
             change=delete_where(IN_A),
@@ -151,7 +151,7 @@ def operations(version: int, writer: int) -> tuple[Planned, ...]:
         ),
         Planned(
             name="rewrite",
-            change=rewrite([new("rewritten")], [path_of("f1"), path_of("f2")]),
+            change=rewrite([new("rewritten")], [data_path("f1"), data_path("f2")]),
             removes=_removes("f1", "f2"),
         ),
         Planned(
@@ -218,7 +218,7 @@ def operations(version: int, writer: int) -> tuple[Planned, ...]:
             change=SetStatistics(
                 StatisticsFile(
                     snapshot_id=FIRST,
-                    statistics_path=path_of(f"stats-{writer}"),
+                    statistics_path=data_path(f"stats-{writer}"),
                     file_size_in_bytes=1,
                     file_footer_size_in_bytes=1,
                     blob_metadata=(),
@@ -227,7 +227,7 @@ def operations(version: int, writer: int) -> tuple[Planned, ...]:
             changes=frozenset({"statistics"}),
             missing=_has(
                 "statistics",
-                lambda _, after: path_of(f"stats-{writer}") in {one.statistics_path for one in after.statistics},
+                lambda _, after: data_path(f"stats-{writer}") in {one.statistics_path for one in after.statistics},
             ),
         ),
         Planned(
@@ -249,14 +249,14 @@ def operations(version: int, writer: int) -> tuple[Planned, ...]:
             Planned(name="equality-delete", change=row_delta([equality_deletes(f"eq-{writer}")]), may_conflict=False),
             Planned(
                 name="rewrite-older",
-                change=rewrite([new("older", sequence_number=1)], [path_of("f1")]),
+                change=rewrite([new("older", sequence_number=1)], [data_path("f1")]),
                 removes=_removes("f1"),
             ),
             Planned(
                 name="position-delete",
                 change=row_delta(
                     [vector(f"dv-{writer}", "f1") if version > 2 else position_deletes(f"pos-{writer}", "f1")],
-                    validation=validation_for(Isolation.SNAPSHOT, IN_A, [path_of("f1")]),
+                    validation=validation_for(Isolation.SNAPSHOT, IN_A, [data_path("f1")]),
                 ),
                 concerns=_in_part("a"),
             ),
@@ -297,7 +297,7 @@ def base_changes(version: int) -> tuple[Change, ...]:
 
 
 DATA_FILES = tuple(
-    path_of(name)
+    data_path(name)
     for name in (
         "f1",
         "f2",

@@ -19,7 +19,7 @@ from typing import Any
 from attrs import define, field, frozen
 
 from conformance.interrupts import kept_from_children
-from conformance.races.small import data, empty_table, path_of
+from conformance.races.fixtures import data, data_path, empty_table
 from conformance.stores import Store, commit, load, open_store, run
 from spec_ref.commits import Base, CommitConflict, CommitFailed, CommitStateUnknown
 from spec_ref.commits.changes import (
@@ -328,7 +328,7 @@ def _check_files(
         removed = {path for entry in done for path in entry.get("removes", ())}
         maybe = {path for entry in open_ for key in (adds, "removes") for path in entry.get(key, ())}
         never = {path for entry in refused for path in entry.get(adds, ())}
-        first = {path_of("first", settings.location)}
+        first = {data_path("first", settings.location)}
         for path in sorted((added | first) - removed - maybe - set(paths)):
             report.problems.append(f"lost update: {path} was acknowledged and is not in {branch}")
         for path in sorted(set(paths) & (removed | never) - maybe):

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from conformance.adapters.reference_commits import MemoryRunner, MemoryStore
-from conformance.races.small import (
+from conformance.races.fixtures import (
     BY_PART,
     LOCATION,
     SCHEMA,
     data,
+    data_path,
     empty_table,
     equality_deletes,
-    path_of,
     position_deletes,
     vector,
 )
@@ -135,14 +135,14 @@ def refused(code: str, commit: Callable[[], Any]) -> CommitConflict:
     [
         (append([data("n")]), "append"),
         (fast_append([data("n")]), "append"),
-        (overwrite([data("n")], [path_of("a")]), "overwrite"),
-        (overwrite([], [path_of("a")]), "delete"),
-        (delete_files([path_of("a")]), "delete"),
+        (overwrite([data("n")], [data_path("a")]), "overwrite"),
+        (overwrite([], [data_path("a")]), "delete"),
+        (delete_files([data_path("a")]), "delete"),
         (delete_where(equal("part", "a")), "delete"),
         (row_delta([equality_deletes("d")]), "delete"),
         (row_delta([data("n"), equality_deletes("d")]), "overwrite"),
         (row_delta([data("n")]), "append"),
-        (rewrite([data("n")], [path_of("a")]), "replace"),
+        (rewrite([data("n")], [data_path("a")]), "replace"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -157,7 +157,7 @@ def test_totals_go_on_from_the_parent() -> None:
     table = Table()
     table.commit(fast_append([data("a", rows=10), data("b", "b", rows=5)]))
     table.commit(row_delta([equality_deletes("d", rows=3), position_deletes("p", "a", rows=2)]))
-    table.commit(overwrite([data("c", rows=7)], [path_of("a")]))
+    table.commit(overwrite([data("c", rows=7)], [data_path("a")]))
     assert {key: value for key, value in table.summary.items() if key.startswith("total")} == {
         "total-data-files": "2",
         "total-delete-files": "2",
@@ -221,7 +221,7 @@ def test_a_removed_file_is_marked_as_deleted_and_the_rest_of_its_manifest_keeps_
     table = Table(3)
     table.commit(fast_append([data("a"), data("b")]))
     table.commit(fast_append([data("c")]))
-    done = table.commit(delete_files([path_of("a")]))
+    done = table.commit(delete_files([data_path("a")]))
     assert done.snapshot is not None
     by_name = {entry.data_file.file_path[-1]: entry for _, entry in table.entries()}
     assert by_name["a"].status is EntryStatus.DELETED
@@ -238,7 +238,7 @@ def test_a_removed_file_is_marked_as_deleted_and_the_rest_of_its_manifest_keeps_
 def test_a_manifest_without_live_files_is_left_out_of_the_next_snapshot() -> None:
     table = Table()
     table.commit(fast_append([data("a")]))
-    table.commit(delete_files([path_of("a")]))
+    table.commit(delete_files([data_path("a")]))
     assert len(table.manifests()) == 1
     table.commit(fast_append([data("b")]))
     assert len(table.manifests()) == 1
@@ -248,7 +248,7 @@ def test_rows_of_an_older_number_have_it_written() -> None:
     table = Table()
     table.commit(fast_append([data("a")]))
     table.commit(row_delta([equality_deletes("d")]))
-    table.commit(rewrite([data("b", sequence_number=1)], [path_of("a")]))
+    table.commit(rewrite([data("b", sequence_number=1)], [data_path("a")]))
     entry = table.live()["b"]
     assert (entry.sequence_number, entry.file_sequence_number) == (1, 3)
     assert min(one.min_sequence_number for one in table.manifests() if one.content is ManifestContent.DATA) == 1
@@ -258,7 +258,7 @@ def test_files_of_several_specs_and_kinds_have_manifests_of_their_own() -> None:
     table = Table()
     table.commit(ChangeSpec((AddPartitionField((1,), Bucket(4), "bucket"),)))
     new = data("n")
-    partitioned = NewFile(evolve(new.data_file, partition={1000: "a", 1001: 2}, file_path=path_of("m")), 1)
+    partitioned = NewFile(evolve(new.data_file, partition={1000: "a", 1001: 2}, file_path=data_path("m")), 1)
     table.commit(row_delta([new, partitioned, equality_deletes("d")]))
     told = {(one.partition_spec_id, one.content) for one in table.manifests()}
     assert told == {(0, ManifestContent.DATA), (1, ManifestContent.DATA), (0, ManifestContent.DELETES)}
@@ -313,10 +313,10 @@ def test_a_fast_append_merges_nothing() -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        delete_files([path_of("a")]),
-        overwrite([data("n")], [path_of("a")]),
-        rewrite([data("n")], [path_of("a")]),
-        row_delta([position_deletes("n", "b")], [(path_of("p"), None)]),
+        delete_files([data_path("a")]),
+        overwrite([data("n")], [data_path("a")]),
+        rewrite([data("n")], [data_path("a")]),
+        row_delta([position_deletes("n", "b")], [(data_path("p"), None)]),
     ],
     ids=["delete", "overwrite", "rewrite", "delete files"],
 )
@@ -349,19 +349,19 @@ def test_a_delete_by_expression_refuses_a_file_of_which_only_some_rows_match() -
     table = Table()
     table.commit(fast_append([data("low", ids=(0, 9)), data("high", ids=(10, 19))]))
     error = refused("OCC008", lambda: table.commit(delete_where(less("id", 15))))
-    assert path_of("high") in str(error)
+    assert data_path("high") in str(error)
 
 
 def test_the_vector_of_a_removed_file_goes_with_it_and_others_stay() -> None:
     table = Table(3)
     table.commit(row_delta([data("a"), data("b"), vector("va", "a"), vector("vb", "b")]))
-    table.commit(delete_files([path_of("a")]))
+    table.commit(delete_files([data_path("a")]))
     assert sorted(table.live()) == ["b", "vb"]
     assert (table.summary["removed-dvs"], table.summary["removed-delete-files"]) == ("1", "1")
 
 
 ISOLATED = {
-    isolation: overwrite([data("n")], [path_of("a")], validation=validation_for(isolation, equal("part", "a")))
+    isolation: overwrite([data("n")], [data_path("a")], validation=validation_for(isolation, equal("part", "a")))
     for isolation in Isolation
 }
 
@@ -373,9 +373,9 @@ ISOLATED = {
         (fast_append([data("x", "b")]), True, True),
         (row_delta([equality_deletes("x", "a")]), False, False),
         (row_delta([equality_deletes("x", "b")]), True, True),
-        (delete_files([path_of("b")]), False, False),
-        (delete_files([path_of("c")]), True, True),
-        (rewrite([data("x", "a")], [path_of("b")]), True, True),
+        (delete_files([data_path("b")]), False, False),
+        (delete_files([data_path("c")]), True, True),
+        (rewrite([data("x", "a")], [data_path("b")]), True, True),
         (SetProperties({"x": "y"}), True, True),
     ],
     ids=[
@@ -411,7 +411,7 @@ def test_metrics_tell_that_files_do_not_conflict() -> None:
         table.commit(fast_append([data("a")]))
         planned = table.base
         table.commit(fast_append([data("x", ids=ids)]))
-        change = overwrite([data("n")], [path_of("a")], validation=validation)
+        change = overwrite([data("n")], [data_path("a")], validation=validation)
         if may:
             table.commit(change, base=planned)
         else:
@@ -442,7 +442,7 @@ def test_a_rewrite_is_refused_where_rows_of_its_files_were_deleted(delete: NewFi
     table.commit(fast_append([data("a"), data("other")]))
     planned = table.base
     table.commit(row_delta([delete]))
-    change = rewrite([data("n")], [path_of("a")])
+    change = rewrite([data("n")], [data_path("a")])
     if conflicts:
         refused("OCC007", lambda: table.commit(change, base=planned))
     else:
@@ -452,16 +452,16 @@ def test_a_rewrite_is_refused_where_rows_of_its_files_were_deleted(delete: NewFi
 
 def test_bounds_of_paths_tell_of_which_files_position_deletes_are() -> None:
     deletes = position_deletes("d", None, "a")
-    path = path_of("other").encode()
+    path = data_path("other").encode()
     told = NewFile(evolve(deletes.data_file, lower_bounds={2147483546: path}, upper_bounds={2147483546: path}), 0)
     table = Table()
     table.commit(fast_append([data("a"), data("other")]))
     planned = table.base
     table.commit(row_delta([told]))
-    table.commit(rewrite([data("n")], [path_of("a")]), base=planned)
+    table.commit(rewrite([data("n")], [data_path("a")]), base=planned)
     planned = table.base
-    table.commit(row_delta([NewFile(evolve(told.data_file, file_path=path_of("e")), 0)]))
-    refused("OCC007", lambda: table.commit(rewrite([data("m")], [path_of("other")]), base=planned))
+    table.commit(row_delta([NewFile(evolve(told.data_file, file_path=data_path("e")), 0)]))
+    refused("OCC007", lambda: table.commit(rewrite([data("m")], [data_path("other")]), base=planned))
 
 
 def test_a_rewrite_that_keeps_the_data_sequence_number_bears_new_equality_deletes() -> None:
@@ -469,7 +469,7 @@ def test_a_rewrite_that_keeps_the_data_sequence_number_bears_new_equality_delete
     table.commit(fast_append([data("a")]))
     planned = table.base
     table.commit(row_delta([equality_deletes("d")]))
-    table.commit(rewrite([data("n", sequence_number=1)], [path_of("a")]), base=planned)
+    table.commit(rewrite([data("n", sequence_number=1)], [data_path("a")]), base=planned)
     assert {name: entry.sequence_number for name, entry in table.live().items()} == {"n": 1, "d": 2}
 
 
@@ -477,12 +477,12 @@ def test_deletes_of_rows_ask_that_the_data_file_is_there() -> None:
     table = Table()
     table.commit(fast_append([data("a"), data("b")]))
     planned = table.base
-    table.commit(delete_files([path_of("a")]))
-    validation = changes.Validation(files_exist=(path_of("a"),))
+    table.commit(delete_files([data_path("a")]))
+    validation = changes.Validation(files_exist=(data_path("a"),))
     refused(
         "OCC004", lambda: table.commit(row_delta([position_deletes("p", "a")], validation=validation), base=planned)
     )
-    there = changes.Validation(files_exist=(path_of("b"),))
+    there = changes.Validation(files_exist=(data_path("b"),))
     table.commit(row_delta([position_deletes("p", "b")], validation=there), base=planned)
 
 
@@ -491,7 +491,7 @@ def test_a_data_file_has_one_vector_at_most() -> None:
     table.commit(row_delta([data("a"), data("b"), vector("v1", "a")]))
     refused("DEL003", lambda: table.commit(row_delta([vector("v2", "a")])))
     table.commit(row_delta([vector("v3", "b")]))
-    table.commit(row_delta([vector("v2", "a")], [(path_of("v1"), 4)]))
+    table.commit(row_delta([vector("v2", "a")], [(data_path("v1"), 4)]))
     assert sorted(table.live()) == ["a", "b", "v2", "v3"]
 
 
@@ -711,7 +711,7 @@ def test_what_a_commit_makes_reads_as_it_was_written() -> None:
     for version in (1, 2, 3):
         table = Table(version)
         table.commit(append([data("a")]))
-        table.commit(delete_files([path_of("a")]))
+        table.commit(delete_files([data_path("a")]))
         assert write_metadata(read_metadata(write_metadata(table.metadata))) == write_metadata(table.metadata)
 
 

@@ -9,7 +9,7 @@ import pytest
 from object_server import Objects, object_server
 
 from conformance.failures import UsageError
-from conformance.races.small import data, empty_table
+from conformance.races.fixtures import data, empty_table
 from conformance.stores import Store, commit, load, open_store
 from conformance.stores.object_store import ObjectStoreError
 from spec_ref.commits import CommitConflict

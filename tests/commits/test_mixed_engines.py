@@ -13,7 +13,7 @@ import pytest
 from test_stores import live
 
 from conformance.engines import launch
-from conformance.races.small import data, empty_table
+from conformance.races.fixtures import data, empty_table
 from conformance.stores import Store, commit, load
 from conformance.stores.runner import Runner
 from spec_ref.commits.changes import CreateTable, SetProperties, fast_append

@@ -13,7 +13,7 @@ import psycopg
 import pytest
 
 from conformance.failures import UsageError
-from conformance.races.small import data, empty_table, path_of, position_deletes, vector
+from conformance.races.fixtures import data, data_path, empty_table, position_deletes, vector
 from conformance.races.soak import Settings, soak
 from conformance.stores import Store, commit, load, open_store
 from conformance.stores.file_system import FileSystemStore
@@ -66,13 +66,13 @@ def test_a_table_that_all_kinds_of_changes_made_is_valid(version: int, store: St
     commit(CreateTable(empty_table(version, location)), store)
     commit(append([data("a", location=location), data("b", "b", location=location)]), store)
     commit(fast_append([data("c", location=location)]), store)
-    commit(overwrite([data("d", location=location)], [path_of("a", location)]), store)
-    commit(delete_files([path_of("b", location)]), store)
+    commit(overwrite([data("d", location=location)], [data_path("a", location)]), store)
+    commit(delete_files([data_path("b", location)]), store)
     if version == 2:
         commit(row_delta([position_deletes("p", "c", location=location)]), store)
     if version == 3:
         commit(row_delta([vector("v", "c", location=location)]), store)
-    commit(rewrite([data("r", location=location)], [path_of("d", location)]), store)
+    commit(rewrite([data("r", location=location)], [data_path("d", location)]), store)
     commit(SetProperties({"owner": "me"}), store)
     base = load(store)
     assert base is not None
@@ -209,12 +209,12 @@ def test_what_cannot_be_found_out_is_told_and_nothing_is_removed(store: Store, l
 def test_expired_files_are_deleted_and_the_rest_stays(store: Store, location: str) -> None:
     commit(CreateTable(empty_table(2, location)), store)
     for name in ("a", "b"):
-        store.write(path_of(name, location), b"rows")
+        store.write(data_path(name, location), b"rows")
     commit(fast_append([data("a", location=location)]), store)
-    commit(overwrite([data("b", location=location)], [path_of("a", location)]), store)
+    commit(overwrite([data("b", location=location)], [data_path("a", location)]), store)
     commit(Expire(1 << 60, clean_files=True), store)
-    assert store.read(path_of("a", location)) is None
-    assert store.read(path_of("b", location)) == b"rows"
+    assert store.read(data_path("a", location)) is None
+    assert store.read(data_path("b", location)) == b"rows"
     assert list(live(store)) == ["b"]
 
 
@@ -344,9 +344,10 @@ def test_a_soak_notices_a_lost_file(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     journals = tmp_path / "journals"
     journals.mkdir()
     (journals / "liar.jsonl").write_text(
-        json.dumps({"n": 1, "kind": "append", "adds": [path_of("never", location)], "snapshot": 1, "at": "done"}) + "\n"
+        json.dumps({"n": 1, "kind": "append", "adds": [data_path("never", location)], "snapshot": 1, "at": "done"})
+        + "\n"
     )
     settings = Settings(f"sqlite://{tmp_path}/catalog.db", location, processes=1, seconds=1, kills_per_s=0)
     problems = soak(settings, journals).problems
-    assert f"lost update: {path_of('never', location)} was acknowledged and is not in main" in problems
+    assert f"lost update: {data_path('never', location)} was acknowledged and is not in main" in problems
     assert "lost update: snapshot 1 was acknowledged" in problems

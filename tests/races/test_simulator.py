@@ -7,9 +7,9 @@ from attrs import evolve
 
 from conformance.races import suites
 from conformance.races.beginning import world_of
+from conformance.races.fixtures import LOCATION, empty_table
 from conformance.races.operations import DATA_FILES, base_changes, operations
 from conformance.races.simulator import Simulator
-from conformance.races.small import LOCATION, empty_table
 from conformance.races.suites import ALL_FAULTS, Race
 from conformance.races.world import Fault, Placed, World
 from spec_ref.commits.changes import CreateTable

@@ -12,7 +12,7 @@ import fastavro
 import pytest
 
 from conformance.races import suites
-from conformance.races.small import data, empty_table, path_of, position_deletes, vector
+from conformance.races.fixtures import data, data_path, empty_table, position_deletes, vector
 from conformance.races.suites import Race
 from conformance.stores import commit, load
 from conformance.stores.file_system import FileSystemStore
@@ -66,7 +66,7 @@ class Table:
         return commit(change, store or self.store, policy=policy)
 
     def add(self, name: str) -> Any:
-        self.store.write(path_of(name, self.location), b"rows")
+        self.store.write(data_path(name, self.location), b"rows")
         return self.do(fast_append([data(name, location=self.location)]))
 
     @property
@@ -89,7 +89,7 @@ class Table:
         return {e.data_file.file_path.rsplit("/", 1)[-1]: e for one in read for e in one.entries() if e.live}
 
     def has(self, name: str) -> bool:
-        return self.store.read(path_of(name, self.location)) is not None
+        return self.store.read(data_path(name, self.location)) is not None
 
 
 @pytest.fixture
@@ -202,8 +202,8 @@ def test_files_are_deleted_with_the_last_snapshot_that_lists_them(table: Table) 
     first = table.metadata.current_snapshot_id
     assert first is not None
     table.do(SetReference("t", SnapshotRef(snapshot_id=first, type=RefType.TAG)))
-    table.store.write(path_of("b", table.location), b"rows")
-    table.do(overwrite([data("b", location=table.location)], [path_of("a", table.location)]))
+    table.store.write(data_path("b", table.location), b"rows")
+    table.do(overwrite([data("b", location=table.location)], [data_path("a", table.location)]))
     table.add("c")
     table.do(Expire(1 << 60, clean_files=True))
     assert table.has("a")  # the tag still has it, although the snapshot that deleted it is gone
@@ -215,9 +215,9 @@ def test_files_are_deleted_with_the_last_snapshot_that_lists_them(table: Table) 
 @pytest.mark.parametrize(
     ("change", "operation", "live"),
     [
-        (lambda at: rewrite([data("n", location=at)], [path_of("a", at)]), "replace", 1),
-        (lambda at: overwrite([data("n", location=at)], [path_of("a", at)]), "overwrite", 1),
-        (lambda at: delete_files([path_of("a", at)]), "delete", 0),
+        (lambda at: rewrite([data("n", location=at)], [data_path("a", at)]), "replace", 1),
+        (lambda at: overwrite([data("n", location=at)], [data_path("a", at)]), "overwrite", 1),
+        (lambda at: delete_files([data_path("a", at)]), "delete", 0),
     ],
 )
 def test_the_operation_says_what_was_done(  # SNP014, SNP015
@@ -237,7 +237,7 @@ def test_a_rewrite_keeps_the_rows_and_is_refused_where_others_deleted_some(table
     deletes = row_delta([position_deletes("p", "a", location=table.location)])
     meddled = Meddled(table, lambda: table.do(deletes))
     with pytest.raises(CommitConflict, match="OCC007"):
-        table.do(rewrite([data("n", location=table.location)], [path_of("a", table.location)]), meddled)
+        table.do(rewrite([data("n", location=table.location)], [data_path("a", table.location)]), meddled)
 
 
 def test_summaries_are_strings_and_may_have_entries_of_the_writers(table: Table) -> None:  # NOT006, NOT012
@@ -327,7 +327,7 @@ def test_a_number_that_changes_is_told(number: int, codes: set[str], table: Tabl
     for path in (list_path, local_path(_records(list_path)[0]["manifest_path"])):
         rows[path] = _records(path)
     for row in rows[path]:
-        if row["data_file"]["file_path"] == path_of("b", table.location):
+        if row["data_file"]["file_path"] == data_path("b", table.location):
             assert (row["status"], row["sequence_number"]) == (0, 2)
             row["sequence_number"] = number
     _rewrite(path, rows[path])

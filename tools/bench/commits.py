@@ -15,7 +15,7 @@ from multiprocessing import get_context
 from typing import Any
 
 from conformance.engines import launch
-from conformance.races.small import data, empty_table
+from conformance.races.fixtures import data, empty_table
 from conformance.stores import commit, open_store
 from conformance.stores.runner import Runner
 from spec_ref.commits import CommitConflict, CommitFailed, CommitStateUnknown

@@ -22,7 +22,7 @@ def _table(version: int = 2, *appended: Any) -> tuple[Any, Any]:
     """A table in memory with files that were appended, and what commits to it."""
     from conformance.adapters.race_logs import PROPERTIES
     from conformance.adapters.reference_commits import MemoryRunner, MemoryStore
-    from conformance.races.small import LOCATION, empty_table
+    from conformance.races.fixtures import LOCATION, empty_table
     from spec_ref.commits import changes
 
     class Counted(MemoryRunner):
@@ -51,7 +51,7 @@ def _base(runner: Any) -> Any:
 def _no_table() -> bool:
     """What changes a table needs one (OCC001)."""
     from conformance.adapters.reference_commits import MemoryRunner, MemoryStore
-    from conformance.races.small import data
+    from conformance.races.fixtures import data
     from spec_ref.commits import changes
     from spec_ref.schemas.evolution import AddColumn
     from spec_ref.schemas.types import INT
@@ -64,7 +64,7 @@ def _no_table() -> bool:
 
 def _list_gone() -> bool:
     """The files of a table whose manifest list is gone are not known, and nothing is committed to it (SNP005)."""
-    from conformance.races.small import data
+    from conformance.races.fixtures import data
     from spec_ref.commits import changes
 
     store, runner = _table(2, [data("a")])
@@ -75,7 +75,7 @@ def _list_gone() -> bool:
 
 def _named_manifests() -> bool:
     """A manifest that metadata of v1 names itself is listed by the next commit as it is (SNP006, MLS010 to MLS015)."""
-    from conformance.races.small import data
+    from conformance.races.fixtures import data
     from spec_ref.commits import changes
     from spec_ref.commits.contents import FileKind
     from spec_ref.records import evolve
@@ -108,7 +108,7 @@ def _bare_header() -> bool:
 
 def _replaced() -> bool:
     """Where the answer is lost and the table is another one, whose history does not tell, nobody knows (OCC012)."""
-    from conformance.races.small import data
+    from conformance.races.fixtures import data
     from spec_ref.commits import CommitStateUnknown, changes
     from spec_ref.commits.effects import Swap
     from spec_ref.records import evolve
@@ -136,7 +136,7 @@ def _replaced() -> bool:
 
 def _expired() -> bool:
     """Files that expired snapshots alone have are deleted, and none that is live (Snapshot Retention Policy)."""
-    from conformance.races.small import data, path_of
+    from conformance.races.fixtures import data, data_path
     from spec_ref.commits import changes
     from spec_ref.commits.contents import FileKind
 
@@ -144,7 +144,7 @@ def _expired() -> bool:
     before = _base(runner).metadata
     lists = [one.manifest_list for one in before.snapshots]
     (alone,) = runner.read(lists[0], FileKind.MANIFEST_LIST).files
-    runner.commit(changes.delete_files([path_of("a")]))
+    runner.commit(changes.delete_files([data_path("a")]))
     deleted: list[str] = []
     store.delete = deleted.append
     runner.commit(changes.Expire(1 << 60, clean_files=True))
@@ -154,8 +154,8 @@ def _expired() -> bool:
     }
     return (
         len(metadata.snapshots) == 1
-        and {path_of("a"), alone.manifest_path, *lists} <= set(deleted)
-        and not {path_of("b"), metadata.current_snapshot.manifest_list, *kept} & set(deleted)
+        and {data_path("a"), alone.manifest_path, *lists} <= set(deleted)
+        and not {data_path("b"), metadata.current_snapshot.manifest_list, *kept} & set(deleted)
     )
 
 
