@@ -1,4 +1,4 @@
-"""The world that writers find: what some changes make, one after the other, from nothing."""
+"""The table that writers find: what some changes make, one after the other, from nothing."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 from attrs import evolve
 
-from conformance.races.world import Placed, World
+from conformance.races.state import Placed, SharedState
 from spec_ref.commits.commit import commit
 from spec_ref.commits.effects import DeleteFile, Draw, ReadFile, ReadPointer, SwapPointer, WriteFile
 
 
-def world_of(changes: Sequence[Any], table: Any, data_files: Sequence[str] = ()) -> World:
-    """The world that some changes make, one after the other, from nothing."""
-    world = World(table, (), dict.fromkeys(data_files))
+def build_state(changes: Sequence[Any], table: Any, data_files: Sequence[str] = ()) -> SharedState:
+    """The table that some changes make, one after the other, from nothing."""
+    shared = SharedState(table, (), dict.fromkeys(data_files))
     for number, change in enumerate(changes):
         steps = commit(change, table)
         answer: Any = None
@@ -30,17 +30,17 @@ def world_of(changes: Sequence[Any], table: Any, data_files: Sequence[str] = ())
                     case Draw.NOW:
                         answer = 1000 + number
                     case ReadPointer():
-                        answer = world.pointer
+                        answer = shared.pointer
                     case ReadFile(path):
-                        answer = world.files.get(path)
+                        answer = shared.files.get(path)
                     case WriteFile(path, content):
-                        world = evolve(world, files={**world.files, path: content})
+                        shared = evolve(shared, files={**shared.files, path: content})
                         answer = 1
                     case SwapPointer(expected, new):
-                        world, answer = world.swapped(-1, expected, new)
+                        shared, answer = shared.swapped(-1, expected, new)
                     case DeleteFile(path):
-                        world = evolve(world, files={name: one for name, one in world.files.items() if name != path})
+                        shared = evolve(shared, files={name: one for name, one in shared.files.items() if name != path})
                         answer = None
         except StopIteration:
             continue
-    return evolve(world, history=tuple(Placed(one.location, one.written, -1) for one in world.history))
+    return evolve(shared, history=tuple(Placed(one.location, one.written, -1) for one in shared.history))

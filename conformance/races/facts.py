@@ -52,7 +52,7 @@ class SnapshotFacts:
 
 
 class Facts:
-    """Reads worlds, and remembers what it read of each snapshot."""
+    """Reads tables, and remembers what it read of each snapshot."""
 
     def __init__(self) -> None:
         self._snapshots: dict[int, tuple[Any, SnapshotFacts]] = {}

@@ -18,8 +18,8 @@ from conformance.races.facts import Facts
 from conformance.races.invariants import Transition, check, missing_files
 from conformance.races.operations import Planned
 from conformance.races.readers import Read, Seen, read
+from conformance.races.state import Fault, SharedState
 from conformance.races.telling import told as effect_told
-from conformance.races.world import Fault, World
 from conformance.races.writers import Node, Source
 from spec_ref.commits.commit import Base, CommitConflict, CommitFailed, CommitStateUnknown, Committed, commit
 from spec_ref.commits.effects import (
@@ -67,9 +67,9 @@ class Explored:
 
 @frozen
 class State:
-    """A world and where each writer is."""
+    """What writers share, and where each of them is."""
 
-    world: World
+    shared: SharedState
     nodes: tuple[Node | None, ...]
     """None for a writer that crashed."""
 
@@ -80,7 +80,7 @@ class Simulator:
     """Explores the races of some writers.
 
     Args:
-        world: the table that they find.
+        shared: the table that they find.
         planned: the change of each writer.
         faults: the kinds of faults.
         most_faults: how many may happen in one schedule.
@@ -89,14 +89,14 @@ class Simulator:
 
     def __init__(
         self,
-        world: World,
+        shared: SharedState,
         planned: Sequence[Planned],
         faults: Sequence[Fault] = (),
         most_faults: int = 0,
         protocol: Callable[..., Steps[Committed]] = commit,
         facts: Facts | None = None,
     ) -> None:
-        self.start_world = world
+        self.start_shared = shared
         self.planned = tuple(planned)
         self.faults = tuple(faults)
         self.most_faults = most_faults
@@ -104,9 +104,9 @@ class Simulator:
         self.contested: frozenset[str] = frozenset()
         self._read: dict[str, set[int]] = {}
         self._deleted: dict[str, set[int]] = {}
-        self._written: dict[str, Any] = dict(world.files)
+        self._written: dict[str, Any] = dict(shared.files)
         self._checked: dict[Any, tuple[str, ...]] = {}
-        self.base = Base(world.pointer or "", world.files[world.pointer]) if world.pointer else None
+        self.base = Base(shared.pointer or "", shared.files[shared.pointer]) if shared.pointer else None
         self._starts = [
             Node(writer, self._starter(protocol, one), (), self._starter(protocol, one)())
             for writer, one in enumerate(planned)
@@ -117,7 +117,7 @@ class Simulator:
         change = planned.change
         if isinstance(change, Read):
             return lambda: read(change)
-        return lambda: protocol(change, self.start_world.table, base=self.base)
+        return lambda: protocol(change, self.start_shared.table, base=self.base)
 
     # Exploring
 
@@ -142,7 +142,7 @@ class Simulator:
             self.contested |= contested
 
     def _begin(self) -> State:
-        state = State(self.start_world, tuple(self._starts), 0)
+        state = State(self.start_shared, tuple(self._starts), 0)
         for writer in range(len(self.planned)):
             state = self._run_unseen(state, writer, ())
         return state
@@ -173,8 +173,8 @@ class Simulator:
     def _key(self, state: State) -> Any:
         return (
             tuple(None if node is None else id(node) for node in state.nodes),
-            tuple(placed.written for placed in state.world.history),
-            state.world.late,
+            tuple(placed.written for placed in state.shared.history),
+            state.shared.late,
             state.faults,
         )
 
@@ -187,28 +187,28 @@ class Simulator:
             yield writer, "step"
             if may_fail:
                 for fault in self.faults:
-                    if self._fits(fault, node.effect, state.world):
+                    if self._fits(fault, node.effect, state.shared):
                         yield writer, fault.value
-        for number in range(len(state.world.late)):
+        for number in range(len(state.shared.late)):
             yield number, "arrives"
 
     def can(self, state: State, step: Step) -> bool:
         """Whether a step can come next, whatever the number of faults."""
         writer, what = step
         if what == "arrives":
-            return writer < len(state.world.late)
+            return writer < len(state.shared.late)
         node = state.nodes[writer]
         if node is None or node.ended:
             return False
-        return what == "step" or self._fits(Fault(what), node.effect, state.world)
+        return what == "step" or self._fits(Fault(what), node.effect, state.shared)
 
     @staticmethod
-    def _fits(fault: Fault, effect: Effect | None, world: World) -> bool:
+    def _fits(fault: Fault, effect: Effect | None, shared: SharedState) -> bool:
         match fault:
             case Fault.CRASH:
                 return True
             case Fault.STALE:
-                return isinstance(effect, ReadPointer) and world.stale_pointer != world.pointer
+                return isinstance(effect, ReadPointer) and shared.stale_pointer != shared.pointer
             case _:
                 return isinstance(effect, SwapPointer)
 
@@ -219,10 +219,10 @@ class Simulator:
         way = (*way, step)
         writer, what = step
         if what == "arrives":
-            late = state.world.late[writer]
-            world = evolve(state.world, late=state.world.late[:writer] + state.world.late[writer + 1 :])
-            world, _ = self._swap(state, world, *late, way)
-            return evolve(state, world=world)
+            late = state.shared.late[writer]
+            shared = evolve(state.shared, late=state.shared.late[:writer] + state.shared.late[writer + 1 :])
+            shared, _ = self._swap(state, shared, *late, way)
+            return evolve(state, shared=shared)
         if what != "step":
             state = evolve(state, faults=state.faults + 1)
         node = state.nodes[writer]
@@ -232,7 +232,7 @@ class Simulator:
         effect = node.effect
         match effect:
             case ReadPointer():
-                pointer = state.world.stale_pointer if what == Fault.STALE.value else state.world.pointer
+                pointer = state.shared.stale_pointer if what == Fault.STALE.value else state.shared.pointer
                 state = self._with(state, writer, node.after(pointer, ("pointer", pointer)))
             case SwapPointer(expected, new):
                 state = self._swap_step(state, writer, what, (expected, new), way)
@@ -243,27 +243,27 @@ class Simulator:
     def _swap_step(
         self, state: State, writer: int, what: str, swap: tuple[str | None, str], way: tuple[Step, ...]
     ) -> State:
-        world, answer = state.world, Swap.UNKNOWN
+        shared, answer = state.shared, Swap.UNKNOWN
         if what == Fault.LATE.value:
-            world = evolve(world, late=(*world.late, (writer, *swap)))
+            shared = evolve(shared, late=(*shared.late, (writer, *swap)))
         elif what != Fault.LOST_REQUEST.value:
-            world, answer = self._swap(state, world, writer, *swap, way)
+            shared, answer = self._swap(state, shared, writer, *swap, way)
             if what == Fault.DUPLICATE.value:
-                world, answer = self._swap(state, world, writer, *swap, way)
+                shared, answer = self._swap(state, shared, writer, *swap, way)
             if what == Fault.LOST_REPLY.value:
                 answer = Swap.UNKNOWN
         node = state.nodes[writer]
         assert node is not None
-        return self._with(evolve(state, world=world), writer, node.after(answer))
+        return self._with(evolve(state, shared=shared), writer, node.after(answer))
 
     def _swap(
-        self, state: State, world: World, writer: int, expected: str | None, new: str, way: tuple[Step, ...]
-    ) -> tuple[World, Swap]:
-        before = world
-        world, answer = world.swapped(writer, expected, new)
+        self, state: State, shared: SharedState, writer: int, expected: str | None, new: str, way: tuple[Step, ...]
+    ) -> tuple[SharedState, Swap]:
+        before = shared
+        shared, answer = shared.swapped(writer, expected, new)
         if answer is Swap.DONE:
-            self._check_swap(before, world, writer, way)
-        return world, answer
+            self._check_swap(before, shared, writer, way)
+        return shared, answer
 
     def _run_unseen(self, state: State, writer: int, way: tuple[Step, ...]) -> State:
         while True:
@@ -283,28 +283,28 @@ class Simulator:
     def _local(self, state: State, writer: int, way: tuple[Step, ...]) -> State:
         node = state.nodes[writer]
         assert node is not None
-        world = state.world
+        shared = state.shared
         match node.effect:
             case Draw() as what:
                 drawn = sum(1 for _ in node.answers)
                 return self._with(state, writer, node.after(self._sources[writer].draw(what, drawn)))
             case ReadFile(path):
                 self._read.setdefault(path, set()).add(writer)
-                content = world.files.get(path)
+                content = shared.files.get(path)
                 return self._with(state, writer, node.after(content, ("content", id(content))))
             case WriteFile(path, content):
-                if path in world.files:
+                if path in shared.files:
                     self._tell(f"a file is written twice: {path}", way)
-                files = {**world.files, path: content}
+                files = {**shared.files, path: content}
                 self._written[path] = content
                 after = self._with(state, writer, node.after(1, ("written",)))
-                return evolve(after, world=evolve(world, files=files))
+                return evolve(after, shared=evolve(shared, files=files))
             case DeleteFile(path):
                 self._deleted.setdefault(path, set()).add(writer)
-                files = {name: content for name, content in world.files.items() if name != path}
-                world = evolve(world, files=files)
-                self._check_files(world, way)
-                return evolve(self._with(state, writer, node.after(None, ("done",))), world=world)
+                files = {name: content for name, content in shared.files.items() if name != path}
+                shared = evolve(shared, files=files)
+                self._check_files(shared, way)
+                return evolve(self._with(state, writer, node.after(None, ("done",))), shared=shared)
             case Wait():
                 return self._with(state, writer, node.after(None, ("done",)))
         message = f"the simulator does not know the effect {node.effect}"
@@ -319,7 +319,7 @@ class Simulator:
     def _tell(self, problem: str, way: tuple[Step, ...]) -> None:
         self._found.append(Found(problem, self.told(way), way))
 
-    def _check_swap(self, before: World, after: World, writer: int, way: tuple[Step, ...]) -> None:
+    def _check_swap(self, before: SharedState, after: SharedState, writer: int, way: tuple[Step, ...]) -> None:
         new = after.files.get(after.history[-1].location)
         old = before.files.get(before.pointer or "")
         if new is None:
@@ -338,17 +338,17 @@ class Simulator:
             self._tell(problem, way)
         self._check_files(after, way)
 
-    def _check_files(self, world: World, way: tuple[Step, ...]) -> None:
-        metadata = world.files.get(world.pointer or "")
+    def _check_files(self, shared: SharedState, way: tuple[Step, ...]) -> None:
+        metadata = shared.files.get(shared.pointer or "")
         if not isinstance(metadata, TableMetadata):
-            self._tell(f"missing file: {world.pointer}, which is the table's metadata", way)
+            self._tell(f"missing file: {shared.pointer}, which is the table's metadata", way)
             return
-        for problem in missing_files(metadata, world.files, self.facts):
+        for problem in missing_files(metadata, shared.files, self.facts):
             self._tell(problem, way)
 
     def _check_end(self, state: State, way: tuple[Step, ...]) -> None:
         """What each writer was told is so."""
-        swaps = [placed.writer for placed in state.world.history]
+        swaps = [placed.writer for placed in state.shared.history]
         for writer, node in enumerate(state.nodes):
             times = swaps.count(writer)
             if times > 1:
@@ -357,7 +357,7 @@ class Simulator:
                 continue
             name = self.planned[writer].name
             if isinstance(self.planned[writer].change, Read):
-                self._check_reader(state.world, node, way)
+                self._check_reader(state.shared, node, way)
                 continue
             match node.error:
                 case None:
@@ -381,17 +381,17 @@ class Simulator:
                 case _:
                     self._tell(f"a bug: {name} of writer {writer}: {node.error!r}", way)
 
-    def _check_reader(self, world: World, node: Node, way: tuple[Step, ...]) -> None:
+    def _check_reader(self, shared: SharedState, node: Node, way: tuple[Step, ...]) -> None:
         """A reader sees a whole snapshot of the table that it loaded, and fails only on one that has expired."""
         if node.error is not None:
-            metadata = world.files[world.pointer or ""]
+            metadata = shared.files[shared.pointer or ""]
             kept = {snapshot.snapshot_id for snapshot in metadata.snapshots}
             loaded = next((one for one in node.answers if isinstance(one, TableMetadata)), None)
             if loaded is None or loaded.current_snapshot_id in kept or not isinstance(node.error, SpecError):
                 self._tell(f"a reader failed on a snapshot that is kept: {node.error}", way)
             return
         seen: Seen = node.result
-        files = {**world.files, **self._written}
+        files = {**shared.files, **self._written}
         snapshot = files[seen.location].snapshot_by_id(seen.snapshot_id)
         if seen.live != self.facts.of_snapshot(snapshot, files).live.keys():
             self._tell(f"a reader saw a part of snapshot {seen.snapshot_id}", way)
@@ -415,7 +415,7 @@ class Simulator:
             state = self._begin()
             for number, (writer, what) in enumerate(way):
                 if what == "arrives":
-                    lines.append(f"a swap of writer {state.world.late[writer][0]} arrives late")
+                    lines.append(f"a swap of writer {state.shared.late[writer][0]} arrives late")
                 else:
                     node = state.nodes[writer]
                     effect = "?" if node is None else effect_told(node.effect)

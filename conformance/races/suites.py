@@ -13,10 +13,10 @@ from multiprocessing import active_children
 from attrs import frozen
 
 from conformance.interrupts import kept_from_children
-from conformance.races.beginning import world_of
+from conformance.races.beginning import build_state
 from conformance.races.operations import CORE, DATA_FILES, READER, Planned, base_changes, operations
 from conformance.races.simulator import Explored, Simulator, Step
-from conformance.races.world import Fault, World
+from conformance.races.state import Fault, SharedState
 from spec_ref.commits.tables import FileSystemTable, MetastoreTable, Table
 
 TABLES: dict[str, Table] = {"metastore": MetastoreTable(), "file-system": FileSystemTable()}
@@ -60,8 +60,8 @@ def names(version: int) -> tuple[str, ...]:
 
 
 @functools.cache
-def _world(version: int, table: str) -> World:
-    return world_of(base_changes(version), TABLES[table], DATA_FILES)
+def _shared(version: int, table: str) -> SharedState:
+    return build_state(base_changes(version), TABLES[table], DATA_FILES)
 
 
 def _planned(race: Race) -> list[Planned]:
@@ -79,7 +79,7 @@ def simulator_of(race: Race) -> Simulator:
         ValueError: there is no such fault.
     """
     faults = tuple(Fault(name) for name in race.faults)
-    return Simulator(_world(race.version, race.table), _planned(race), faults, race.most_faults)
+    return Simulator(_shared(race.version, race.table), _planned(race), faults, race.most_faults)
 
 
 def play(race: Race) -> Played:

@@ -343,6 +343,7 @@ def test_a_soak_notices_a_lost_file(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     location = (tmp_path / "table").as_uri()
     journals = tmp_path / "journals"
     journals.mkdir()
+    entry = {"n": 1, "kind": "append", "adds": [data_path("never", location)], "snapshot": 1, "at": "done"}
     (journals / "liar.jsonl").write_text(
         json.dumps({"n": 1, "kind": "append", "adds": [data_path("never", location)], "snapshot": 1, "at": "done"})
         + "\n"

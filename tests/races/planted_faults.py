@@ -1,7 +1,7 @@
 """Faults planted in the commit protocol, one at a time: each is a mistake that some writer has made or could make.
 
 A fault is a function that changes the protocol through pytest's ``monkeypatch``, and the smallest race that shows it:
-the format version, the changes of the writers, and the faults of the world around them.
+the format version, the changes of the writers, and the faults of stores and networks.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ from typing import Any
 
 import attrs
 
-from conformance.races import world as worlds
-from conformance.races import writers
-from conformance.races.world import Fault, Placed
+from conformance.races import state, writers
+from conformance.races.state import Fault, Placed
 from spec_ref.commits import (
     commit,
     conflicts,
@@ -69,7 +68,7 @@ def no_check_on_swap(patch: Any) -> None:
         placed = Placed(new, new, writer)
         return attrs.evolve(self, history=(*self.history, placed)), Swap.DONE
 
-    patch.setattr(worlds.World, "swapped", swapped)
+    patch.setattr(state.SharedState, "swapped", swapped)
 
 
 def rename_overwrites(patch: Any) -> None:
@@ -79,7 +78,7 @@ def rename_overwrites(patch: Any) -> None:
         files[target] = files.pop(new)
         return attrs.evolve(self, history=(*self.history, Placed(target, new, writer)), files=files), Swap.DONE
 
-    patch.setattr(worlds.World, "swapped", swapped)
+    patch.setattr(state.SharedState, "swapped", swapped)
 
 
 def _swap_once(verdict: dict[Swap, Any]) -> Plant:

@@ -7,18 +7,18 @@ import functools
 import pytest
 from planted_faults import PLANTED, Planted
 
-from conformance.races.beginning import world_of
+from conformance.races.beginning import build_state
 from conformance.races.operations import DATA_FILES, Planned, base_changes, operations
 from conformance.races.simulator import Simulator
-from conformance.races.world import World
+from conformance.races.state import SharedState
 from spec_ref.commits.tables import Table
 
 IDS = [planted.name for planted in PLANTED]
 
 
 @functools.cache
-def world(version: int, table: Table) -> World:
-    return world_of(base_changes(version), table, DATA_FILES)
+def shared(version: int, table: Table) -> SharedState:
+    return build_state(base_changes(version), table, DATA_FILES)
 
 
 def race(planted: Planted) -> Simulator:
@@ -27,7 +27,7 @@ def race(planted: Planted) -> Simulator:
         planned += [one for one in operations(planted.version, writer) if one.name == name]
     assert [one.name for one in planned] == list(planted.changes)
     most = planted.most_faults if planted.faults else 0
-    return Simulator(world(planted.version, planted.table), planned, planted.faults, most)
+    return Simulator(shared(planted.version, planted.table), planned, planted.faults, most)
 
 
 def test_there_are_many_faults() -> None:

@@ -6,12 +6,12 @@ import pytest
 from attrs import evolve
 
 from conformance.races import suites
-from conformance.races.beginning import world_of
+from conformance.races.beginning import build_state
 from conformance.races.fixtures import LOCATION, empty_table
 from conformance.races.operations import DATA_FILES, base_changes, operations
 from conformance.races.simulator import Simulator
+from conformance.races.state import Fault, Placed, SharedState
 from conformance.races.suites import ALL_FAULTS, Race
-from conformance.races.world import Fault, Placed, World
 from spec_ref.commits.changes import CreateTable
 from spec_ref.commits.effects import Swap
 from spec_ref.commits.tables import Table, next_version
@@ -99,7 +99,7 @@ def _cleaning(table: Table, names: tuple[str, ...], faults: tuple[Fault, ...] = 
     """A race on a table that deletes old metadata at once."""
     changes = (CreateTable(empty_table(2, LOCATION, CLEANING)), *base_changes(2)[1:])
     planned = [next(one for one in operations(2, writer) if one.name == name) for writer, name in enumerate(names)]
-    return Simulator(world_of(changes, table, DATA_FILES), planned, faults, 1)
+    return Simulator(build_state(changes, table, DATA_FILES), planned, faults, 1)
 
 
 @pytest.mark.parametrize("table", suites.TABLES.values(), ids=suites.TABLES)
@@ -109,14 +109,14 @@ def test_old_metadata_is_deleted_under_the_feet_of_nobody(table: Table) -> None:
 
 
 def test_the_free_name_of_a_deleted_version_is_not_taken_for_the_newest(monkeypatch: pytest.MonkeyPatch) -> None:
-    def swapped(self: World, writer: int, expected: str | None, new: str) -> tuple[World, Swap]:
+    def swapped(self: SharedState, writer: int, expected: str | None, new: str) -> tuple[SharedState, Swap]:
         target = next_version(expected, new)
         if target in self.files:
             return self, Swap.REFUSED
         files = {target if path == new else path: content for path, content in self.files.items()}
         return evolve(self, history=(*self.history, Placed(target, new, writer)), files=files), Swap.DONE
 
-    monkeypatch.setattr(World, "swapped", swapped)
+    monkeypatch.setattr(SharedState, "swapped", swapped)
     names = ("fast-append", "properties", "delete-file")
     found = _cleaning(suites.TABLES["file-system"], names, (Fault.STALE,)).explore().found
     assert found

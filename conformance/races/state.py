@@ -1,6 +1,6 @@
 """What writers share while they race, in memory, and what can go wrong in between.
 
-A world is a value: each step makes another one. Contents of files are the objects that writers wrote.
+It is a value: each step makes another one. Contents of files are the objects that writers wrote.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Placed:
 
 
 @frozen
-class World:
+class SharedState:
     """The pointer with its history, and the files."""
 
     table: Table
@@ -75,8 +75,8 @@ class World:
         """Where it was before."""
         return self.history[-2].location if len(self.history) > 1 else self.pointer
 
-    def swapped(self, writer: int, expected: str | None, new: str) -> tuple[World, Swap]:
-        """The world after a swap, and its answer."""
+    def swapped(self, writer: int, expected: str | None, new: str) -> tuple[SharedState, Swap]:
+        """The shared state after a swap, and the answer."""
         if isinstance(self.table, FileSystemTable):
             target = next_version(expected, new)
             if expected != self.pointer or target in self.files or new not in self.files:
