@@ -62,7 +62,7 @@ def empty_table(
     )
 
 
-def path_of(name: str, location: str = LOCATION) -> str:
+def data_path(name: str, location: str = LOCATION) -> str:
     """Where a data file of a name is."""
     return f"{location}/data/{name}"
 
@@ -97,7 +97,7 @@ def data(
             "lower_bounds": low, "upper_bounds": high, "value_counts": {ID: rows}, "null_value_counts": {ID: 0}
         }  # fmt: skip
     made = DataFile(
-        file_path=path_of(name, location),
+        file_path=data_path(name, location),
         file_format=FileFormat.PARQUET,
         partition={PART_FIELD: part} if partitioned else {},
         record_count=rows,
@@ -116,7 +116,7 @@ def position_deletes(
     name: str, of: str | None = None, part: str | None = "a", rows: int = 1, *, location: str = LOCATION
 ) -> NewFile:
     """Position deletes of rows of one partition, or of one data file."""
-    referenced = None if of is None else path_of(of, location)
+    referenced = None if of is None else data_path(of, location)
     return _deletes(
         name, part, rows, location, content=FileContent.POSITION_DELETES, referenced_data_file=referenced
     )  # fmt: skip
@@ -126,7 +126,7 @@ def vector(name: str, of: str, part: str | None = "a", rows: int = 1, *, locatio
     """A deletion vector of one data file."""
     return _deletes(
         name, part, rows, location, content=FileContent.POSITION_DELETES, file_format=FileFormat.PUFFIN,
-        referenced_data_file=path_of(of, location), content_offset=4, content_size_in_bytes=40,
+        referenced_data_file=data_path(of, location), content_offset=4, content_size_in_bytes=40,
     )  # fmt: skip
 
 
@@ -140,7 +140,7 @@ def _deletes(
     **told: Any,
 ) -> NewFile:
     made = DataFile(
-        file_path=path_of(name, location),
+        file_path=data_path(name, location),
         file_format=file_format,
         partition={PART_FIELD: part},
         record_count=rows,

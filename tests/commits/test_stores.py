@@ -344,10 +344,7 @@ def test_a_soak_notices_a_lost_file(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     journals = tmp_path / "journals"
     journals.mkdir()
     entry = {"n": 1, "kind": "append", "adds": [data_path("never", location)], "snapshot": 1, "at": "done"}
-    (journals / "liar.jsonl").write_text(
-        json.dumps({"n": 1, "kind": "append", "adds": [data_path("never", location)], "snapshot": 1, "at": "done"})
-        + "\n"
-    )
+    (journals / "liar.jsonl").write_text(json.dumps(entry) + "\n")
     settings = Settings(f"sqlite://{tmp_path}/catalog.db", location, processes=1, seconds=1, kills_per_s=0)
     problems = soak(settings, journals).problems
     assert f"lost update: {data_path('never', location)} was acknowledged and is not in main" in problems
