@@ -13,8 +13,8 @@ from multiprocessing import active_children
 from attrs import frozen
 
 from conformance.interrupts import kept_from_children
-from conformance.races.beginning import build_state
 from conformance.races.operations import CORE, DATA_FILES, READER, Planned, base_changes, operations
+from conformance.races.setup import build_state
 from conformance.races.simulator import Explored, Simulator, Step
 from conformance.races.state import Fault, SharedState
 from spec_ref.commits.tables import FileSystemTable, MetastoreTable, Table

@@ -7,8 +7,8 @@ import functools
 import pytest
 from planted_faults import PLANTED, Planted
 
-from conformance.races.beginning import build_state
 from conformance.races.operations import DATA_FILES, Planned, base_changes, operations
+from conformance.races.setup import build_state
 from conformance.races.simulator import Simulator
 from conformance.races.state import SharedState
 from spec_ref.commits.tables import Table

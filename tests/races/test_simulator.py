@@ -6,9 +6,9 @@ import pytest
 from attrs import evolve
 
 from conformance.races import suites
-from conformance.races.beginning import build_state
 from conformance.races.fixtures import LOCATION, empty_table
 from conformance.races.operations import DATA_FILES, base_changes, operations
+from conformance.races.setup import build_state
 from conformance.races.simulator import Simulator
 from conformance.races.state import Fault, Placed, SharedState
 from conformance.races.suites import ALL_FAULTS, Race
