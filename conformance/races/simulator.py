@@ -19,7 +19,7 @@ from conformance.races.invariants import Transition, check, missing_files
 from conformance.races.operations import Planned
 from conformance.races.readers import Read, Seen, read
 from conformance.races.state import Fault, SharedState
-from conformance.races.telling import told as effect_told
+from conformance.races.trace import describe
 from conformance.races.writers import Node, Source
 from spec_ref.commits.commit import Base, CommitConflict, CommitFailed, CommitStateUnknown, Committed, commit
 from spec_ref.commits.effects import (
@@ -294,7 +294,7 @@ class Simulator:
                 return self._with(state, writer, node.after(content, ("content", id(content))))
             case WriteFile(path, content):
                 if path in shared.files:
-                    self._tell(f"a file is written twice: {path}", way)
+                    self._report(f"a file is written twice: {path}", way)
                 files = {**shared.files, path: content}
                 self._written[path] = content
                 after = self._with(state, writer, node.after(1, ("written",)))
@@ -316,14 +316,14 @@ class Simulator:
 
     # Checking
 
-    def _tell(self, problem: str, way: tuple[Step, ...]) -> None:
-        self._found.append(Found(problem, self.told(way), way))
+    def _report(self, problem: str, way: tuple[Step, ...]) -> None:
+        self._found.append(Found(problem, self.trace(way), way))
 
     def _check_swap(self, before: SharedState, after: SharedState, writer: int, way: tuple[Step, ...]) -> None:
         new = after.files.get(after.history[-1].location)
         old = before.files.get(before.pointer or "")
         if new is None:
-            self._tell(f"missing file: {after.history[-1].location}, which is the table's metadata", way)
+            self._report(f"missing file: {after.history[-1].location}, which is the table's metadata", way)
             return
         if old is None:
             return
@@ -335,16 +335,16 @@ class Simulator:
             )
             self._checked[key] = tuple(check(transition, self.facts))
         for problem in self._checked[key]:
-            self._tell(problem, way)
+            self._report(problem, way)
         self._check_files(after, way)
 
     def _check_files(self, shared: SharedState, way: tuple[Step, ...]) -> None:
         metadata = shared.files.get(shared.pointer or "")
         if not isinstance(metadata, TableMetadata):
-            self._tell(f"missing file: {shared.pointer}, which is the table's metadata", way)
+            self._report(f"missing file: {shared.pointer}, which is the table's metadata", way)
             return
         for problem in missing_files(metadata, shared.files, self.facts):
-            self._tell(problem, way)
+            self._report(problem, way)
 
     def _check_end(self, state: State, way: tuple[Step, ...]) -> None:
         """What each writer was told is so."""
@@ -352,7 +352,7 @@ class Simulator:
         for writer, node in enumerate(state.nodes):
             times = swaps.count(writer)
             if times > 1:
-                self._tell(f"applied twice: the change of writer {writer}", way)
+                self._report(f"applied twice: the change of writer {writer}", way)
             if node is None:
                 continue
             name = self.planned[writer].name
@@ -362,24 +362,26 @@ class Simulator:
             match node.error:
                 case None:
                     if times == 0:
-                        self._tell(f"lost update: {name} of writer {writer} was acknowledged and is not there", way)
+                        self._report(f"lost update: {name} of writer {writer} was acknowledged and is not there", way)
                 case CommitConflict() | CommitFailed():
                     if times:
-                        self._tell(f"false alarm: {name} of writer {writer} is there and was told to have failed", way)
+                        self._report(
+                            f"false alarm: {name} of writer {writer} is there and was told to have failed", way
+                        )
                     if isinstance(node.error, CommitConflict) and not self.planned[writer].may_conflict:
-                        self._tell(f"needless conflict: {name} of writer {writer}: {node.error}", way)
+                        self._report(f"needless conflict: {name} of writer {writer}: {node.error}", way)
                     if isinstance(node.error, CommitFailed) and not state.faults:
-                        self._tell(f"gave up: {name} of writer {writer}: {node.error}", way)
+                        self._report(f"gave up: {name} of writer {writer}: {node.error}", way)
                     others = [other for other in swaps if other not in (-1, writer)]
                     if isinstance(node.error, CommitConflict) and not others:
-                        self._tell(f"needless conflict: {name} of writer {writer} alone: {node.error}", way)
+                        self._report(f"needless conflict: {name} of writer {writer} alone: {node.error}", way)
                 case CommitStateUnknown():
                     if not state.faults:
-                        self._tell(f"gave up: {name} of writer {writer}: {node.error}", way)
+                        self._report(f"gave up: {name} of writer {writer}: {node.error}", way)
                 case SpecError():
-                    self._tell(f"refused: {name} of writer {writer}: {node.error}", way)
+                    self._report(f"refused: {name} of writer {writer}: {node.error}", way)
                 case _:
-                    self._tell(f"a bug: {name} of writer {writer}: {node.error!r}", way)
+                    self._report(f"a bug: {name} of writer {writer}: {node.error!r}", way)
 
     def _check_reader(self, shared: SharedState, node: Node, way: tuple[Step, ...]) -> None:
         """A reader sees a whole snapshot of the table that it loaded, and fails only on one that has expired."""
@@ -388,13 +390,13 @@ class Simulator:
             kept = {snapshot.snapshot_id for snapshot in metadata.snapshots}
             loaded = next((one for one in node.answers if isinstance(one, TableMetadata)), None)
             if loaded is None or loaded.current_snapshot_id in kept or not isinstance(node.error, SpecError):
-                self._tell(f"a reader failed on a snapshot that is kept: {node.error}", way)
+                self._report(f"a reader failed on a snapshot that is kept: {node.error}", way)
             return
         seen: Seen = node.result
         files = {**shared.files, **self._written}
         snapshot = files[seen.location].snapshot_by_id(seen.snapshot_id)
         if seen.live != self.facts.of_snapshot(snapshot, files).live.keys():
-            self._tell(f"a reader saw a part of snapshot {seen.snapshot_id}", way)
+            self._report(f"a reader saw a part of snapshot {seen.snapshot_id}", way)
 
     @staticmethod
     def outcome(state: State) -> tuple[str, ...]:
@@ -404,9 +406,9 @@ class Simulator:
             for node in state.nodes
         )
 
-    # Telling
+    # Traces
 
-    def told(self, way: Sequence[Step]) -> tuple[str, ...]:
+    def trace(self, way: Sequence[Step]) -> tuple[str, ...]:
         """A schedule in words: who did what."""
         state = None
         lines = []
@@ -418,7 +420,7 @@ class Simulator:
                     lines.append(f"a swap of writer {state.shared.late[writer][0]} arrives late")
                 else:
                     node = state.nodes[writer]
-                    effect = "?" if node is None else effect_told(node.effect)
+                    effect = "?" if node is None else describe(node.effect)
                     name = self.planned[writer].name
                     lines.append(f"writer {writer} ({name}) {effect}" + ("" if what == "step" else f": {what}"))
                 if number < len(way) - 1:

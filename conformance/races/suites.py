@@ -98,7 +98,7 @@ def replay(race: Race, schedule: Sequence[Step]) -> tuple[tuple[str, ...], tuple
     simulator = simulator_of(race)
     simulator.explore()  # so that it knows which files are fought over
     state, problems = simulator.replay(schedule)
-    return simulator.told(schedule), simulator.outcome(state), problems
+    return simulator.trace(schedule), simulator.outcome(state), problems
 
 
 ALL_FAULTS = tuple(fault.value for fault in Fault)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from spec_ref.commits.effects import DeleteFile, Effect, ReadFile, ReadPointer, SwapPointer
 
 
-def told(effect: Effect | None) -> str:
+def describe(effect: Effect | None) -> str:
     """What a writer does, in a few words."""
     match effect:
         case ReadPointer():
