@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from conformance.races.facts import Facts, FileFact, SnapshotFacts
+from conformance.races.observed import Observations, ObservedFile, ObservedSnapshot
 from conformance.races.operations import Planned
 from spec_ref.commits.changes import SnapshotChange
 from spec_ref.manifests.data_file import FileContent
@@ -35,19 +35,19 @@ class Transition:
     """All files that ever were, those deleted since too."""
 
 
-def check(transition: Transition, facts: Facts) -> Iterator[str]:
+def check(transition: Transition, observed: Observations) -> Iterator[str]:
     """What is wrong with a commit.
 
     Args:
         transition: the commit.
-        facts: what the table holds.
+        observed: what the table holds.
     """
     yield from _members(transition)
     yield from _logs(transition)
-    yield from _whole(transition, facts)
+    yield from _whole(transition, observed)
     if isinstance(transition.planned.change, SnapshotChange):
-        yield from _snapshot(transition, facts)
-    yield from _row_ids(transition, facts)
+        yield from _snapshot(transition, observed)
+    yield from _row_ids(transition, observed)
 
 
 def _members(transition: Transition) -> Iterator[str]:
@@ -95,11 +95,11 @@ def _logs(transition: Transition) -> Iterator[str]:
         yield "linear history: main and the current snapshot differ"
 
 
-def _whole(transition: Transition, facts: Facts) -> Iterator[str]:
+def _whole(transition: Transition, observed: Observations) -> Iterator[str]:
     """Every listed file exists, and lists are sound in themselves."""
     for snapshot in transition.after.snapshots:
         try:
-            found = facts.of_snapshot(snapshot, transition.files)
+            found = observed.snapshot(snapshot, transition.files)
         except LookupError as error:
             yield f"missing file: {error.args[0]}, which snapshot {snapshot.snapshot_id} needs"
             continue
@@ -107,11 +107,11 @@ def _whole(transition: Transition, facts: Facts) -> Iterator[str]:
             yield f"unsound list: {problem}"
 
 
-def missing_files(metadata: TableMetadata, files: Mapping[str, Any], facts: Facts) -> Iterator[str]:
+def missing_files(metadata: TableMetadata, files: Mapping[str, Any], observed: Observations) -> Iterator[str]:
     """Files that a table needs and that are not there."""
     for snapshot in metadata.snapshots:
         try:
-            reachable = facts.of_snapshot(snapshot, files).reachable
+            reachable = observed.snapshot(snapshot, files).reachable
         except LookupError as error:
             yield f"missing file: {error.args[0]}, which snapshot {snapshot.snapshot_id} needs"
             continue
@@ -119,7 +119,7 @@ def missing_files(metadata: TableMetadata, files: Mapping[str, Any], facts: Fact
             yield f"missing file: {min(reachable - files.keys())}, which snapshot {snapshot.snapshot_id} needs"
 
 
-def _snapshot(transition: Transition, facts: Facts) -> Iterator[str]:
+def _snapshot(transition: Transition, observed: Observations) -> Iterator[str]:
     change: SnapshotChange = transition.planned.change  # type: ignore[assignment]
     before, after, files = transition.before, transition.after, transition.files
     old = {snapshot.snapshot_id for snapshot in before.snapshots}
@@ -138,12 +138,12 @@ def _snapshot(transition: Transition, facts: Facts) -> Iterator[str]:
         yield "lost update: another reference was moved"
     yield from _numbers(transition, snapshot)
     try:
-        had = facts.of_snapshot(before.snapshot_by_id(ref.snapshot_id), files).live if ref else {}
-        made = facts.of_snapshot(snapshot, files)
+        had = observed.snapshot(before.snapshot_by_id(ref.snapshot_id), files).live if ref else {}
+        made = observed.snapshot(snapshot, files)
     except LookupError:
         return
     yield from _contents(transition, snapshot, had, made)
-    yield from _isolation(transition, had, made, facts)
+    yield from _isolation(transition, had, made, observed)
     yield from _summary(snapshot, made)
 
 
@@ -166,10 +166,10 @@ def _numbers(transition: Transition, snapshot: Any) -> Iterator[str]:
         yield f"row ids: next-row-id is {after.next_row_id}, and the snapshot has {snapshot.added_rows} rows"
 
 
-Live = Mapping[tuple[str, int | None], FileFact]
+Live = Mapping[tuple[str, int | None], ObservedFile]
 
 
-def _contents(transition: Transition, snapshot: Any, had: Live, made: SnapshotFacts) -> Iterator[str]:
+def _contents(transition: Transition, snapshot: Any, had: Live, made: ObservedSnapshot) -> Iterator[str]:
     """No lost and no resurrected file: what is live is what was, without what is removed, with what is added."""
     change: SnapshotChange = transition.planned.change  # type: ignore[assignment]
     gone = {key for key, one in had.items() if transition.planned.removes(one)}
@@ -202,10 +202,10 @@ def _contents(transition: Transition, snapshot: Any, had: Live, made: SnapshotFa
                 yield f"linear history: {one.path} was added by {was.added_by} and has {one.added_by}"
 
 
-def _isolation(transition: Transition, had: Live, made: SnapshotFacts, facts: Facts) -> Iterator[str]:
+def _isolation(transition: Transition, had: Live, made: ObservedSnapshot, observed: Observations) -> Iterator[str]:
     """What the writer did not know of when it planned its change, and must not have passed over."""
     change: SnapshotChange = transition.planned.change  # type: ignore[assignment]
-    known = facts.of_branch(transition.based_on, change.branch, transition.archive)
+    known = observed.branch(transition.based_on, change.branch, transition.archive)
     knew = {} if known is None else known.live
     data = {one.path for one in made.live.values() if one.content is FileContent.DATA}
     vectors = [one.references for one in made.live.values() if one.is_vector]
@@ -235,7 +235,7 @@ def _isolation(transition: Transition, had: Live, made: SnapshotFacts, facts: Fa
                     yield f"isolation: deletes {one.path} of the rewritten {path} are lost"
 
 
-def _applies(delete: FileFact, data: FileFact | None) -> bool:
+def _applies(delete: ObservedFile, data: ObservedFile | None) -> bool:
     if data is None:
         return False
     if delete.references is not None:
@@ -243,7 +243,7 @@ def _applies(delete: FileFact, data: FileFact | None) -> bool:
     return delete.part == data.part or (not delete.part and delete.content is FileContent.EQUALITY_DELETES)
 
 
-def _summary(snapshot: Any, made: SnapshotFacts) -> Iterator[str]:
+def _summary(snapshot: Any, made: ObservedSnapshot) -> Iterator[str]:
     """Totals are true."""
     live = list(made.live.values())
     data = [one for one in live if one.content is FileContent.DATA]
@@ -261,7 +261,7 @@ def _summary(snapshot: Any, made: SnapshotFacts) -> Iterator[str]:
             yield f"summary: {name} is {snapshot.summary.get(name)} instead of {number}"
 
 
-def _row_ids(transition: Transition, facts: Facts) -> Iterator[str]:
+def _row_ids(transition: Transition, observed: Observations) -> Iterator[str]:
     """Disjoint ranges of row ids, on every branch, and none that was given before."""
     before, after = transition.before, transition.after
     if after.next_row_id is None:
@@ -273,7 +273,7 @@ def _row_ids(transition: Transition, facts: Facts) -> Iterator[str]:
         if snapshot.first_row_id is None:
             continue
         try:
-            found = facts.of_snapshot(snapshot, transition.files)
+            found = observed.snapshot(snapshot, transition.files)
         except LookupError:
             continue
         for one in found.live.values():

@@ -7,7 +7,6 @@ from typing import Any
 
 from attrs import field, frozen
 
-from conformance.races.facts import FileFact
 from conformance.races.fixtures import (
     ID,
     LOCATION,
@@ -19,6 +18,7 @@ from conformance.races.fixtures import (
     position_deletes,
     vector,
 )
+from conformance.races.observed import ObservedFile
 from conformance.races.readers import Read
 from spec_ref.commits.changes import (
     Change,
@@ -67,7 +67,7 @@ FIRST, SECOND = 11, 12
 """The snapshots of the table that writers race on."""
 
 
-def _nothing(_: FileFact) -> bool:
+def _nothing(_: ObservedFile) -> bool:
     return False
 
 
@@ -92,10 +92,10 @@ class Planned:
     changes: frozenset[str] = SNAPSHOT_MEMBERS
     """The members of the metadata that it may change."""
 
-    removes: Callable[[FileFact], bool] = field(default=_nothing)
+    removes: Callable[[ObservedFile], bool] = field(default=_nothing)
     """Whether it removes a live file."""
 
-    concerns: Callable[[FileFact], bool] = field(default=_nothing)
+    concerns: Callable[[ObservedFile], bool] = field(default=_nothing)
     """Whether a file that others added is one that it has to know of."""
 
     relies_on: Callable[[TableMetadata], Any] = field(default=_nothing_relied_on)
@@ -108,12 +108,12 @@ class Planned:
     """Whether there may be something that it relies on; else only a lost table could keep it from being done."""
 
 
-def _removes(*names: str) -> Callable[[FileFact], bool]:
+def _removes(*names: str) -> Callable[[ObservedFile], bool]:
     paths = {data_path(name) for name in names}
     return lambda one: one.path in paths
 
 
-def _in_part(part: str) -> Callable[[FileFact], bool]:
+def _in_part(part: str) -> Callable[[ObservedFile], bool]:
     return lambda one: dict(one.part).get(1000) == part
 
 

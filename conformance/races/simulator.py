@@ -14,8 +14,8 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 
-from conformance.races.facts import Facts
 from conformance.races.invariants import Transition, check, missing_files
+from conformance.races.observed import Observations
 from conformance.races.operations import Planned
 from conformance.races.readers import Read, Seen, read
 from conformance.races.state import Fault, SharedState
@@ -94,13 +94,13 @@ class Simulator:
         faults: Sequence[Fault] = (),
         most_faults: int = 0,
         protocol: Callable[..., Steps[Committed]] = commit,
-        facts: Facts | None = None,
+        observed: Observations | None = None,
     ) -> None:
         self.start_shared = shared
         self.planned = tuple(planned)
         self.faults = tuple(faults)
         self.most_faults = most_faults
-        self.facts = facts or Facts()
+        self.observed = observed or Observations()
         self.contested: frozenset[str] = frozenset()
         self._read: dict[str, set[int]] = {}
         self._deleted: dict[str, set[int]] = {}
@@ -333,7 +333,7 @@ class Simulator:
             transition = Transition(
                 self.planned[writer], self.base.metadata, before.pointer or "", old, new, after.files, self._written
             )
-            self._checked[key] = tuple(check(transition, self.facts))
+            self._checked[key] = tuple(check(transition, self.observed))
         for problem in self._checked[key]:
             self._report(problem, way)
         self._check_files(after, way)
@@ -343,7 +343,7 @@ class Simulator:
         if not isinstance(metadata, TableMetadata):
             self._report(f"missing file: {shared.pointer}, which is the table's metadata", way)
             return
-        for problem in missing_files(metadata, shared.files, self.facts):
+        for problem in missing_files(metadata, shared.files, self.observed):
             self._report(problem, way)
 
     def _check_end(self, state: State, way: tuple[Step, ...]) -> None:
@@ -395,7 +395,7 @@ class Simulator:
         seen: Seen = node.result
         files = {**shared.files, **self._written}
         snapshot = files[seen.location].snapshot_by_id(seen.snapshot_id)
-        if seen.live != self.facts.of_snapshot(snapshot, files).live.keys():
+        if seen.live != self.observed.snapshot(snapshot, files).live.keys():
             self._report(f"a reader saw a part of snapshot {seen.snapshot_id}", way)
 
     @staticmethod

@@ -17,7 +17,7 @@ from spec_ref.table_metadata.metadata import TableMetadata
 
 
 @frozen
-class FileFact:
+class ObservedFile:
     """A live file of a snapshot."""
 
     path: str
@@ -37,10 +37,10 @@ class FileFact:
 
 
 @frozen
-class SnapshotFacts:
+class ObservedSnapshot:
     """What a snapshot holds."""
 
-    live: Mapping[tuple[str, int | None], FileFact]
+    live: Mapping[tuple[str, int | None], ObservedFile]
     removed: frozenset[tuple[str, int | None]]
     """The files that it says it removed."""
 
@@ -51,13 +51,13 @@ class SnapshotFacts:
     """What is wrong with its lists in themselves."""
 
 
-class Facts:
+class Observations:
     """Reads tables, and remembers what it read of each snapshot."""
 
     def __init__(self) -> None:
-        self._snapshots: dict[int, tuple[Any, SnapshotFacts]] = {}
+        self._snapshots: dict[int, tuple[Any, ObservedSnapshot]] = {}
 
-    def of_snapshot(self, snapshot: Any, files: Mapping[str, Any]) -> SnapshotFacts:
+    def snapshot(self, snapshot: Any, files: Mapping[str, Any]) -> ObservedSnapshot:
         """What a snapshot holds.
 
         Raises:
@@ -70,14 +70,14 @@ class Facts:
             self._snapshots[id(listed)] = found
         return found[1]
 
-    def of_branch(self, metadata: TableMetadata, branch: str, files: Mapping[str, Any]) -> SnapshotFacts | None:
+    def branch(self, metadata: TableMetadata, branch: str, files: Mapping[str, Any]) -> ObservedSnapshot | None:
         """What the head of a branch holds; None for no branch."""
         ref = metadata.references.get(branch)
-        return None if ref is None else self.of_snapshot(metadata.snapshot_by_id(ref.snapshot_id), files)
+        return None if ref is None else self.snapshot(metadata.snapshot_by_id(ref.snapshot_id), files)
 
 
-def _read(snapshot: Any, listed: Any, files: Mapping[str, Any]) -> SnapshotFacts:
-    live: dict[tuple[str, int | None], FileFact] = {}
+def _read(snapshot: Any, listed: Any, files: Mapping[str, Any]) -> ObservedSnapshot:
+    live: dict[tuple[str, int | None], ObservedFile] = {}
     removed = set()
     reachable = {snapshot.manifest_list}
     problems = []
@@ -113,7 +113,7 @@ def _read(snapshot: Any, listed: Any, files: Mapping[str, Any]) -> SnapshotFacts
             if key in live:
                 problems.append(f"{one.file_path} is listed twice")
             reachable.add(one.file_path)
-            live[key] = FileFact(
+            live[key] = ObservedFile(
                 path=one.file_path, key=key, content=one.content, sequence_number=number,
                 file_sequence_number=file_number, first_row_id=first, rows=one.record_count,
                 size=one.content_size_in_bytes if one.is_deletion_vector else one.file_size_in_bytes,
@@ -130,4 +130,4 @@ def _read(snapshot: Any, listed: Any, files: Mapping[str, Any]) -> SnapshotFacts
             problems.append(f"{manifest.manifest_path} is newer than the snapshot")
         if manifest.added_snapshot_id == snapshot.snapshot_id and manifest.sequence_number != snapshot.sequence_number:
             problems.append(f"{manifest.manifest_path} has not the sequence number of the snapshot that adds it")
-    return SnapshotFacts(live, frozenset(removed), frozenset(reachable), tuple(problems))
+    return ObservedSnapshot(live, frozenset(removed), frozenset(reachable), tuple(problems))
