@@ -347,7 +347,7 @@ class Simulator:
             self._report(problem, way)
 
     def _check_end(self, state: State, way: tuple[Step, ...]) -> None:
-        """What each writer was told is so."""
+        """Each writer was given the true outcome."""
         swaps = [placed.writer for placed in state.shared.history]
         for writer, node in enumerate(state.nodes):
             times = swaps.count(writer)
@@ -365,9 +365,7 @@ class Simulator:
                         self._report(f"lost update: {name} of writer {writer} was acknowledged and is not there", way)
                 case CommitConflict() | CommitFailed():
                     if times:
-                        self._report(
-                            f"false alarm: {name} of writer {writer} is there and was told to have failed", way
-                        )
+                        self._report(f"false alarm: {name} of writer {writer} is there and was reported as failed", way)
                     if isinstance(node.error, CommitConflict) and not self.planned[writer].may_conflict:
                         self._report(f"needless conflict: {name} of writer {writer}: {node.error}", way)
                     if isinstance(node.error, CommitFailed) and not state.faults:
