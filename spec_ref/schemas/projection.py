@@ -10,6 +10,8 @@ Decided here, because the text leaves it open:
 - A partition value stands before a column that has its id from the name mapping, as the order of the rules says.
 - A field inside a struct that the file does not have is read only where the struct's default is an empty struct.
 - A required field for which there is nothing is refused; so is a null in a required column of the file.
+- A field of type unknown is null whatever the file has for it, in every format. The text says so of Parquet (PQT006);
+  of ORC and Avro it says that no such column is stored (ORC005, AVR010), and the type has no other value than null.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.types import (
     BINARY,
     STRING,
+    UNKNOWN,
     UUID,
     FixedType,
     GeographyType,
@@ -33,6 +36,7 @@ from spec_ref.schemas.types import (
     ListType,
     MapType,
     NestedField,
+    PrimitiveType,
     StructType,
     Type,
 )
@@ -64,12 +68,16 @@ def identity_values(spec: PartitionSpec, partition: Constants) -> dict[int, Any]
 
 
 def column_of(field: NestedField, written: StructType, constants: Constants, *, mapped: bool) -> NestedField | None:
-    """The column of a file, or the field of its struct, that a field is read from; None where there is none.
+    """The column of a file, or the field of its struct, that a field is read from.
+
+    Returns:
+        None where there is none, or where it is not looked at: for a field of type unknown (PQT006), and for one that
+        has a partition value in a file that is read by the name mapping.
 
     Raises:
         SpecError: PRJ001, if two columns have the field's id.
     """
-    if mapped and field.id in constants:
+    if field.type == UNKNOWN or (mapped and field.id in constants):
         return None
     found = [column for column in written.fields if column.id == field.id]
     if len(found) > 1:
@@ -152,6 +160,8 @@ def project_value(type_: Type, written: Type, value: Any, constants: Constants, 
                 )
                 for one, item in value
             )  # fmt: skip
+        case PrimitiveType("unknown"), _:
+            return None
         case _:
             check_readable(written, type_)
             return promoted_value(written, type_, value)

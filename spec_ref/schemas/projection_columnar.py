@@ -25,6 +25,7 @@ from spec_ref.schemas.types import (
     ListType,
     MapType,
     NestedField,
+    PrimitiveType,
     StructType,
     Type,
     kind,
@@ -63,12 +64,18 @@ def arrow_type(type_: Type) -> ArrowType:
         case StructType(fields):
             return pa.struct(list(map(arrow_field, fields)))
         case ListType(_, element, required):
-            return pa.list_(pa.field("element", arrow_type(element), nullable=not required))
+            return pa.list_(_part_field("element", element, required=required))
         case MapType(_, key, _, value, required):
-            key_field = pa.field("key", arrow_type(key), nullable=False)
-            return pa.map_(key_field, pa.field("value", arrow_type(value), nullable=not required))
+            return pa.map_(
+                pa.field("key", arrow_type(key), nullable=False), _part_field("value", value, required=required)
+            )
         case _:
             return _ARROW[kind(type_)]
+
+
+def _part_field(name: str, type_: Type, *, required: bool) -> pa.Field[Any]:
+    # Arrow has no field of type null that is required; a list that requires an element of type unknown is empty.
+    return pa.field(name, arrow_type(type_), nullable=not required or type_ == UNKNOWN)
 
 
 def arrow_field(field: NestedField) -> pa.Field[Any]:
@@ -236,6 +243,8 @@ def _read(type_: Type, written: Type, constants: Constants, *, mapped: bool) -> 
             with at("/value"):
                 value_reader = _read(value, old_value, constants, mapped=mapped)
             return _told(type_, map_reader(target, type_, key_reader, value_reader, required=required))
+        case PrimitiveType("unknown"), _:
+            return lambda array: pa.nulls(len(array))
         case _:
             check_readable(written, type_)
             return _told(type_, _primitive_reader(type_, written, target))
@@ -343,8 +352,7 @@ def _primitive_reader(type_: Type, written: Type, target: ArrowType) -> Read:
     name = kind(type_)
 
     def read(array: Array) -> Array:
-        if UNKNOWN in (written, type_):
-            # A column of type unknown holds nothing, whatever stands in the file (PQT006).
+        if written == UNKNOWN:  # a column that holds nothing, whatever its Parquet type (PQT006)
             return pa.nulls(len(array), target)
         array = storage_of(array)
         if written == DATE and type_ in UNITS_PER_DAY:

@@ -34,6 +34,7 @@ from spec_ref.schemas.types import (
     LONG,
     STRING,
     TIMESTAMP,
+    UNKNOWN,
     UUID,
     DecimalType,
     ListType,
@@ -329,6 +330,21 @@ def test_a_mapping_does_not_change_the_ids_of_files_that_have_them(tmp_path: Pat
     kit = TableKit(f"{tmp_path}/t", (ID, TEXT), properties={"schema.name-mapping.default": mapping})
     kit.commit(kit.file(ROWS))
     assert ids(kit.table()) == without()
+
+
+@every_format
+def test_columns_that_files_have_for_type_unknown_are_null(tmp_path: Path, file_format: FileFormat) -> None:
+    # PQT006, and ORC and Avro alike
+    def columns(type_: Type) -> tuple[NestedField, ...]:
+        point = StructType((field(4, "x", type_), field(5, "y", LONG)))
+        return ID, field(2, "a", type_), field(3, "p", point), field(6, "l", ListType(7, type_, element_required=False))
+
+    kit = TableKit(f"{tmp_path}/t", columns(UNKNOWN), version=V3)
+    rows = [{1: 1, 2: 7, 3: {4: 8, 5: 9}, 6: (10, None)}, {1: 2, 2: None, 3: None, 6: None}]
+    kit.commit(kit.file(rows, fields=columns(LONG), file_format=file_format))
+    assert read_table(kit.table()).read_all().to_pylist() == [
+        {"id": 1, "a": None, "p": {"x": None, "y": 9}, "l": [None, None]}, {"id": 2, "a": None, "p": None, "l": None},
+    ]  # fmt: skip
 
 
 # Metadata columns and row lineage

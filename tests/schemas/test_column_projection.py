@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import uuid
 from decimal import Decimal
 from typing import Any
 
@@ -336,8 +337,39 @@ def test_every_arrow_type_that_files_are_read_as(type_: Type, array: Any, read_a
 
 
 def test_column_of_type_unknown_is_null_whatever_the_file_has() -> None:
-    project = compile_projection([field(1, "a", UNKNOWN)], WrittenColumns(struct(field(1, "a", UNKNOWN))), {})
-    assert project(pa.RecordBatch.from_arrays([pa.array([1, 2])], ["a"])).column(0).to_pylist() == [None, None]
+    for name, wanted in (("a", UNKNOWN), ("b", INT)):
+        project = compile_projection([field(1, name, wanted)], WrittenColumns(struct(field(1, "a", UNKNOWN))), {})
+        assert project(pa.RecordBatch.from_arrays([pa.array([1, 2])], ["a"])).column(0).to_pylist() == [None, None]
+
+
+def test_lists_and_maps_that_require_a_value_of_type_unknown_have_an_arrow_type() -> None:
+    for type_ in (ListType(1, UNKNOWN, element_required=True), MapType(1, STRING, 2, UNKNOWN, value_required=True)):
+        assert values_of(type_, arrow_values(type_, [(), None])) == [(), None]
+
+
+@pytest.mark.parametrize(
+    "stored", [INT, UUID, BINARY, struct(field(9, "x", INT)), ListType(9, INT), MapType(8, STRING, 9, INT)]
+)
+def test_columns_that_are_stored_for_type_unknown_are_ignored(stored: Type) -> None:
+    # PQT006, at every depth; a second column with the id is no concern either
+    value = {INT: 1, UUID: uuid.UUID(int=1), BINARY: b"1", ListType(9, INT): (1, 2)}.get(
+        stored, {9: 1} if isinstance(stored, StructType) else (("k", 1),)
+    )
+    inside = struct(field(3, "x", stored), field(4, "y", INT))
+    written = struct(
+        field(1, "a", stored), field(2, "s", inside), field(5, "l", ListType(6, stored, False)),
+        field(7, "m", MapType(10, STRING, 11, stored)),
+    )  # fmt: skip
+    wanted = [
+        field(1, "a", UNKNOWN), field(2, "s", struct(field(3, "x", UNKNOWN), field(4, "y", INT))),
+        field(5, "l", ListType(6, UNKNOWN, False)), field(7, "m", MapType(10, STRING, 11, UNKNOWN, False)),
+    ]  # fmt: skip
+    rows: list[dict[int, Any]] = [{1: value, 2: {3: value, 4: 5}, 5: (value, None), 7: (("k", value),)}, {}]
+    assert read(wanted, written, rows) == [
+        {1: None, 2: {3: None, 4: 5}, 5: (None, None), 7: (("k", None),)}, {1: None, 2: None, 5: None, 7: None},
+    ]  # fmt: skip
+    doubled = WrittenColumns(struct(*written.fields, field(1, "again", STRING)))
+    assert compile_projection(wanted, doubled, {}).columns == ("s", "l", "m")
 
 
 # Selecting
