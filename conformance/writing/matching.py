@@ -55,8 +55,10 @@ class Source:
         self.deletes = DeleteFiles(self._own)
 
     def tasks(self, where: Predicate = TRUE) -> list[ScanTask]:
-        """The data files that may have rows that match."""
-        tasks = list(plan(self.metadata, self.snapshot, where, read_bytes, statistics=True))
+        """The data files that may have rows that match, with the deletes of all their rows: files are written anew as
+        a whole, and a vector holds what was deleted before.
+        """
+        tasks = list(plan(self.metadata, self.snapshot, where, read_bytes, statistics=True, all_deletes=True))
         self.deletes = DeleteFiles(self._own, tasks)
         return tasks
 

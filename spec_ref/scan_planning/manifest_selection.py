@@ -89,11 +89,14 @@ class ManifestSelection:
         self._tolerate = tolerate_truncated_times
         self._projected: dict[int, Any] = {}
 
-    def selected(self, listed: Iterable[ManifestFile], file: str | None) -> Iterator[ManifestFile]:
-        """Those manifests that counts and summaries do not rule out (SCN002).
+    def selected(
+        self, listed: Iterable[ManifestFile], content: ManifestContent, file: str | None
+    ) -> Iterator[ManifestFile]:
+        """Those manifests of one content that counts and summaries do not rule out (SCN002).
 
         Args:
             listed: the manifests of a snapshot.
+            content: what the manifests list.
             file: the manifest list, for errors.
 
         Raises:
@@ -102,7 +105,7 @@ class ManifestSelection:
         """
         for number, manifest in enumerate(listed):
             try:
-                if self._might_match(manifest):
+                if manifest.content is content and self._might_match(manifest):
                     yield manifest
             except SpecError as error:
                 problem = error.violation

@@ -8,7 +8,7 @@ at a time, apart from the deletes and the paths of the files that are planned.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -33,7 +33,7 @@ from spec_ref.scan_planning.scope import DeleteIndex
 from spec_ref.scan_planning.tasks import ScanDelete, ScanTask
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.types import Type
-from spec_ref.snapshots.manifest_list import ManifestContent
+from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.versions import V3, FormatVersion
@@ -53,6 +53,7 @@ def plan(
     schema: Schema | None = None,
     case_sensitive: bool = True,
     statistics: bool = False,
+    all_deletes: bool = False,
     tolerate_truncated_times: bool = False,
 ) -> Iterator[ScanTask]:
     """The data files of a snapshot that may have rows that match, each with the deletes that apply (SCN001, SCN006).
@@ -65,6 +66,8 @@ def plan(
         schema: the schema that the rows are read with; the table's current one where not given.
         case_sensitive: whether the names in the filter have to be spelled as the schema has them.
         statistics: whether the files of the tasks keep their counts, sizes and bounds.
+        all_deletes: whether tasks have the deletes of rows that do not match, too. Whoever reads a file as a whole, to
+            write it anew, needs them: without them, rows that were deleted would be in the table again.
         tolerate_truncated_times: whether partitions may come from writers that counted times before 1970 upward
             (contradiction C5).
 
@@ -77,32 +80,52 @@ def plan(
             file is listed twice (SCN007) or has two deletion vectors (DEL003).
     """
     bound = bind(predicate, schema or metadata.current_schema, case_sensitive=case_sensitive)
-    return _Scan(metadata, bound, read_file, statistics, tolerate_truncated_times).tasks(snapshot)
+    specs = {spec.spec_id: spec for spec in metadata.partition_specs}
+    rows = _Filter(bound, specs, metadata.format_version, tolerate_truncated_times)
+    deletes = evolve(rows, predicate=TRUE) if all_deletes else rows
+    return _Scan(metadata, specs, rows, deletes, read_file, statistics).tasks(snapshot)
 
 
-@attrs.define
+@attrs.frozen
+class _Filter:
+    """A row filter over the manifests and partitions of every spec."""
+
+    predicate: BoundPredicate
+    specs: Mapping[int, PartitionSpec]
+    version: FormatVersion
+    tolerate: bool
+    _of_specs: dict[int, PartitionFilter] = attrs.field(factory=dict, init=False)
+
+    def manifests(
+        self, listed: Iterable[ManifestFile], content: ManifestContent, file: str | None
+    ) -> list[ManifestFile]:
+        selection = ManifestSelection(self.predicate, self.specs, self.version, tolerate_truncated_times=self.tolerate)
+        return list(selection.selected(listed, content, file))
+
+    def of_spec(self, spec: PartitionSpec) -> PartitionFilter:
+        if spec.spec_id not in self._of_specs:
+            made = PartitionFilter(self.predicate, spec, tolerate_truncated_times=self.tolerate)
+            self._of_specs[spec.spec_id] = made
+        return self._of_specs[spec.spec_id]
+
+
+@attrs.frozen
 class _Scan:
     metadata: TableMetadata
-    predicate: BoundPredicate
+    specs: Mapping[int, PartitionSpec]
+    rows: _Filter
+    deletes: _Filter
+    """The filter of the rows that deletes have to be known of."""
+
     read_file: ReadFile
     statistics: bool
-    tolerate: bool
-    specs: Mapping[int, PartitionSpec] = attrs.field(init=False)
-    filters: dict[int, PartitionFilter] = attrs.field(factory=dict)
-
-    def __attrs_post_init__(self) -> None:
-        self.specs = {spec.spec_id: spec for spec in self.metadata.partition_specs}
 
     def tasks(self, snapshot: Snapshot | None) -> Iterator[ScanTask]:
         if snapshot is None:
             return
         listed = listed_manifests(snapshot, self.specs, self.read_file)
-        selection = ManifestSelection(
-            self.predicate, self.specs, self.metadata.format_version, tolerate_truncated_times=self.tolerate
-        )
-        selected = list(selection.selected(listed, snapshot.manifest_list))
-        data = [one for one in selected if one.content is ManifestContent.DATA]
-        deletes = [one for one in selected if one.content is ManifestContent.DELETES]
+        data = self.rows.manifests(listed, ManifestContent.DATA, snapshot.manifest_list)
+        deletes = self.deletes.manifests(listed, ManifestContent.DELETES, snapshot.manifest_list)
         if not data:
             return
         index = self._index(joined_columns(opened(deletes, self.specs, self.read_file, snapshot.manifest_list)))
@@ -147,10 +170,9 @@ class _Scan:
         _check(columns, live, data=content is FileContent.DATA)
         spec = columns.manifest.spec
         assert spec is not None
-        if spec.spec_id not in self.filters:
-            self.filters[spec.spec_id] = PartitionFilter(self.predicate, spec, tolerate_truncated_times=self.tolerate)
+        chosen = self.rows if content is FileContent.DATA else self.deletes
         kept = []
-        for selection in self.filters[spec.spec_id].selections(columns, live):
+        for selection in chosen.of_spec(spec).selections(columns, live):
             rows = selection.rows
             if content is FileContent.DATA:
                 rows = _matching(selection.residual, columns, rows)

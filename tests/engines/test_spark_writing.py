@@ -44,7 +44,7 @@ SCRIPT = """
 import json, os, pathlib, sys
 import pyarrow as pa
 from conformance.adapters.spark_reference import start_spark
-from conformance.writing import Mode, WhenMatched, open_table, spark as on_spark
+from conformance.writing import Mode, WhenMatched, delete_keys, open_table, spark as on_spark
 from spec_ref.errors import SpecError
 from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
 
@@ -73,6 +73,7 @@ for place, mode in json.loads(sys.argv[1]):
     table, mode = open_table(place), Mode(mode)
     on_spark.append(table, rows(range(20), "first"))
     on_spark.delete(spark, table, below(3), mode=mode)
+    delete_keys(table, pa.table({"id": [9, 10, 11, 12]}))
     on_spark.update(spark, table, {"s": "updated"}, below(6), mode=mode)
     source = pa.table({"id": [5, 7, 90], "s": ["merged"] * 3})
     on_spark.merge(spark, table, source, ["id"], mode=mode)
@@ -174,6 +175,7 @@ def here(place: str, version: FormatVersion, mode: Mode) -> writing.WritableTabl
     table = writing.create_table(place, FIELDS, spec=SPEC, version=version)
     writing.append(table, rows(range(20), "first"))
     writing.delete(table, below(3), mode=mode)
+    writing.delete_keys(table, pa.table({"id": [9, 10, 11, 12]}))
     writing.update(table, {"s": "updated"}, below(6), mode=mode)
     writing.merge(table, pa.table({"id": [5, 7, 90], "s": ["merged"] * 3}), ["id"], mode=mode)
     matched = WhenMatched.DELETE
@@ -197,7 +199,7 @@ def test_every_snapshot_has_the_rows_of_the_same_operations_here(
     there = load_table(place_of(written[engine][0], version, mode))
     ours = here(f"{tmp_path}/t", version, mode).table
     logs = [[one.snapshot_id for one in table.metadata.snapshot_log] for table in (there, ours)]
-    assert len(logs[0]) == len(logs[1]) == 8
+    assert len(logs[0]) == len(logs[1]) == 9
     for theirs, mine in zip(*logs, strict=True):
         assert sorted_rows(there, theirs) == sorted_rows(ours, mine)
 
@@ -219,9 +221,9 @@ def test_rows_that_stay_keep_their_ids(written: Written, engine: str, version: F
     log = [one.snapshot_id for one in table.metadata.snapshot_log]
     ids = [{row["id"]: row["_row_id"] for row in sorted_rows(table, one, "id", "_row_id")} for one in log]
     assert sorted(ids[0].values()) == list(range(20))
-    for before, after in pairwise(ids[:5]):  # deleted, updated, merged, deleted
+    for before, after in pairwise(ids[:6]):  # deleted, deleted by keys, updated, merged, deleted
         assert all(before[key] == number for key, number in after.items() if key in before)
-    assert ids[6] == ids[5]  # compacted
+    assert ids[7] == ids[6]  # compacted
 
 
 @every_table

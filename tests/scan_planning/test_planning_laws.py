@@ -117,5 +117,7 @@ def test_planning_leaves_out_no_row_and_says_what_the_plain_rules_say(data: Any)
     for path, task in tasks.items():
         names = {delete.data_file.file_path for delete in task.deletes}
         assert names <= plain[path]
+    whole = {task.data_file.file_path: task for task in table.plan(predicate, all_deletes=True)}
+    assert whole == {path: evolve(task, deletes=everything[path].deletes) for path, task in tasks.items()}
     for path, names in plain_plan(table, TRUE, partitions).items():
         assert {delete.data_file.file_path for delete in everything[path].deletes} == names

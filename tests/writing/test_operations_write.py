@@ -281,6 +281,35 @@ def test_equality_deletes_are_written_for_every_spec_that_files_have(tmp_path: P
     assert errors(table) == []
 
 
+REWRITES: dict[str, Any] = {
+    "update": lambda table: update(table, {"number": 9}, equal("id", 4), mode=COPY),
+    "delete": lambda table: delete(table, equal("id", 4), mode=COPY),
+    "overwrite": lambda table: overwrite(table, rows(9), equal("id", 4), mode=COPY),
+    "merge": lambda table: merge(table, pa.table({"id": [4], "number": [9]}), ["id"], mode=COPY),
+    "compact": lambda table: compact(table, equal("id", 4)),
+}
+
+
+@pytest.mark.parametrize("spec", [UNPARTITIONED, BY_PART], ids=["whole", "parts"])
+@pytest.mark.parametrize("operation", REWRITES)
+@pytest.mark.parametrize("version", [V2, V3])
+def test_rows_that_were_deleted_stay_so_when_their_file_is_written_anew(
+    tmp_path: Path, version: FormatVersion, operation: str, spec: PartitionSpec
+) -> None:
+    table = table_of(tmp_path, version, spec)
+    append(table, rows(0, 1, 2, 3, 4, 5, number=1))
+    delete(table, equal("id", 1), mode=POSITIONS)
+    delete_keys(table, pa.table({"id": [2], "number": [1]}))
+    delete_keys(table, pa.table({"id": [3], "part": ["a"]}))
+    expected = {"delete": [0, 5], "overwrite": [0, 5, 9]}.get(operation, [0, 4, 5])
+    assert ids(table) == [0, 4, 5]
+    REWRITES[operation](table)
+    assert ids(table) == expected
+    compact(table, min_files=1)
+    assert ids(table) == expected
+    assert errors(table) == []
+
+
 @pytest.mark.parametrize(("code", "act"), [
     ("DEL001", lambda table: delete_keys(table, pa.table({"id": [1]}))),
     ("DEL001", lambda table: delete(table, equal("id", 1), mode=POSITIONS)),

@@ -118,6 +118,19 @@ def _equality() -> Iterator[Case]:
          {"op": "delete-equal", "rows": rows_of("p v", ("b", 20), ("a", None), (None, 40))}),
         "keys that hold the partition",
     )  # fmt: skip
+    numbered = append("id v", *((str(number), number) for number in range(6)))
+    operations = {
+        "update": update(where("eq", "id", 4), {"v": 9}, COW),
+        "delete": delete(where("eq", "id", 4), COW),
+        "overwrite": {"op": "overwrite", "filter": where("eq", "id", 4), "rows": rows_of("id", ("9",))},
+    }
+    for version in (2, 3):
+        for name, operation in operations.items():
+            yield Case(
+                f"{name}-after-equality-delete-v{version}", ("DEL019", "SCN010"),
+                (create(version, COLUMNS), numbered, {"op": "delete-equal", "rows": rows_of("id", ("2",))}, operation),
+                "a file is written anew for another row than the deleted one, which stays deleted",
+            )  # fmt: skip
 
 
 MADE = tuple(_deletes())
