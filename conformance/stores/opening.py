@@ -8,17 +8,23 @@ from urllib.parse import parse_qs, urlsplit, urlunsplit
 from conformance.failures import UsageError
 from conformance.stores.file_system import FileSystemStore
 from conformance.stores.object_store import Bucket, ObjectStore
+from conformance.stores.rest import RestStore
+from conformance.stores.rest_catalog import RestCatalog
 from conformance.stores.sql import TableName
 from conformance.stores.sqlite import SqliteStore
 from conformance.stores.store import Store
 
-FORMS = "file:///directory, s3://bucket/path?endpoint=https://host, sqlite:///file.db?table=name, postgresql://user@host:port/database?table=name"
+FORMS = (
+    "file:///directory, s3://bucket/path?endpoint=https://host, sqlite:///file.db?table=name, "
+    "postgresql://user@host:port/database?table=name, rest+http://host:port?namespace=name&table=name&warehouse=name"
+)
 
 
 def open_store(url: str) -> Store:
     """The store that a URL names.
 
-    A table of a database is named by the parameters ``table``, ``namespace`` and ``catalog``.
+    A table of a database or of a REST catalog is named by the parameters ``table`` and ``namespace``, and for databases
+    ``catalog``.
 
     Raises:
         UsageError: there is no such kind of store.
@@ -40,6 +46,9 @@ def open_store(url: str) -> Store:
             from conformance.stores.postgresql import PostgresStore
 
             return PostgresStore(urlunsplit(parts._replace(query="")), name)
+        case "rest+http" | "rest+https":
+            address = urlunsplit(parts._replace(scheme=parts.scheme.removeprefix("rest+"), query=""))
+            return RestStore(RestCatalog(address, given.get("warehouse")), name)
     message = f"there is no store of the kind {parts.scheme}; a store is {FORMS}"
     raise UsageError(message)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from fake_catalog import FakeCatalog, fake_catalog
 from postgres_server import postgres
 
 from conformance.stores import Store, open_store, turns
@@ -21,13 +22,20 @@ def postgres_url() -> Iterator[str]:
         yield url
 
 
+@pytest.fixture
+def rest_catalog() -> Iterator[FakeCatalog]:
+    """A REST catalog in this process."""
+    with fake_catalog() as made:
+        yield made
+
+
 @pytest.fixture(autouse=True)
 def short_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     """Writers of one process, of which one commits in the middle of the other, do not wait for each other."""
     monkeypatch.setattr(turns, "LONGEST_S", 0.005)
 
 
-STORES = ("file-system", "sqlite", "postgresql")
+STORES = ("file-system", "sqlite", "postgresql", "rest")
 
 
 @pytest.fixture(params=STORES)
@@ -38,6 +46,8 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
             return (tmp_path / "table").as_uri()
         case "sqlite":
             return f"sqlite://{tmp_path}/catalog.db?table=table"
+        case "rest":
+            return f"rest+{request.getfixturevalue('rest_catalog').url}?namespace=db&table=table"
         case _:
             return f"{request.getfixturevalue('postgres_url')}?table=table{next(_NUMBERS)}"
 

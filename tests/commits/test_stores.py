@@ -35,9 +35,14 @@ from spec_ref.commits.changes import (
 from spec_ref.commits.effects import Swap
 from spec_ref.commits.retries import RetryPolicy
 from spec_ref.manifests.reader import read_manifest
+from spec_ref.records import evolve
 from spec_ref.snapshots.manifest_list import read_manifest_list
 from spec_ref.table_metadata import check_metadata, write_metadata
 from spec_ref.table_metadata.rules import Severity
+from spec_ref.table_metadata.writer import to_bytes
+
+WRITERS_METADATA = pytest.mark.parametrize("store_url", ["file-system", "sqlite", "postgresql"], indirect=True)
+"""The stores whose metadata files are written by the writer, and not by a catalog."""
 
 QUICK = RetryPolicy(num_retries=3, min_wait_ms=0, max_wait_ms=1)
 
@@ -102,7 +107,7 @@ def test_the_second_of_two_commits_on_one_version_is_refused(
     late = commit(SetProperties({"x": "y"}), store)
     assert late.metadata.current_snapshot is not None
     stray = late.written.rsplit("/", 1)[0] + "/stray.metadata.json"
-    store.write(stray, b"{}")
+    store.write(stray, to_bytes(evolve(base.metadata, properties={"stray": "yes"})))
     assert store.swap_pointer(base.location, stray) is Swap.REFUSED
     again = load(store)
     assert again is not None
@@ -218,6 +223,7 @@ def test_expired_files_are_deleted_and_the_rest_stays(store: Store, location: st
     assert list(live(store)) == ["b"]
 
 
+@WRITERS_METADATA
 def test_old_metadata_files_go_where_the_table_asks_for_it(store: Store, location: str) -> None:
     properties = {"write.metadata.delete-after-commit.enabled": "true", "write.metadata.previous-versions-max": "2"}
     commit(CreateTable(empty_table(2, location, properties)), store)
@@ -245,6 +251,7 @@ def test_a_writer_that_is_late_does_not_take_the_name_of_a_deleted_version(tmp_p
     assert not local_path(f"{location}/metadata/v2.metadata.json").exists()
 
 
+@WRITERS_METADATA
 @pytest.mark.parametrize("named", ["gzip", "none"])
 def test_metadata_may_be_compressed(store: Store, location: str, named: str) -> None:
     properties = {"write.metadata.compression-codec": named}

@@ -1,0 +1,188 @@
+"""The difference of two metadata as the updates and requirements of Iceberg's REST catalog protocol.
+
+A catalog that speaks it writes the metadata itself: it is sent what to do to the table (``add-snapshot``,
+``set-snapshot-ref`` ...) and under which condition (``assert-ref-snapshot-id`` ...).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from spec_ref.records import evolve
+from spec_ref.snapshots.references import MAIN
+from spec_ref.table_metadata.metadata import TableMetadata
+from spec_ref.table_metadata.writer import write_metadata
+from spec_ref.versions import V2
+
+Json = dict[str, Any]
+
+LAST_ADDED = -1
+"""The id that stands for the schema, spec or order that the same request adds: the catalog may number them anew."""
+
+_BY_ID = (
+    ("schemas", "schema-id", "add-schema", "schema", "current-schema-id", "set-current-schema"),
+    ("partition-specs", "spec-id", "add-spec", "spec", "default-spec-id", "set-default-spec"),
+    ("sort-orders", "order-id", "add-sort-order", "sort-order", "default-sort-order-id", "set-default-sort-order"),
+)
+"""What a table has several of: its list, the id in it, the update that adds one and the member of that, the member of
+the table that says which is in use, and the update that changes that."""
+
+_CHOSEN = {"set-current-schema": "schema-id", "set-default-spec": "spec-id", "set-default-sort-order": "sort-order-id"}
+
+_ASSERTED = (
+    ("assert-current-schema-id", "current-schema-id"),
+    ("assert-last-assigned-field-id", "last-column-id"),
+    ("assert-default-spec-id", "default-spec-id"),
+    ("assert-last-assigned-partition-id", "last-partition-id"),
+    ("assert-default-sort-order-id", "default-sort-order-id"),
+)
+_MEMBER = {
+    "last-column-id": "last-assigned-field-id",
+    "last-partition-id": "last-assigned-partition-id",
+}
+
+_STATISTICS = (
+    ("statistics", "set-statistics", "remove-statistics"),
+    ("partition-statistics", "set-partition-statistics", "remove-partition-statistics"),
+)
+
+
+class NoUpdate(ValueError):
+    """Two metadata differ in what no update of the protocol can change."""
+
+
+def requirements(base: TableMetadata | None) -> list[Json]:
+    """Everything that the protocol can require of a table to be as it was.
+
+    Args:
+        base: the table that the updates were made for; None for one that is to be created.
+
+    Returns:
+        The requirements: the UUID, the head of each branch and tag, what is the current schema, the default spec and
+        order, and the highest ids that were assigned.
+    """
+    if base is None:
+        return [{"type": "assert-create"}]
+    document = _document(base)
+    made: list[Json] = []
+    if base.table_uuid is not None:
+        made.append({"type": "assert-table-uuid", "uuid": base.table_uuid})
+    heads = {name: ref.snapshot_id for name, ref in base.references.items()}
+    made += [
+        {"type": "assert-ref-snapshot-id", "ref": name, "snapshot-id": head}
+        for name, head in {MAIN: None, **heads}.items()
+    ]
+    made += [{"type": kind, _MEMBER.get(name, name): document[name]} for kind, name in _ASSERTED if name in document]
+    return made
+
+
+def updates(base: TableMetadata | None, new: TableMetadata) -> list[Json]:
+    """What makes one metadata of another.
+
+    What the catalog sets by itself is left out: the time of the update, the logs, the last sequence number and the
+    next row id, which follow from the snapshots.
+
+    Args:
+        base: the table as it is; None where there is none.
+        new: the table as it is to be.
+
+    Returns:
+        The updates, in an order in which each finds what it needs.
+
+    Raises:
+        NoUpdate: something differs that no update changes.
+        SpecError: the metadata cannot be written.
+    """
+    before, after = {} if base is None else _document(base), _document(new)
+    made = list(_of_table(before, after))
+    made += _of_lists(before, after)
+    made += _of_properties(before.get("properties", {}), after.get("properties", {}))
+    made += _of_snapshots(base, new, before, after)
+    made += _of_statistics(before, after)
+    made += _of_keys(before, after)
+    if base is not None and dict(base.extra) != dict(new.extra):
+        raise NoUpdate(f"no update of the REST protocol changes {', '.join(sorted({*base.extra, *new.extra}))}")
+    return made
+
+
+def _document(metadata: TableMetadata) -> Json:
+    """A table as JSON with everything that v1 may leave out, such as the ids of schemas."""
+    newer = max(metadata.format_version, V2)
+    return {**write_metadata(metadata, newer), "format-version": int(metadata.format_version)}
+
+
+def _of_table(before: Json, after: Json) -> Iterator[Json]:
+    if after.get("table-uuid") != before.get("table-uuid"):
+        if before.get("table-uuid") is not None:
+            raise NoUpdate("the UUID of a table never changes")
+        yield {"action": "assign-uuid", "uuid": after["table-uuid"]}
+    if after["format-version"] != before.get("format-version"):
+        yield {"action": "upgrade-format-version", "format-version": after["format-version"]}
+
+
+def _of_lists(before: Json, after: Json) -> Iterator[Json]:
+    removals = {"schemas": ("remove-schemas", "schema-ids"), "partition-specs": ("remove-partition-specs", "spec-ids")}
+    gone: list[Json] = []
+    for name, id_, add, member, chosen, choose in _BY_ID:
+        had = {one[id_]: one for one in before.get(name, ())}
+        has = {one[id_]: one for one in after[name]}
+        added = [one for key, one in has.items() if had.get(key) != one]
+        yield from ({"action": add, member: one} for one in added)
+        if after[chosen] != before.get(chosen):
+            is_last = bool(added) and added[-1][id_] == after[chosen]
+            yield {"action": choose, _CHOSEN[choose]: LAST_ADDED if is_last else after[chosen]}
+        if removed := sorted(had.keys() - has.keys()):
+            if name not in removals:
+                raise NoUpdate(f"no update of the REST protocol removes from {name}")
+            action, ids = removals[name]
+            gone.append({"action": action, ids: removed})
+        if name == "schemas" and after["location"] != before.get("location"):
+            yield {"action": "set-location", "location": after["location"]}
+    yield from gone
+
+
+def _of_properties(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Json]:
+    if changed := {name: value for name, value in after.items() if before.get(name) != value}:
+        yield {"action": "set-properties", "updates": changed}
+    if removed := sorted(before.keys() - after.keys()):
+        yield {"action": "remove-properties", "removals": removed}
+
+
+def _of_snapshots(base: TableMetadata | None, new: TableMetadata, before: Json, after: Json) -> Iterator[Json]:
+    had = {one["snapshot-id"] for one in before.get("snapshots", ())}
+    has = {one["snapshot-id"] for one in after.get("snapshots", ())}
+    yield from (
+        {"action": "add-snapshot", "snapshot": one}
+        for one in after.get("snapshots", ())
+        if one["snapshot-id"] not in had
+    )
+    old, refs = ({} if one is None else _references(one) for one in (base, new))
+    yield from (
+        {"action": "set-snapshot-ref", "ref-name": name, **ref} for name, ref in refs.items() if old.get(name) != ref
+    )
+    yield from ({"action": "remove-snapshot-ref", "ref-name": name} for name in sorted(old.keys() - refs.keys()))
+    if removed := sorted(had - has):
+        yield {"action": "remove-snapshots", "snapshot-ids": removed}
+
+
+def _references(metadata: TableMetadata) -> dict[str, Json]:
+    """The references as JSON, with the main branch where it is only implied."""
+    return dict(_document(evolve(metadata, refs=metadata.references)).get("refs", {}))
+
+
+def _of_statistics(before: Json, after: Json) -> Iterator[Json]:
+    for name, set_, remove in _STATISTICS:
+        had = {one["snapshot-id"]: one for one in before.get(name, ())}
+        has = {one["snapshot-id"]: one for one in after.get(name, ())}
+        for key, one in has.items():
+            if had.get(key) != one:
+                yield {"action": set_, name: one, **({"snapshot-id": key} if name == "statistics" else {})}
+        yield from ({"action": remove, "snapshot-id": key} for key in sorted(had.keys() - has.keys()))
+
+
+def _of_keys(before: Json, after: Json) -> Iterator[Json]:
+    had = {one["key-id"]: one for one in before.get("encryption-keys", ())}
+    has = {one["key-id"]: one for one in after.get("encryption-keys", ())}
+    yield from ({"action": "add-encryption-key", "encryption-key": one} for key, one in has.items() if key not in had)
+    yield from ({"action": "remove-encryption-key", "key-id": key} for key in sorted(had.keys() - has.keys()))
