@@ -26,7 +26,9 @@ class AvroRows:
 
     def __init__(self, out: Output, struct: StructType, codec: str, name: str) -> None:
         if codec not in CODECS:
-            raise violation(REQUIREMENT, "Avro has no such codec", found=codec, expected=", ".join(CODECS))
+            raise violation(
+                REQUIREMENT, "Avro files are not written with the codec", found=codec, expected=", ".join(CODECS)
+            )
         self._out = out
         self._struct = struct
         json = schema_json(struct, name)

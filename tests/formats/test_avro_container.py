@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import bz2
 import contextlib
 import io
 import json
+import lzma
 import time
 import tracemalloc
 import zlib
+from collections.abc import Callable
 
 import fastavro
 import pytest
@@ -15,9 +18,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spec_ref.errors import SpecError
-from spec_ref.formats.avro_container import CODECS, Limits, long_bytes, open_container, write_container
+from spec_ref.formats.avro_container import CODECS, READ_CODECS, Limits, long_bytes, open_container, write_container
 from spec_ref.formats.avro_types import parse_schema
 from spec_ref.formats.avro_values import decode_all, read_long
+from tools.derive import avro
+
+FOREIGN: dict[str, Callable[[bytes], bytes]] = {"bzip2": bz2.compress, "xz": lzma.compress}
+"""What is read and not written here."""
 
 CODE = "MAN001"
 SCHEMA = json.dumps({"type": "record", "name": "r", "fields": [{"name": "x", "type": "string"}]})
@@ -25,7 +32,14 @@ SYNC = b"0123456789abcdef"
 BODY = b"\x0aabcde"
 
 
+PACKED_CODECS = [codec for codec in READ_CODECS if codec != "null"]
+"""Those that compress."""
+
+
 def container(*blocks: tuple[int, bytes], codec: str = "null") -> bytes:
+    if codec in FOREIGN:
+        packed = [avro.block(count, FOREIGN[codec](payload), sync=SYNC) for count, payload in blocks]
+        return avro.header({"avro.schema": SCHEMA, "avro.codec": codec}, SYNC) + b"".join(packed)
     return write_container({"avro.schema": SCHEMA}, blocks, codec=codec, sync=SYNC)
 
 
@@ -42,7 +56,7 @@ def refused(data: bytes, limits: Limits | None = None) -> str:
     return str(error.value)
 
 
-@pytest.mark.parametrize("codec", CODECS)
+@pytest.mark.parametrize("codec", READ_CODECS)
 def test_fastavro_reads_what_is_written_and_is_read(codec: str) -> None:
     ours = container((2, BODY * 2), (1, BODY), codec=codec)
     assert [row["x"] for row in fastavro.reader(io.BytesIO(ours))] == ["abcde"] * 3
@@ -57,7 +71,7 @@ def test_integers_survive(value: int) -> None:
     assert read_long(encoded, 0) == (value, len(encoded))
 
 
-@pytest.mark.parametrize("codec", CODECS)
+@pytest.mark.parametrize("codec", READ_CODECS)
 def test_a_file_that_ends_anywhere_but_behind_a_block_is_refused(codec: str) -> None:
     data = container((2, BODY * 2), codec=codec)
     header = len(container(codec=codec))
@@ -109,7 +123,7 @@ def test_an_unknown_codec_is_refused() -> None:
     assert "codec is not known" in refused(data)
 
 
-@pytest.mark.parametrize("codec", ["deflate", "zstandard", "snappy"])
+@pytest.mark.parametrize("codec", PACKED_CODECS)
 def test_a_bomb_is_refused_before_it_goes_off(codec: str) -> None:
     data = container((1, bytes(64 << 20)), codec=codec)
     tracemalloc.start()
@@ -120,7 +134,7 @@ def test_a_bomb_is_refused_before_it_goes_off(codec: str) -> None:
     assert "decompress to more than" in refused(data, Limits(total_bytes=1 << 20))
 
 
-@pytest.mark.parametrize("codec", ["deflate", "zstandard", "snappy"])
+@pytest.mark.parametrize("codec", PACKED_CODECS)
 @pytest.mark.parametrize("limit", [1 << 20, 100])
 def test_damaged_compression_is_refused(codec: str, limit: int) -> None:
     packed = open_container(container((1, BODY), codec=codec), CODE)
@@ -131,13 +145,33 @@ def test_damaged_compression_is_refused(codec: str, limit: int) -> None:
         assert f"not {codec} data" in refused(data, Limits(block_bytes=limit))
 
 
+@pytest.mark.parametrize("codec", FOREIGN)
+def test_nothing_follows_the_stream_of_a_block(codec: str) -> None:
+    packed = FOREIGN[codec](BODY)
+    data = container(codec=codec) + avro.block(1, packed + packed, sync=SYNC)
+    assert "something follows the stream" in refused(data)
+
+
+def test_xz_that_asks_for_more_memory_than_any_level_of_compression_is_refused() -> None:
+    filters = [{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 30}]
+    packed = lzma.compress(BODY, lzma.FORMAT_XZ, filters=filters)
+    assert "not xz data" in refused(container(codec="xz") + avro.block(1, packed, sync=SYNC))
+
+
+def test_codecs_that_are_read_are_those_of_the_avro_specification_and_no_other_is_written() -> None:
+    assert sorted(READ_CODECS) == ["bzip2", "deflate", "null", "snappy", "xz", "zstandard"]
+    assert sorted(CODECS) == ["deflate", "null", "snappy", "zstandard"]
+    with pytest.raises(ValueError, match="bzip2 is not one of"):
+        write_container({"avro.schema": SCHEMA}, [(1, BODY)], codec="bzip2", sync=SYNC)
+
+
 def test_the_checksum_of_snappy_is_of_the_decompressed_bytes() -> None:
     opened = open_container(container((1, BODY), codec="snappy"), CODE)
     assert bytes(opened.data[:-16])[-4:] == zlib.crc32(BODY).to_bytes(4, "big")
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.binary(max_size=60), st.sampled_from(CODECS))
+@given(st.binary(max_size=60), st.sampled_from(READ_CODECS))
 def test_any_bytes_behind_a_header_are_read_or_refused(data: bytes, codec: str) -> None:
     with contextlib.suppress(SpecError):
         decoded(container(codec=codec) + data, Limits())

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+import bz2
 import gzip
 import json
+import lzma
 import resource
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -60,12 +63,6 @@ def _avro(payload: bytes, codec: str, count: int = 1) -> bytes:
     )
 
 
-def _deflated(size: int) -> bytes:
-    made = zlib.compressobj(9, zlib.DEFLATED, -15)
-    piece = bytes(1 << 20)
-    return b"".join(made.compress(piece) for _ in range(size >> 20)) + made.flush()
-
-
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000, "[" * 250 + "]" * 250])
 def test_json_that_nests_too_deep_is_refused(text: str) -> None:
     with pytest.raises(SpecError, match="TMD029"):
@@ -103,13 +100,28 @@ def test_a_frame_that_unpacks_to_too_much_is_refused(name: str) -> None:
         decompress(name, compress(name, bytes(1001)), limit=1000)
 
 
-def test_an_avro_block_that_unpacks_to_too_much_is_refused() -> None:
-    data = _avro(_deflated(256 << 20), "deflate")
+def _fed(stream: Any, size: int) -> bytes:
+    piece = bytes(1 << 20)
+    return b"".join(stream.compress(piece) for _ in range(size >> 20)) + bytes(stream.flush())
+
+
+@pytest.mark.parametrize(
+    ("codec", "compressor"),
+    [
+        ("deflate", lambda: zlib.compressobj(9, zlib.DEFLATED, -15)),
+        ("bzip2", lambda: bz2.BZ2Compressor(1)),
+        ("xz", lambda: lzma.LZMACompressor(preset=0)),
+    ],
+)
+def test_an_avro_block_that_unpacks_to_too_much_is_refused(codec: str, compressor: Callable[[], Any]) -> None:
+    data = _avro(_fed(compressor(), 130 << 20), codec)
     assert len(data) < 1 << 20
     with pytest.raises(SpecError, match="decompresses to more than"):
         open_container(data, "MAN001").payload(0)
     with pytest.raises(SpecError, match="decompress to more than"):
-        list(open_container(_avro(_deflated(4 << 20), "deflate"), "MAN001", Limits(total_bytes=1 << 20)).payloads())
+        list(
+            open_container(_avro(_fed(compressor(), 4 << 20), codec), "MAN001", Limits(total_bytes=1 << 20)).payloads()
+        )
 
 
 @pytest.mark.parametrize("count", [1 << 40, (1 << 62) - 1])

@@ -1,11 +1,12 @@
 """Avro container files, byte after byte from the Avro specification: values by their schema, blocks, codecs.
 
-A value of a record is a dict by field name; a missing member is null. Snappy and Zstandard hold their content as
+A value of a record is a dict by field name; a missing member is null. Snappy, Zstandard and xz hold their content as
 literals, which takes no compressor.
 """
 
 from __future__ import annotations
 
+import bz2
 import json
 import struct
 import zlib
@@ -101,11 +102,39 @@ def deflate(content: bytes) -> bytes:
     return stream.compress(content) + stream.flush()
 
 
+def xz(content: bytes) -> bytes:
+    """An xz stream (The .xz File Format, 1.2.1) of one block, whose LZMA2 chunks are not compressed."""
+
+    def crc(data: bytes) -> bytes:
+        return struct.pack("<I", zlib.crc32(data))
+
+    def padded(data: bytes) -> bytes:
+        return data + bytes(-len(data) % 4)
+
+    def number(value: int) -> bytes:
+        return bytes([value & 0x7F | 0x80]) + number(value >> 7) if value > 0x7F else bytes([value])
+
+    parts = [content[start : start + (1 << 16)] for start in range(0, len(content), 1 << 16)]
+    chunks = b"".join(
+        bytes([2 if place else 1]) + struct.pack(">H", len(part) - 1) + part for place, part in enumerate(parts)
+    )
+    head = padded(bytes([2, 0, 0x21, 1, 0x10]))  # 12 bytes, one filter: LZMA2 with a dictionary of 1 MiB
+    block_ = head + crc(head) + chunks + b"\0"
+    index = padded(b"\0" + number(1) + number(len(block_) + 4) + number(len(content)))
+    flags = b"\0\1"  # CRC32
+    tail = struct.pack("<I", (len(index) + 4) // 4 - 1) + flags
+    return b"".join([
+        b"\xfd7zXZ\0", flags, crc(flags), padded(block_), crc(content), index, crc(index), crc(tail), tail, b"YZ",
+    ])  # fmt: skip
+
+
 CODECS: Mapping[str, Callable[[bytes], bytes]] = {
     "null": bytes,
     "deflate": deflate,
     "snappy": snappy,
     "zstandard": zstd_frame,
+    "bzip2": bz2.compress,
+    "xz": xz,
 }
 
 

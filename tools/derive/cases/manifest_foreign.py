@@ -223,6 +223,18 @@ def vectors() -> Iterator[Vector]:
             columns=(),
             codec=codec,
         )
+    for codec in ("bzip2", "xz"):
+        yield other(
+            f"codec-{codec}",
+            "MAN001",
+            f"the codec {codec}, which an implementation of Avro may have",
+            rows=plain,
+            forms=forms,
+            columns=(),
+            codec=codec,
+            expect=any_of(ok({"entries": forms}), INVALID),
+            contradiction=("E28",),
+        )
     yield other(
         "blocks", "MAN001", "several blocks, the last of them shorter", rows=plain, forms=forms, columns=(), split=2
     )

@@ -109,6 +109,19 @@ def _whole() -> Iterator[Vector]:
             "no codec is null" if codec is None else f"the codec {codec}",
             2,
         )
+    for codec in ("bzip2", "xz"):
+        rows = [listed(number) for number in range(3)]
+        forms = [listed_form(row) for row in rows]
+        yield read(
+            f"codec-{codec}",
+            "MLS002",
+            manifest_list(2, rows, codec=codec),
+            forms,
+            f"the codec {codec}, which an implementation of Avro may have",
+            2,
+            expect=any_of(ok({"manifests": forms}), INVALID),
+            contradiction=("E28",),
+        )
     keys = {"format-version": "1", "snapshot-id": "5", "sequence-number": "99", "content": "deletes"}
     yield read(
         "keys",
