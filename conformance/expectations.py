@@ -3,6 +3,9 @@
 A TOML file (`schemas/expectations.json` is its form)::
 
     [[deviation]]
+    id = "iceberg-java-hashes-uuid-bytes-reversed"  # optional: a stable name, unique among all files
+    kind = "deviation"                 # optional: one of `Kind`; deviation where it is left out
+    requirements = ["HSH004"]          # optional: the requirements that it breaks; its vectors name each of them
     engine = "iceberg-java"            # an adapter's name (without @version), or what it answers as its implementation
     versions = ["1.10.2"]              # the versions it was seen in, as the adapter answers them; without: any
     vectors = ["hash-uuid-nil"]        # ids; each has to exist
@@ -12,7 +15,10 @@ A TOML file (`schemas/expectations.json` is its form)::
                                        # text where TOML cannot say it: '{"ok": null}'
     reason = "why it is wrong, and what breaks"
     evidence = "where it can be seen: an issue, a line of its source"
-    sometimes = true                   # optional: it depends on chance, and a run without it is no surprise
+    sometimes = true                   # optional: the answer is undefined (memory past a buffer, order, time), so that
+                                       # a run in which the case passes is not a surprise
+    counter = "what speaks for it"     # optional: the best argument that the engine is right
+    upstream = ["https://..."]         # optional: reports of it to the engine's project
 
 With expectations a run is conformant when the failures are exactly these: one that is not listed fails the run, and so
 does a listed one that no longer happens while its engine, version and vector are among what ran. An entry that can
@@ -25,9 +31,10 @@ called as it is; the other one is held to them as far as it reaches, so that wha
 
 from __future__ import annotations
 
+import enum
 import json
 import tomllib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -52,6 +59,25 @@ MATRIX = "matrix.toml"
 (`conformance.matrix.known`)."""
 
 
+class Kind(enum.Enum):
+    """What a known failure says about an engine. Only the first is published as "deviates from the spec"."""
+
+    DEVIATION = "deviation"
+    """A wrong answer, or valid input refused, by a requirement that binds the engine in the role it is asked in."""
+
+    LENIENCY = "leniency"
+    """Malformed input is accepted, where no sentence of the text asks a reader to refuse it."""
+
+    ROBUSTNESS = "robustness"
+    """Malformed input is refused in the wrong way: the wrong kind of error, a crash, or a hang."""
+
+    LIMITATION = "limitation"
+    """Something is not implemented."""
+
+    CHOICE = "choice"
+    """The text leaves the point open, and the engine chose otherwise than the reference."""
+
+
 @frozen
 class Deviation:
     """One known deviation of one engine."""
@@ -66,10 +92,35 @@ class Deviation:
     sometimes: bool = False
     """Whether it depends on chance, so that it is not over when it does not happen."""
 
+    id: str = ""
+    kind: Kind = Kind.DEVIATION
+    requirements: tuple[str, ...] = ()
+    """The requirements that it breaks; for other kinds than a deviation, those that it is about."""
+
+    counter: str = ""
+    """The best argument that the engine is right."""
+
+    upstream: tuple[str, ...] = ()
+    """Reports of it to the engine's project."""
+
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """What it is, for people: what the engine does, and why that is wrong."""
         return f"{self.does}: {self.reason}" if self.does else self.reason
+
+    def broken_requirements(self, proofs: Mapping[str, frozenset[str]]) -> frozenset[str]:
+        """The requirements that it is about.
+
+        Args:
+            proofs: the requirements that each vector proves, by its id.
+
+        Returns:
+            Those that it names; else those that all of its vectors share, else all of theirs.
+        """
+        if self.requirements:
+            return frozenset(self.requirements)
+        proven = [proofs[id_] for id_ in self.vectors]
+        return frozenset.intersection(*proven) or frozenset[str]().union(*proven)
 
     def is_of(self, adapter: str, started: Started) -> bool:
         """Whether an adapter that ran is the engine, at one of the versions."""
@@ -155,26 +206,26 @@ class Expected:
     borrowed: frozenset[str] = frozenset()
     """Vectors whose deviation stands under another adapter of the same implementation."""
 
-    def status(self, vector: Vector, verdict: Verdict) -> tuple[str, str, str | None]:
+    def status(self, vector: Vector, verdict: Verdict) -> tuple[str, Deviation | None, str | None]:
         """The status of a result, the deviation that it is, and what expectation it does not meet, if any."""
         deviation = self.by_id.get(vector.id)
         outcome = verdict.outcome
         if deviation is None:
-            return outcome.value, "", None
+            return outcome.value, None, None
         match outcome:
             case Outcome.PASSED if deviation.sometimes:
-                return outcome.value, "", None
+                return outcome.value, None, None
             case Outcome.PASSED:
-                return "unexpected-pass", deviation.told, f"{vector.id}: it passes now; the deviation is over"
+                return "unexpected-pass", deviation, f"{vector.id}: it passes now; the deviation is over"
             case Outcome.UNSUPPORTED if vector.id in self.borrowed:
-                return outcome.value, "", None
+                return outcome.value, None, None
             case Outcome.UNSUPPORTED:
-                return outcome.value, "", f"{vector.id}: it is unsupported now; the deviation is over"
+                return outcome.value, None, f"{vector.id}: it is unsupported now; the deviation is over"
             case _ if deviation.happened(vector, verdict):
-                return "known", deviation.told, None
+                return "known", deviation, None
             case _:
                 stated = dump_json(deviation.answer)
-                return outcome.value, "", f"{vector.id}: it fails otherwise than expected, which is {stated}"
+                return outcome.value, None, f"{vector.id}: it fails otherwise than expected, which is {stated}"
 
 
 def shipped() -> Path:
@@ -261,6 +312,11 @@ def _deviation(path: Path, index: int, row: dict[str, Any]) -> Deviation:
         answer=answer,
         evidence=row.get("evidence", ""),
         sometimes=row.get("sometimes", False),
+        id=row.get("id", ""),
+        kind=Kind(row.get("kind", Kind.DEVIATION.value)),
+        requirements=tuple(row.get("requirements", ())),
+        counter=row.get("counter", ""),
+        upstream=tuple(row.get("upstream", ())),
     )
 
 

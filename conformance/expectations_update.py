@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from attrs import evolve, field, frozen
 
-from conformance.expectations import SHIPPED, Deviation, Expectations, read_deviations
+from conformance.expectations import SHIPPED, Deviation, Expectations, Kind, read_deviations
 from conformance.failures import UsageError
 from conformance.judge import Outcome
 from conformance.protocol import Started, dump_json
@@ -249,18 +249,35 @@ def _told(result: Result) -> str:
 
 def written(deviation: Deviation) -> str:
     """An entry as TOML."""
-    lines = ["[[deviation]]", f"engine = {_text(deviation.engine)}"]
+    lines = ["[[deviation]]"]
+    if deviation.id:
+        lines.append(f"id = {_text(deviation.id)}")
+    lines.append(f"engine = {_text(deviation.engine)}")
     if deviation.versions:
-        lines.append(f"versions = [{', '.join(map(_text, deviation.versions))}]")
+        lines.append(f"versions = {_texts(deviation.versions)}")
+    if deviation.kind is not Kind.DEVIATION or deviation.id:
+        lines.append(f"kind = {_text(deviation.kind.value)}")
+    if deviation.requirements:
+        lines.append(f"requirements = {_texts(deviation.requirements)}")
     if deviation.does:
         lines.append(f"does = {_text(deviation.does)}")
     if deviation.answer is not None:
         lines.append(f"answer = {_text(dump_json(deviation.answer))}")
     if deviation.sometimes:
         lines.append("sometimes = true")
-    lines += [f"reason = {_text(deviation.reason)}", f"evidence = {_text(deviation.evidence)}", "vectors = ["]
+    lines.append(f"reason = {_text(deviation.reason)}")
+    if deviation.counter:
+        lines.append(f"counter = {_text(deviation.counter)}")
+    lines.append(f"evidence = {_text(deviation.evidence)}")
+    if deviation.upstream:
+        lines.append(f"upstream = {_texts(deviation.upstream)}")
+    lines.append("vectors = [")
     lines += [f"  {_text(id_)}," for id_ in deviation.vectors]
     return "\n".join([*lines, "]"])
+
+
+def _texts(texts: Iterable[str]) -> str:
+    return f"[{', '.join(map(_text, texts))}]"
 
 
 def _text(text: str) -> str:

@@ -172,7 +172,8 @@ class VectorItem(pytest.Item):
             verdict = judge(vector, answer)
         status, deviation, unmet = expected.status(self.vector, verdict)
         if status == "known":
-            pytest.xfail(deviation)
+            assert deviation is not None
+            pytest.xfail(deviation.description)
         if unmet is None and verdict.outcome is Outcome.UNSUPPORTED:
             pytest.skip(f"unsupported: {verdict.reason}")
         if unmet is not None or verdict.outcome is not Outcome.PASSED:

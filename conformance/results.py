@@ -31,6 +31,16 @@ STATUSES = ("passed", "failed", "unsupported", "crashed", "known", "unexpected-p
 expected and happened, and ``unexpected-pass`` one that no longer happens."""
 
 
+_KINDS = {
+    "deviation": ("deviation", "deviations"),
+    "leniency": ("leniency", "leniencies"),
+    "robustness": ("robustness failure", "robustness failures"),
+    "limitation": ("limitation", "limitations"),
+    "choice": ("choice", "choices"),
+}
+"""The words for one and for several known results of a kind."""
+
+
 @frozen
 class Case:
     """A vector as a report needs it."""
@@ -84,6 +94,12 @@ class Result:
     chosen: dict[str, Any] | None = None
     deviation: str = ""
     """Why the result was expected, from the file of expectations."""
+
+    deviation_id: str = ""
+    """The id of the known deviation, where it has one."""
+
+    deviation_kind: str = ""
+    """One of `conformance.expectations.Kind`, where the result is a known deviation."""
 
     stderr: str = ""
 
@@ -140,6 +156,25 @@ class Run:
         """How many results of an adapter have each status; all statuses are named."""
         found = Counter(result.status for result in self.results if result.adapter == adapter)
         return {status: found[status] for status in STATUSES}
+
+    @property
+    def totals(self) -> str:
+        """The counts of all results in words, known ones by kind."""
+        total = Counter(result.status for result in self.results)
+        parts = [f"{total[status]} {status}" for status in STATUSES if total[status]]
+        kinds = ", ".join(f"{number} {_KINDS[kind][number != 1]}" for kind, number in self.known_kinds().items())
+        known = f"{total['known']} known"
+        return ", ".join(f"{known} ({kinds})" if part == known else part for part in parts) or "no results"
+
+    def known_kinds(self, adapter: str | None = None) -> dict[str, int]:
+        """How many known results of an adapter, or of all, are of each kind; kinds without results are left out."""
+        return dict(
+            Counter(
+                result.deviation_kind or "deviation"  # a file of an earlier version names no kind
+                for result in self.results
+                if result.status == "known" and adapter in (None, result.adapter)
+            ).most_common()
+        )
 
     def outcomes(self, adapter: str) -> dict[str, int]:
         """How many results of an adapter have each outcome; they add up to the cases."""

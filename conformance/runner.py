@@ -17,7 +17,7 @@ from attrs.validators import ge
 
 from conformance.adapters.asking import Adapter, Request
 from conformance.compare import ABSENT, Difference
-from conformance.expectations import Expectations
+from conformance.expectations import Deviation, Expectations
 from conformance.failures import ExitStatus, HarnessFault, NotExamined, ToolError
 from conformance.golden_tables import materialize_for
 from conformance.judge import Outcome, Verdict, judge
@@ -225,7 +225,7 @@ def undeclared(started: Started, vector: Vector) -> Unsupported | None:
     return None
 
 
-def _result(adapter: str, vector: Vector, verdict: Verdict, status: str, deviation: str) -> Result:
+def _result(adapter: str, vector: Vector, verdict: Verdict, status: str, deviation: Deviation | None) -> Result:
     passed = verdict.outcome is Outcome.PASSED
     return Result(
         adapter=adapter,
@@ -236,7 +236,9 @@ def _result(adapter: str, vector: Vector, verdict: Verdict, status: str, deviati
         got=None if passed else verdict.got,
         differences=tuple(map(difference_json, verdict.differences)),
         chosen=verdict.chosen,
-        deviation=deviation,
+        deviation=deviation.description if deviation else "",
+        deviation_id=deviation.id if deviation else "",
+        deviation_kind=deviation.kind.value if deviation else "",
         stderr=verdict.stderr,
     )
 

@@ -7,7 +7,7 @@ import json
 import re
 import sys
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from conformance import expectations, vectors
-from conformance.expectations import Deviation
+from conformance.expectations import Deviation, Kind
 from conformance.failures import ExitStatus, UsageError
 from conformance.validate.advice import own_advice
 from conformance.vectors import Vector
@@ -105,7 +105,8 @@ def _lines(
     for sighting in rule.seen:
         yield from _part("seen in", sighting)
     for deviation, ids in broken[:SHOWN]:
-        yield from _part("known of", f"{_engine(deviation)}: {deviation.does or deviation.reason}")
+        what = "" if deviation.kind is Kind.DEVIATION else f" ({deviation.kind.value})"
+        yield from _part("known of", f"{_engine(deviation)}{what}: {deviation.does or deviation.reason}")
         for label, text in (("evidence", deviation.evidence), ("vectors", _some(ids))):
             yield from _part("", f"{label}: {text}" if text else None)
     if len(broken) > SHOWN:
@@ -151,44 +152,15 @@ def deviations(rule: Requirement, loaded: list[Vector] | tuple[Vector, ...]) -> 
     return [
         (one, [id_ for id_ in one.vectors if rule.code in proofs[id_]])
         for one in expectations.load(expectations.SHIPPED, set(proofs)).deviations
-        if rule.code in concerned(one, proofs)
+        if rule.code in one.broken_requirements(proofs)
     ]
-
-
-def concerned(deviation: Deviation, proofs: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    """The requirements that a deviation is from, of those that its vectors prove.
-
-    A vector may name several requirements, all of which an engine needs to answer it, and break one of them. These are
-    the ones that the reason names by their codes; else those of the sections that it names in brackets, as it does for
-    most; else those that all of its vectors share; else all.
-    """
-    proven = [proofs[id_] for id_ in deviation.vectors]
-    every: frozenset[str] = frozenset().union(*proven)
-    bracketed = " ".join(_BRACKETS.findall(deviation.reason))
-    named = frozenset(code for code in every if code in deviation.reason)
-    there = frozenset(code for code in every if any(place in bracketed for place in _places(register()[code])))
-    return named or there or frozenset.intersection(*proven) or every
-
-
-_BRACKETS = re.compile(r"\(([^()]*)\)")
-
-_APPENDICES = {
-    "Appendix A": ("AVR", "PQT", "ORC"),
-    "Appendix B": ("HSH",),
-    "Appendix C": ("JSC", "NAM", "PAR", "SRT", "TMD"),
-    "Appendix D": ("SVB", "SVJ"),
-}
-
-
-def _places(rule: Requirement) -> Iterator[str]:
-    """What a text may call the place where a requirement stands."""
-    yield rule.section.rpartition(" / ")[2]
-    yield from (appendix for appendix, areas in _APPENDICES.items() if rule.code[:3] in areas)
 
 
 def deviation_json(deviation: Deviation, ids: list[str]) -> dict[str, Any]:
     """A known deviation as JSON, with the vectors of one requirement that show it."""
     return {
+        "id": deviation.id,
+        "kind": deviation.kind.value,
         "engine": deviation.engine,
         "versions": list(deviation.versions),
         "does": deviation.does,

@@ -238,7 +238,8 @@ def _asked(
         readings = []
         for vector, (done, answer) in zip(table.cases, answers, strict=False):  # the other tables have the rest
             verdict = judge(vector, answer)
-            known = expected.status(vector, verdict)[1] if table.producer.startswith(GOLDEN) else ""
+            deviation = expected.status(vector, verdict)[1] if table.producer.startswith(GOLDEN) else None
+            known = deviation.description if deviation else ""
             differences = tuple(map(difference_json, verdict.differences[:DIFFERENCES]))
             state = state_of(verdict.outcome, verdict.got)
             readings.append(_Reading(vector, state, verdict.reason, differences, known))

@@ -16,7 +16,10 @@ def render(run: Run, _vectors: Path | None = None) -> str:
     counts = Counter(result.status for result in run.results)
     failed = sum(counts[status] for status in BAD)
     parts = [f"{counts['passed']} passed"]
-    parts += [f"{counts['known']} known"] if counts["known"] else []
+    kinds = run.known_kinds()
+    deviations = kinds.pop("deviation", 0)
+    parts += [f"{deviations} known deviation{'s' * (deviations != 1)}"] if deviations else []
+    parts += [f"{sum(kinds.values())} otherwise known"] if kinds else []
     parts += [f"{failed} failed"] if failed else []
     good = run.complete and not failed and not any(adapter.not_examined for adapter in run.adapters)
     badge = {

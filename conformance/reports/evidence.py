@@ -23,7 +23,8 @@ def evidence(case: Case, result: Result, adapter: AdapterRun, vectors: Path | No
         lines.append(f"reason       {result.reason}")
     lines += [f"difference   {difference_text(difference)}" for difference in result.differences]
     if result.deviation:
-        lines.append(f"known        {result.deviation}")
+        name = " ".join(part for part in (result.deviation_kind, result.deviation_id) if part)
+        lines.append(f"known        {f'{name}: ' if name else ''}{result.deviation}")
     if case.note:
         lines.append(f"note         {case.note}")
     if case.origin:

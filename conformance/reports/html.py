@@ -114,6 +114,7 @@ def _detail(result: Result, text: Any) -> dict[str, Any]:
     found: dict[str, Any] = {
         "reason": text(result.reason) if result.reason else None,
         "deviation": text(result.deviation) if result.deviation else None,
+        "kind": result.deviation_kind or None,
         "got": result.got if result.status != "unsupported" else None,
         "differences": result.differences or None,
         "chosen": result.chosen,

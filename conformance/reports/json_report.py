@@ -25,6 +25,7 @@ def render(run: Run, _vectors: Path | None = None) -> str:
                 **sparse(adapter),
                 "outcomes": run.outcomes(adapter.name),
                 "counts": run.counts(adapter.name),
+                "known": run.known_kinds(adapter.name),
                 "suites": {suite: dict(counts) for suite, counts in matrix.suites_of(adapter.name)},
             }
             for adapter in run.adapters

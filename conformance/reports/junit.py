@@ -66,7 +66,8 @@ def _testcase(case: Case, result: Result, adapter: AdapterRun, vectors: Path | N
         case "unsupported":
             ElementTree.SubElement(element, "skipped", message=xml_text(f"unsupported: {result.reason}"))
         case "known":
-            ElementTree.SubElement(element, "skipped", message=xml_text(f"known deviation: {result.deviation}"))
+            kind = result.deviation_kind or "deviation"
+            ElementTree.SubElement(element, "skipped", message=xml_text(f"known {kind}: {result.deviation}"))
     return element
 
 

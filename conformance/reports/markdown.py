@@ -19,12 +19,11 @@ MOST_FAILURES = 20
 def render(run: Run, vectors: Path | None = None) -> str:
     """The document."""
     matrix = matrix_of(run)
-    total = Counter(result.status for result in run.results)
     complete = "" if run.complete else " **The run is not complete.**"
     lines = [
         "## Iceberg conformance",
         "",
-        ", ".join(f"{total[status]} {status}" for status in STATUSES if total[status]) + f".{complete}",
+        f"{run.totals}.{complete}",
         "",
         row(["suite", *(plain(str(adapter)) for adapter in matrix.adapters)]),
         "|---" * (len(matrix.adapters) + 1) + "|",

@@ -113,13 +113,18 @@ def _cell(adapter: AdapterRun, counts: Counter[str]) -> str:
 
 
 def _known(run: Run) -> Iterator[str]:
-    """The expected deviations that happened: how many cases each reason explains."""
-    reasons = Counter((result.adapter, result.deviation) for result in run.results if result.status == "known")
-    if reasons:
+    """The known results: how many cases each reason explains, by kind."""
+    reasons = Counter(
+        (result.deviation_kind or "deviation", result.adapter, result.deviation)
+        for result in run.results
+        if result.status == "known"
+    )
+    for kind in dict.fromkeys(kind for kind, _, _ in reasons):
         yield ""
-        yield "known deviations:"
-        for (adapter, reason), cases in reasons.items():
-            yield f"    {adapter}: {cases} {'case' if cases == 1 else 'cases'}: {reason}"
+        yield f"known, {kind}:"
+        for (own, adapter, reason), cases in reasons.items():
+            if own == kind:
+                yield f"    {adapter}: {cases} {'case' if cases == 1 else 'cases'}: {reason}"
 
 
 def _choices(run: Run) -> Iterator[str]:
@@ -155,9 +160,7 @@ def _notes(run: Run, paint: Paint) -> Iterator[str]:
 
 
 def _summary(run: Run, paint: Paint) -> str:
-    total = Counter(result.status for result in run.results)
-    parts = [f"{total[status]} {status}" for status in STATUSES if total[status]]
-    text = ", ".join(parts) or "no results"
+    text = run.totals
     if not run.complete:
         return f"{text}; {paint('the run is not complete', '31')}"
     passed = run.exit_status == 0

@@ -208,14 +208,33 @@ def test_the_first_failure_stops_the_run_when_asked(cli: Cli, folder: Path, adap
     assert "1 failed; the run is not complete" in done.stdout
 
 
+def test_what_is_known_is_counted_by_kind(cli: Cli, folder: Path, adapter: Adapter, tmp_path: Path) -> None:
+    expected, results = tmp_path / "known.toml", tmp_path / "run.jsonl"
+    expected.write_text(
+        '[[deviation]]\nid = "dies-of-seven"\nkind = "robustness"\nrequirements = ["HSH004"]\n'
+        'engine = "miniature"\nvectors = ["mini-7"]\nreason = "dies of seven"\n'
+    )
+    done = cli(
+        "run", "-a", adapter("dies"), "--vectors", folder, "--expect", expected, "--results", results,
+        "--report", f"json:{tmp_path / 'run.json'}", "--report", f"badge:{tmp_path / 'badge.json'}",
+    )  # fmt: skip
+    assert "9 passed, 1 known (1 robustness failure); conformant" in done.stdout
+    assert "known, robustness:\n" in done.stdout
+    (result,) = [one for one in read_results(results).results if one.status == "known"]
+    assert (result.deviation_id, result.deviation_kind) == ("dies-of-seven", "robustness")
+    report = json.loads((tmp_path / "run.json").read_text())
+    assert report["adapters"][0]["known"] == {"robustness": 1}
+    assert json.loads((tmp_path / "badge.json").read_text())["message"] == "9 passed, 1 otherwise known"
+
+
 def test_known_deviations_make_a_run_conformant(cli: Cli, folder: Path, adapter: Adapter, tmp_path: Path) -> None:
     expected = tmp_path / "known.toml"
     expected.write_text('[[deviation]]\nengine = "miniature"\nvectors = ["mini-7"]\nreason = "dies of seven"\n')
     arguments = ("--vectors", folder, "--expect", expected)
     known = cli("run", "-a", adapter("dies"), *arguments)
     assert known.returncode == 0
-    assert "9 passed, 1 known; conformant" in known.stdout
-    assert f"    {adapter('dies')}: 1 case: dies of seven\n" in known.stdout
+    assert "9 passed, 1 known (1 deviation); conformant" in known.stdout
+    assert f"known, deviation:\n    {adapter('dies')}: 1 case: dies of seven\n" in known.stdout
     over = cli("run", "-a", adapter("good"), *arguments)
     assert over.returncode == 1
     assert "mini-7: it passes now; the deviation is over" in over.stdout

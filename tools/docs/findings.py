@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from functools import cache
 
 from conformance import expectations, vectors
-from conformance.cli.explain import concerned
 from conformance.expectations import Deviation
 from conformance.matrix.known import Known, load_known
 from conformance.vectors import Vector
@@ -185,6 +184,6 @@ def by_requirement() -> dict[str, list[tuple[Deviation, list[str]]]]:
     proofs = {id_: frozenset(vector.requirements) for id_, vector in all_vectors().items()}
     found: dict[str, list[tuple[Deviation, list[str]]]] = {}
     for one in deviations():
-        for code_ in concerned(one, proofs):
+        for code_ in one.broken_requirements(proofs):
             found.setdefault(code_, []).append((one, [id_ for id_ in one.vectors if code_ in proofs[id_]]))
     return found

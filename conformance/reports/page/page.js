@@ -29,7 +29,7 @@ function answer(data, adapter, index) {
   const detail = adapter.details[index] || {};
   const list = make("dl");
   row(list, "reason", data.texts[detail.reason]);
-  row(list, "known", data.texts[detail.deviation]);
+  row(list, `known ${detail.kind || ""}`.trim(), data.texts[detail.deviation]);
   if (detail.got) row(list, "got", make("code", {}, json(detail.got)));
   if (detail.chosen) row(list, "chose", make("code", {}, json(detail.chosen)));
   for (const one of detail.differences || []) {
@@ -130,16 +130,19 @@ function deviations(data, show) {
     for (const [index, detail] of Object.entries(adapter.details)) {
       const status = statusOf(adapter, index);
       if (status !== "known" && !BAD.has(status)) continue;
-      const cause = detail.deviation === undefined ? `(${status}) ${data.texts[detail.reason] || ""}` : data.texts[detail.deviation];
-      causes.set(cause, [...(causes.get(cause) || []), Number(index)]);
+      const known = detail.deviation !== undefined;
+      const cause = known ? data.texts[detail.deviation] : `(${status}) ${data.texts[detail.reason] || ""}`;
+      const found = causes.get(cause) || { kind: known ? detail.kind || "deviation" : status, indexes: [] };
+      found.indexes.push(Number(index));
+      causes.set(cause, found);
     }
     if (!causes.size) continue;
-    const rows = [...causes].sort((a, b) => b[1].length - a[1].length).map(([cause, indexes]) => {
+    const rows = [...causes].sort((a, b) => b[1].indexes.length - a[1].indexes.length).map(([cause, { kind, indexes }]) => {
       const example = make("button", { type: "button" }, data.cases[indexes[0]].id);
       example.addEventListener("click", () => show({ words: data.cases[indexes[0]].id }));
-      return [indexes.length, cause, example];
+      return [indexes.length, kind, cause, example];
     });
-    place.append(make("h3", {}, `${adapter.name} ${adapter.identity}`), table(["cases", "what and why", "for example"], rows));
+    place.append(make("h3", {}, `${adapter.name} ${adapter.identity}`), table(["cases", "kind", "what and why", "for example"], rows));
   }
   if (!place.children.length) place.append(make("p", {}, "None."));
 }
