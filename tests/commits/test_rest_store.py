@@ -9,7 +9,7 @@ import pytest
 from fake_catalog import FakeCatalog, fake_catalog
 from test_stores import live
 
-from conformance.races.small import data, empty_table, path_of
+from conformance.races.fixtures import data, empty_table, path_of
 from conformance.stores import commit, load, open_store
 from conformance.stores.rest import RestStore
 from conformance.stores.rest_catalog import TOKEN, CatalogError, CatalogUnreachable
