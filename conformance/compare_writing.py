@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from conformance.compare import ABSENT, MAX_DIFFERENCES, Difference, Differences
 from spec_ref.errors import SpecError
+from spec_ref.schemas.type_json import type_from_json, type_to_json
 
 if TYPE_CHECKING:  # a table is read with Arrow, which takes longer to load than most questions to answer
     from conformance.scripts.written import Reading, Written
@@ -69,10 +70,14 @@ IDS = frozenset({"id", "element-id", "key-id", "value-id", "schema-id", "identif
 
 
 def nameless(json: Any) -> Any:
-    """A schema or type in JSON without the ids in it."""
+    """A schema or type in JSON without the ids in it; types are as this tool writes them, with their parameters."""
+    return _without_ids(type_to_json(type_from_json(json)))
+
+
+def _without_ids(json: Any) -> Any:
     if isinstance(json, dict):
-        return {name: nameless(member) for name, member in json.items() if name not in IDS}
-    return [nameless(item) for item in json] if isinstance(json, list) else json
+        return {name: _without_ids(member) for name, member in json.items() if name not in IDS}
+    return [_without_ids(item) for item in json] if isinstance(json, list) else json
 
 
 # Rows

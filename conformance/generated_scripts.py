@@ -443,7 +443,8 @@ _MAKERS: dict[str, Callable[[Maker], Op | None]] = {
 def makes_sense(script: Json) -> bool:
     """Whether a script is of the language and the model can follow it."""
     try:
-        run_model(parse_script(script))
+        parse_script(script)
+        run_model(script)
     except ScriptError:
         return False
     return True

@@ -148,7 +148,8 @@ def replay(file: Path, writer: Adapter, reader: Adapter) -> tuple[Law, Json, str
         raise UsageError(f"{file}: not a counterexample: it has to be an object of law and script")
     law, script = LAWS[content["law"]], content["script"]
     try:
-        run_model(parse_script(script))
+        parse_script(script)
+        run_model(script)
     except ScriptError as error:
         raise UsageError(f"{file}: broken script: {error}") from None
     if not law.fits(script["operations"]):

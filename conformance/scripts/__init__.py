@@ -5,6 +5,7 @@ A script is JSON (``$defs/script`` of `schemas/protocol.json`; docs/protocol.md 
 each operation, under which schema, and which rows are still the same rows.
 """
 
+from conformance.scripts.errors import LeftOpen, RefusedByText, ScriptError
 from conformance.scripts.operations import (
     AlterSchema,
     AlterSpec,
@@ -31,7 +32,7 @@ from conformance.scripts.operations import (
     Upgrade,
     Upsert,
 )
-from conformance.scripts.parsing import ScriptError, parse_script, script_json
+from conformance.scripts.parsing import parse_script, script_json
 
 __all__ = [
     "AlterSchema",
@@ -43,12 +44,14 @@ __all__ = [
     "DeleteEqual",
     "Expire",
     "FastForward",
+    "LeftOpen",
     "MakeBranch",
     "MakeTag",
     "Merge",
     "Operation",
     "Overwrite",
     "PartitionPart",
+    "RefusedByText",
     "ReplaceSort",
     "RewriteManifests",
     "Rollback",

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
-import attrs
-
 from conformance.scripts.states import Rows, TableState
-from spec_ref.schemas.type_json import type_to_json
 
 Json = Any
 
@@ -18,9 +16,9 @@ def expected_of(states: Sequence[TableState]) -> Json:
     last = states[-1]
     return {
         "format_version": last.format_version,
-        "schema": type_to_json(last.schema.as_struct()),
-        "partition": [attrs.asdict(part) for part in last.spec],
-        "sort": [attrs.asdict(part) for part in last.sort],
+        "schema": {"type": "struct", "fields": copy.deepcopy(list(last.fields))},
+        "partition": [dict(part) for part in last.spec],
+        "sort": [dict(part) for part in last.sort],
         "refs": {name: _reading(rows) for name, rows in last.refs.items()},
         "states": [
             {"after": index, "ref": state.ref, "changed": state.changed, **_reading(state.refs[state.ref])}
@@ -32,7 +30,7 @@ def expected_of(states: Sequence[TableState]) -> Json:
 
 def _reading(rows: Rows) -> Json:
     return {
-        "columns": {field.name: type_to_json(field.type) for field in rows.schema.fields},
+        "columns": {field["name"]: copy.deepcopy(field["type"]) for field in rows.fields},
         "rows": [row.values for row in rows.rows],
         "identity": [row.identity for row in rows.rows],
         "updated": [row.updated for row in rows.rows],

@@ -1,96 +1,90 @@
-"""What a table has to hold after each operation of a script, told from the script alone.
+"""A model of a table: what it has to hold after each operation of a script, from the script alone.
 
 A row is what its statements made of it: values by the field ids of the schema that it was written with, who it is
-(``identity``) and which operation changed it last. Files, manifests, snapshots' ids and deletes play no part, so that
-the model cannot be wrong in the way that a writer is. It uses the rules of `spec_ref` for what is no matter of writing:
-evolution of schemas, projection of values, and predicates of rows.
+(``identity``) and which operation changed it last. Files, manifests, snapshot ids and deletes play no part, so that the
+model cannot be wrong in the way that a writer is. It uses the standard library and `attrs`, and nothing of `spec_ref`:
+the expected values of vectors and of scenarios come from here.
+
+`model_values` has values, projection and predicates, `model_schemas` the evolution of schemas.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from functools import singledispatchmethod
+import copy
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
 from attrs import field, frozen
 
-from conformance.scripts.literals import read_literal, write_literal
-from conformance.scripts.operations import (
-    MAIN,
-    AlterSchema,
-    AlterSpec,
-    Append,
-    Compact,
-    Create,
-    Delete,
-    DeleteEqual,
-    Expire,
-    FastForward,
-    MakeBranch,
-    MakeTag,
-    Merge,
-    Operation,
-    Overwrite,
-    ReplaceSort,
-    RewriteManifests,
-    Rollback,
-    Row,
-    Script,
-    SetProperties,
-    Update,
-    Upgrade,
-    Upsert,
-)
-from conformance.scripts.parsing import ScriptError
-from conformance.scripts.schemas import Parts, changed_schema, changed_spec, first_schema, sort_of, spec_of
+from conformance.scripts.errors import LeftOpen, RefusedByText, ScriptError
+from conformance.scripts.model_schemas import changed_fields, check_types, find, ids_in, name_of, source_id
+from conformance.scripts.model_values import comparable, constant, matches, read_fields, stored
 from conformance.scripts.states import ModelRow, Rows, TableState
-from spec_ref.errors import SpecError
-from spec_ref.expressions.binding import bind
-from spec_ref.expressions.bound import evaluate
-from spec_ref.expressions.expression_json import predicate_from_json
-from spec_ref.schemas.projection import WrittenColumns, project_row
-from spec_ref.schemas.schema import Schema
-from spec_ref.schemas.types import DOUBLE, FLOAT, NestedField
-from spec_ref.schemas.values import value_key
-from spec_ref.versions import V1, FormatVersion
 
 Json = Any
-Values = Mapping[int, Any]
+Fields = tuple[Json, ...]
+Literals = Mapping[str, Json]
+
+MAIN = "main"
+NO_EQUALITY = ("float", "double", "variant", "unknown", "geometry", "geography")
+"""Primitive types whose columns equality deletes do not compare (DEL018)."""
+
+KEEPS_DATES = ("year", "month", "day", "void")
+"""Transforms that give the same for a date and the timestamp that it becomes (EVO008)."""
+
+NANOSECONDS = 1 << 63
+"""Timestamps in nanoseconds are within this of 1970 (EVO006)."""
 
 
-@frozen
-class _Stored:
+@frozen(eq=False)
+class Row:
     """A row as it was written last."""
 
-    values: Values
-    schema: Schema
+    values: Mapping[int, Json]
+    fields: Fields
+    """The columns of the schema that it was written with."""
+
     identity: int
     updated: int
 
-    def read(self, schema: Schema) -> dict[int, Any]:
-        return project_row(schema.fields, WrittenColumns(self.schema.as_struct()), self.values, {})
+    def read(self, fields: Fields) -> dict[str, Json]:
+        """Its literals under a schema."""
+        return read_fields(fields, self.fields, self.values)
 
 
 @frozen
-class _Snapshot:
-    schema: Schema
-    rows: tuple[_Stored, ...]
+class Snapshot:
+    """The rows of a branch, and the columns of the schema that they were committed with."""
+
+    fields: Fields
+    rows: tuple[Row, ...]
 
 
-def run_model(script: Script) -> tuple[TableState, ...]:
+@frozen
+class Source:
+    """A field of a partition spec or sort order: the id of its source, and the rest of its JSON."""
+
+    id: int
+    members: Mapping[str, str]
+
+
+def run_model(script: Json) -> tuple[TableState, ...]:
     """The states of the table, one after each operation.
 
+    Args:
+        script: in its JSON; `conformance.scripts.parse_script` says whether it has the form.
+
     Raises:
-        ScriptError: an operation makes no sense where it stands; tells which, and why.
+        ScriptError: an operation makes no sense where it is, is forbidden, or is left open; the message names it.
     """
-    model = _Model()
-    states = []
-    for index, operation in enumerate(script.operations):
+    table, states = Table(), []
+    for index, operation in enumerate(script["operations"]):
         try:
-            states.append(model.apply(index, operation))
-        except (SpecError, ScriptError) as error:
-            raise ScriptError(f"/operations/{index}: {operation.op}: {error}") from None
+            table = table.after(index, operation)
+        except ScriptError as error:
+            raise ScriptError(f"/operations/{index}: {operation['op']}: {error}") from None
+        states.append(table.state())
     return tuple(states)
 
 
@@ -100,265 +94,340 @@ def rows_of(state: TableState, ref: str = MAIN) -> list[dict[str, Json]]:
 
 
 @attrs.define
-class _Model:
-    """The table while a script runs. A snapshot is never changed, so that references can share it."""
+class Table:
+    """A table while a script runs. An operation makes a new one, so that one which fails changes nothing."""
 
-    version: FormatVersion = V1
-    schema: Schema = field(factory=lambda: Schema(()))
+    version: int = 1
+    fields: Fields = ()
     last_column_id: int = 0
-    parts: Parts = field(factory=Parts)
-    properties: dict[str, str] = field(factory=dict)
-    branches: dict[str, _Snapshot] = field(factory=dict)
-    tags: dict[str, _Snapshot] = field(factory=dict)
-    history: list[_Snapshot | None] = field(factory=list)
-    """Main after each operation; None where it had no snapshot, or no longer has that one."""
+    spec: tuple[Source, ...] = ()
+    specs: tuple[Source, ...] = ()
+    """Every field that the spec ever had: files may have been written with it."""
+
+    sort: tuple[Source, ...] = ()
+    properties: Mapping[str, str] = field(factory=dict)
+    branches: Mapping[str, Snapshot] = field(factory=dict)
+    tags: Mapping[str, Snapshot] = field(factory=dict)
+    history: tuple[Snapshot | None, ...] = ()
+    """Main after each operation; None where it had no snapshot."""
 
     kept_since: int = 0
     """The first operation after which main has a snapshot that is still there."""
 
-    open_schemas: set[int] = field(factory=set)
+    open_schemas: frozenset[int] = frozenset()
     """Operations after which main may have its old snapshot, or one with the same rows and another schema."""
 
     turns: int = 0
     """How often main was written to, or moved back."""
 
-    ahead: dict[str, int] = field(factory=dict)
-    """``turns`` when each branch was made."""
+    ahead: Mapping[str, int] = field(factory=dict)
+    """``turns`` when each branch was made of main."""
 
     identities: int = 0
     index: int = 0
     target: tuple[str | None, bool] = (None, False)
     """The branch that the operation writes rows to, and whether they change."""
 
-    def apply(self, index: int, operation: Operation) -> TableState:
-        before = self.branches.get(MAIN)
-        self._begin(index)
-        self._do(operation)
+    def after(self, index: int, operation: Json) -> Table:
+        """The table after an operation.
+
+        Args:
+            index: of the operation in its script.
+            operation: in its JSON.
+
+        Raises:
+            RefusedByText: the text forbids it; LeftOpen where a writer may do it or not.
+            ScriptError: it makes no sense here.
+        """
+        made = copy.copy(self)
+        made.index, made.target = index, (None, False)
+        getattr(made, "_" + operation["op"].replace("-", "_"))(operation)
+        return made._remember(self.branches.get(MAIN))
+
+    def _remember(self, before: Snapshot | None) -> Table:
+        """Add main to the history; ``before`` is what it was before the operation."""
         main = self.branches.get(MAIN)
         if main is not None and main is before:
-            made_one = self.target == (MAIN, False) and main.schema != self.schema
-            if made_one or index - 1 in self.open_schemas:
-                self.open_schemas.add(index)
-        self.history.append(main)
+            made_one = self.target == (MAIN, False) and main.fields != self.fields
+            if made_one or self.index - 1 in self.open_schemas:
+                self.open_schemas |= {self.index}
+        self.history = (*self.history, main)
+        return self
+
+    def skipped(self, index: int) -> Table:
+        """The table after an operation that was refused."""
+        made = attrs.evolve(self, index=index, target=(None, False))
+        return made._remember(self.branches.get(MAIN))
+
+    def state(self) -> TableState:
+        """What is to be seen of the table."""
+        heads = {MAIN: Snapshot(self.fields, ()), **self.branches}
+        refs = {name: reading(self.fields, snapshot.rows) for name, snapshot in heads.items()}
+        refs |= {name: reading(snapshot.fields, snapshot.rows) for name, snapshot in self.tags.items()}
         return TableState(
-            int(self.version), self.schema, self.parts.spec_parts(self.schema), self.parts.sort_parts(self.schema),
-            dict(self.properties), self._refs(), *self.target,
+            self.version, self.fields, self._named(self.spec), self._named(self.sort), dict(self.properties), refs,
+            *self.target,
         )  # fmt: skip
 
-    def _begin(self, index: int) -> None:
-        self.index, self.target = index, (None, False)
-
-    def _refs(self) -> dict[str, Rows]:
-        heads = {MAIN: _Snapshot(self.schema, ()), **self.branches}
-        return {
-            **{name: _reading(self.schema, snapshot) for name, snapshot in heads.items()},
-            **{name: _reading(snapshot.schema, snapshot) for name, snapshot in self.tags.items()},
-        }
+    def _named(self, sources: Iterable[Source]) -> tuple[Json, ...]:
+        return tuple({"source": name_of(self.fields, source.id), **source.members} for source in sources)
 
     # Rows
 
-    def _rows(self, branch: str) -> tuple[_Stored, ...]:
+    def rows(self, branch: str = MAIN) -> tuple[Row, ...]:
+        """The rows of a branch.
+
+        Raises:
+            ScriptError: there is no such branch.
+        """
+        if branch in self.tags:
+            raise RefusedByText("REF001", f"rows are written to branches, and {branch!r} is a tag")
         if branch != MAIN and branch not in self.branches:
             raise ScriptError(f"there is no branch {branch!r}")
         return self.branches[branch].rows if branch in self.branches else ()
 
-    def _write(self, branch: str, rows: Iterable[_Stored], *, changed: bool) -> None:
+    def _write(self, operation: Json, rows: Iterable[Row], *, changed: bool) -> None:
         """Make the rows those of a branch, by a snapshot where anything changed."""
+        branch = operation.get("branch", MAIN)
         self.target = (branch, changed)
         self.turns += branch == MAIN
         if changed:
-            self.branches[branch] = _Snapshot(self.schema, tuple(rows))
+            self.branches = {**self.branches, branch: Snapshot(self.fields, tuple(rows))}
 
-    def _new(self, row: Row) -> _Stored:
-        self.identities += 1
-        return _Stored(self._values(row), self.schema, self.identities - 1, self.index)
-
-    def _values(self, row: Row) -> Values:
-        """The values of a new row: what is left out takes its write default."""
-        self._columns(row)
-        values = {}
-        for column in self.schema.fields:
-            given = read_literal(column.type, row[column.name]) if column.name in row else column.write_default
-            if given is None and column.required:
-                raise ScriptError(f"null in the required column {column.name}")
-            values[column.id] = given
-        return values
-
-    def _columns(self, names: Iterable[str]) -> list[NestedField]:
+    def _columns(self, names: Iterable[str]) -> list[Json]:
         """Top-level columns by their names."""
-        by_name = {column.name: column for column in self.schema.fields}
-        unknown = [name for name in names if name not in by_name]
-        if unknown:
-            raise ScriptError(f"the table has no column {unknown[0]!r}; it has {', '.join(by_name)}")
+        by_name = {column["name"]: column for column in self.fields}
+        for name in names:
+            if name not in by_name:
+                raise RefusedByText("TYP002", f"the table has no column {name!r}; it has {', '.join(by_name)}")
         return [by_name[name] for name in names]
 
-    def _matches(self, predicate: Json) -> Callable[[_Stored], bool]:
-        bound = bind(predicate_from_json(predicate), self.schema)
-        return lambda row: evaluate(bound, row.read(self.schema))
+    def _written(self, given: Literals, identity: int | None = None) -> Row:
+        """A row that is written now; what is left out takes its write default (DEF002)."""
+        self._columns(given)
+        values = {}
+        for column in self.fields:
+            name, type_ = column["name"], column["type"]
+            literal = given[name] if name in given else constant(type_, column.get("write-default"))
+            values[column["id"]] = stored(type_, literal, required=column["required"], place=name)
+        if identity is None:
+            identity, self.identities = self.identities, self.identities + 1
+        return Row(values, self.fields, identity, self.index)
 
-    def _key(self, columns: list[NestedField]) -> Callable[[Values], tuple[Any, ...]]:
-        return lambda values: tuple(value_key(column.type, values[column.id]) for column in columns)
+    def _updated(self, row: Row, given: Literals) -> Row:
+        """The same row with other values in some columns."""
+        return self._written({**row.read(self.fields), **given}, row.identity)
 
-    def _keys(self, on: tuple[str, ...]) -> list[NestedField]:
-        columns = self._columns(on)
+    def matcher(self, predicate: Json) -> Callable[[Row], bool]:
+        """Whether rows match a predicate.
+
+        Raises:
+            RefusedByText, ScriptError: it does not fit the table; also where no row is there to find that out.
+        """
+        matches(predicate, {column["name"]: None for column in self.fields}, self.fields)
+        return lambda row: matches(predicate, row.read(self.fields), self.fields)
+
+    def _key(self, columns: Sequence[Json]) -> Callable[[Literals], tuple[Any, ...]]:
+        return lambda row: tuple(comparable(column["type"], row.get(column["name"])) for column in columns)
+
+    def _keys(self, names: Sequence[str]) -> list[Json]:
+        columns = self._columns(names)
         for column in columns:
-            if column.type in (FLOAT, DOUBLE):
-                raise ScriptError(f"{column.name} is a key and floating: which of its values are equal is left open")
+            if column["type"] in NO_EQUALITY or isinstance(column["type"], dict):
+                raise ScriptError(f"{column['name']} is a key, and when two {column['type']} are equal is left open")
         return columns
 
-    def _updated(self, row: _Stored, given: Row) -> _Stored:
-        """The same row with other values in some columns."""
-        values = row.read(self.schema)
-        for column in self._columns(given):
-            values[column.id] = read_literal(column.type, given[column.name])
-            if values[column.id] is None and column.required:
-                raise ScriptError(f"null in the required column {column.name}")
-        return _Stored(values, self.schema, row.identity, self.index)
+    def _create(self, operation: Json) -> None:
+        self.version = operation["format_version"]
+        self.fields = tuple(copy.deepcopy(operation["schema"]["fields"]))
+        schema = {"type": "struct", "fields": self.fields}
+        check_types(schema, self.version)
+        self.last_column_id = max(ids_in(schema), default=0)
+        self.spec = self.specs = tuple(self._partition_field(part) for part in operation.get("partition", ()))
+        self._check_names()
+        self.sort = self._sort_fields(operation.get("sort", ()))
+        self.properties = dict(operation.get("properties", {}))
 
-    @singledispatchmethod
-    def _do(self, operation: Operation) -> None:
-        raise AssertionError(operation)
+    def _append(self, operation: Json) -> None:
+        before = self.rows(operation.get("branch", MAIN))
+        new = [self._written(row) for row in operation["rows"]]
+        self._write(operation, (*before, *new), changed=bool(new))
 
-    @_do.register
-    def _(self, operation: Create) -> None:
-        self.version = FormatVersion(operation.format_version)
-        self.schema = first_schema(operation.schema, self.version)
-        self.last_column_id = self.schema.highest_field_id()
-        self.parts = Parts(spec_of(operation.partition, self.schema), sort_of(operation.sort, self.schema))
-        self.properties = dict(operation.properties)
+    def _overwrite(self, operation: Json) -> None:
+        before = self.rows(operation.get("branch", MAIN))
+        is_match = self.matcher(operation["filter"])
+        kept = [row for row in before if not is_match(row)]
+        new = [self._written(row) for row in operation.get("rows", ())]
+        self._write(operation, (*kept, *new), changed=bool(new) or len(kept) < len(before))
 
-    @_do.register
-    def _(self, operation: Append) -> None:
-        new = [self._new(row) for row in operation.rows]
-        self._write(operation.branch, (*self._rows(operation.branch), *new), changed=bool(new))
+    def _delete(self, operation: Json) -> None:
+        if self.version == 1 and operation.get("mode") == "merge-on-read":
+            raise RefusedByText("DEL001", "a table of version 1 has no delete files")
+        self._overwrite(operation)
 
-    @_do.register
-    def _(self, operation: Overwrite) -> None:
-        matches = self._matches(operation.filter)
-        before = self._rows(operation.branch)
-        kept = [row for row in before if not matches(row)]
-        new = [self._new(row) for row in operation.rows]
-        self._write(operation.branch, (*kept, *new), changed=bool(new) or len(kept) < len(before))
-
-    @_do.register
-    def _(self, operation: Delete) -> None:
-        matches = self._matches(operation.filter)
-        before = self._rows(operation.branch)
-        kept = [row for row in before if not matches(row)]
-        self._write(operation.branch, kept, changed=len(kept) < len(before))
-
-    @_do.register
-    def _(self, operation: DeleteEqual) -> None:
-        self._needs_deletes()
-        names = tuple(operation.rows[0])
-        if any(row.keys() != operation.rows[0].keys() for row in operation.rows):
+    def _delete_equal(self, operation: Json) -> None:
+        if any(row.keys() != operation["rows"][0].keys() for row in operation["rows"]):
             raise ScriptError("the rows of delete-equal have different columns")
-        before = self._rows(operation.branch)
-        kept = self._unequal(before, self._columns(names), operation.rows)
-        self._write(operation.branch, kept, changed=len(kept) < len(before))
+        before = self.rows(operation.get("branch", MAIN))
+        kept = self._unequal(before, tuple(operation["rows"][0]), operation["rows"])
+        self._write(operation, kept, changed=len(kept) < len(before))
 
-    def _needs_deletes(self) -> None:
-        if self.version < FormatVersion(2):
-            raise ScriptError("a table of version 1 has no delete files")
-
-    def _unequal(self, rows: Iterable[_Stored], columns: list[NestedField], given: Iterable[Row]) -> list[_Stored]:
-        """The rows that equal none of the given ones in the columns; null equals null."""
+    def _unequal(self, rows: Iterable[Row], names: Sequence[str], given: Iterable[Literals]) -> list[Row]:
+        """The rows that equal none of the given ones in some columns; null equals null (DEL019, DEL020)."""
+        if self.version == 1:
+            raise RefusedByText("DEL001", "a table of version 1 has no delete files")
+        columns = self._columns(names)
+        for column in columns:
+            if isinstance(column["type"], dict) or column["type"].partition("(")[0] in NO_EQUALITY:
+                raise RefusedByText("DEL018", f"deletes do not compare {column['name']}: {column['type']}")
         key = self._key(columns)
-        gone = {key({column.id: read_literal(column.type, row[column.name]) for column in columns}) for row in given}
-        return [row for row in rows if key(row.read(self.schema)) not in gone]
+        gone = {key(row) for row in given}
+        return [row for row in rows if key(row.read(self.fields)) not in gone]
 
-    @_do.register
-    def _(self, operation: Update) -> None:
-        matches = self._matches(operation.filter)
-        before = self._rows(operation.branch)
-        hits = [matches(row) for row in before]
-        after = [self._updated(row, operation.set) if hit else row for row, hit in zip(before, hits, strict=True)]
-        self._columns(operation.set)
-        self._write(operation.branch, after, changed=any(hits))
+    def _update(self, operation: Json) -> None:
+        if self.version == 1 and operation.get("mode") == "merge-on-read":
+            raise RefusedByText("DEL001", "a table of version 1 has no delete files")
+        before = self.rows(operation.get("branch", MAIN))
+        is_match = self.matcher(operation["filter"])
+        self._columns(operation["set"])
+        hits = [is_match(row) for row in before]
+        after = [self._updated(row, operation["set"]) if hit else row for row, hit in zip(before, hits, strict=True)]
+        self._write(operation, after, changed=any(hits))
 
-    @_do.register
-    def _(self, operation: Merge) -> None:
-        columns = self._keys(operation.on)
-        key = self._key(columns)
-        sources: dict[Any, list[Row]] = {}
-        unmatched = []
-        for row in operation.rows:
-            values = {column.id: read_literal(column.type, row.get(column.name)) for column in columns}
-            if None in values.values():
-                unmatched.append(row)
-            else:
-                sources.setdefault(key(values), []).append(row)
-        after, matched = [], set()
-        for stored in self._rows(operation.branch):
-            own = key(stored.read(self.schema))
-            if own not in sources:
-                after.append(stored)
-                continue
-            if len(sources[own]) > 1:
+    def _merge(self, operation: Json) -> None:
+        if self.version == 1 and operation.get("mode") == "merge-on-read":
+            raise RefusedByText("DEL001", "a table of version 1 has no delete files")
+        key = self._key(self._keys(operation["on"]))
+        sources: dict[Any, list[Literals]] = {}
+        unmatched: list[Literals] = []
+        for row in operation["rows"]:
+            own = key(row)
+            (unmatched if None in own else sources.setdefault(own, [])).append(row)
+        after, found = [], set()
+        for row in self.rows(operation.get("branch", MAIN)):
+            own = key(row.read(self.fields))
+            if own in sources and len(sources[own]) > 1:
                 raise ScriptError("two rows of a merge match one row of the table")
-            matched.add(own)
-            after.append(self._updated(stored, sources[own][0]))
-        unmatched += [row for own, rows in sources.items() if own not in matched for row in rows]
-        new = [self._new(row) for row in unmatched]
-        self._write(operation.branch, (*after, *new), changed=bool(new or matched))
+            found |= {own} & sources.keys()
+            after.append(self._updated(row, sources[own][0]) if own in sources else row)
+        unmatched += [row for own, rows in sources.items() if own not in found for row in rows]
+        new = [self._written(row) for row in unmatched]
+        self._write(operation, (*after, *new), changed=bool(new or found))
 
-    @_do.register
-    def _(self, operation: Upsert) -> None:
-        self._needs_deletes()
-        columns = self._keys(operation.on)
-        for row in operation.rows:
-            if any(name not in row for name in operation.on):
-                raise ScriptError("a row of an upsert has no key")
-        before = self._rows(operation.branch)
-        kept = self._unequal(before, columns, operation.rows)
-        key = self._key(columns)
-        new = [self._new(row) for row in operation.rows]
-        if len({key(row.values) for row in new}) < len(new):
+    def _upsert(self, operation: Json) -> None:
+        key = self._key(self._keys(operation["on"]))
+        if any(name not in row for row in operation["rows"] for name in operation["on"]):
+            raise ScriptError("a row of an upsert has no key")
+        if len({key(row) for row in operation["rows"]}) < len(operation["rows"]):
             raise ScriptError("two rows of an upsert have one key")
-        self._write(operation.branch, (*kept, *new), changed=bool(new))
+        kept = self._unequal(self.rows(operation.get("branch", MAIN)), operation["on"], operation["rows"])
+        new = [self._written(row) for row in operation["rows"]]
+        self._write(operation, (*kept, *new), changed=bool(new))
 
-    @_do.register
-    def _(self, operation: Compact) -> None:
-        rows = self._rows(operation.branch)
-        self._write(operation.branch, rows, changed=False)
+    def _compact(self, operation: Json) -> None:
+        branch = operation.get("branch", MAIN)
+        rows = self.rows(branch)
+        self._write(operation, rows, changed=False)
         if rows:
-            self.branches[operation.branch] = _Snapshot(self.schema, rows)
+            self.branches = {**self.branches, branch: Snapshot(self.fields, rows)}
 
-    @_do.register
-    def _(self, _: RewriteManifests) -> None:
-        self._write(MAIN, self._rows(MAIN), changed=False)
+    def _rewrite_manifests(self, operation: Json) -> None:
+        self._write(operation, self.rows(), changed=False)
 
     # The table
 
-    @_do.register
-    def _(self, operation: AlterSchema) -> None:
-        self.schema, self.last_column_id = changed_schema(
-            self.schema, operation.changes, self.version, self.last_column_id, self.parts
+    def _alter_schema(self, operation: Json) -> None:
+        for change in operation["changes"]:
+            if change["op"] in ("promote", "drop"):
+                self._check_sources(change)
+            fields, self.last_column_id = changed_fields(self.fields, change, self.version, self.last_column_id)
+            self.fields = tuple(fields)
+
+    def _check_sources(self, change: Json) -> None:
+        """Make sure that a column that is dropped or promoted is not what partitions or sorts (PAR004, EVO008)."""
+        holder, member = find(self.fields, change["name"])
+        if change["op"] == "drop":
+            gone = {holder.get("id"), *ids_in(holder[member])}
+            if any(source.id in gone for source in self.spec):
+                raise RefusedByText("PAR004", f"the table is partitioned by {change['name']!r}, which is dropped")
+            if any(source.id in gone for source in self.sort):
+                raise ScriptError(f"the table is sorted by {change['name']!r}, which is dropped")
+        elif holder[member] == "date":
+            for sources, error in ((self.spec, RefusedByText), (self.specs, LeftOpen)):
+                for source in sources:
+                    if source.id == holder.get("id") and source.members["transform"] not in KEEPS_DATES:
+                        raise error("EVO008", f"the promotion changes what {source.members['transform']} gives")
+            self._check_dates(change["name"], change["type"])
+
+    def _check_dates(self, name: str, type_: str) -> None:
+        """Make sure that dates that are there fit a timestamp, as reading fails for others (EVO006)."""
+        if type_ != "timestamp_ns":
+            return
+        after, _ = changed_fields(self.fields, {"op": "promote", "name": name, "type": type_}, 3, 0)
+        for snapshot in (*self.branches.values(), *self.tags.values(), *self.history):
+            for row in snapshot.rows if snapshot is not None else ():
+                for value in _values_at(row.read(tuple(after)), name.split(".")):
+                    if not -NANOSECONDS <= comparable(type_, value) < NANOSECONDS:
+                        raise ScriptError(f"{name} holds a date that does not fit {type_}")
+
+    def _partition_field(self, part: Json) -> Source:
+        members = {name: part[name] for name in ("transform", "name")}
+        return Source(source_id(self.fields, part["source"]), members)
+
+    def _sort_fields(self, parts: Iterable[Json]) -> tuple[Source, ...]:
+        whole = {"transform": "identity", "direction": "asc", "null_order": "nulls-first"}
+        return tuple(
+            Source(
+                source_id(self.fields, part["source"]),
+                {name: part.get(name, default) for name, default in whole.items()},
+            )
+            for part in parts
         )
 
-    @_do.register
-    def _(self, operation: AlterSpec) -> None:
-        self.parts = attrs.evolve(self.parts, spec=changed_spec(self.parts.spec, operation.changes, self.schema))
+    def _check_names(self) -> None:
+        names = [source.members["name"] for source in self.spec]
+        if len(set(names)) < len(names):
+            raise RefusedByText("PAR002", f"two partition fields have one name: {', '.join(names)}")
 
-    @_do.register
-    def _(self, operation: ReplaceSort) -> None:
-        self.parts = attrs.evolve(self.parts, sort=sort_of(operation.fields, self.schema))
+    def _alter_spec(self, operation: Json) -> None:
+        for change in operation["changes"]:
+            named = [source for source in self.spec if source.members["name"] == change["name"]]
+            if change["op"] == "add":
+                new = self._partition_field(change)
+                transforms = [one.members["transform"] for one in self.spec if one.id == new.id]
+                if new.members["transform"] in transforms:
+                    raise ScriptError(f"the spec has the field {change['transform']}({change['source']}) already")
+                self.spec = (*self.spec, new)
+            elif not named:
+                raise RefusedByText("PAR002", f"there is no partition field {change['name']!r}")
+            elif change["op"] == "remove":
+                self.spec = tuple(source for source in self.spec if source not in named)
+            else:
+                self.spec = tuple(
+                    Source(source.id, {**source.members, "name": change["to"]}) if source in named else source
+                    for source in self.spec
+                )
+            self._check_names()
+            self.specs = (*self.specs, *self.spec)
 
-    @_do.register
-    def _(self, operation: Upgrade) -> None:
-        if operation.format_version <= self.version:
+    def _sort(self, operation: Json) -> None:
+        self.sort = self._sort_fields(operation["fields"])
+
+    def _upgrade(self, operation: Json) -> None:
+        version = operation["format_version"]
+        if version < self.version:
+            raise RefusedByText("VER003", f"the table has version {self.version} already")
+        if version == self.version:
             raise ScriptError(f"the table has version {self.version} already")
-        self.version = FormatVersion(operation.format_version)
+        self.version = version
 
-    @_do.register
-    def _(self, operation: SetProperties) -> None:
-        for name in operation.remove:
-            self.properties.pop(name, None)
-        self.properties |= operation.set
+    def _properties(self, operation: Json) -> None:
+        left = {name: text for name, text in self.properties.items() if name not in operation.get("remove", ())}
+        self.properties = {**left, **operation.get("set", {})}
 
     # References
 
-    def _main_at(self, index: int | None) -> _Snapshot:
+    def _main_at(self, index: int | None) -> Snapshot:
         """The snapshot that main had after an operation, or has."""
         if index is not None and not self.kept_since <= index < self.index:
             raise ScriptError(f"what main was after operation {index} is not to be had here")
@@ -372,41 +441,46 @@ class _Model:
             raise ScriptError(f"there is a reference {name!r} already")
         return name
 
-    @_do.register
-    def _(self, operation: MakeBranch) -> None:
-        self.branches[self._new_name(operation.name)] = self._main_at(operation.at)
-        self.ahead[operation.name] = self.turns if operation.at is None else -1
+    def _branch(self, operation: Json) -> None:
+        name, at = self._new_name(operation["name"]), operation.get("at")
+        self.branches = {**self.branches, name: self._main_at(at)}
+        self.ahead = {**self.ahead, name: self.turns if at is None else -1}
 
-    @_do.register
-    def _(self, operation: MakeTag) -> None:
-        at = self.index - 1 if operation.at is None else operation.at
-        if at in self.open_schemas:
+    def _tag(self, operation: Json) -> None:
+        at = operation.get("at")
+        if (self.index - 1 if at is None else at) in self.open_schemas:
             raise ScriptError("which schema the tag would have is open: an operation that changes no row came last")
-        self.tags[self._new_name(operation.name)] = self._main_at(operation.at)
+        self.tags = {**self.tags, self._new_name(operation["name"]): self._main_at(at)}
 
-    @_do.register
-    def _(self, operation: FastForward) -> None:
-        if operation.to not in self.branches:
-            raise ScriptError(f"there is no branch {operation.to!r}")
-        if self.ahead.get(operation.to) != self.turns:
-            raise ScriptError(f"main has moved since the branch {operation.to!r} was made of it")
-        self.branches[MAIN] = self.branches[operation.to]
+    def _fast_forward(self, operation: Json) -> None:
+        if operation["to"] not in self.branches:
+            raise ScriptError(f"there is no branch {operation['to']!r}")
+        if self.ahead.get(operation["to"]) != self.turns:
+            raise ScriptError(f"main has moved since the branch {operation['to']!r} was made of it")
+        self.branches = {**self.branches, MAIN: self.branches[operation["to"]]}
 
-    @_do.register
-    def _(self, operation: Rollback) -> None:
-        self.branches[MAIN] = self._main_at(operation.to)
+    def _rollback(self, operation: Json) -> None:
+        self.branches = {**self.branches, MAIN: self._main_at(operation["to"])}
         self.turns += 1
 
-    @_do.register
-    def _(self, _: Expire) -> None:
+    def _expire(self, _: Json) -> None:
         self.kept_since = self.index
 
 
-def _reading(schema: Schema, snapshot: _Snapshot) -> Rows:
-    return Rows(schema, tuple(_told(schema, row) for row in snapshot.rows))
+def reading(fields: Fields, rows: Iterable[Row]) -> Rows:
+    """What a reading of some rows gives under a schema."""
+    return Rows(fields, tuple(ModelRow(row.read(fields), row.identity, row.updated) for row in rows))
 
 
-def _told(schema: Schema, row: _Stored) -> ModelRow:
-    values = row.read(schema)
-    told = {column.name: write_literal(column.type, values[column.id]) for column in schema.fields}
-    return ModelRow(told, row.identity, row.updated)
+def _values_at(row: Json, path: Sequence[str]) -> list[Json]:
+    """The values below a path that are not null: of a struct's field, or of all items of a list or map."""
+    if row is None:
+        return []
+    if not path:
+        return [row]
+    first, *rest = path
+    if isinstance(row, list):
+        return [value for item in row for value in _values_at(item, rest)]
+    if first in ("key", "value") and row.keys() == {"keys", "values"}:
+        return [value for item in row[f"{first}s"] for value in _values_at(item, rest)]
+    return _values_at(row.get(first), rest)

@@ -7,6 +7,7 @@ from typing import Any
 import attrs
 
 from conformance.protocol import complaint
+from conformance.scripts.errors import ScriptError
 from conformance.scripts.operations import OPERATIONS, Operation, PartitionPart, Script, SortPart
 
 Json = Any
@@ -17,10 +18,6 @@ PARTS: dict[tuple[str, str], type[PartitionPart | SortPart]] = {
     ("sort", "fields"): SortPart,
 }
 """The members of operations whose items are records."""
-
-
-class ScriptError(Exception):
-    """A script that is not of the language, or that makes no sense; the message begins with the place, if any."""
 
 
 def parse_script(json: Json) -> Script:

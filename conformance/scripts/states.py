@@ -7,9 +7,6 @@ from typing import Any
 
 from attrs import frozen
 
-from conformance.scripts.operations import PartitionPart, SortPart
-from spec_ref.schemas.schema import Schema
-
 Json = Any
 
 
@@ -31,7 +28,9 @@ class ModelRow:
 class Rows:
     """What a reading of a branch, a tag or a snapshot gives."""
 
-    schema: Schema
+    fields: tuple[Json, ...]
+    """The columns of the schema that the reading has, in its JSON; ids are the script's."""
+
     rows: tuple[ModelRow, ...]
     """In no order."""
 
@@ -41,11 +40,15 @@ class TableState:
     """The table after an operation."""
 
     format_version: int
-    schema: Schema
-    """The current one; ids are the script's."""
+    fields: tuple[Json, ...]
+    """The columns of the current schema, in its JSON; ids are the script's."""
 
-    spec: tuple[PartitionPart, ...]
-    sort: tuple[SortPart, ...]
+    spec: tuple[Json, ...]
+    """The default partition spec: ``source``, ``transform`` and ``name`` of each field."""
+
+    sort: tuple[Json, ...]
+    """The default sort order: ``source``, ``transform``, ``direction`` and ``null_order`` of each field."""
+
     properties: Mapping[str, str]
     refs: Mapping[str, Rows]
     """What a reading of each branch and tag gives: branches with the current schema, tags with that of the snapshot."""

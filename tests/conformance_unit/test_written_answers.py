@@ -15,7 +15,6 @@ from conformance.adapters.asking import Request
 from conformance.adapters.process import Limits, Process
 from conformance.judge import Outcome, Verdict, judge
 from conformance.protocol import Crashed, Ok, complaint
-from conformance.scripts import parse_script
 from conformance.scripts.expected import expected_of
 from conformance.scripts.model import run_model
 from conformance.written_tables import clear, places
@@ -42,7 +41,7 @@ def vector(*operations: Any, version: int = 3) -> vectors.Vector:
     """A vector of a script."""
     create = {"op": "create", "format_version": version, "schema": {"type": "struct", "fields": FIELDS}}
     args = {"script": {"operations": [create, *operations]}}
-    expected = expected_of(run_model(parse_script(args["script"])))
+    expected = expected_of(run_model(args["script"]))
     return evolve(SOME["table.write"], id="v", args=args, permitted=(Ok(expected),))
 
 
@@ -108,7 +107,7 @@ def test_other_rows_are_told_one_by_one() -> None:
 
 def test_a_format_version_or_schema_that_differs_is_told() -> None:
     asked = vector(ROWS)
-    expected = expected_of(run_model(parse_script(asked.args["script"])))
+    expected = expected_of(run_model(asked.args["script"]))
     expected["format_version"] = 2
     expected["schema"]["fields"][0]["required"] = True
     found = verdict(evolve(asked, permitted=(Ok(expected),)), snapshots=[])

@@ -14,7 +14,6 @@ from planted import adapter
 from conformance.cli import main
 from conformance.laws.checking import Findings, check, make_lawful, replay
 from conformance.laws.lawbook import LAWS
-from conformance.scripts import parse_script
 from conformance.scripts.model import rows_of, run_model
 
 Json = Any
@@ -97,7 +96,7 @@ def _compacts_by_overwriting(args: Arguments, right: Operation) -> Any:
     made: list[Json] = []
     for one in args["script"]["operations"]:
         if one["op"] == "compact" and "branch" not in one:
-            state = run_model(parse_script({"operations": made}))[-1]
+            state = run_model({"operations": made})[-1]
             rows = rows_of(state) if "main" in state.refs else []
             made.append({"op": "overwrite", "filter": True, "rows": rows})
         else:

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 ROOT = Path(__file__).parents[2]
 VECTORS = ROOT / "vectors"
+MODEL = {"conformance.scripts.expected", "conformance.scripts.model"}
 SUITES = ("hashing", "transforms", "single-values-binary", "single-values-json", "bounds", "types")
 
 
@@ -43,15 +44,16 @@ def test_the_files_are_what_the_tables_give() -> None:
     assert module("build").main(["--check"]) == 0
 
 
-def test_derivations_use_the_standard_library_only() -> None:
+def test_derivations_share_nothing_with_what_they_check() -> None:
+    """The model of tables is the one part of the product that they use (tests/scripts/test_writing_vectors.py)."""
     imported = set()
     for path in (ROOT / "tools" / "derive").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom):
                 names = [node.module or ""]
-            imported |= {name.split(".")[0] for name in names}
-    assert imported - sys.stdlib_module_names == {"tools"}
+            imported |= {name if name in MODEL else name.split(".")[0] for name in names}
+    assert imported - sys.stdlib_module_names == {"tools", *MODEL}
 
 
 def test_the_schema_is_a_schema() -> None:

@@ -1,16 +1,17 @@
-"""Scripts that writers follow, and what tables are after them; the rows are derived in `tools.derive.writing`."""
+"""Scripts that writers follow, and what tables are after them by the model (`conformance.scripts.model`)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
+from conformance.scripts.expected import expected_of
+from conformance.scripts.model import run_model
 from tools.derive.cases.writing_changes import CHANGES, DELETES, EQUALITY, LINEAGE
 from tools.derive.cases.writing_kit import Case
 from tools.derive.cases.writing_rows import NESTED_TYPES, PARTITIONS, SORTED, TYPES
 from tools.derive.cases.writing_tables import EVOLUTION, OLD_ROWS, REFERENCES, SPECS, UPGRADED_DELETES, UPGRADES
 from tools.derive.vector import Vector, VectorFile, ok
-from tools.derive.writing import expectation
 
 TOPICS: dict[str, tuple[str, tuple[Case, ...]]] = {
     "types": ("Primitive Types", TYPES),
@@ -55,7 +56,7 @@ def files() -> Iterator[VectorFile]:
 
 def _vector(case: Case) -> Vector:
     operations: list[Any] = list(case.operations)
-    expect = ok(expectation(operations))
+    expect = ok(expected_of(run_model({"operations": operations})))
     codes = tuple(dict.fromkeys(case.requirements))
     script = {"script": {"operations": operations}}
     return Vector(f"write-{case.name}", codes, script, expect, ORIGIN, case.note, only=case.versions)

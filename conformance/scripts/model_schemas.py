@@ -1,0 +1,248 @@
+"""Schemas of the model of tables: JSON, as in scripts, and how it evolves (Schema Evolution).
+
+Only the standard library is used, as in `conformance.scripts.model_values`.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from conformance.scripts.errors import RefusedByText, ScriptError
+
+Json = Any
+
+PARTS = {"list": ("element",), "map": ("key", "value")}
+"""What nested types hold beside structs."""
+
+SINCE_V3 = ("unknown", "timestamp_ns", "timestamptz_ns", "variant", "geometry", "geography")
+"""The types that version 3 added; those of shapes may have arguments (VER004)."""
+
+_DECIMAL = re.compile(r"decimal\((\d+), *(\d+)\)")
+
+
+def types_in(type_: Json) -> Iterator[tuple[str, bool]]:
+    """Every primitive type in a type, and whether values of it are required."""
+    yield from _types_in(type_, required=False)
+
+
+def _types_in(type_: Json, *, required: bool) -> Iterator[tuple[str, bool]]:
+    if not isinstance(type_, dict):
+        yield type_, required
+    elif type_["type"] == "struct":
+        for field in type_["fields"]:
+            yield from _types_in(field["type"], required=field["required"])
+    else:
+        for part in PARTS[type_["type"]]:
+            yield from _types_in(type_[part], required=type_.get(f"{part}-required", part == "key"))
+
+
+def ids_in(type_: Json) -> Iterator[int]:
+    """Every id in a type."""
+    if isinstance(type_, dict):
+        for field in type_.get("fields", ()):
+            yield field["id"]
+            yield from ids_in(field["type"])
+        for part in PARTS.get(type_["type"], ()):
+            yield type_[f"{part}-id"]
+            yield from ids_in(type_[part])
+
+
+def check_types(type_: Json, version: int) -> None:
+    """Make sure that a version has every type in a type.
+
+    Raises:
+        RefusedByText: it has not.
+    """
+    for name, required in types_in(type_):
+        if version < 3 and name.partition("(")[0] in SINCE_V3:
+            raise RefusedByText("VER004", f"version {version} has no type {name}")
+        if name == "unknown" and required:
+            raise RefusedByText("TYP025", "a field of type unknown is optional")
+
+
+def find(fields: Sequence[Json], name: str) -> tuple[Json, str]:
+    """Where the type with a full name is: the object that has it, and the member (``type``, ``element`` and the like).
+
+    Raises:
+        RefusedByText: there is none.
+    """
+    around: Json = {"type": "struct", "fields": fields}
+    found: tuple[Json, str] | None = None
+    for part in name.split("."):
+        kind = around["type"] if isinstance(around, dict) else None
+        if kind == "struct":
+            field = next((one for one in around["fields"] if one["name"] == part), None)
+            found = None if field is None else (field, "type")
+        else:
+            found = (around, part) if part in PARTS.get(kind or "", ()) else None
+        if found is None:
+            raise RefusedByText("EVO001", f"the table has no column {name!r}")
+        around = found[0][found[1]]
+    assert found is not None, "a split has at least one part"
+    return found
+
+
+def source_id(fields: Sequence[Json], name: str) -> int:
+    """The id of a column that partitions or sorts: it is primitive, at the top level or inside structs.
+
+    Raises:
+        ScriptError: there is none.
+    """
+    try:
+        field, member = find(fields, name)
+    except RefusedByText:
+        raise RefusedByText("TYP002", f"there is no column {name!r} to partition or sort by") from None
+    inside = any(find(fields, name[: dot.start()])[1] != "type" for dot in re.finditer(r"\.", name))
+    if member != "type" or inside or isinstance(field["type"], dict):
+        raise RefusedByText("PAR004", f"{name!r} is not a primitive column outside of lists and maps")
+    return int(field["id"])
+
+
+def name_of(fields: Sequence[Json], field_id: int) -> str | None:
+    """The full name of a column that is at the top level or inside structs; None where it is gone."""
+    return next((name for id_, name in _names(fields) if id_ == field_id), None)
+
+
+def _names(fields: Sequence[Json], prefix: str = "") -> Iterator[tuple[int, str]]:
+    for field in fields:
+        yield field["id"], prefix + field["name"]
+        if isinstance(field["type"], dict) and field["type"]["type"] == "struct":
+            yield from _names(field["type"]["fields"], f"{prefix}{field['name']}.")
+
+
+def may_promote(old: Json, new: Json, version: int) -> bool:
+    """Whether a type may become another (EVO003 to EVO005)."""
+    if not isinstance(old, str) or not isinstance(new, str) or old == new:
+        return False
+    if (old, new) in (("int", "long"), ("float", "double")):
+        return True
+    if version >= 3 and (old == "unknown" or (old == "date" and new in ("timestamp", "timestamp_ns"))):
+        return True
+    before, after = _DECIMAL.fullmatch(old), _DECIMAL.fullmatch(new)
+    return bool(before and after and int(after[1]) > int(before[1]) and after[2] == before[2])
+
+
+def with_new_ids(type_: Json, last: int) -> tuple[Json, int]:
+    """A type with new ids for all that is in it, and the highest of them (EVO009)."""
+    made = copy.deepcopy(type_)
+
+    def renew(inner: Json) -> None:
+        nonlocal last
+        if not isinstance(inner, dict):
+            return
+        for field in inner.get("fields", ()):
+            last += 1
+            field["id"] = last
+        for part in PARTS.get(inner["type"], ()):
+            last += 1
+            inner[f"{part}-id"] = last
+        for field in inner.get("fields", ()):
+            renew(field["type"])
+        for part in PARTS.get(inner["type"], ()):
+            renew(inner[part])
+
+    renew(made)
+    return made, last
+
+
+def changed_fields(before: Sequence[Json], change: Json, version: int, last: int) -> tuple[list[Json], int]:
+    """The columns after a change, and the highest id that was ever given.
+
+    Raises:
+        RefusedByText: no schema evolves so.
+    """
+    fields: list[Json] = copy.deepcopy(list(before))
+    name = change["name"]
+    if change["op"] == "add":
+        return _added(fields, change, version, last)
+    holder, member = find(fields, name)
+    if change["op"] == "promote":
+        if not may_promote(holder[member], change["type"], version):
+            raise RefusedByText("EVO003", f"{holder[member]} does not become {change['type']}")
+        for default in ("initial-default", "write-default"):
+            if holder[member] == "date" and holder.get(default) is not None:
+                holder[default] += "T00:00:00." + "0" * (9 if change["type"] == "timestamp_ns" else 6)
+        holder[member] = change["type"]
+        return fields, last
+    if member != "type":
+        raise RefusedByText("EVO001", f"{name} is not a field of a struct")
+    siblings = _siblings(fields, name)
+    match change["op"]:
+        case "drop":
+            siblings.remove(holder)
+        case "rename":
+            _check_name(siblings, change["to"], holder)
+            holder["name"] = change["to"]
+        case "optional":
+            holder["required"] = False
+        case "default":
+            _check_default(holder["type"], change["default"], version)
+            if holder["required"] and holder.get("initial-default") is not None and change["default"] is None:
+                raise RefusedByText("EVO015", f"{name} is required and was added with a default, which it keeps")
+            holder["write-default"] = change["default"]
+        case "move":
+            siblings.remove(holder)
+            names = [one["name"] for one in siblings]
+            if change["after"] is not None and change["after"] not in names:
+                raise RefusedByText("EVO001", f"there is no field {change['after']!r} beside {name}")
+            siblings.insert(0 if change["after"] is None else names.index(change["after"]) + 1, holder)
+        case other:
+            raise ScriptError(f"there is no change {other!r}")
+    return fields, last
+
+
+def _siblings(fields: list[Json], name: str) -> list[Json]:
+    parent = name.rpartition(".")[0]
+    if not parent:
+        return fields
+    holder, member = find(fields, parent)
+    found: list[Json] = holder[member]["fields"]
+    return found
+
+
+def _check_name(siblings: Sequence[Json], name: str, own: Json = None) -> None:
+    if any(one["name"] == name for one in siblings if one is not own):
+        raise RefusedByText("TYP002", f"there is a field {name!r} already")
+
+
+def _check_default(type_: Json, default: Json, version: int) -> None:
+    if default is None:
+        return
+    if version < 3:
+        raise RefusedByText("VER004", f"version {version} has no default values")
+    if isinstance(type_, str) and type_.partition("(")[0] in ("unknown", "variant", "geometry", "geography"):
+        raise RefusedByText("TYP025" if type_ == "unknown" else "DEF008", f"a column of type {type_} defaults to null")
+
+
+def _added(fields: list[Json], change: Json, version: int, last: int) -> tuple[list[Json], int]:
+    type_, highest = with_new_ids(change["type"], last + 1)
+    default, required = change.get("default"), change.get("required", False)
+    check_types({"type": "struct", "fields": [{"required": required, "type": type_}]}, version)
+    _check_default(type_, default, version)
+    if required and default is None:
+        raise RefusedByText("EVO015", f"{change['name']} is required and has no default")
+    if isinstance(type_, dict) and default is not None and _lacks_default(type_):
+        raise RefusedByText("PRJ005", f"{change['name']} has the default {{}}, and a required field in it has none")
+    siblings = fields
+    if change.get("parent") is not None:
+        holder, member = find(fields, change["parent"])
+        if not isinstance(holder[member], dict) or holder[member]["type"] != "struct":
+            raise RefusedByText("EVO001", f"{change['parent']} is not a struct")
+        siblings = holder[member]["fields"]
+    _check_name(siblings, change["name"])
+    field = {"id": last + 1, "name": change["name"], "required": required, "type": type_}
+    if "doc" in change:
+        field["doc"] = change["doc"]
+    if default is not None:
+        field |= {"initial-default": default, "write-default": default}
+    siblings.append(field)
+    return fields, highest
+
+
+def _lacks_default(type_: Json) -> bool:
+    return type_["type"] == "struct" and any(
+        one["required"] and one.get("initial-default") is None for one in type_["fields"]
+    )
