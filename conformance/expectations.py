@@ -17,6 +17,7 @@ A TOML file (`schemas/expectations.json` is its form)::
     evidence = "where it can be seen: an issue, a line of its source"
     sometimes = true                   # optional: the answer is undefined (memory past a buffer, order, time), so that
                                        # a run in which the case passes is not a surprise
+    points = ["C25"]                   # optional: contradictions of the texts (docs/contradictions.md) that it is about
     counter = "what speaks for it"     # optional: the best argument that the engine is right
     upstream = ["https://..."]         # optional: reports of it to the engine's project
 
@@ -96,6 +97,9 @@ class Deviation:
     kind: Kind = Kind.DEVIATION
     requirements: tuple[str, ...] = ()
     """The requirements that it breaks; for other kinds than a deviation, those that it is about."""
+
+    points: tuple[str, ...] = ()
+    """The contradictions of the texts that it is about, beside those that its vectors name."""
 
     counter: str = ""
     """The best argument that the engine is right."""
@@ -315,6 +319,7 @@ def _deviation(path: Path, index: int, row: dict[str, Any]) -> Deviation:
         id=row.get("id", ""),
         kind=Kind(row.get("kind", Kind.DEVIATION.value)),
         requirements=tuple(row.get("requirements", ())),
+        points=tuple(row.get("points", ())),
         counter=row.get("counter", ""),
         upstream=tuple(row.get("upstream", ())),
     )

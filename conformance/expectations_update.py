@@ -259,6 +259,8 @@ def written(deviation: Deviation) -> str:
         lines.append(f"kind = {_text(deviation.kind.value)}")
     if deviation.requirements:
         lines.append(f"requirements = {_texts(deviation.requirements)}")
+    if deviation.points:
+        lines.append(f"points = {_texts(deviation.points)}")
     if deviation.does:
         lines.append(f"does = {_text(deviation.does)}")
     if deviation.answer is not None:

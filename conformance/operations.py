@@ -28,6 +28,11 @@ from conformance.compare_tables import evolved_schema, evolved_spec, table_form,
 from conformance.compare_writing import written_table
 from conformance.protocol import complaint, protocol_schema
 
+READER = frozenset({"reader"})
+WRITER = frozenset({"writer"})
+BOTH = READER | WRITER
+"""The roles in which an implementation does an operation, as the register calls them (``binds``)."""
+
 
 @frozen
 class Operation:
@@ -35,6 +40,10 @@ class Operation:
 
     name: str
     compare: Comparator
+    roles: frozenset[str]
+    """Whether it is done by a reader, by a writer, or by both: a requirement that binds only the other role is no
+    reason for a difference.
+    """
 
     @property
     def args_schema(self) -> dict[str, Any]:
@@ -68,46 +77,46 @@ class Operation:
 OPERATIONS: dict[str, Operation] = {
     operation.name: operation
     for operation in (
-        Operation("hash", exact),
-        Operation("transform", typed(transform_result, RESULT)),
-        Operation("single-value.encode", hexadecimal),
-        Operation("single-value.decode", typed(type_argument)),
-        Operation("json-value.encode", json_form),
-        Operation("json-value.decode", hexadecimal),
-        Operation("json-value.round-trip", json_form),
-        Operation("bound.encode", hexadecimal),
-        Operation("bound.decode", typed(type_argument, BOUND)),
-        Operation("bound.truncate", typed(type_argument)),
-        Operation("type.parse", exact),
-        Operation("metadata.read", table_form),
-        Operation("metadata.write", table_json),
-        Operation("metadata.upgrade", table_form),
-        Operation("metadata.check", unordered()),
-        Operation("schema.evolve", evolved_schema),
-        Operation("partition-spec.evolve", evolved_spec),
-        Operation("retention.expire", unordered("snapshots", "refs")),
-        Operation("name-mapping.apply", unordered()),
-        Operation("manifest.read", manifest_form),
-        Operation("manifest.write", manifest_file),
-        Operation("manifest.check", unordered()),
-        Operation("manifest-list.read", manifest_list_form),
-        Operation("manifest-list.write", manifest_list_file),
-        Operation("manifest-list.check", unordered()),
-        Operation("puffin.read", puffin_form),
-        Operation("puffin.write", puffin_file),
-        Operation("dv.decode", exact),
-        Operation("dv.encode", deletion_vector),
-        Operation("theta.decode", exact),
-        Operation("theta.encode", theta_sketch),
-        Operation("expression.evaluate", exact),
-        Operation("metrics.evaluate", exact),
-        Operation("projection.evaluate", exact),
-        Operation("residual.evaluate", exact),
-        Operation("summaries.evaluate", exact),
-        Operation("table.read", table_rows),
-        Operation("scan.plan", planned_files),
-        Operation("commit.replay", unordered()),
-        Operation("table.write", written_table),
+        Operation("hash", exact, BOTH),
+        Operation("transform", typed(transform_result, RESULT), BOTH),
+        Operation("single-value.encode", hexadecimal, WRITER),
+        Operation("single-value.decode", typed(type_argument), READER),
+        Operation("json-value.encode", json_form, WRITER),
+        Operation("json-value.decode", hexadecimal, READER),
+        Operation("json-value.round-trip", json_form, BOTH),
+        Operation("bound.encode", hexadecimal, WRITER),
+        Operation("bound.decode", typed(type_argument, BOUND), READER),
+        Operation("bound.truncate", typed(type_argument), WRITER),
+        Operation("type.parse", exact, BOTH),
+        Operation("metadata.read", table_form, READER),
+        Operation("metadata.write", table_json, WRITER),
+        Operation("metadata.upgrade", table_form, WRITER),
+        Operation("metadata.check", unordered(), BOTH),
+        Operation("schema.evolve", evolved_schema, WRITER),
+        Operation("partition-spec.evolve", evolved_spec, WRITER),
+        Operation("retention.expire", unordered("snapshots", "refs"), WRITER),
+        Operation("name-mapping.apply", unordered(), READER),
+        Operation("manifest.read", manifest_form, READER),
+        Operation("manifest.write", manifest_file, WRITER),
+        Operation("manifest.check", unordered(), BOTH),
+        Operation("manifest-list.read", manifest_list_form, READER),
+        Operation("manifest-list.write", manifest_list_file, WRITER),
+        Operation("manifest-list.check", unordered(), BOTH),
+        Operation("puffin.read", puffin_form, READER),
+        Operation("puffin.write", puffin_file, WRITER),
+        Operation("dv.decode", exact, READER),
+        Operation("dv.encode", deletion_vector, WRITER),
+        Operation("theta.decode", exact, READER),
+        Operation("theta.encode", theta_sketch, WRITER),
+        Operation("expression.evaluate", exact, READER),
+        Operation("metrics.evaluate", exact, READER),
+        Operation("projection.evaluate", exact, READER),
+        Operation("residual.evaluate", exact, READER),
+        Operation("summaries.evaluate", exact, READER),
+        Operation("table.read", table_rows, READER),
+        Operation("scan.plan", planned_files, READER),
+        Operation("commit.replay", unordered(), WRITER),
+        Operation("table.write", written_table, WRITER),
     )
 }
 """All operations by name."""

@@ -1,0 +1,92 @@
+"""Known deviations are fair: each rule of `tools.check_deviations` catches the entry that breaks only it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from conformance.expectations import Deviation, Kind
+from spec_ref.requirements import Decision
+from tools.check_deviations import Facts, problems, shipped_facts
+
+FAIR = Deviation(
+    id="iceberg-go-hashes-otherwise", engine="iceberg-go", vectors=("hash-uuid-nil",), requirements=("HSH004",),
+    does="hashes otherwise", reason="It is not the hash.", evidence="a line",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def facts() -> Facts:
+    return shipped_facts()
+
+
+def fair(facts: Facts, **changes: Any) -> Deviation:
+    """A deviation on a vector of a reader, by a requirement that binds readers, at no contradictory point."""
+    for vector in facts.vectors.values():
+        codes = [code for code in vector.requirements if facts.requirements[code].binds == ("reader",)]
+        if codes and vector.operation.roles == {"reader"} and not vector.contradiction:
+            return evolve(FAIR, vectors=(vector.id,), requirements=tuple(codes), **changes)
+    raise AssertionError("no such vector")
+
+
+def test_a_fair_entry_has_no_problem(facts: Facts) -> None:
+    assert list(problems([fair(facts)], facts)) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"id": "hashes"}, "the id must begin with iceberg-go-"),
+        ({"evidence": ""}, "evidence must not be left out"),
+        ({"does": ""}, "does must not be left out"),
+        ({"points": ("Z1",), "counter": "it is old"}, "Z1 is not a point of the contradictions"),
+        ({"points": ("C25",)}, "what speaks for the engine must be in counter"),
+        ({"kind": Kind.CHOICE}, "a choice must name the point that is open"),
+    ],
+)
+def test_an_entry_that_breaks_one_rule_is_caught(facts: Facts, changes: dict[str, Any], problem: str) -> None:
+    (found,) = problems([fair(facts, **changes)], facts)
+    assert problem in found
+
+
+def test_a_requirement_is_one_that_the_vectors_name(facts: Facts) -> None:
+    one = fair(facts)
+    (found,) = problems([evolve(one, requirements=(*one.requirements, "TMD002"))], facts)
+    assert "no vector of it names TMD002" in found
+    (found,) = problems([evolve(one, requirements=(*one.requirements, "XXX999"))], facts)
+    assert "XXX999 is not in the register" in found
+
+
+def test_no_entry_is_broader_than_its_vectors(facts: Facts) -> None:
+    one = fair(facts)
+    other = next(v for v in facts.vectors.values() if not set(v.requirements) & set(one.requirements))
+    found = list(problems([evolve(one, kind=Kind.LIMITATION, vectors=(*one.vectors, other.id))], facts))
+    assert len(found) == 1
+    assert f"the vector {other.id} names none of its requirements" in found[0]
+
+
+def test_a_rule_for_writers_is_not_held_against_a_reader(facts: Facts) -> None:
+    one, code = next(
+        (vector, code)
+        for vector in facts.vectors.values()
+        for code in vector.requirements
+        if vector.operation.roles == {"reader"} and facts.requirements[code].binds == ("writer",)
+        and not vector.contradiction
+    )  # fmt: skip
+    entry = evolve(FAIR, vectors=(one.id,), requirements=(code,))
+    (found,) = problems([entry], facts)
+    assert f"is done by a reader, whom {code} does not bind" in found
+    assert list(problems([evolve(entry, kind=Kind.LENIENCY)], facts)) == []
+
+
+def test_a_deviation_is_not_at_an_open_point(facts: Facts) -> None:
+    point = next(point.id for point in facts.points.values() if point.status is Decision.OPEN)
+    (found,) = problems([fair(facts, points=(point,), counter="it is open")], facts)
+    assert f"{point} is open" in found
+
+
+def test_ids_are_unique(facts: Facts) -> None:
+    (found,) = problems([fair(facts), fair(facts)], facts)
+    assert "2 entries have this id" in found

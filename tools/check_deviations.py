@@ -1,0 +1,140 @@
+"""Check that every known deviation that ships is fair: ``python -m tools.check_deviations``.
+
+An entry of `conformance/known_deviations` is read by the people who wrote the engine. It is refused where it claims
+more than its vectors and the text support; `RULES` are the reasons.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+from attrs import frozen
+
+from conformance import expectations, vectors
+from conformance.expectations import Deviation, Kind
+from conformance.vectors import Vector
+from spec_ref.requirements import Contradiction, Decision, Requirement, contradictions, register
+
+ROLES = {
+    "reader": {"reader"},
+    "writer": {"writer"},
+    "committer": {"writer"},
+    "table": {"reader", "writer"},
+}
+"""The roles of operations in which each party that the register binds can break a requirement."""
+
+
+@frozen
+class Facts:
+    """What entries are judged by."""
+
+    vectors: Mapping[str, Vector]
+    requirements: Mapping[str, Requirement]
+    points: Mapping[str, Contradiction]
+
+
+Rule = Callable[[Deviation, Facts], Iterator[str]]
+
+
+def _is_complete(one: Deviation, _facts: Facts) -> Iterator[str]:
+    """It has an id that begins with the engine's name, requirements, evidence, and what the engine does."""
+    if not one.id.startswith(f"{one.engine}-"):
+        yield f"the id must begin with {one.engine}-"
+    missing = [name for name in ("requirements", "evidence", "does") if not getattr(one, name)]
+    if missing:
+        yield f"{', '.join(missing)} must not be left out"
+
+
+def _names_what_its_vectors_prove(one: Deviation, facts: Facts) -> Iterator[str]:
+    """Each requirement is one that a vector of the entry names, and each vector names one of them."""
+    proven = {id_: set(facts.vectors[id_].requirements) for id_ in one.vectors}
+    for code in one.requirements:
+        if code not in facts.requirements:
+            yield f"{code} is not in the register"
+        elif not any(code in codes for codes in proven.values()):
+            yield f"no vector of it names {code}"
+    for id_, codes in proven.items():
+        if not codes & set(one.requirements):
+            yield f"the vector {id_} names none of its requirements, but {', '.join(sorted(codes))}"
+
+
+def _binds_the_role(one: Deviation, facts: Facts) -> Iterator[str]:
+    """A deviation is from a requirement that binds whoever does the operation of the vector."""
+    if one.kind is not Kind.DEVIATION:
+        return
+    for id_ in one.vectors:
+        vector = facts.vectors[id_]
+        rules = [facts.requirements[code] for code in vector.requirements if code in one.requirements]
+        bound = {role for rule in rules for party in rule.binds for role in ROLES[party]}
+        if rules and not bound & vector.operation.roles:
+            roles = " and ".join(sorted(vector.operation.roles))
+            codes = ", ".join(rule.code for rule in rules)
+            yield f"{vector.operation.name} ({id_}) is done by a {roles}, whom {codes} does not bind"
+
+
+def _argues_where_the_text_is_contradictory(one: Deviation, facts: Facts) -> Iterator[str]:
+    """Where the texts contradict each other, a deviation says what speaks for the engine; a choice is at such a point."""
+    named = {point for id_ in one.vectors for point in facts.vectors[id_].contradiction} | set(one.points)
+    unknown = named - facts.points.keys()
+    if unknown:
+        yield f"{', '.join(sorted(unknown))} is not a point of the contradictions"
+    if one.kind is Kind.CHOICE and not named:
+        yield "a choice must name the point that is open, in points or in its vectors"
+    if one.kind is Kind.DEVIATION and named and not one.counter:
+        yield f"it is about {', '.join(sorted(named))}: what speaks for the engine must be in counter"
+    if one.kind is Kind.DEVIATION:
+        yield from (
+            f"{point} is open: what an engine does there is a choice"
+            for point in one.points
+            if point in facts.points and facts.points[point].status is Decision.OPEN
+        )
+
+
+RULES: tuple[Rule, ...] = (
+    _is_complete,
+    _names_what_its_vectors_prove,
+    _binds_the_role,
+    _argues_where_the_text_is_contradictory,
+)
+
+
+def problems(entries: Iterable[Deviation], facts: Facts) -> Iterator[str]:
+    """What is unfair or incomplete in entries.
+
+    Args:
+        entries: the entries.
+        facts: the vectors, requirements and contradictions that they are judged by.
+
+    Returns:
+        A sentence for each problem, which begins with the id of the entry, or its first vector where it has none.
+    """
+    entries = list(entries)
+    for one in entries:
+        for rule in RULES:
+            yield from (f"{one.id or one.vectors[0]}: {problem}" for problem in rule(one, facts))
+    for id_, times in Counter(one.id for one in entries if one.id).items():
+        if times > 1:
+            yield f"{id_}: {times} entries have this id"
+
+
+def shipped_facts() -> Facts:
+    """The vectors, requirements and contradictions of this checkout."""
+    loaded = {vector.id: vector for vector in vectors.load(vectors.shipped())}
+    return Facts(loaded, register(), contradictions())
+
+
+def main() -> int:
+    """Print the problems of the entries that ship; 1 where there are any."""
+    facts = shipped_facts()
+    folder = Path(expectations.shipped())
+    found = list(problems(expectations.load(folder, facts.vectors).deviations, facts))
+    for problem in found:
+        print(problem)
+    return int(bool(found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
