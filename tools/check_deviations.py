@@ -76,7 +76,7 @@ def _binds_the_role(one: Deviation, facts: Facts) -> Iterator[str]:
 
 
 def _argues_where_the_text_is_contradictory(one: Deviation, facts: Facts) -> Iterator[str]:
-    """Where the texts contradict each other, a deviation says what speaks for the engine; a choice is at such a point."""
+    """Where the texts contradict each other, a deviation has a counter-argument; a choice is at such a point."""
     named = {point for id_ in one.vectors for point in facts.vectors[id_].contradiction} | set(one.points)
     unknown = named - facts.points.keys()
     if unknown:
