@@ -24,6 +24,7 @@ from spec_ref.deletes.position_deletes import (
 from spec_ref.errors import violation
 from spec_ref.formats.data_files import open_rows
 from spec_ref.manifests.data_file import DataFile, FileContent
+from spec_ref.scan_planning.delete_scope import partition_key
 from spec_ref.scan_planning.tasks import ScanDelete, ScanTask
 from spec_ref.schemas.projection import WrittenColumns, identity_values
 from spec_ref.schemas.projection_columnar import compile_projection
@@ -165,7 +166,7 @@ class DeleteFiles:
                     with in_file(file.file_path):
                         raise violation("DFL020", "an equality delete file has equality_ids", found=file.equality_ids)
                 spec = self._reading.spec(delete.partition_spec_id)
-                partition = () if spec.unpartitioned else (spec.spec_id, _hashable(file.partition))
+                partition = () if spec.unpartitioned else partition_key(file, spec)
                 scopes.setdefault((ids, partition), []).append(delete)
         return scopes
 
@@ -203,11 +204,6 @@ def _has(written: WrittenColumns, root_id: int, field_id: int) -> bool:
         return any(f.id == field_id or (isinstance(f.type, StructType) and inside(f.type)) for f in struct.fields)
 
     return inside(StructType(tuple(field for field in written.struct.fields if field.id == root_id)))
-
-
-def _hashable(partition: Any) -> tuple[Any, ...]:
-    """A partition tuple as a key, in which values are told apart by their bits where they are floats (SCN013)."""
-    return tuple((key, type(value), repr(value)) for key, value in sorted(partition.items()))
 
 
 def _refuse_encrypted(file: DataFile) -> None:

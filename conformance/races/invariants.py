@@ -13,6 +13,7 @@ from conformance.races.operations import Planned
 from spec_ref.commits.changes import SnapshotChange
 from spec_ref.manifests.data_file import FileContent
 from spec_ref.records import field_rules
+from spec_ref.scan_planning.delete_scope import column_types, may_apply
 from spec_ref.table_metadata.metadata import TableMetadata
 
 MEMBERS = tuple(field_rules(TableMetadata))
@@ -229,18 +230,19 @@ def _isolation(transition: Transition, had: Live, made: ObservedSnapshot, observ
                 continue
             explicit = all(new.data_sequence_number is not None for new in change.added)
             for path in change.removed:
-                if _applies(one, knew.get((path, None))) and not (
+                if _applies(one, knew.get((path, None)), transition.after) and not (
                     explicit and one.content is FileContent.EQUALITY_DELETES
                 ):
                     yield f"isolation: deletes {one.path} of the rewritten {path} are lost"
 
 
-def _applies(delete: ObservedFile, data: ObservedFile | None) -> bool:
+def _applies(delete: ObservedFile, data: ObservedFile | None, table: TableMetadata) -> bool:
     if data is None:
         return False
-    if delete.references is not None:
-        return delete.references == data.path
-    return delete.part == data.part or (not delete.part and delete.content is FileContent.EQUALITY_DELETES)
+    return may_apply(
+        delete.data_file, delete.sequence_number, table.spec_by_id(delete.spec_id), data.data_file,
+        data.sequence_number, table.spec_by_id(data.spec_id), column_types(table),
+    )  # fmt: skip
 
 
 def _summary(snapshot: Any, made: ObservedSnapshot) -> Iterator[str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from attrs import frozen
 
-from spec_ref.manifests.data_file import FileContent
+from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.manifests.entry import EntryStatus
 from spec_ref.table_metadata.metadata import TableMetadata
 
@@ -34,6 +34,8 @@ class ObservedFile:
     is_vector: bool
     added_by: int | None
     """The snapshot."""
+
+    data_file: DataFile
 
 
 @frozen
@@ -119,6 +121,7 @@ def _read(snapshot: Any, listed: Any, files: Mapping[str, Any]) -> ObservedSnaps
                 size=one.content_size_in_bytes if one.is_deletion_vector else one.file_size_in_bytes,
                 part=tuple(one.partition.items()), spec_id=manifest.partition_spec_id,
                 references=one.referenced_data_file, is_vector=one.is_deletion_vector, added_by=entry.snapshot_id,
+                data_file=one,
             )  # fmt: skip
         told = (manifest.added_files_count, manifest.existing_files_count, manifest.deleted_files_count)
         counted = (counts[EntryStatus.ADDED], counts[EntryStatus.EXISTING], counts[EntryStatus.DELETED])

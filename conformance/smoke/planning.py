@@ -18,9 +18,9 @@ from spec_ref.manifests.columns import ManifestColumns
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.partitioning.transforms import UnknownTransform
 from spec_ref.records import evolve
-from spec_ref.scan_planning import manifest_selection, planner, scope
+from spec_ref.scan_planning import delete_scope, manifest_selection, planner
+from spec_ref.scan_planning.delete_scope import DeleteFileIndex
 from spec_ref.scan_planning.manifest_selection import ManifestSelection
-from spec_ref.scan_planning.scope import DeleteIndex
 from spec_ref.snapshots.manifest_list import ManifestFile
 
 Rule = Any
@@ -109,7 +109,7 @@ def _offsets_ignored(arguments: Arguments, right: Operation) -> Any:
 
 def _by_exact_path(_: Rule) -> Rule:
     def may_name(delete: Any, path: str) -> bool:
-        lower = (delete.lower_bounds or {}).get(scope.FILE_PATH)
+        lower = (delete.lower_bounds or {}).get(delete_scope.FILE_PATH)
         return lower is None or lower == path.encode()
 
     return may_name
@@ -178,26 +178,26 @@ def _null_never_matches(right: Rule) -> Rule:
 FAULTS = tuple(
     Fault(f"planned-{name}", "scan.plan", wrong)
     for name, wrong in {
-        "equality-of-same-commit": replaced(DeleteIndex, "_equal", _number_plus(-1)),
-        "equality-of-older-alone": replaced(DeleteIndex, "_equal", _number_plus(1)),
-        "equality-whatever-number": replaced(DeleteIndex, "_equal", _number_plus(-100)),
-        "positions-not-of-same-commit": replaced(DeleteIndex, "_positions", _number_plus(1)),
-        "positions-whatever-number": replaced(DeleteIndex, "_positions", _number_plus(-100)),
-        "partition-ignored": replaced(scope, "partition_of", _partition_ignored),
-        "spec-ignored": replaced(scope, "partition_of", _spec_ignored),
-        "unknown-transform-ignored": replaced(scope, "partition_of", _unknown_ignored),
-        "nan-partitions-never-equal": replaced(scope, "_comparable", _nan_never_equal),
-        "nan-partitions-by-bits": replaced(scope, "_comparable", _nan_by_bits),
-        "zero-partitions-equal": replaced(scope, "_comparable", _zeros_equal),
+        "equality-of-same-commit": replaced(DeleteFileIndex, "_equal", _number_plus(-1)),
+        "equality-of-older-alone": replaced(DeleteFileIndex, "_equal", _number_plus(1)),
+        "equality-whatever-number": replaced(DeleteFileIndex, "_equal", _number_plus(-100)),
+        "positions-not-of-same-commit": replaced(DeleteFileIndex, "_positions", _number_plus(1)),
+        "positions-whatever-number": replaced(DeleteFileIndex, "_positions", _number_plus(-100)),
+        "partition-ignored": replaced(delete_scope, "partition_key", _partition_ignored),
+        "spec-ignored": replaced(delete_scope, "partition_key", _spec_ignored),
+        "unknown-transform-ignored": replaced(delete_scope, "partition_key", _unknown_ignored),
+        "nan-partitions-never-equal": replaced(delete_scope, "comparable_value", _nan_never_equal),
+        "nan-partitions-by-bits": replaced(delete_scope, "comparable_value", _nan_by_bits),
+        "zero-partitions-equal": replaced(delete_scope, "comparable_value", _zeros_equal),
         "no-deletes-everywhere": _unpartitioned(lambda _: False),
         "all-deletes-everywhere": _unpartitioned(lambda _: True),
         "spec-zero-everywhere": _unpartitioned(lambda spec: spec.spec_id == 0),
         "void-is-partitioned": _unpartitioned(lambda spec: not spec.fields),
-        "reference-ignored": replaced(DeleteIndex, "add", _reference_ignored),
-        "positions-beside-vectors": replaced(DeleteIndex, "_positions", _positions_beside_vectors),
+        "reference-ignored": replaced(DeleteFileIndex, "add", _reference_ignored),
+        "positions-beside-vectors": replaced(DeleteFileIndex, "_positions", _positions_beside_vectors),
         "offsets-ignored": _offsets_ignored,
-        "cut-paths-taken-exactly": replaced(scope, "_may_name", _by_exact_path),
-        "deletes-of-null-lost": replaced(scope, "_may_share", _without_nulls),
+        "cut-paths-taken-exactly": replaced(delete_scope, "_may_name", _by_exact_path),
+        "deletes-of-null-lost": replaced(delete_scope, "_may_share", _without_nulls),
         "deletes-by-other-columns": replaced(planner, "_only", lambda _: lambda found, _ids: found),
         "deletes-lost-by-filters": replaced(
             planner, "might_match", lambda _: lambda predicate, _metrics: predicate == TRUE

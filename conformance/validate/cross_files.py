@@ -21,6 +21,7 @@ from conformance.validate.partition_statistics import PARTITIONS, STATISTICS, co
 from spec_ref.findings import Finding, Severity, Tally
 from spec_ref.manifests.data_file import FileContent
 from spec_ref.manifests.entry import EntryStatus
+from spec_ref.scan_planning.delete_scope import is_old_enough
 
 Numbers = npt.NDArray[Any]
 
@@ -241,7 +242,7 @@ def _references(
 
 
 def _fitting(row: dict[str, Any], target: int, files: _Files, where: dict[str, Any]) -> Iterator[Finding]:
-    if row["sequence"] is not None and files.sequence[target] > row["sequence"]:
+    if not is_old_enough(int(files.sequence[target]), FileContent.POSITION_DELETES, row["sequence"]):
         yield finding(
             "SCN008", "the deletes are older than their data file, so that they do not apply", found=row["sequence"],
             expected=f"at least {files.sequence[target]}", severity=Severity.WARNING, **where,

@@ -22,7 +22,7 @@ from conformance.validate.listed import INTEGERS, Listing
 from conformance.validate.partition_statistics import partition_facts
 from conformance.validate.patience import within
 from conformance.validate.tolerated import tolerate
-from conformance.validate.values import exact, partition_values
+from conformance.validate.values import partition_values
 from spec_ref.errors import SpecError
 from spec_ref.findings import Finding, Severity, Tally, in_file
 from spec_ref.formats.avro_container import SCHEMA_KEY, open_container, write_container
@@ -38,6 +38,7 @@ from spec_ref.manifests.rules import Context as EntryContext
 from spec_ref.manifests.rules_columnar import entry_findings
 from spec_ref.records import evolve
 from spec_ref.requirements import register
+from spec_ref.scan_planning.delete_scope import comparable_value
 from spec_ref.schemas.types import STRING, kind
 from spec_ref.snapshots.manifest_list import NO_SYNC, ManifestFile
 from spec_ref.versions import FormatVersion
@@ -324,7 +325,7 @@ def _field_hashes(columns: ManifestColumns, field_id: int) -> npt.NDArray[np.uin
         pass
     values = partition_values(columns, field_id)
     distinct: dict[Any, int] = {}
-    codes = [distinct.setdefault(exact(value), len(distinct)) for value in values]
+    codes = [distinct.setdefault(comparable_value(value), len(distinct)) for value in values]
     of_values = [zlib.crc32(repr(value).encode()) for value in distinct]
     return np.array(of_values, np.uint64)[codes]
 

@@ -9,13 +9,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from conformance.validate.finding import finding
-from conformance.validate.values import exact
 from spec_ref.errors import SpecError, shown
 from spec_ref.findings import Finding, Severity
 from spec_ref.formats.arrow_values import values_of
 from spec_ref.manifests.data_file import FileContent, FileFormat
 from spec_ref.partitioning.transforms import Identity, Transform, UnknownTransform, Void
 from spec_ref.partitioning.transforms_columnar import transform_array
+from spec_ref.scan_planning.delete_scope import comparable_value
 from spec_ref.schemas.types import Type, kind
 
 if TYPE_CHECKING:
@@ -62,9 +62,9 @@ class PartitionOfRows:
         for field_id, _, transform, path, type_ in self.fields:
             if field_id in self.wrong or not batch.length:
                 continue
-            wanted = exact(self.place.data_file.partition.get(field_id))
+            wanted = comparable_value(self.place.data_file.partition.get(field_id))
             for value in _results(transform, type_, batch.column(path)):
-                if exact(value) != wanted:
+                if comparable_value(value) != wanted:
                     self.wrong[field_id] = value
                     break
             if field_id in self.wrong and kind(type_) in _SECOND and self.place.data_file.file_format is FileFormat.ORC:
@@ -75,7 +75,7 @@ class PartitionOfRows:
     @staticmethod
     def _fits(transform: Transform, type_: Type, value: Any, wanted: Any) -> bool:
         def fits(one: Any) -> bool:
-            return bool(exact(transform.apply(type_, one)) == wanted)
+            return bool(comparable_value(transform.apply(type_, one)) == wanted)
 
         return fits(value) or (value is not None and early_in_orc(type_, value, fits))
 
@@ -113,7 +113,7 @@ def _unique(column: Any) -> Any:
 
 
 def _distinct(values: Sequence[Any]) -> list[Any]:
-    return list({exact(value): value for value in values}.values())
+    return list({comparable_value(value): value for value in values}.values())
 
 
 def early_in_orc(type_: Type, value: Any, fits: Callable[[Any], bool]) -> bool:

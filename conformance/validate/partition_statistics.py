@@ -22,7 +22,7 @@ from conformance.validate.emitted import Emitted, Facts, Findings, StatisticsRea
 from conformance.validate.finding import InFull, all_of, finding
 from conformance.validate.opened import Opened, open_file
 from conformance.validate.patience import Stalled, alive, within
-from conformance.validate.values import exact, partition_values, same_type
+from conformance.validate.values import partition_values, same_type
 from spec_ref.errors import SpecError
 from spec_ref.findings import Finding, Severity, Tally
 from spec_ref.formats.arrow_values import values_of
@@ -36,6 +36,7 @@ from spec_ref.formats.partition_statistics import (
 from spec_ref.manifests.columns import ManifestColumns
 from spec_ref.manifests.data_file import FileContent, FileFormat
 from spec_ref.records import field_rules
+from spec_ref.scan_planning.delete_scope import comparable_value
 from spec_ref.schemas.types import NestedField, StructType
 from spec_ref.table_metadata.statistics import PartitionStatisticsFile
 from spec_ref.versions import V2, V3, FormatVersion
@@ -140,7 +141,7 @@ def _added_at(context: Context, columns: ManifestColumns) -> Any:
 
 
 def _key(values: Sequence[Any]) -> str:
-    return repr(tuple(map(exact, values)))
+    return repr(tuple(map(comparable_value, values)))
 
 
 def _split(context: Context, kind: str, batch: pa.RecordBatch) -> Iterator[Facts]:

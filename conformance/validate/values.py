@@ -15,11 +15,6 @@ from spec_ref.schemas.types import Type, is_primitive, kind
 from spec_ref.versions import FormatVersion
 
 
-def exact(value: Any) -> Any:
-    """What values are told apart by: floating-point values by their bits, all NaNs being one (SCN013)."""
-    return ("float", value.hex()) if isinstance(value, float) else value
-
-
 def partition_values(columns: ManifestColumns, field_id: int) -> list[Any]:
     """The values of a partition field; all None where the tuples do not have it, which the schema's check tells."""
     try:

@@ -33,6 +33,10 @@ class NewFile:
     data_sequence_number: int | None = None
     """For rows that belong to an older sequence number (SEQ007); None to inherit the commit's."""
 
+    def resolved_spec_id(self, planned: TableMetadata) -> int:
+        """The id of the partition spec of the file, in a change that was planned on a table."""
+        return planned.default_spec_id if self.spec_id is None else self.spec_id
+
 
 @record(kw_only=True)
 class Validation:

@@ -7,10 +7,12 @@ from collections.abc import Iterable
 from spec_ref.commits.changes import SnapshotChange
 from spec_ref.commits.effects import Steps
 from spec_ref.commits.errors import conflict
-from spec_ref.commits.matching import bound_filter, may_delete_from, may_match
+from spec_ref.commits.matching import bound_filter, may_match
 from spec_ref.commits.reading import Files, head, history, key_of
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
+from spec_ref.partitioning.spec import PartitionSpec
+from spec_ref.scan_planning.delete_scope import column_types, is_old_enough, may_apply
 from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile
 from spec_ref.snapshots.snapshot import Operation, Snapshot
 from spec_ref.table_metadata.metadata import TableMetadata
@@ -96,21 +98,47 @@ def check_new_deletes(
     data = [listed for listed in removed if listed[1].data_file.content is FileContent.DATA]
     if not data or not change.keeps_rows:
         return
-    older = all(
-        new.data_sequence_number is not None for new in change.added if new.data_file.content is FileContent.DATA
-    )
+    types = column_types(current)
     for snapshot in since(change, planned, current):
         added = yield from files.changed_in(snapshot, EntryStatus.ADDED)
         for manifest, entry in added:
             delete = entry.data_file
-            if delete.content is FileContent.DATA or (older and delete.content is FileContent.EQUALITY_DELETES):
+            if delete.content is FileContent.DATA:
                 continue
+            delete_spec = current.spec_by_id(manifest.partition_spec_id)
             for listed, rewritten in data:
                 spec = current.spec_by_id(listed.partition_spec_id)
-                if may_delete_from(delete, manifest.partition_spec_id, rewritten.data_file, spec):
+                if may_apply(
+                    delete, entry.sequence_number, delete_spec, rewritten.data_file, rewritten.sequence_number, spec,
+                    types,
+                ) and not _still_applies(entry, delete_spec, spec, change, planned):  # fmt: skip
                     raise conflict(
                         "OCC007", "others deleted rows of a file that is rewritten", found=rewritten.data_file.file_path
                     )
+
+
+def _still_applies(
+    delete: ManifestEntry, delete_spec: PartitionSpec, spec: PartitionSpec, change: SnapshotChange,
+    planned: TableMetadata,
+) -> bool:  # fmt: skip
+    """Whether a delete of rows of a file applies to the same rows in the new files, whichever of them has the rows.
+
+    Args:
+        delete: the delete file.
+        delete_spec: its partition spec.
+        spec: the partition spec of the file, which is that of the delete where that is not unpartitioned.
+        change: the change that adds the new files.
+        planned: the table that it was planned on.
+    """
+    if delete.data_file.content is not FileContent.EQUALITY_DELETES:
+        return False
+    new_data = [new for new in change.added if new.data_file.content is FileContent.DATA]
+    return all(
+        new.data_sequence_number is not None
+        and is_old_enough(new.data_sequence_number, FileContent.EQUALITY_DELETES, delete.sequence_number)
+        and (delete_spec.unpartitioned or new.resolved_spec_id(planned) == spec.spec_id)
+        for new in new_data
+    )
 
 
 def _check_exist(change: SnapshotChange, current: TableMetadata, files: Files) -> Steps[None]:

@@ -115,8 +115,7 @@ def new_manifests(
     """
     groups: dict[tuple[int, ManifestContent], list[NewFile]] = {}
     for new in change.added:
-        spec_id = planned.default_spec_id if new.spec_id is None else new.spec_id
-        groups.setdefault((spec_id, CONTENT_OF[new.data_file.content]), []).append(new)
+        groups.setdefault((new.resolved_spec_id(planned), CONTENT_OF[new.data_file.content]), []).append(new)
     manifests = []
     for (spec_id, content), group in groups.items():
         entries = (added_entry(new, made.snapshot_id) for new in group)

@@ -1,4 +1,4 @@
-"""Which files may have rows that match, and which delete files apply to which data files (Scan Planning).
+"""Which files may have rows that match a predicate (Scan Planning).
 
 What cannot be told counts as a match, so that a conflict may be found where there is none, and never the other way.
 """
@@ -17,9 +17,6 @@ from spec_ref.expressions.projection import inclusive_projection, strict_project
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.table_metadata.metadata import TableMetadata
-
-DELETE_FILE_PATH = 2147483546
-"""The id of ``file_path`` in position delete files, whose bounds tell the data files."""
 
 _METRICS = tuple(attribute.name for attribute in attrs.fields(Metrics))  # type: ignore[arg-type]
 
@@ -50,25 +47,3 @@ def may_match(predicate: BoundPredicate, data_file: DataFile, spec: PartitionSpe
     if data_file.content is FileContent.EQUALITY_DELETES and spec.unpartitioned:
         return True
     return evaluate(inclusive_projection(predicate, spec), data_file.partition)
-
-
-def may_delete_from(delete: DataFile, delete_spec: int, data_file: DataFile, spec: PartitionSpec) -> bool:
-    """Whether a newer delete file may have deletes of a data file's rows.
-
-    Args:
-        delete: the delete file.
-        delete_spec: the id of its partition spec.
-        data_file: the data file.
-        spec: the partition spec of the data file.
-    """
-    if delete.content is FileContent.POSITION_DELETES:
-        if delete.referenced_data_file is not None:
-            return delete.referenced_data_file == data_file.file_path
-        path = data_file.file_path.encode()
-        lower = (delete.lower_bounds or {}).get(DELETE_FILE_PATH, b"")
-        upper = (delete.upper_bounds or {}).get(DELETE_FILE_PATH)
-        if path < lower or (upper is not None and path > upper and not path.startswith(upper)):
-            return False
-    elif not delete.partition:
-        return True  # equality deletes of an unpartitioned spec are global
-    return delete_spec == spec.spec_id and delete.partition == data_file.partition

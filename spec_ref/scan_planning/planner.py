@@ -27,12 +27,11 @@ from spec_ref.manifests.entry import ManifestEntry
 from spec_ref.manifests.joined import joined_columns
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.records import evolve
+from spec_ref.scan_planning.delete_scope import DeleteFileIndex, column_types
 from spec_ref.scan_planning.manifest_selection import ManifestSelection, ReadFile, listed_manifests, opened
 from spec_ref.scan_planning.partition_filter import PartitionFilter, Selection
-from spec_ref.scan_planning.scope import DeleteIndex
 from spec_ref.scan_planning.tasks import ScanDelete, ScanTask
 from spec_ref.schemas.schema import Schema
-from spec_ref.schemas.types import Type
 from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.table_metadata.metadata import TableMetadata
@@ -135,7 +134,7 @@ class _Scan:
 
     # Data files
 
-    def _tasks_of(self, columns: ManifestColumns, index: DeleteIndex, seen: set[str]) -> Iterator[ScanTask]:
+    def _tasks_of(self, columns: ManifestColumns, index: DeleteFileIndex, seen: set[str]) -> Iterator[ScanTask]:
         kept = self._kept(columns, FileContent.DATA)
         if not kept:
             return
@@ -154,7 +153,7 @@ class _Scan:
                 if path in seen:
                     raise violation("SCN007", "a data file is live twice", found=path, path="/data_file/file_path")
                 seen.add(path)
-                deletes = index.deletes_of(entry.data_file, entry.sequence_number, spec)
+                deletes = index.deletes_for(entry.data_file, entry.sequence_number, spec)
             yield ScanTask(
                 self._slim(entry.data_file) if not without else entry.data_file,
                 spec.spec_id,
@@ -188,11 +187,8 @@ class _Scan:
     def _told(self, delete: ScanDelete) -> ScanDelete:
         return delete if self.statistics else evolve(delete, data_file=self._slim(delete.data_file))
 
-    def _index(self, batches: Iterator[ManifestColumns]) -> DeleteIndex:
-        types: dict[int, Type] = {}
-        for schema in (*self.metadata.schemas, self.metadata.current_schema):
-            types |= {column.id: column.type for column in schema.columns()}
-        index = DeleteIndex(self.specs, types, self._told)
+    def _index(self, batches: Iterator[ManifestColumns]) -> DeleteFileIndex:
+        index = DeleteFileIndex(self.specs, column_types(self.metadata), self._told)
         for columns in batches:
             spec_id = columns.manifest.spec_id
             assert spec_id is not None

@@ -2,7 +2,8 @@
 
 A deletion vector or position delete file applies to data that is not newer than it is, in the same partition of the
 same spec; an equality delete file to data that is older, in the same partition or, where its spec is unpartitioned, in
-all. `DeleteIndex` finds them without looking at each delete for each data file.
+all. `may_apply` is the rule for one delete and one data file, which planning, the conflict checks of commits and the
+validator share; `DeleteFileIndex` gives the same answer without comparing each delete with each data file.
 """
 
 from __future__ import annotations
@@ -23,59 +24,87 @@ from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.scan_planning.tasks import ScanDelete
 from spec_ref.schemas.reserved_ids import BY_NAME
 from spec_ref.schemas.types import Type, is_primitive
+from spec_ref.table_metadata.metadata import TableMetadata
 
-Partition: TypeAlias = tuple[int, tuple[Any, ...]]
+PartitionKey: TypeAlias = tuple[int, tuple[Any, ...]]
 """The id of a spec and its values, such that equal partitions are equal tuples."""
-
 
 FILE_PATH = BY_NAME["file_path"].id
 """The id of the column of position delete files that names the data files."""
 
 
-def partition_of(data_file: DataFile, spec: PartitionSpec) -> Partition:
+def partition_key(data_file: DataFile, spec: PartitionSpec) -> PartitionKey:
     """The partition of a file. The values of unknown transforms count like all others (SCN014)."""
-    return spec.spec_id, tuple(_comparable(data_file.partition.get(field.field_id)) for field in spec.fields)
+    return spec.spec_id, tuple(comparable_value(data_file.partition.get(field.field_id)) for field in spec.fields)
 
 
-def _comparable(value: Any) -> Any:
-    """A partition value as what is compared: a float as its bits, with one NaN for all of them (SCN013)."""
+def comparable_value(value: Any) -> Any:
+    """A partition value in a form that equal values share: a float as its bits, all NaNs as one (SCN013)."""
     if not isinstance(value, float):
         return value
     return "NaN" if value != value else struct.pack(">d", value)
 
 
-def applies(
-    delete: ScanDelete, data_file: DataFile, number: int, spec: PartitionSpec, delete_spec: PartitionSpec
-) -> bool:
-    """Whether a delete has to be applied to a data file, as far as the file's other deletes do not decide.
+def is_old_enough(number: int | None, content: FileContent, delete_number: int | None) -> bool:
+    """Whether data is old enough for a delete (SCN008 to SCN010).
 
-    Deletion vectors: SCN008; position deletes: SCN009, SCN012; equality deletes: SCN010, SCN011.
+    Args:
+        number: the data sequence number of the data file; None where it is not known, so that it may be.
+        content: the kind of delete file.
+        delete_number: the data sequence number of the delete; None as above.
+    """
+    if number is None or delete_number is None:
+        return True
+    return number < delete_number if content is FileContent.EQUALITY_DELETES else number <= delete_number
+
+
+def may_apply(
+    delete: DataFile,
+    delete_number: int | None,
+    delete_spec: PartitionSpec,
+    data_file: DataFile,
+    number: int | None,
+    spec: PartitionSpec,
+    types: Mapping[int, Type],
+) -> bool:
+    """Whether a delete may delete rows of a data file.
+
+    Deletion vectors: SCN008; position deletes: SCN009, SCN012; equality deletes: SCN010, SCN011. Deletes whose counts
+    and bounds exclude every row of the file are left out (SCN005). That a deletion vector replaces the position delete
+    files of its data file (DEL011) is not considered.
 
     Args:
         delete: the delete file or deletion vector.
+        delete_number: its data sequence number; None where it is not known, so that it may apply.
+        delete_spec: its partition spec.
         data_file: the data file.
-        number: its data sequence number.
+        number: its data sequence number; None as above.
         spec: its partition spec.
-        delete_spec: the partition spec of the delete.
+        types: what `column_types` returns, to read the bounds of equality deletes.
     """
-    found = delete.data_file
-    same = partition_of(found, delete_spec) == partition_of(data_file, spec)
-    if found.content is FileContent.EQUALITY_DELETES:
-        return number < delete.data_sequence_number and (same or delete_spec.unpartitioned)
-    if found.referenced_data_file not in (None, data_file.file_path):
+    if not is_old_enough(number, delete.content, delete_number):
         return False
-    return number <= delete.data_sequence_number and same
+    if delete.content is FileContent.EQUALITY_DELETES:
+        if delete_spec.unpartitioned or partition_key(delete, delete_spec) == partition_key(data_file, spec):
+            return _may_share_rows(delete, data_file, types)
+        return False
+    if partition_key(delete, delete_spec) != partition_key(data_file, spec):
+        return False
+    if delete.referenced_data_file is not None:
+        return delete.referenced_data_file == data_file.file_path
+    return _may_name(delete, data_file.file_path)
 
 
 @attrs.frozen
 class _Indexed:
-    """A delete, and what is told of it."""
+    """A delete in the index."""
 
     place: int
     """Its place among all deletes."""
 
     delete: ScanDelete
-    told: ScanDelete
+    result: ScanDelete
+    """The form of it that `DeleteFileIndex.deletes_for` returns."""
 
 
 @attrs.define
@@ -95,29 +124,29 @@ class _Queue:
         return self.deletes[bisect.bisect_left(self.numbers, number) :]
 
 
-class DeleteIndex:
+class DeleteFileIndex:
     """The deletes of a snapshot, by what they may apply to."""
 
     def __init__(
         self,
         specs: Mapping[int, PartitionSpec],
         types: Mapping[int, Type],
-        told: Callable[[ScanDelete], ScanDelete] = lambda delete: delete,
+        result: Callable[[ScanDelete], ScanDelete] = lambda delete: delete,
     ) -> None:
         """Begin an empty index.
 
         Args:
             specs: the table's partition specs.
-            types: the types of all columns that the table ever had, dropped ones too, by id.
-            told: makes of a delete what `deletes_of` gives.
+            types: what `column_types` returns.
+            result: converts a delete to the form that `deletes_for` returns.
         """
-        self._told = told
+        self._result = result
         self._specs = specs
         self._types = types
         self._vectors: dict[str, list[_Indexed]] = {}
         self._of_file: dict[str, _Queue] = {}
-        self._of_partition: dict[Partition, _Queue] = {}
-        self._equality: dict[Partition, _Queue] = {}
+        self._of_partition: dict[PartitionKey, _Queue] = {}
+        self._equality: dict[PartitionKey, _Queue] = {}
         self._everywhere = _Queue()
         self._count = 0
 
@@ -136,7 +165,7 @@ class DeleteIndex:
             SpecError: DFL023, for a deletion vector that does not say which data file it is for; DFL020, for equality
                 deletes that do not say which columns they compare.
         """
-        indexed = _Indexed(self._count, delete, self._told(delete))
+        indexed = _Indexed(self._count, delete, self._result(delete))
         self._count += 1
         found, spec = delete.data_file, self._specs[delete.partition_spec_id]
         referenced = found.referenced_data_file
@@ -145,7 +174,7 @@ class DeleteIndex:
                 raise violation("DFL020", "equality deletes without columns to compare", path="/data_file/equality_ids")
             queue = self._everywhere
             if not spec.unpartitioned:
-                queue = self._equality.setdefault(partition_of(found, spec), _Queue())
+                queue = self._equality.setdefault(partition_key(found, spec), _Queue())
             queue.add(indexed)
         elif found.is_deletion_vector:
             if referenced is None:
@@ -156,9 +185,9 @@ class DeleteIndex:
         elif referenced is not None:
             self._of_file.setdefault(referenced, _Queue()).add(indexed)
         else:
-            self._of_partition.setdefault(partition_of(found, spec), _Queue()).add(indexed)
+            self._of_partition.setdefault(partition_key(found, spec), _Queue()).add(indexed)
 
-    def deletes_of(self, data_file: DataFile, number: int, spec: PartitionSpec) -> tuple[ScanDelete, ...]:
+    def deletes_for(self, data_file: DataFile, number: int, spec: PartitionSpec) -> tuple[ScanDelete, ...]:
         """The deletes that have to be applied to a data file, in the order in which they were added.
 
         Deletes that the bounds of both show to have nothing for the file are left out (SCN005).
@@ -173,13 +202,13 @@ class DeleteIndex:
         """
         if not self._count:
             return ()
-        partition = partition_of(data_file, spec)
+        partition = partition_key(data_file, spec)
         found = [*self._positions(data_file, number, spec, partition), *self._equal(data_file, number, partition)]
         found.sort(key=lambda one: one.place)
-        return tuple(one.told for one in found)
+        return tuple(one.result for one in found)
 
     def _positions(
-        self, data_file: DataFile, number: int, spec: PartitionSpec, partition: Partition
+        self, data_file: DataFile, number: int, spec: PartitionSpec, partition: PartitionKey
     ) -> Iterator[_Indexed]:
         path = data_file.file_path
         vectors = [one for one in self._vectors.get(path, ()) if self._applies(one.delete, data_file, number, spec)]
@@ -199,27 +228,31 @@ class DeleteIndex:
                     yield one
 
     def _applies(self, delete: ScanDelete, data_file: DataFile, number: int, spec: PartitionSpec) -> bool:
-        return applies(delete, data_file, number, spec, self._specs[delete.partition_spec_id])
+        own = self._specs[delete.partition_spec_id]
+        return may_apply(
+            delete.data_file, delete.data_sequence_number, own, data_file, number, spec, self._types
+        )  # fmt: skip
 
-    def _equal(self, data_file: DataFile, number: int, partition: Partition) -> Iterator[_Indexed]:
+    def _equal(self, data_file: DataFile, number: int, partition: PartitionKey) -> Iterator[_Indexed]:
         own = self._equality.get(partition)
         for queue in (own, self._everywhere):
             if queue is not None:
                 for one in queue.at_least(number + 1):
-                    if self._may_equal(one.delete.data_file, data_file):
+                    if _may_share_rows(one.delete.data_file, data_file, self._types):
                         yield one
 
-    def _may_equal(self, delete: DataFile, data: DataFile) -> bool:
-        """Whether some row may have the values of some delete, by the counts and bounds of the compared columns."""
-        left, right = metrics_of(delete), metrics_of(data)
-        for field_id in delete.equality_ids or ():
-            type_ = self._types.get(field_id)
-            if type_ is None or not is_primitive(type_):
-                continue
-            column = BoundReference((field_id,), ("",), type_)
-            if not _may_share(column_facts(column, left), column_facts(column, right)):
-                return False
-        return True
+
+def _may_share_rows(delete: DataFile, data: DataFile, types: Mapping[int, Type]) -> bool:
+    """Whether a row may have the values of an equality delete, by the counts and bounds of the compared columns."""
+    left, right = metrics_of(delete), metrics_of(data)
+    for field_id in delete.equality_ids or ():
+        type_ = types.get(field_id)
+        if type_ is None or not is_primitive(type_):
+            continue
+        column = BoundReference((field_id,), ("",), type_)
+        if not _may_share(column_facts(column, left), column_facts(column, right)):
+            return False
+    return True
 
 
 def _may_share(left: Facts, right: Facts) -> bool:
@@ -241,7 +274,16 @@ def _may_name(delete: DataFile, path: str) -> bool:
     upper = (delete.upper_bounds or {}).get(FILE_PATH)
     if lower is not None and upper is not None and lower > upper:
         return True
-    return (lower is None or lower <= name) and (upper is None or name <= upper)
+    # An upper bound may have been truncated without being raised.
+    return (lower is None or lower <= name) and (upper is None or name[: len(upper)] <= upper)
+
+
+def column_types(metadata: TableMetadata) -> dict[int, Type]:
+    """The types of all columns that the table ever had, dropped ones too, by id; the latest of each."""
+    types: dict[int, Type] = {}
+    for schema in (*metadata.schemas, metadata.current_schema):
+        types |= {column.id: column.type for column in schema.columns()}
+    return types
 
 
 def metrics_of(data_file: DataFile) -> Metrics:
