@@ -7,7 +7,7 @@ and everything else stays as it is, byte by byte.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from spec_ref.errors import violation
 from spec_ref.formats.parquet_thrift import EDGE_ALGORITHMS, LOGICAL_TYPES, MAGIC, CompactReader, read_footer
@@ -54,7 +54,7 @@ def logical_types(type_: Type) -> Iterator[bytes | None]:
             for _, child in children(type_):
                 yield from logical_types(child)
         case VariantType():
-            yield _union("VARIANT", [(1, _BYTE, bytes([VARIANT_VERSION]))])
+            yield VARIANT_UNION
             yield from (None, None)
         case GeographyType(crs, algorithm) if algorithm is not EdgeAlgorithm.SPHERICAL:
             text = crs.encode()
@@ -75,12 +75,25 @@ def with_logical_types(tail: bytes, struct: StructType) -> bytes:
     Raises:
         SpecError: PQT001, if the footer is damaged; PQT007, if it has other columns.
     """
+    return annotated(tail, list(logical_types(struct)))
+
+
+def annotated(tail: bytes, unions: Sequence[bytes | None]) -> bytes:
+    """The end of a file with logical types in its footer.
+
+    Args:
+        tail: the end of the file, from its footer or from anywhere before.
+        unions: the logical type of every schema element in depth-first order, None for those that stay as they are.
+
+    Raises:
+        SpecError: PQT001, if the footer is damaged; PQT007, if it has another number of schema elements.
+    """
     footer = read_footer(MAGIC + bytes(8) + tail)  # the file begins somewhere before
-    made = _with_logical_types(footer, list(logical_types(struct)))
+    made = _with_logical_types(footer, unions)
     return tail[: -8 - len(footer)] + made + len(made).to_bytes(4, "little") + MAGIC
 
 
-def _with_logical_types(footer: bytes, wanted: list[bytes | None]) -> bytes:
+def _with_logical_types(footer: bytes, wanted: Sequence[bytes | None]) -> bytes:
     reader = CompactReader(footer)
     for field_id, kind in reader.fields():
         if field_id == SCHEMA:
@@ -135,3 +148,7 @@ def _varint(value: int) -> bytes:
         value >>= 7
     made.append(value)
     return bytes(made)
+
+
+VARIANT_UNION = _union("VARIANT", [(1, _BYTE, bytes([VARIANT_VERSION]))])
+"""The logical type of variants."""

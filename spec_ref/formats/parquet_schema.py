@@ -18,6 +18,7 @@ import attrs
 from spec_ref.errors import SpecError, Violation, at, violation
 from spec_ref.formats.file_ids import Ids, ids_of
 from spec_ref.formats.parquet_thrift import ParquetNode
+from spec_ref.formats.variant_shredding import check_shredding
 from spec_ref.records import record
 from spec_ref.schemas.name_mapping import MappedField
 from spec_ref.schemas.types import (
@@ -164,6 +165,7 @@ def _type(node: ParquetNode, ids: Ids) -> Type:
         case "MAP" | "MAP_KEY_VALUE":
             return _map(node, ids)
         case "VARIANT":
+            check_shredding(node)
             return VARIANT
         case _:
             return _struct(node.children, ids)

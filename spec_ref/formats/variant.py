@@ -21,6 +21,7 @@ import enum
 import itertools
 import struct
 import uuid
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, TypeAlias
 
@@ -121,7 +122,21 @@ def decode_variant(variant: Variant) -> Node:
     Raises:
         SpecError: TYP006, if either part is not version 1 of the encoding.
     """
-    return _ValueReader(variant.value, decode_metadata(variant.metadata)).node(0, len(variant.value), 0)
+    return decode_value(variant.value, decode_metadata(variant.metadata))
+
+
+def decode_value(value: bytes, names: tuple[str, ...], depth: int = 0) -> Node:
+    """The value of a part of a variant.
+
+    Args:
+        value: the encoded value.
+        names: the dictionary.
+        depth: how many objects and arrays are around the part.
+
+    Raises:
+        SpecError: TYP006, if the value is not version 1 of the encoding, or it nests too deep with what is around it.
+    """
+    return _ValueReader(value, names).node(0, len(value), depth)
 
 
 def decode_metadata(metadata: bytes) -> tuple[str, ...]:
@@ -157,6 +172,23 @@ def encode_variant(node: Node) -> Variant:
     ordered = sorted(names)
     ids = {name: id_ for id_, name in enumerate(ordered)}
     return Variant(encode_metadata(ordered), _encode_node(node, ids))
+
+
+def encode_value(node: Node, ids: Mapping[str, int]) -> bytes:
+    """The encoding of a value that this module writes, for a dictionary that is there.
+
+    Args:
+        node: the value.
+        ids: the place of each name in the dictionary.
+
+    Raises:
+        SpecError: TYP006, if a primitive is not of its type, or the dictionary has no name for a field.
+    """
+    try:
+        return _encode_node(node, ids)
+    except KeyError as cause:
+        message = "variant: a field of an object is not in the dictionary"
+        raise violation("TYP006", message, found=cause.args[0], expected="a name of the metadata") from cause
 
 
 def encode_metadata(names: list[str]) -> bytes:
@@ -334,7 +366,7 @@ def _collect_names(node: Node, names: set[str], depth: int) -> None:
         _collect_names(child, names, depth + 1)
 
 
-def _encode_node(node: Node, ids: dict[str, int]) -> bytes:
+def _encode_node(node: Node, ids: Mapping[str, int]) -> bytes:
     if isinstance(node, Scalar):
         return _encode_scalar(node)
     is_object = isinstance(node, dict)

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from spec_ref.arrow_types import check_values, validity
 from spec_ref.errors import SpecError, at, violation
 from spec_ref.formats.metrics_columnar import comparable, storage_of
+from spec_ref.formats.variant_shredding import unshredded
 from spec_ref.records import record
 from spec_ref.schemas.evolution import UNITS_PER_DAY
 from spec_ref.schemas.projection import Constants, WrittenColumns, check_readable, column_of, missing_value
@@ -383,9 +384,10 @@ def _promoted_dates(type_: Type, array: Array, target: ArrowType) -> Array:
 
 
 def _variant(array: Array, target: Any) -> Array:
-    names = {array.type.field(place).name for place in range(array.type.num_fields)}
-    if names != {"metadata", "value"}:
-        message = "a shredded variant cannot be read here, only one of metadata and value"
-        raise violation("PQT005", message, found=", ".join(sorted(names)))
-    parts = [array.field(array.type.get_field_index(name)).cast(pa.binary()) for name in ("metadata", "value")]
-    return pa.StructArray.from_buffers(target, len(array), [validity(array)], children=parts)
+    names = [field.name for field in array.type]
+    if "typed_value" in names:
+        return unshredded(array, target)
+    metadata, value = (array.field(names.index(name)).cast(pa.binary()) for name in ("metadata", "value"))
+    if value.null_count > array.null_count:  # what is needed and missing is the variant null
+        return unshredded(array, target)
+    return pa.StructArray.from_buffers(target, len(array), [validity(array)], children=[metadata, value])
