@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 from spec_ref.errors import violation
-from spec_ref.partitioning.spec import FIRST_FIELD_ID, PartitionField, PartitionSpec, one_or_more, source_type
+from spec_ref.partitioning.spec import FIRST_FIELD_ID, PartitionField, PartitionSpec, source_type
 from spec_ref.partitioning.transforms import Transform, UnknownTransform, Void
 from spec_ref.records import evolve, field_rules, record
 from spec_ref.schemas.schema import Schema
@@ -100,12 +100,18 @@ def _check_name(fields: Sequence[PartitionField], name: str) -> None:
         raise violation("PAR002", "the name of a partition field is its own", found=name)
 
 
-def new_field_id(field: PartitionField, place: int, table: SpecHistory) -> int:
-    """The id of an added field: that of an equivalent field of any spec (PAR009), or one above all (PAR013)."""
-    if table.counted:
-        return FIRST_FIELD_ID + place
-    known = (old.field_id for spec in table.specs for old in spec.fields if old.equivalent(field))
-    return next(known, table.last_partition_id + 1)
+def new_field_id(field: PartitionField, fields: Sequence[PartitionField], table: SpecHistory) -> int:
+    """The id of a field that is added to others: that of an equivalent field of any spec (PAR009), unless another field
+    has it by now, which was renamed; and else one above all that were ever given (PAR013).
+
+    Where ids are counted, it is the next place (PAR014), unless the fields have stored ids that are not their places.
+    """
+    taken = [one.field_id for one in fields]
+    if table.counted and taken == list(range(FIRST_FIELD_ID, FIRST_FIELD_ID + len(fields))):
+        return FIRST_FIELD_ID + len(fields)
+    given = [old for spec in table.specs for old in spec.fields]
+    known = (old.field_id for old in given if old.equivalent(field) and old.field_id not in taken)
+    return next(known, 1 + max([table.last_partition_id, *taken, *(old.field_id for old in given)]))
 
 
 def _add(
@@ -114,12 +120,11 @@ def _add(
     _check_name(fields, change.name)
     if isinstance(change.transform, UnknownTransform):
         raise violation("PAR007", "no data is committed under an unknown transform", found=str(change.transform))
-    for source in change.sources:
-        type_ = source_type(source, table.schema)
-        if len(change.sources) == 1:
-            change.transform.result_type(type_)
-    field = PartitionField(**one_or_more(change.sources), field_id=0, name=change.name, transform=change.transform)
-    return (*fields, evolve(field, field_id=new_field_id(field, len(fields), table)))
+    if len(change.sources) != 1:
+        raise violation("PAR022", f"{change.transform} has one argument", found=list(change.sources))
+    change.transform.result_type(source_type(change.sources[0], table.schema))
+    field = PartitionField(source_id=change.sources[0], field_id=0, name=change.name, transform=change.transform)
+    return (*fields, evolve(field, field_id=new_field_id(field, fields, table)))
 
 
 def _remove(

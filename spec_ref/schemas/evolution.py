@@ -15,6 +15,7 @@ from spec_ref.partitioning.transforms import Day, Month, Transform, Void, Year
 from spec_ref.records import evolve, record
 from spec_ref.schemas.defaults import DEFAULTS_SINCE, check_default
 from spec_ref.schemas.identifier_fields import identifier_problems
+from spec_ref.schemas.reserved_ids import MAX_TABLE_FIELD_ID
 from spec_ref.schemas.schema import Column, Schema
 from spec_ref.schemas.types import (
     DATE,
@@ -34,6 +35,7 @@ from spec_ref.schemas.types import (
     is_primitive,
     kind,
 )
+from spec_ref.sorting import SortField
 from spec_ref.versions import V1, V3, FormatVersion
 
 # Type promotion
@@ -125,7 +127,11 @@ class MoveColumn:
 
 @record
 class PromoteColumn:
-    """Widen the type of a field, element, key or value."""
+    """Widen the type of a field, element, key or value.
+
+    It is refused where a partition field of any spec that data files may have would get other values (EVO008), not only
+    one of the default spec: the files of an older spec stay in the table, and filters are projected by that spec.
+    """
 
     name: str
     type: Type
@@ -161,7 +167,13 @@ class Evolution:
     """The highest id that was ever given."""
 
     partition_fields: tuple[PartitionField, ...] = ()
-    """The fields of the specs that write new data."""
+    """The fields of the spec that writes new data."""
+
+    old_partition_fields: tuple[PartitionField, ...] = ()
+    """The fields of the other specs that data files may have: which of them do is not known without the manifests."""
+
+    sort_fields: tuple[SortField, ...] = ()
+    """The fields of the order that new data is sorted by."""
 
 
 def evolve_schema(schema: Schema, changes: Iterable[Change], table: Evolution, *, schema_id: int) -> tuple[Schema, int]:
@@ -173,6 +185,9 @@ def evolve_schema(schema: Schema, changes: Iterable[Change], table: Evolution, *
     last = table.last_column_id
     for change in changes:
         schema, last = _CHANGES[type(change)](schema, change, evolve(table, last_column_id=last))
+    if last > MAX_TABLE_FIELD_ID:
+        message = "the table has no id left for a column: those above are reserved for metadata columns"
+        raise violation("RES001", message, found=last, expected=f"at most {MAX_TABLE_FIELD_ID}")
     for problem in identifier_problems(schema):
         raise SpecError(problem)
     return evolve(schema, schema_id=schema_id), last
@@ -273,13 +288,14 @@ def _add(schema: Schema, change: AddColumn, table: Evolution) -> tuple[Schema, i
     type_, last = with_new_ids(change.type, field_id)
     column = NestedField(field_id, change.name, change.required, type_, change.doc, change.default, change.default)
     for part in Schema((column,)).columns():
-        default = part.field.initial_default if part.field else None
-        _check_version(part.type, default, table.version)
-        check_default(part.type, default)
+        for default in (part.field.initial_default, part.field.write_default) if part.field else (None,):
+            _check_version(part.type, default, table.version)
+            check_default(part.type, default)
         if part.type == UNKNOWN and part.required:
             raise violation("TYP025", "a field of type unknown is optional", found=part.name)
     if change.required and change.default is None:
         raise violation("EVO015", "a required field is added with a default that is not null", found=change.name)
+    _check_filled(column, change.name)
 
     def append(fields: tuple[NestedField, ...]) -> tuple[NestedField, ...]:
         _check_name(fields, change.name)
@@ -289,6 +305,18 @@ def _add(schema: Schema, change: AddColumn, table: Evolution) -> tuple[Schema, i
     return _edit_fields(schema, parent, append), last
 
 
+def _check_filled(field: NestedField, name: str) -> None:
+    """Refuse a struct whose rows of before are not null, but have no value for a field that is required (PRJ005)."""
+    if field.initial_default is None or not isinstance(field.type, StructType):
+        return
+    for child in field.type.fields:
+        full = f"{name}.{child.name}"
+        if child.required and child.initial_default is None:
+            message = "a required field of a struct whose default is not null has a default that is not null"
+            raise violation("EVO015", message, found=full)
+        _check_filled(child, full)
+
+
 def _drop(schema: Schema, change: DropColumn, table: Evolution) -> tuple[Schema, int]:
     column, field = _struct_field(schema, change.name)
     gone = {found.id for found in Schema((field,)).columns()}
@@ -296,6 +324,10 @@ def _drop(schema: Schema, change: DropColumn, table: Evolution) -> tuple[Schema,
         if gone.intersection(partition_field.sources) and not isinstance(partition_field.transform, Void):
             message = "the field is a source of the partition spec"
             raise violation("PAR004", message, found=f"{change.name}, for {partition_field.name}")
+    for sort_field in table.sort_fields:
+        if gone.intersection(sort_field.sources) and not isinstance(sort_field.transform, Void):
+            message = "the field is a source of the sort order"
+            raise violation("PAR004", message, found=f"{change.name}, for {sort_field.transform}")
     without = _edit_fields(schema, _parent(column), lambda fields: tuple(one for one in fields if one.id != field.id))
     return without, table.last_column_id
 
@@ -330,7 +362,7 @@ def _promote(schema: Schema, change: PromoteColumn, table: Evolution) -> tuple[S
     if not promotable(old, new, table.version):
         message = "the type may not become the other"
         raise violation("EVO003", message, found=f"{old} to {new}", format_version=table.version)
-    for field in table.partition_fields:
+    for field in (*table.partition_fields, *table.old_partition_fields):
         if column.id in field.sources and not keeps_partition_values(field.transform, old, new):
             message = "the promotion changes the values of a partition field"
             raise violation("EVO008", message, found=f"{old} to {new}, for {field.transform} {field.name}")

@@ -254,7 +254,7 @@ def _field(json: Json, depth: int) -> NestedField:
         name=_member(json, "name", str, "JSC006"),
         required=required,
         type=type_,
-        doc=_member(json, "doc", str, "JSC006") if "doc" in json else None,
+        doc=_member(json, "doc", str, "JSC006") if json.get("doc") is not None else None,
         initial_default=_default_from_json(json, "initial-default", type_),
         write_default=_default_from_json(json, "write-default", type_),
         extra=_extra("field", json),

@@ -19,7 +19,7 @@ from spec_ref.schemas.types import UNKNOWN, GeographyType, GeometryType, StructT
 from spec_ref.sorting import UNSORTED_ID, SortField, SortOrder
 from spec_ref.table_metadata.metadata import TableMetadata, last_partition_id
 from spec_ref.table_metadata.rules import Found, Place, Rule, repeated, under
-from spec_ref.versions import V2
+from spec_ref.versions import V2, V3
 
 
 def _uuid(metadata: TableMetadata) -> Found:
@@ -193,6 +193,8 @@ def _shared_partition_ids(metadata: TableMetadata) -> Found:
             if field.field_id in ids[:number]:
                 continue  # twice in one spec: told as such
             other = first.setdefault(field.field_id, field)
+            if isinstance(other.transform, Void):
+                first[field.field_id] = field
             # A field may be renamed, and its transform become void, without becoming another.
             same = other.sources == field.sources and (
                 other.transform == field.transform
@@ -202,6 +204,21 @@ def _shared_partition_ids(metadata: TableMetadata) -> Found:
             if not same:
                 path = f"/partition-specs/{place}/fields/{number}/field-id"
                 yield Place(path, field.field_id, f"the id of {other.name} for no other field")
+
+
+def _argument_forms(path: str, attribute: str) -> Callable[[TableMetadata], Found]:
+    """Fields with one argument that say it in a list, and transforms of one argument with several sources."""
+
+    def find(metadata: TableMetadata) -> Found:
+        for place, item in enumerate(getattr(metadata, attribute)):
+            for number, field in enumerate(item.fields):
+                if field.source_ids is not None and (
+                    len(field.source_ids) == 1 or not isinstance(field.transform, UnknownTransform)
+                ):
+                    where = f"{path}/{place}/fields/{number}/source-ids"
+                    yield Place(where, list(field.source_ids), f"source-id, for {field.transform}")
+
+    return find
 
 
 def _last_partition_id(metadata: TableMetadata) -> Found:
@@ -302,6 +319,8 @@ RULES: tuple[Rule, ...] = (
     Rule("PAR002", "two fields of a spec have one name", ("partition_specs",), _repeated_partition_names, WARNING),
     Rule("PAR003", "two partition fields have one id", ("partition_specs",), _shared_partition_ids,
          since=V2),
+    Rule("PAR022", "a transform of one argument has a list of sources", ("partition_specs",),
+         _argument_forms("/partition-specs", "partition_specs"), since=V3),
     Rule("PAR008", "two partition specs are equivalent", ("partition_specs",), _equivalent_specs, WARNING),
     Rule(
         "TMD012", "the default spec is not among the specs", ("partition_specs", "default_spec_id"),
@@ -320,6 +339,8 @@ RULES: tuple[Rule, ...] = (
         "TMD020", "the default sort order is not among the orders", ("sort_orders", "default_sort_order_id"),
         _unresolved("/default-sort-order-id", "default_sort_order_id", "sort_orders", "order_id"),
     ),
+    Rule("SRT008", "a transform of one argument has a list of sources", ("sort_orders",),
+         _argument_forms("/sort-orders", "sort_orders"), since=V3),
     Rule("SRT002", "the unsorted order sorts", ("sort_orders",), _unsorted),
     Rule("SRT001", "a source is not fit", ("sort_orders", "default_sort_order_id", "schemas", "current_schema_id"),
          _order_sources),

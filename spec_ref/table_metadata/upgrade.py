@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from spec_ref.errors import violation
 from spec_ref.records import evolve
+from spec_ref.table_metadata.changes import without_new_errors
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.versions import V1, V2, V3, FormatVersion
 
@@ -37,7 +38,8 @@ def upgrade(metadata: TableMetadata, version: FormatVersion | int, *, table_uuid
         table_uuid: the UUID for a v1 table without one.
 
     Raises:
-        SpecError: the version is unknown or lower, or a UUID is missing.
+        SpecError: the version is unknown or lower, or a UUID is missing; PAR003, where two specs of v1 count the same
+            id for different fields: the newer version does not allow that, and manifests have these ids.
     """
     if version not in FormatVersion._value2member_map_:
         raise violation("VER001", "the format version is not supported", found=version, expected="1, 2 or 3")
@@ -46,6 +48,7 @@ def upgrade(metadata: TableMetadata, version: FormatVersion | int, *, table_uuid
         raise violation("VER003", "a table is not downgraded: older versions cannot hold what it has", found=found)
     if metadata.table_uuid is None and table_uuid is not None:
         metadata = evolve(metadata, table_uuid=table_uuid)
-    while metadata.format_version < version:
-        metadata = STEPS[metadata.format_version](metadata)
-    return metadata
+    upgraded = metadata
+    while upgraded.format_version < version:
+        upgraded = STEPS[upgraded.format_version](upgraded)
+    return without_new_errors(metadata, upgraded)

@@ -99,6 +99,29 @@ def test_a_new_field_gets_an_id_above_all_and_an_old_one_its_own() -> None:
     assert ([one.field_id for one in again.fields], last) == ([1001, 1000], 1001)
 
 
+def test_a_field_that_is_added_again_does_not_get_the_id_of_a_renamed_one() -> None:
+    renamed, last = evolve_spec(SPEC0, [RenamePartitionField("ts_day", "d")], history(V2))
+    change = AddPartitionField((4,), parse_transform("day"), "ts_day")
+    both, last = evolve_spec(renamed, [change], history(V2, SPEC0, renamed, last=last))
+    assert [(one.name, one.field_id) for one in both.fields] == [("d", 1000), ("id_bucket", 1001), ("ts_day", 1002)]
+    assert last == 1002
+
+
+@pytest.mark.parametrize("stored", [(1001,), (1001, 1000), (1005, 1001)])
+def test_v1_gives_no_id_twice_where_ids_are_stored_that_are_not_places(stored: tuple[int, ...]) -> None:
+    fields = (field(1, stored[0], "a", "identity"), field(1, stored[-1], "b", "bucket[4]"))[: len(stored)]
+    spec = PartitionSpec(1, fields)
+    change = AddPartitionField((4,), parse_transform("day"), "d")
+    added, last = evolve_spec(spec, [change], history(V1, SPEC0, spec, last=max(stored)))
+    assert [one.field_id for one in added.fields] == [*stored, max(stored) + 1]
+    assert last == max(stored) + 1
+
+
+def test_a_transform_has_one_argument() -> None:
+    for sources in ((), (1, 4)):
+        assert code(AddPartitionField(sources, parse_transform("bucket[4]"), "b")) == "PAR022"
+
+
 def test_a_spec_equal_to_an_existing_one_is_that_one() -> None:
     spec, _ = evolve_spec(SPEC0, [RemovePartitionField("ts_day")], history(V2))
     moved, _ = evolve_spec(SPEC0, [MovePartitionField("ts_day", 1)], history(V2))

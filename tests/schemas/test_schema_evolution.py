@@ -25,7 +25,9 @@ from spec_ref.schemas.evolution import (
     keeps_partition_values,
     promotable,
 )
+from spec_ref.schemas.reserved_ids import MAX_TABLE_FIELD_ID
 from spec_ref.schemas.schema import Schema
+from spec_ref.sorting import SortField
 from spec_ref.versions import V1, V2, V3, FormatVersion
 
 
@@ -189,6 +191,51 @@ def test_defaults_that_a_type_may_not_have(type_: t.Type, default: Any, expected
 
 def test_a_struct_defaults_to_an_empty_struct() -> None:
     assert evolved(AddColumn("p", POINT, required=True, default={})).fields[-1].initial_default == {}
+
+
+def test_a_struct_that_rows_of_before_have_has_a_value_for_each_required_field() -> None:
+    bare, filled = (t.StructType((field(1, "x", t.INT, required=True, initial=one),)) for one in (None, 3))
+    for inner in (bare, t.StructType((field(1, "s", bare, required=True, initial={}),))):
+        for required in (True, False):
+            assert code(AddColumn("p", inner, required=required, default={})) == "EVO015"
+        assert evolved(AddColumn("p", inner)).fields[-1].type.fields  # type: ignore[union-attr]
+    assert evolved(AddColumn("p", filled, default={})).fields[-1].initial_default == {}
+    optional = t.StructType((field(1, "s", bare),))
+    assert evolved(AddColumn("p", optional, default={})).fields[-1].initial_default == {}
+
+
+@pytest.mark.parametrize("more", [{"initial": 3}, {"write": 3}])
+def test_a_default_inside_a_new_column_needs_a_version_that_has_them(more: dict[str, int]) -> None:
+    struct = t.StructType((field(1, "x", t.INT, **more),))
+    for type_ in (struct, t.ListType(1, struct)):
+        assert code(AddColumn("p", type_), table=version(V2)) == "VER004"
+        assert evolved(AddColumn("p", type_)).fields[-1].name == "p"
+    wrong = t.StructType((field(1, "x", t.INT, **dict.fromkeys(more, "3")),))
+    assert code(AddColumn("p", wrong)) == "TYP009"
+
+
+def test_ids_of_metadata_columns_are_not_given() -> None:
+    table = evolve(TABLE, last_column_id=MAX_TABLE_FIELD_ID - 2)
+    pair = t.StructType((field(1, "x", t.INT),))
+    assert evolved(AddColumn("p", pair), table=table).highest_field_id() == MAX_TABLE_FIELD_ID
+    assert code(AddColumn("p", pair), AddColumn("q", t.INT), table=table) == "RES001"
+
+
+def test_sources_of_older_specs_are_dropped_but_not_promoted() -> None:
+    (old,) = sourced("bucket[8]").partition_fields
+    table = evolve(TABLE, old_partition_fields=(old,))
+    assert code(PromoteColumn("day", t.TIMESTAMP), table=table) == "EVO008"
+    assert evolved(DropColumn("day"), table=table).find(2) is None
+
+
+def test_a_source_of_the_sort_order_stays() -> None:
+    def by(transform: str) -> Evolution:
+        return evolve(TABLE, sort_fields=(SortField(source_id=5, transform=parse_transform(transform)),))
+
+    for name in ("point", "point.x"):
+        assert code(DropColumn(name), table=by("identity")) == "PAR004"
+        assert evolved(DropColumn(name), table=by("void")).find(5) is None
+    assert evolved(DropColumn("point.y"), table=by("identity")).find(6) is None
 
 
 def test_renaming_and_moving_keep_ids_and_parents() -> None:

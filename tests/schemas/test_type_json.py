@@ -251,6 +251,8 @@ def test_the_default_of_a_struct_is_an_empty_struct() -> None:
 def test_doc_and_null_defaults() -> None:
     type_ = type_from_json(_struct(doc="what it is", **{"initial-default": None}))
     assert type_to_json(type_) == _struct(doc="what it is")
+    nulls = type_from_json(_struct(doc=None, **{"initial-default": None, "write-default": None}))
+    assert type_to_json(nulls) == _struct()
 
 
 def _deep(levels: int) -> object:

@@ -180,12 +180,43 @@ def transforms() -> Iterator[Case]:
         "/partition-specs/-": {"spec-id": 1, "fields": [{**several, "source-ids": ["1", "2"]}]},
         "/last-partition-id": 1000,
     }, REFUSED, "the ids of sources are strings", near=near)  # fmt: skip
+    for transform in ("zorder[8]", "identity"):
+        single, listed = (
+            {
+                "/last-partition-id": 1000,
+                "/partition-specs/-": {"spec-id": 1, "fields": [{**several, "transform": transform, **way}]},
+            }
+            for way in ({"source-id": 1}, {"source-ids": [1]})
+        )
+        yield Case(
+            f"spec-{transform.split('[')[0]}-of-a-list-of-one",
+            "v3-minimal",
+            ("PAR022",),
+            listed,
+            EITHER,
+            "a transform of one argument has a list of sources",
+            near=single,
+            why=("B21", "E17"),
+        )
     sort = {"transform": "zorder[8]", "direction": "asc", "null-order": "nulls-first"}
     yield Case("order-both-sources", "v3-minimal", ("SRT008",), {
         "/sort-orders/-": {"order-id": 1, "fields": [{**sort, "source-id": 1, "source-ids": [1, 2]}]},
     }, EITHER, "a field has source-id and source-ids", near={
         "/sort-orders/-": {"order-id": 1, "fields": [{**sort, "source-ids": [1, 2]}]},
     }, why=("B21", "E17"))  # fmt: skip
+    for transform in ("zorder[8]", "identity"):
+        single, listed = ({"/sort-orders/-": {"order-id": 1, "fields": [{**sort, "transform": transform, **way}]}}
+                          for way in ({"source-id": 1}, {"source-ids": [1]}))  # fmt: skip
+        yield Case(
+            f"order-{transform.split('[')[0]}-of-a-list-of-one",
+            "v3-minimal",
+            ("SRT008",),
+            listed,
+            EITHER,
+            "a transform of one argument has a list of sources",
+            near=single,
+            why=("B21", "E17"),
+        )
     unknown = {**sort, "source-id": 1}
     near = {"/sort-orders/-": {"order-id": 1, "fields": [unknown]}, "/default-sort-order-id": 1}
     single, none = {"source-id": None}, ("B21",)

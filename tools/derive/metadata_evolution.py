@@ -334,6 +334,15 @@ def defaults() -> Iterator[Vector]:
     yield Vector("evolve-default-struct-with-fields", ("EVO018",),
                  _args([{**add, "default": {"4": 1}}], 3, [ID, DATA], 2), INVALID, SECTION,
                  "the default of a struct has values of its fields", ("A12",), (3,))  # fmt: skip
+    hollow = {"type": "struct", "fields": [{"id": 4, "name": "x", "required": True, "type": "int"}]}
+    yield Vector("evolve-default-struct-of-required", ("EVO015", "EVO018"),
+                 _args([{**add, "type": hollow, "default": {}}], 3, [ID, DATA], 2), INVALID,
+                 "derivation: rows of before have the struct, and no value for its required field",
+                 "the default of a struct is an empty struct, and its required field has none", ("A12",),
+                 (3,))  # fmt: skip
+    yield Vector("evolve-id-reserved", ("RES001",),
+                 _args([{"op": "add", "name": "n", "type": "int"}], 3, [ID, DATA], 2147483447), INVALID,
+                 "spec: Reserved Field IDs", "the ids above are those of metadata columns", only=(3,))  # fmt: skip
     old = {**DATA, "initial-default": "a", "write-default": "a"}
     yield Vector("evolve-write-default", ("EVO014", "DEF003"),
                  _args([{"op": "default", "name": "data", "default": "b"}], 3, [ID, old], 2),

@@ -112,6 +112,13 @@ def evolution() -> Iterator[Vector]:
     yield Vector("spec-v2-same-under-another-name", ("PAR009",), _args([_add(1, "bucket[16]", "other")], 2),
                  any_of(ok(_made(alias, 1002)), INVALID), SECTION, "a second field of one source and transform",
                  ("C25",), (2,))  # fmt: skip
+    again: list[Document] = [{"op": "rename", "name": "ts_day", "to": "day"}, _add(3, "day", "ts_day")]
+    both = [{**DAY, "name": "day"}, BUCKET, _field(3, 1002, "ts_day", "day")]
+    for version in (2, 3):
+        yield Vector(f"spec-v{version}-renamed-field-again", ("PAR025", "PAR009"), _args(again, version),
+                     any_of(ok(_made(both, 1002)), INVALID), SECTION,
+                     "a field as an older spec has it, whose id another field of the new spec has", ("C25",),
+                     (version,))  # fmt: skip
 
 
 def refusals() -> Iterator[Vector]:
@@ -144,6 +151,12 @@ def first_version() -> Iterator[Vector]:
     yield Vector("spec-v1-rename", ("PAR010", "PAR012"), _args([{"op": "rename", "name": "ts_day", "to": "day"}], 1),
                  ok(_made([{**DAY, "name": "day"}, BUCKET])), SECTION, "a name does not change an id",
                  only=(1,))  # fmt: skip
+    stored = {**_args([_add(2, "identity", "data")], 1), "partition_specs": [EMPTY, {**SPEC, "fields": [BUCKET]}]}
+    yield Vector("spec-v1-add-after-a-stored-id", ("PAR025", "PAR014"), stored,
+                 any_of(ok(_made([BUCKET, _field(2, 1002, "data", "identity")], 1002)),
+                        ok(_made([counted, _field(2, 1001, "data", "identity")], 1001))), SECTION,
+                 "the first field has 1001, as writers of v1 may store it; no two fields get one id", ("E18",),
+                 (1,))  # fmt: skip
 
 
 def files() -> Iterator[VectorFile]:
