@@ -55,7 +55,7 @@ def test_a_row_is_not_ended_by_what_a_cell_says() -> None:
 @pytest.mark.parametrize(
     ("run", "message", "color"),
     [
-        (run_of("passed", "known"), "1 passed, 1 known", "brightgreen"),
+        (run_of("passed", "known"), "1 passed, 1 known deviation", "brightgreen"),
         (run_of("passed", "failed"), "1 passed, 1 failed", "red"),
         (run_of("passed", complete=False), "incomplete", "red"),
     ],
