@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from spec_ref.commits.changes import NewFile
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Identity
+from spec_ref.schemas.reserved_ids import BY_NAME
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.types import LONG, STRING, NestedField
 from spec_ref.single_value.binary import to_binary
@@ -18,7 +20,11 @@ from spec_ref.versions import V3, FormatVersion
 ID, PART = 1, 2
 """The ids of the columns ``id`` and ``part``."""
 
+VECTOR_OFFSET = 4
 PART_FIELD = 1000
+FILE_PATH, POSITION = BY_NAME["file_path"].id, BY_NAME["pos"].id
+"""The ids of the columns of position delete files."""
+
 LOCATION = "memory:/table"
 UUID = "9c12d441-03fe-4693-9a96-a0705ddf69c1"
 
@@ -74,21 +80,23 @@ def data(
     *,
     ids: tuple[int, int] | None = None,
     location: str = LOCATION,
-    spec_id: int = 0,
+    spec_id: int | None = 0,
     sequence_number: int | None = None,
     partitioned: bool = True,
+    partition: Mapping[int, Any] | None = None,
 ) -> NewFile:
     """A data file of rows of one partition.
 
     Args:
         name: its name.
-        part: the partition; None for a null.
+        part: the partition by ``part``; None for a null.
         rows: how many rows it has.
-        ids: the least and the greatest ``id``, where the file tells.
+        ids: the least and the greatest ``id``, where the file has bounds.
         location: the location of the table.
-        spec_id: its partition spec.
+        spec_id: its partition spec; None for the default one of the table that the change was planned on.
         sequence_number: a data sequence number to write explicitly.
         partitioned: whether its partition spec has a field.
+        partition: the partition tuple of another spec than the one by ``part``.
     """
     bounds: dict[str, Any] = {}
     if ids is not None:
@@ -96,10 +104,12 @@ def data(
         bounds = {
             "lower_bounds": low, "upper_bounds": high, "value_counts": {ID: rows}, "null_value_counts": {ID: 0}
         }  # fmt: skip
+    if partition is None:
+        partition = {PART_FIELD: part} if partitioned else {}
     made = DataFile(
         file_path=data_path(name, location),
         file_format=FileFormat.PARQUET,
-        partition={PART_FIELD: part} if partitioned else {},
+        partition=partition,
         record_count=rows,
         file_size_in_bytes=100 * rows,
         **bounds,
@@ -107,26 +117,73 @@ def data(
     return NewFile(made, spec_id, sequence_number)
 
 
-def equality_deletes(name: str, part: str | None = "a", rows: int = 1, *, location: str = LOCATION) -> NewFile:
-    """Equality deletes of rows of one partition."""
-    return _deletes(name, part, rows, location, content=FileContent.EQUALITY_DELETES, equality_ids=(ID,))
-
-
-def position_deletes(
-    name: str, of: str | None = None, part: str | None = "a", rows: int = 1, *, location: str = LOCATION
+def equality_deletes(
+    name: str,
+    part: str | None = "a",
+    rows: int = 1,
+    *,
+    location: str = LOCATION,
+    spec_id: int | None = 0,
+    partition: Mapping[int, Any] | None = None,
 ) -> NewFile:
-    """Position deletes of rows of one partition, or of one data file."""
-    referenced = None if of is None else data_path(of, location)
+    """Equality deletes of the rows of one partition whose ``id`` is 0, 1, ... up to the number of deletes."""
+    low, high = ({ID: to_binary(LONG, value)} for value in (0, rows - 1))
     return _deletes(
-        name, part, rows, location, content=FileContent.POSITION_DELETES, referenced_data_file=referenced
+        name, part, rows, location, spec_id, partition, content=FileContent.EQUALITY_DELETES, equality_ids=(ID,),
+        lower_bounds=low, upper_bounds=high, value_counts={ID: rows}, null_value_counts={ID: 0},
     )  # fmt: skip
 
 
-def vector(name: str, of: str, part: str | None = "a", rows: int = 1, *, location: str = LOCATION) -> NewFile:
-    """A deletion vector of one data file."""
+def position_deletes(
+    name: str,
+    of: str | None = None,
+    part: str | None = "a",
+    rows: int = 1,
+    *,
+    location: str = LOCATION,
+    spec_id: int | None = 0,
+    partition: Mapping[int, Any] | None = None,
+    names: tuple[str, str] | None = None,
+) -> NewFile:
+    """Position deletes of the first rows of one data file, or of several of one partition.
+
+    Args:
+        name: the name of the file.
+        of: the data file; None for deletes of several files.
+        part: the partition by ``part``.
+        rows: how many rows of each data file are deleted.
+        location: the location of the table.
+        spec_id: the partition spec.
+        partition: the partition tuple of another spec than the one by ``part``.
+        names: the first and the last data file that deletes of several files are of; all of the partition where not
+            given.
+    """
+    referenced = None if of is None else data_path(of, location)
+    bounds: dict[str, Any] = {}
+    if names is not None:
+        low, high = ({FILE_PATH: data_path(one, location).encode()} for one in names)
+        bounds = {"lower_bounds": low, "upper_bounds": high}
     return _deletes(
-        name, part, rows, location, content=FileContent.POSITION_DELETES, file_format=FileFormat.PUFFIN,
-        referenced_data_file=data_path(of, location), content_offset=4, content_size_in_bytes=40,
+        name, part, rows, location, spec_id, partition, content=FileContent.POSITION_DELETES,
+        referenced_data_file=referenced, **bounds,
+    )  # fmt: skip
+
+
+def vector(
+    name: str,
+    of: str,
+    part: str | None = "a",
+    rows: int = 1,
+    *,
+    location: str = LOCATION,
+    spec_id: int | None = 0,
+    partition: Mapping[int, Any] | None = None,
+) -> NewFile:
+    """A deletion vector of the first rows of one data file."""
+    return _deletes(
+        name, part, rows, location, spec_id, partition, content=FileContent.POSITION_DELETES,
+        file_format=FileFormat.PUFFIN, referenced_data_file=data_path(of, location), content_offset=VECTOR_OFFSET,
+        content_size_in_bytes=40,
     )  # fmt: skip
 
 
@@ -135,16 +192,18 @@ def _deletes(
     part: str | None,
     rows: int,
     location: str,
+    spec_id: int | None,
+    partition: Mapping[int, Any] | None,
     *,
     file_format: FileFormat = FileFormat.PARQUET,
-    **told: Any,
+    **fields: Any,
 ) -> NewFile:
     made = DataFile(
         file_path=data_path(name, location),
         file_format=file_format,
-        partition={PART_FIELD: part},
+        partition={PART_FIELD: part} if partition is None else partition,
         record_count=rows,
         file_size_in_bytes=50,
-        **told,
+        **fields,
     )
-    return NewFile(made, 0)
+    return NewFile(made, spec_id)

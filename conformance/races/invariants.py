@@ -8,12 +8,15 @@ from typing import Any
 
 import attrs
 
-from conformance.races.observed import Observations, ObservedFile, ObservedSnapshot
+from conformance.races.observed import FileKey, Observations, ObservedFile, ObservedSnapshot
 from conformance.races.operations import Planned
+from conformance.races.rows import RowModel, after_change
+from conformance.races.writers import ReplaceTable
+from conformance.races.written import WrittenChecks
 from spec_ref.commits.changes import SnapshotChange
+from spec_ref.errors import SpecError
 from spec_ref.manifests.data_file import FileContent
-from spec_ref.records import field_rules
-from spec_ref.scan_planning.delete_scope import column_types, may_apply
+from spec_ref.records import evolve, field_rules
 from spec_ref.table_metadata.metadata import TableMetadata
 
 MEMBERS = tuple(field_rules(TableMetadata))
@@ -30,25 +33,100 @@ class Transition:
 
     before_location: str
     before: TableMetadata
+    location: str
     after: TableMetadata
     files: Mapping[str, Any]
     archive: Mapping[str, Any]
     """All files that ever were, those deleted since too."""
 
 
-def check(transition: Transition, observed: Observations) -> Iterator[str]:
+def check(
+    transition: Transition, observed: Observations, rows: RowModel, written: WrittenChecks
+) -> Iterator[str]:  # fmt: skip
     """What is wrong with a commit.
 
     Args:
         transition: the commit.
         observed: what the table holds.
+        rows: which rows the table has.
+        written: the validator's checks.
     """
+    if isinstance(transition.planned.change, ReplaceTable):
+        return
+    if transition.before.table_uuid != transition.based_on.table_uuid:
+        uuids = f"{transition.based_on.table_uuid}, and was committed to {transition.before.table_uuid}"
+        yield f"another table: {transition.planned.name} was planned on {uuids}"
+        return
+    if transition.planned.never:
+        yield f"forbidden change: {transition.planned.name} was committed"
     yield from _members(transition)
     yield from _logs(transition)
     yield from _whole(transition, observed)
     if isinstance(transition.planned.change, SnapshotChange):
         yield from _snapshot(transition, observed)
+    yield from _rows(transition, observed, rows)
     yield from _row_ids(transition, observed)
+    yield from _written(transition, observed, written)
+
+
+def _new_snapshots(transition: Transition) -> list[Any]:
+    old = {snapshot.snapshot_id for snapshot in transition.before.snapshots}
+    return [snapshot for snapshot in transition.after.snapshots if snapshot.snapshot_id not in old]
+
+
+def _written(transition: Transition, observed: Observations, written: WrittenChecks) -> Iterator[str]:
+    """The validator finds no error in what was written, and none against the table before."""
+    before, after, files = transition.before, transition.after, transition.files
+    new = []
+    parents = {snapshot.snapshot_id: snapshot for snapshot in before.snapshots}
+    for snapshot in _new_snapshots(transition):
+        parent = parents.get(snapshot.parent_snapshot_id)
+        try:
+            holds = observed.snapshot(snapshot, files)
+            held = None if parent is None else observed.snapshot(parent, files)
+        except LookupError:  # found as a missing file
+            return
+        new.append((snapshot, holds, held))
+    locations = transition.before_location, transition.location
+    yield from (f"validator: {problem}" for problem in written.problems(before, after, locations, files, new))
+
+
+def _rows(transition: Transition, observed: Observations, rows: RowModel) -> Iterator[str]:
+    """Every branch and tag has the rows that the change means it to have."""
+    before, after, change = transition.before, transition.after, transition.planned.change
+    try:
+        kept = {
+            snapshot.snapshot_id: frozenset(rows.live(observed.snapshot(snapshot, transition.files), before))
+            for snapshot in before.snapshots
+        }
+        for name, ref in after.references.items():
+            has = rows.live(observed.snapshot(after.snapshot_by_id(ref.snapshot_id), transition.files), after)
+            wanted = kept.get(ref.snapshot_id)
+            if isinstance(change, SnapshotChange) and name == change.branch:
+                wanted = _wanted(transition, observed, rows)
+            if wanted is None or has.keys() == wanted:
+                continue
+            for row in sorted(has.keys() - wanted, key=str)[:1]:
+                yield f"resurrected row: {name} has row {row.position} of {row.file}"
+            for row in sorted(wanted - has.keys(), key=str)[:1]:
+                yield f"lost row: {name} does not have row {row.position} of {row.file}"
+    except (LookupError, SpecError):
+        return  # found as a missing file or snapshot
+
+
+def _wanted(transition: Transition, observed: Observations, rows: RowModel) -> frozenset[Any]:
+    """The rows that the branch of a change has to have after it."""
+    change: SnapshotChange = transition.planned.change  # type: ignore[assignment]
+    before = transition.before
+    head = before.references.get(change.branch) or before.references.get("main")
+    located: Any = {}
+    removed: list[str] = []
+    if head is not None:
+        held = observed.snapshot(before.snapshot_by_id(head.snapshot_id), transition.files)
+        located = rows.live(held, before)
+        removed = [one.path for one in held.live.values() if transition.planned.removes(one)]
+    specs = {spec.spec_id: spec for spec in before.partition_specs}
+    return after_change(change, located, removed, specs, transition.based_on.default_spec_id, rows.contents)
 
 
 def _members(transition: Transition) -> Iterator[str]:
@@ -123,8 +201,7 @@ def missing_files(metadata: TableMetadata, files: Mapping[str, Any], observed: O
 def _snapshot(transition: Transition, observed: Observations) -> Iterator[str]:
     change: SnapshotChange = transition.planned.change  # type: ignore[assignment]
     before, after, files = transition.before, transition.after, transition.files
-    old = {snapshot.snapshot_id for snapshot in before.snapshots}
-    new = [snapshot for snapshot in after.snapshots if snapshot.snapshot_id not in old]
+    new = _new_snapshots(transition)
     if len(new) != 1 or len(after.snapshots) != len(before.snapshots) + 1:
         yield f"snapshots: {len(new)} were added to {len(before.snapshots)}, which became {len(after.snapshots)}"
         return
@@ -138,6 +215,10 @@ def _snapshot(transition: Transition, observed: Observations) -> Iterator[str]:
     if others != {name: one for name, one in after.references.items() if name != change.branch}:
         yield "lost update: another reference was moved"
     yield from _numbers(transition, snapshot)
+    if snapshot.schema_id != before.current_schema_id:
+        yield f"schema: the snapshot is of schema {snapshot.schema_id} instead of {before.current_schema_id}"
+    if (snapshot.summary or {}).get("operation") != transition.planned.operation:
+        yield f"operation: {transition.planned.name} is recorded as {(snapshot.summary or {}).get('operation')}"
     try:
         had = observed.snapshot(before.snapshot_by_id(ref.snapshot_id), files).live if ref else {}
         made = observed.snapshot(snapshot, files)
@@ -145,7 +226,7 @@ def _snapshot(transition: Transition, observed: Observations) -> Iterator[str]:
         return
     yield from _contents(transition, snapshot, had, made)
     yield from _isolation(transition, had, made, observed)
-    yield from _summary(snapshot, made)
+    yield from _summary(snapshot, had, made)
 
 
 def _numbers(transition: Transition, snapshot: Any) -> Iterator[str]:
@@ -167,7 +248,7 @@ def _numbers(transition: Transition, snapshot: Any) -> Iterator[str]:
         yield f"row ids: next-row-id is {after.next_row_id}, and the snapshot has {snapshot.added_rows} rows"
 
 
-Live = Mapping[tuple[str, int | None], ObservedFile]
+Live = Mapping[FileKey, ObservedFile]
 
 
 def _contents(transition: Transition, snapshot: Any, had: Live, made: ObservedSnapshot) -> Iterator[str]:
@@ -182,13 +263,19 @@ def _contents(transition: Transition, snapshot: Any, had: Live, made: ObservedSn
         yield f"resurrected file: {key[0]}"
     for key in sorted(expected - made.live.keys(), key=str):
         yield f"lost file: {key[0]}"
-    if made.removed != gone:
-        marked, right = (sorted(path for path, _ in keys) for keys in (made.removed, gone))
+    if made.removed.keys() != gone:
+        marked, right = (sorted(path for path, _ in keys) for keys in (made.removed.keys(), gone))
         yield f"removed files: the manifests mark {marked} as deleted instead of {right}"
     if set(change.removed) - {key[0] for key in gone}:
         yield "removed files: a file that is removed was not there"
     for key, one in made.live.items():
         if key in added:
+            planned = added[key].spec_id
+            spec_id = transition.based_on.default_spec_id if planned is None else planned
+            if one.spec_id != spec_id:
+                yield f"partition spec: {one.path} is of spec {one.spec_id} instead of {spec_id}"
+            if dict(one.partition[1]) != dict(ObservedFile(key, added[key].data_file, 0, 0, 0, None, 0).partition[1]):
+                yield f"partition: {one.path} is in another partition than it was written for"
             number = added[key].data_sequence_number
             number = snapshot.sequence_number if number is None else number
             if (one.sequence_number, one.file_sequence_number) != (number, snapshot.sequence_number):
@@ -201,6 +288,10 @@ def _contents(transition: Transition, snapshot: Any, had: Live, made: ObservedSn
                 yield f"row ids: {one.path} began at {was.first_row_id} and begins at {one.first_row_id}"
             if one.added_by != was.added_by:
                 yield f"linear history: {one.path} was added by {was.added_by} and has {one.added_by}"
+            if one.spec_id != was.spec_id or one.partition != was.partition:
+                yield f"partition: {one.path} was in {was.partition} and is in {one.partition}"
+            elif one.data_file is not was.data_file and _described(one) != _described(was):
+                yield f"file: what the table says of {one.path} has changed"
 
 
 def _isolation(transition: Transition, had: Live, made: ObservedSnapshot, observed: Observations) -> Iterator[str]:
@@ -223,44 +314,41 @@ def _isolation(transition: Transition, had: Live, made: ObservedSnapshot, observ
                 yield f"isolation: {one.path} was added meanwhile"
         elif change.validation.no_new_deletes and transition.planned.concerns(one):
             yield f"isolation: deletes {one.path} were added meanwhile"
-    if change.keeps_rows:
-        for key in had.keys() - knew.keys():
-            one = had[key]
-            if one.content is FileContent.DATA:
-                continue
-            explicit = all(new.data_sequence_number is not None for new in change.added)
-            for path in change.removed:
-                if _applies(one, knew.get((path, None)), transition.after) and not (
-                    explicit and one.content is FileContent.EQUALITY_DELETES
-                ):
-                    yield f"isolation: deletes {one.path} of the rewritten {path} are lost"
 
 
-def _applies(delete: ObservedFile, data: ObservedFile | None, table: TableMetadata) -> bool:
-    if data is None:
-        return False
-    return may_apply(
-        delete.data_file, delete.sequence_number, table.spec_by_id(delete.spec_id), data.data_file,
-        data.sequence_number, table.spec_by_id(data.spec_id), column_types(table),
-    )  # fmt: skip
+def _described(one: ObservedFile) -> Any:
+    """What is said of a file, but for its partition, whose NaN is not equal to itself, and its row ids."""
+    return evolve(one.data_file, partition={}, first_row_id=None)
 
 
-def _summary(snapshot: Any, made: ObservedSnapshot) -> Iterator[str]:
-    """Totals are true."""
-    live = list(made.live.values())
-    data = [one for one in live if one.content is FileContent.DATA]
-    deletes = [one for one in live if one.content is not FileContent.DATA]
-    expected = {
-        "total-data-files": len(data),
-        "total-delete-files": len(deletes),
-        "total-records": sum(one.rows for one in data),
-        "total-files-size": sum(one.size for one in live),
-        "total-position-deletes": sum(one.rows for one in deletes if one.content is FileContent.POSITION_DELETES),
-        "total-equality-deletes": sum(one.rows for one in deletes if one.content is FileContent.EQUALITY_DELETES),
+def _summary(snapshot: Any, had: Live, made: ObservedSnapshot) -> Iterator[str]:
+    """What the summary counts is true."""
+    added = [one for key, one in made.live.items() if key not in had]
+    removed = [had[key] for key in made.removed if key in had]
+    counted = {
+        **_counts(list(made.live.values()), "total", "total"),
+        **_counts(added, "added", "added"),
+        **_counts(removed, "deleted", "removed"),
     }
-    for name, number in expected.items():
-        if snapshot.summary.get(name) != str(number):
-            yield f"summary: {name} is {snapshot.summary.get(name)} instead of {number}"
+    for name, number in counted.items():
+        value = snapshot.summary.get(name)
+        if value != str(number) and (number or value is not None):
+            yield f"summary: {name} is {value} instead of {number}"
+
+
+def _counts(files: list[ObservedFile], data: str, other: str) -> dict[str, int]:
+    """The counts of a summary by name; each begins with one of two words."""
+    data_files = [one for one in files if one.content is FileContent.DATA]
+    position = [one for one in files if one.content is FileContent.POSITION_DELETES]
+    equality = [one for one in files if one.content is FileContent.EQUALITY_DELETES]
+    return {
+        f"{data}-data-files": len(data_files),
+        f"{other}-delete-files": len(position) + len(equality),
+        f"{data}-records": sum(one.rows for one in data_files),
+        f"{other}-files-size": sum(one.size for one in files),
+        f"{other}-position-deletes": sum(one.rows for one in position),
+        f"{other}-equality-deletes": sum(one.rows for one in equality),
+    }
 
 
 def _row_ids(transition: Transition, observed: Observations) -> Iterator[str]:

@@ -11,41 +11,77 @@ from typing import Any
 
 from attrs import frozen
 
+from spec_ref.commits.contents import ManifestContents
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.manifests.entry import EntryStatus
+from spec_ref.snapshots.manifest_list import ManifestFile
+from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.table_metadata.metadata import TableMetadata
+
+FileKey = tuple[str, int | None]
+"""The path of a file, and the offset of a deletion vector in it."""
 
 
 @frozen
 class ObservedFile:
     """A live file of a snapshot."""
 
-    path: str
-    key: tuple[str, int | None]
-    content: FileContent
+    key: FileKey
+    data_file: DataFile
+    spec_id: int
     sequence_number: int
     file_sequence_number: int
     first_row_id: int | None
-    rows: int
-    size: int
-    part: Any
-    spec_id: int
-    references: str | None
-    is_vector: bool
     added_by: int | None
     """The snapshot."""
 
-    data_file: DataFile
+    @property
+    def path(self) -> str:
+        """Where it is."""
+        return self.data_file.file_path
+
+    @property
+    def content(self) -> FileContent:
+        """What it holds."""
+        return self.data_file.content
+
+    @property
+    def rows(self) -> int:
+        """How many rows, or deletes, it has."""
+        return self.data_file.record_count
+
+    @property
+    def size(self) -> int:
+        """What it counts for in the size of the table."""
+        one = self.data_file
+        return (one.content_size_in_bytes or 0) if one.is_deletion_vector else one.file_size_in_bytes
+
+    @property
+    def partition(self) -> tuple[int, tuple[Any, ...]]:
+        """The partition spec and values, such that equal partitions are equal: NaN is one value."""
+        values = sorted(self.data_file.partition.items())
+        return self.spec_id, tuple((field, "NaN" if value != value else value) for field, value in values)
+
+    @property
+    def references(self) -> str | None:
+        """The one data file that deletes are of."""
+        return self.data_file.referenced_data_file
+
+    @property
+    def is_vector(self) -> bool:
+        """Whether it is a deletion vector."""
+        return self.data_file.is_deletion_vector
 
 
 @frozen
 class ObservedSnapshot:
     """What a snapshot holds."""
 
-    live: Mapping[tuple[str, int | None], ObservedFile]
-    removed: frozenset[tuple[str, int | None]]
+    live: Mapping[FileKey, ObservedFile]
+    removed: Mapping[FileKey, DataFile]
     """The files that it says it removed."""
 
+    manifests: tuple[tuple[ManifestFile, ManifestContents], ...]
     reachable: frozenset[str]
     """Manifest list, manifests, and live files."""
 
@@ -59,17 +95,17 @@ class Observations:
     def __init__(self) -> None:
         self._snapshots: dict[int, tuple[Any, ObservedSnapshot]] = {}
 
-    def snapshot(self, snapshot: Any, files: Mapping[str, Any]) -> ObservedSnapshot:
+    def snapshot(self, snapshot: Snapshot, files: Mapping[str, Any]) -> ObservedSnapshot:
         """What a snapshot holds.
 
         Raises:
             LookupError: its manifest list or a manifest is not there.
         """
-        listed = files[snapshot.manifest_list]
-        found = self._snapshots.get(id(listed))
-        if found is None or found[0] is not listed:
-            found = (listed, _read(snapshot, listed, files))
-            self._snapshots[id(listed)] = found
+        source = snapshot if snapshot.manifest_list is None else files[snapshot.manifest_list]
+        found = self._snapshots.get(id(source))
+        if found is None or found[0] is not source:
+            found = (source, _read(snapshot, source, files))
+            self._snapshots[id(source)] = found
         return found[1]
 
     def branch(self, metadata: TableMetadata, branch: str, files: Mapping[str, Any]) -> ObservedSnapshot | None:
@@ -78,14 +114,28 @@ class Observations:
         return None if ref is None else self.snapshot(metadata.snapshot_by_id(ref.snapshot_id), files)
 
 
-def _read(snapshot: Any, listed: Any, files: Mapping[str, Any]) -> ObservedSnapshot:
-    live: dict[tuple[str, int | None], ObservedFile] = {}
-    removed = set()
-    reachable = {snapshot.manifest_list}
-    problems = []
-    for manifest in listed.files:
+def _manifests(snapshot: Snapshot, source: Any, files: Mapping[str, Any]) -> tuple[ManifestFile, ...]:
+    """The manifests of the list; those that an old snapshot of v1 names without one."""
+    if snapshot.manifest_list is not None:
+        listed: tuple[ManifestFile, ...] = source.files
+        return listed
+    return tuple(
+        ManifestFile(
+            manifest_path=path, manifest_length=files[path].length, partition_spec_id=files[path].spec.spec_id,
+            added_snapshot_id=snapshot.snapshot_id,
+        )
+        for path in snapshot.manifests or ()
+    )  # fmt: skip
+
+
+def _read(snapshot: Snapshot, source: Any, files: Mapping[str, Any]) -> ObservedSnapshot:
+    live: dict[FileKey, ObservedFile] = {}
+    removed: dict[FileKey, DataFile] = {}
+    reachable = set() if snapshot.manifest_list is None else {snapshot.manifest_list}
+    problems: list[str] = []
+    manifests = tuple((one, files[one.manifest_path]) for one in _manifests(snapshot, source, files))
+    for manifest, read in manifests:
         reachable.add(manifest.manifest_path)
-        read = files[manifest.manifest_path]
         inherited = manifest.sequence_number if read.format_version > 1 else 0
         row_id = manifest.first_row_id
         counts = dict.fromkeys(EntryStatus, 0)
@@ -94,18 +144,16 @@ def _read(snapshot: Any, listed: Any, files: Mapping[str, Any]) -> ObservedSnaps
             one = entry.data_file
             counts[entry.status] += 1
             key = (one.file_path, one.content_offset)
-            added = entry.status is EntryStatus.ADDED
             if entry.status is EntryStatus.DELETED:
                 if entry.snapshot_id == snapshot.snapshot_id:
-                    removed.add(key)
+                    removed[key] = one
                 continue
             first = one.first_row_id if one.content is FileContent.DATA else None
             if one.content is FileContent.DATA and first is None and row_id is not None:
                 first = row_id
                 row_id += one.record_count
-            number = entry.sequence_number
-            file_number = entry.file_sequence_number
-            if added or read.format_version == 1:
+            number, file_number = entry.sequence_number, entry.file_sequence_number
+            if entry.status is EntryStatus.ADDED or read.format_version == 1:
                 number = inherited if number is None else number
                 file_number = inherited if file_number is None else file_number
             if number is None or file_number is None:
@@ -116,21 +164,28 @@ def _read(snapshot: Any, listed: Any, files: Mapping[str, Any]) -> ObservedSnaps
                 problems.append(f"{one.file_path} is listed twice")
             reachable.add(one.file_path)
             live[key] = ObservedFile(
-                path=one.file_path, key=key, content=one.content, sequence_number=number,
-                file_sequence_number=file_number, first_row_id=first, rows=one.record_count,
-                size=one.content_size_in_bytes if one.is_deletion_vector else one.file_size_in_bytes,
-                part=tuple(one.partition.items()), spec_id=manifest.partition_spec_id,
-                references=one.referenced_data_file, is_vector=one.is_deletion_vector, added_by=entry.snapshot_id,
-                data_file=one,
+                key, one, manifest.partition_spec_id, number, file_number, first, entry.snapshot_id
             )  # fmt: skip
-        told = (manifest.added_files_count, manifest.existing_files_count, manifest.deleted_files_count)
-        counted = (counts[EntryStatus.ADDED], counts[EntryStatus.EXISTING], counts[EntryStatus.DELETED])
-        if told != counted:
-            problems.append(f"{manifest.manifest_path} counts {told} files and has {counted}")
-        if least is not None and snapshot.sequence_number and manifest.min_sequence_number > least:
-            problems.append(f"{manifest.manifest_path} has a file older than its min_sequence_number")
-        if manifest.sequence_number > snapshot.sequence_number:
-            problems.append(f"{manifest.manifest_path} is newer than the snapshot")
-        if manifest.added_snapshot_id == snapshot.snapshot_id and manifest.sequence_number != snapshot.sequence_number:
-            problems.append(f"{manifest.manifest_path} has not the sequence number of the snapshot that adds it")
-    return ObservedSnapshot(live, frozenset(removed), frozenset(reachable), tuple(problems))
+        problems += _against_list(manifest, snapshot, counts, least)
+    return ObservedSnapshot(live, removed, manifests, frozenset(reachable), tuple(problems))
+
+
+def _against_list(
+    manifest: ManifestFile, snapshot: Snapshot, counts: Mapping[EntryStatus, int], least: int | None
+) -> list[str]:
+    """Where the list says something else than the manifest."""
+    problems = []
+    name, own = manifest.manifest_path, manifest.added_snapshot_id == snapshot.snapshot_id
+    listed = (manifest.added_files_count, manifest.existing_files_count, manifest.deleted_files_count)
+    counted = (counts[EntryStatus.ADDED], counts[EntryStatus.EXISTING], counts[EntryStatus.DELETED])
+    if any(one is not None and one != other for one, other in zip(listed, counted, strict=True)):
+        problems.append(f"{name} is listed with {listed} files and has {counted}")
+    if least is not None and snapshot.sequence_number and manifest.min_sequence_number > least:
+        problems.append(f"{name} has a file older than its min_sequence_number")
+    elif own and least is not None and manifest.min_sequence_number != least:
+        problems.append(f"{name} has min_sequence_number {manifest.min_sequence_number} instead of {least}")
+    if manifest.sequence_number > snapshot.sequence_number:
+        problems.append(f"{name} is newer than the snapshot")
+    if own and manifest.sequence_number != snapshot.sequence_number:
+        problems.append(f"{name} has not the sequence number of the snapshot that adds it")
+    return problems

@@ -1,34 +1,26 @@
-"""The changes that race: one of each kind, on a small table that has something for each of them."""
+"""The changes that race: one of each kind, with what each means for the table in words that the checks understand."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from attrs import field, frozen
 
-from conformance.races.fixtures import (
-    ID,
-    LOCATION,
-    PART,
-    data,
-    data_path,
-    empty_table,
-    equality_deletes,
-    position_deletes,
-    vector,
-)
+from conformance.races.fixtures import ID, PART, UUID, VECTOR_OFFSET, data_path, empty_table
 from conformance.races.observed import ObservedFile
 from conformance.races.readers import Read
+from conformance.races.table_fixtures import FIRST, SECOND, Place, TableFixture
+from conformance.races.writers import ReplaceTable
 from spec_ref.commits.changes import (
     Change,
     ChangeSchema,
     ChangeSortOrder,
     ChangeSpec,
-    CreateTable,
     Expire,
     Isolation,
     NewFile,
+    RemoveStatistics,
     SetProperties,
     SetReference,
     SetStatistics,
@@ -40,31 +32,26 @@ from spec_ref.commits.changes import (
     fast_append,
     overwrite,
     rewrite,
+    rewrite_manifests,
     row_delta,
     validation_for,
 )
-from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
+from spec_ref.expressions.predicates import TRUE
+from spec_ref.manifests.data_file import FileContent
 from spec_ref.partitioning.evolution import AddPartitionField
 from spec_ref.partitioning.transforms import Bucket, Identity
+from spec_ref.records import evolve, field_rules
 from spec_ref.schemas.evolution import AddColumn
 from spec_ref.schemas.types import INT
 from spec_ref.snapshots.references import RefType, SnapshotRef
 from spec_ref.sorting import SortField
 from spec_ref.table_metadata.metadata import TableMetadata
-from spec_ref.table_metadata.statistics import StatisticsFile
+from spec_ref.table_metadata.statistics import PartitionStatisticsFile, StatisticsFile
 from spec_ref.versions import FormatVersion
 
 SNAPSHOT_MEMBERS = frozenset(
     {"snapshots", "current_snapshot_id", "snapshot_log", "refs", "last_sequence_number", "next_row_id"}
 )
-
-IN_A = Comparison(Operation.EQ, NamedReference("part"), Literal("a"))
-PROPERTIES = {
-    "commit.manifest.min-count-to-merge": "2",
-    "commit.retry.num-retries": "3",
-}
-FIRST, SECOND = 11, 12
-"""The snapshots of the table that writers race on."""
 
 
 def _nothing(_: ObservedFile) -> bool:
@@ -88,9 +75,12 @@ class Planned:
     """A change, and what it does in words that the checks understand."""
 
     name: str
-    change: Change | Read
+    change: Change | Read | ReplaceTable
     changes: frozenset[str] = SNAPSHOT_MEMBERS
     """The members of the metadata that it may change."""
+
+    operation: str | None = None
+    """What the summary of its snapshot has to say that it did."""
 
     removes: Callable[[ObservedFile], bool] = field(default=_nothing)
     """Whether it removes a live file."""
@@ -107,14 +97,18 @@ class Planned:
     may_conflict: bool = True
     """Whether there may be something that it relies on; else only a lost table could keep it from being done."""
 
+    never: bool = False
+    """Whether no table takes it, so that it has to be refused."""
+
 
 def _removes(*names: str) -> Callable[[ObservedFile], bool]:
     paths = {data_path(name) for name in names}
     return lambda one: one.path in paths
 
 
-def _in_part(part: str) -> Callable[[ObservedFile], bool]:
-    return lambda one: dict(one.part).get(1000) == part
+def _is_at(place: Place) -> Callable[[ObservedFile], bool]:
+    wanted = {number: "NaN" if value != value else value for number, value in place.partition.items()}
+    return lambda one: one.spec_id == place.spec_id and dict(one.partition[1]) == wanted
 
 
 def _has(attribute: str, wanted: Callable[[Any, Any], bool]) -> Callable[[TableMetadata, TableMetadata], str | None]:
@@ -124,206 +118,303 @@ def _has(attribute: str, wanted: Callable[[Any, Any], bool]) -> Callable[[TableM
     return missing
 
 
-def operations(version: int, writer: int) -> tuple[Planned, ...]:
-    """One change of each kind for a table of a format version; each writer adds files of its own names."""
+def _of_rows(table: TableFixture, version: int, writer: int) -> Iterator[Planned]:
+    """The changes of rows; each writer adds files of its own names."""
+    place, rows = table.place, 10 + writer
+    f1, f2 = data_path("f1"), data_path("f2")
 
-    def new(kind: str, part: str = "a", **told: Any) -> NewFile:
-        return data(f"{kind}-{writer}", part, 10 + writer, **told)
+    def new(kind: str, number: int | None = None, *, by_default: bool = False) -> NewFile:
+        return table.new.data(f"{kind}-{writer}", rows, by_default=by_default, number=number)
 
-    serializable = validation_for(Isolation.SERIALIZABLE, IN_A)
-    made = [
-        Planned(name="append", change=append([new("append")]), may_conflict=False),
-        Planned(name="fast-append", change=fast_append([new("fast"), new("fast2", "b")]), may_conflict=False),
-        Planned(name="append-to-branch", change=fast_append([new("branch")], branch="audit"), may_conflict=False),
-        Planned(name="overwrite", change=overwrite([new("over")], [data_path("f1")]), removes=_removes("f1")),
-        Planned(
+    yield Planned(
+        name="append", change=append([new("append", by_default=True)]), operation="append", may_conflict=False
+    )
+    yield Planned(
+        name="fast-append",
+        change=fast_append([new("fast"), table.other.data(f"fast2-{writer}", rows)]),
+        operation="append",
+        may_conflict=False,
+    )
+    for branch, name in (("audit", "append-to-branch"), ("dev", "append-to-dev")):
+        kind = "branch" if branch == "audit" else branch
+        yield Planned(name=name, change=fast_append([new(kind)], branch=branch), operation="append", may_conflict=False)
+    yield Planned(name="append-to-tag", change=fast_append([new("tag")], branch="v1"), never=True)
+    yield Planned(
+        name="overwrite", change=overwrite([new("over")], [f1]), operation="overwrite", removes=_removes("f1")
+    )
+    yield Planned(name="delete-file", change=delete_files([f1]), operation="delete", removes=_removes("f1"))
+    yield Planned(
+        name="delete-on-branch", change=delete_files([f1], branch="audit"), operation="delete", removes=_removes("f1")
+    )
+    if table.where is not None:
+        yield Planned(
             name="overwrite-serializable",
-            change=overwrite([new("serial")], [data_path("f2")], validation=serializable),
+            change=overwrite([new("serial")], [f2], validation=validation_for(Isolation.SERIALIZABLE, table.where)),
+            operation="overwrite",
             removes=_removes("f2"),
-            concerns=_in_part("a"),
-        ),
-        Planned(name="delete-file", change=delete_files([data_path("f1")]), removes=_removes("f1")),
-        Planned(
-            name="delete-where",
-            change=delete_where(IN_A),
-            may_conflict=False,
-            removes=lambda one: _in_part("a")(one) and one.content == 0,
-        ),
-        Planned(
-            name="rewrite",
-            change=rewrite([new("rewritten")], [data_path("f1"), data_path("f2")]),
-            removes=_removes("f1", "f2"),
-        ),
-        Planned(
-            name="schema",
-            change=ChangeSchema((AddColumn(f"new_{writer}", INT),)),
-            changes=frozenset({"schemas", "current_schema_id", "last_column_id"}),
-            relies_on=_schema,
-            missing=_has(
-                "schemas",
-                lambda before, after: (
-                    len(after.schemas) == len(before.schemas) + 1 and after.last_column_id == before.last_column_id + 1
-                ),
-            ),
-        ),
-        Planned(
-            name="spec",
-            change=ChangeSpec((AddPartitionField((ID,), Bucket(4), f"bucket_{writer}"),)),
-            changes=frozenset({"partition_specs", "default_spec_id", "last_partition_id"}),
-            relies_on=lambda table: (_schema(table), table.default_spec_id, table.last_partition_id),
-            missing=_has(
-                "partition_specs", lambda before, after: len(after.partition_specs) == len(before.partition_specs) + 1
-            ),
-        ),
-        Planned(
-            name="sort-order",
-            change=ChangeSortOrder((SortField(transform=Identity(), source_id=(ID, PART)[writer % 2]),)),
-            changes=frozenset({"sort_orders", "default_sort_order_id"}),
-            relies_on=lambda table: (_schema(table), table.default_sort_order_id),
-            missing=_has("sort_orders", lambda before, after: len(after.sort_orders) == len(before.sort_orders) + 1),
-        ),
-        Planned(
-            name="properties",
-            change=SetProperties({f"by-{writer}": "yes"}),
-            changes=frozenset({"properties"}),
-            may_conflict=False,
-            missing=_has(
-                "properties", lambda before, after: {**before.properties, f"by-{writer}": "yes"} == after.properties
-            ),
-        ),
-        Planned(
-            name="tag",
-            change=SetReference(f"tag-{writer}", SnapshotRef(snapshot_id=FIRST, type=RefType.TAG)),
-            changes=frozenset({"refs"}),
-            missing=_has(
-                "refs", lambda before, after: f"tag-{writer}" in after.refs and before.refs.keys() <= after.refs.keys()
-            ),
-        ),
-        Planned(
-            name="rollback",
-            change=SetReference("main", SnapshotRef(snapshot_id=FIRST, type=RefType.BRANCH)),
-            changes=frozenset({"refs", "current_snapshot_id", "snapshot_log"}),
-            relies_on=lambda table: table.references.get("main"),
-            missing=_has("refs", lambda _, after: after.current_snapshot_id == FIRST),
-        ),
-        Planned(
-            name="drop-branch",
-            change=SetReference("audit", None),
-            changes=frozenset({"refs"}),
-            relies_on=lambda table: table.references.get("audit"),
-            missing=_has("refs", lambda _, after: "audit" not in after.refs),
-        ),
-        Planned(
-            name="statistics",
-            change=SetStatistics(
-                StatisticsFile(
-                    snapshot_id=FIRST,
-                    statistics_path=data_path(f"stats-{writer}"),
-                    file_size_in_bytes=1,
-                    file_footer_size_in_bytes=1,
-                    blob_metadata=(),
-                )
-            ),
-            changes=frozenset({"statistics"}),
-            missing=_has(
-                "statistics",
-                lambda _, after: data_path(f"stats-{writer}") in {one.statistics_path for one in after.statistics},
-            ),
-        ),
-        Planned(
-            name="expire",
-            change=Expire(10**9, clean_files=True),
-            changes=frozenset({"snapshots", "snapshot_log", "refs", "statistics"}),
-            may_conflict=False,
-            missing=_has(
-                "snapshots",
-                lambda before, after: (
-                    {one.snapshot_id for one in after.snapshots}
-                    == {one.snapshot_id for one in before.references.values()}
-                ),
-            ),
-        ),
-    ]
-    if version > 1:
-        made += [
-            Planned(name="equality-delete", change=row_delta([equality_deletes(f"eq-{writer}")]), may_conflict=False),
-            Planned(
-                name="rewrite-older",
-                change=rewrite([new("older", sequence_number=1)], [data_path("f1")]),
-                removes=_removes("f1"),
-            ),
-            Planned(
-                name="position-delete",
-                change=row_delta(
-                    [vector(f"dv-{writer}", "f1") if version > 2 else position_deletes(f"pos-{writer}", "f1")],
-                    validation=validation_for(Isolation.SNAPSHOT, IN_A, [data_path("f1")]),
-                ),
-                concerns=_in_part("a"),
-            ),
-        ]
-    if version < 3:
-        made.append(
-            Planned(
-                name="upgrade",
-                change=Upgrade(FormatVersion(version + 1)),
-                changes=frozenset({"format_version", "next_row_id", "schema", "partition_spec"}),
-                may_conflict=False,
-                missing=_has("format_version", lambda _, after: after.format_version == version + 1),
-            )
+            concerns=_is_at(place),
         )
-    return tuple(made)
+        yield Planned(
+            name="delete-where",
+            change=delete_where(table.where),
+            operation="delete",
+            may_conflict=False,
+            removes=lambda one: _is_at(place)(one) and one.content is FileContent.DATA,
+        )
+    yield Planned(
+        name="rewrite", change=rewrite([new("rewritten")], [f1, f2]), operation="replace", removes=_removes("f1", "f2")
+    )
+    yield Planned(
+        name="rewrite-across",
+        change=rewrite([new("across")], [f1, data_path("f3")]),
+        operation="replace",
+        removes=_removes("f1", "f3"),
+    )
+    yield Planned(name="rewrite-manifests", change=rewrite_manifests(), operation="replace", may_conflict=False)
+    if version > 1:
+        yield from _of_deletes(table, version, writer)
+        yield Planned(
+            name="rewrite-older",
+            change=rewrite([new("older", 1)], [f1]),
+            operation="replace",
+            removes=_removes("f1"),
+        )
+
+
+def _of_deletes(table: TableFixture, version: int, writer: int) -> Iterator[Planned]:
+    """The changes that add and remove delete files."""
+    place = table.place
+    f1 = data_path("f1")
+    snapshot = validation_for(Isolation.SNAPSHOT, TRUE if table.where is None else table.where, [f1])
+    yield Planned(
+        name="equality-delete",
+        change=row_delta([place.equality_deletes(f"eq-{writer}")]),
+        operation="delete",
+        may_conflict=False,
+    )
+    if table.everywhere is not None:
+        yield Planned(
+            name="global-equality-delete",
+            change=row_delta([table.everywhere.equality_deletes(f"global-{writer}")]),
+            operation="delete",
+            may_conflict=False,
+        )
+        yield Planned(
+            name="append-everywhere",
+            change=row_delta(
+                [table.everywhere.data(f"everywhere-{writer}"), table.everywhere.equality_deletes(f"global-{writer}")]
+            ),
+            operation="overwrite",
+            may_conflict=False,
+        )
+    yield Planned(
+        name="position-delete",
+        change=row_delta(
+            [place.vector(f"dv-{writer}", "f1") if version > 2 else place.position_deletes(f"pos-{writer}", "f1")],
+            validation=snapshot,
+        ),
+        operation="delete",
+        concerns=(lambda _: True) if table.where is None else _is_at(place),
+    )
+    if version == 2:
+        yield Planned(
+            name="position-delete-range",
+            change=row_delta(
+                [place.position_deletes(f"range-{writer}", names=("f1", "f2"), rows=2)],
+                validation=validation_for(Isolation.SNAPSHOT, files_exist=[f1, data_path("f2")]),
+            ),
+            operation="delete",
+            concerns=lambda _: True,
+        )
+    if version > 2:
+        key = (data_path("v2"), VECTOR_OFFSET)
+        yield Planned(
+            name="merge-vector",
+            change=row_delta(
+                [place.vector(f"dv-{writer}", "f2", rows=3)],
+                [key],
+                validation=validation_for(Isolation.SNAPSHOT, files_exist=[data_path("f2")]),
+            ),
+            operation="delete",
+            removes=lambda one: one.key == key,
+            concerns=lambda _: True,
+        )
+
+
+def _of_metadata(table: TableFixture, version: int, writer: int) -> Iterator[Planned]:
+    """The changes of the metadata alone."""
+    yield Planned(
+        name="schema",
+        change=ChangeSchema((AddColumn(f"new_{writer}", INT),)),
+        changes=frozenset({"schemas", "current_schema_id", "last_column_id"}),
+        relies_on=_schema,
+        missing=_has(
+            "schemas",
+            lambda before, after: (
+                len(after.schemas) == len(before.schemas) + 1 and after.last_column_id == before.last_column_id + 1
+            ),
+        ),
+    )
+    yield Planned(
+        name="spec",
+        change=ChangeSpec((AddPartitionField((ID,), Bucket(8), f"bucket_{writer}"),)),
+        changes=frozenset({"partition_specs", "default_spec_id", "last_partition_id"}),
+        relies_on=lambda table: (_schema(table), table.default_spec_id, table.last_partition_id),
+        missing=_has(
+            "partition_specs", lambda before, after: len(after.partition_specs) == len(before.partition_specs) + 1
+        ),
+    )
+    yield Planned(
+        name="sort-order",
+        change=ChangeSortOrder((SortField(transform=Identity(), source_id=(ID, PART)[writer % 2]),)),
+        changes=frozenset({"sort_orders", "default_sort_order_id"}),
+        relies_on=lambda table: (_schema(table), table.default_sort_order_id),
+        missing=_has("sort_orders", lambda before, after: len(after.sort_orders) == len(before.sort_orders) + 1),
+    )
+    yield Planned(
+        name="properties",
+        change=SetProperties({f"by-{writer}": "yes"}),
+        changes=frozenset({"properties"}),
+        may_conflict=False,
+        missing=_has(
+            "properties", lambda before, after: {**before.properties, f"by-{writer}": "yes"} == after.properties
+        ),
+    )
+    yield Planned(
+        name="expire",
+        change=Expire(10**9, clean_files=True),
+        changes=frozenset({"snapshots", "snapshot_log", "refs", "statistics", "partition_statistics"}),
+        may_conflict=False,
+        missing=_has(
+            "snapshots",
+            lambda before, after: (
+                {one.snapshot_id for one in after.snapshots} == {one.snapshot_id for one in before.references.values()}
+            ),
+        ),
+    )
+    yield Planned(
+        name="replace-table",
+        change=ReplaceTable(evolve(empty_table(version), table_uuid=UUID.replace("9c12", f"0{writer}12"))),
+        changes=frozenset(field_rules(TableMetadata)),
+    )
+    if version < 3:
+        yield Planned(
+            name="upgrade",
+            change=Upgrade(FormatVersion(version + 1)),
+            changes=frozenset({"format_version", "next_row_id", "schema", "partition_spec"}),
+            may_conflict=False,
+            missing=_has("format_version", lambda _, after: after.format_version == version + 1),
+        )
+
+
+def _of_references(writer: int) -> Iterator[Planned]:
+    """The changes of branches and tags, and of what is said of snapshots."""
+    yield Planned(
+        name="tag",
+        change=SetReference(f"tag-{writer}", SnapshotRef(snapshot_id=FIRST, type=RefType.TAG)),
+        changes=frozenset({"refs"}),
+        missing=_has(
+            "refs", lambda before, after: f"tag-{writer}" in after.refs and before.refs.keys() <= after.refs.keys()
+        ),
+    )
+    yield Planned(
+        name="rollback",
+        change=SetReference("main", SnapshotRef(snapshot_id=FIRST, type=RefType.BRANCH)),
+        changes=frozenset({"refs", "current_snapshot_id", "snapshot_log"}),
+        relies_on=lambda table: table.references.get("main"),
+        missing=_has("refs", lambda _, after: after.current_snapshot_id == FIRST),
+    )
+    for ref, name in (("audit", "drop-branch"), ("v2", "drop-tag")):
+        yield Planned(
+            name=name,
+            change=SetReference(ref, None),
+            changes=frozenset({"refs"}),
+            relies_on=_reference(ref),
+            missing=_has("refs", _is_gone(ref)),
+        )
+    yield Planned(
+        name="move-branch",
+        change=SetReference("audit", SnapshotRef(snapshot_id=SECOND, type=RefType.BRANCH)),
+        changes=frozenset({"refs"}),
+        relies_on=lambda table: table.references.get("audit"),
+        missing=_has("refs", lambda _, after: after.refs["audit"].snapshot_id == SECOND),
+    )
+    path = data_path(f"stats-{writer}")
+    yield Planned(
+        name="statistics",
+        change=SetStatistics(
+            StatisticsFile(
+                snapshot_id=FIRST,
+                statistics_path=path,
+                file_size_in_bytes=1,
+                file_footer_size_in_bytes=1,
+                blob_metadata=(),
+            )
+        ),
+        changes=frozenset({"statistics"}),
+        missing=_has("statistics", lambda before, after: _replaced(before.statistics, after.statistics, path)),
+    )
+    other = data_path(f"partition-stats-{writer}")
+    yield Planned(
+        name="partition-statistics",
+        change=SetStatistics(PartitionStatisticsFile(snapshot_id=FIRST, statistics_path=other, file_size_in_bytes=1)),
+        changes=frozenset({"partition_statistics"}),
+        missing=_has(
+            "partition_statistics",
+            lambda before, after: _replaced(before.partition_statistics, after.partition_statistics, other),
+        ),
+    )
+    yield Planned(
+        name="remove-statistics",
+        change=RemoveStatistics(FIRST),
+        changes=frozenset({"statistics", "partition_statistics"}),
+        missing=_has(
+            "statistics",
+            lambda before, after: (
+                after.statistics == tuple(one for one in before.statistics if one.snapshot_id != FIRST)
+                and after.partition_statistics
+                == tuple(one for one in before.partition_statistics if one.snapshot_id != FIRST)
+            ),
+        ),
+    )
+
+
+def _reference(name: str) -> Callable[[TableMetadata], Any]:
+    return lambda table: table.references.get(name)
+
+
+def _is_gone(name: str) -> Callable[[Any, Any], bool]:
+    return lambda _, after: name not in after.refs
+
+
+def _replaced(before: Any, after: Any, path: str) -> bool:
+    """Whether the statistics of the first snapshot are those in a file, and those of others are as they were."""
+    others = {one.statistics_path for one in before if one.snapshot_id != FIRST}
+    return {one.statistics_path for one in after} == {*others, path}
+
+
+def operations(table: TableFixture, version: int, writer: int) -> tuple[Planned, ...]:
+    """The changes that race on a table.
+
+    Args:
+        table: the table.
+        version: its format version.
+        writer: the number of the writer.
+    """
+    made = (
+        *_of_rows(table, version, writer),
+        *_of_metadata(table, version, writer),
+        *_of_references(writer),
+    )
+    return tuple(one for one in made if one.name in table.operations)
 
 
 READER = Planned(name="read", change=Read(), changes=frozenset())
 """A reader, to race with writers."""
 
-CORE = ("append", "overwrite", "delete-file", "rewrite", "schema", "expire", "equality-delete", "append-to-branch")
+CORE = (
+    "append", "overwrite", "delete-file", "rewrite", "schema", "expire", "equality-delete", "append-to-branch",
+)  # fmt: skip
 """The changes that three writers race with."""
 
-
-def base_changes(version: int) -> tuple[Change, ...]:
-    """What made the table that writers race on.
-
-    It has files in two snapshots, a branch at the first, and deletes where there can be some.
-    """
-    deletes = {1: (), 2: (position_deletes("p2", "f2"),), 3: (vector("v2", "f2"),)}[version]
-    second = row_delta([data("f3", "b"), *deletes]) if version > 1 else fast_append([data("f3", "b")])
-    return (
-        CreateTable(empty_table(version, LOCATION, PROPERTIES)),
-        fast_append([data("f1"), data("f2")]),
-        second,
-        SetReference("audit", SnapshotRef(snapshot_id=FIRST, type=RefType.BRANCH)),
-    )
-
-
-DATA_FILES = tuple(
-    data_path(name)
-    for name in (
-        "f1",
-        "f2",
-        "f3",
-        "p2",
-        "v2",
-        *(
-            f"{kind}-{writer}"
-            for writer in range(4)
-            for kind in (
-                "append",
-                "fast",
-                "fast2",
-                "branch",
-                "over",
-                "serial",
-                "rewritten",
-                "older",
-                "eq",
-                "dv",
-                "pos",
-                "stats",
-            )
-        ),
-    )
-)
-"""Every data and delete file of the races: they are there from the beginning."""
-
-__all__ = ["CORE", "DATA_FILES", "Planned", "SnapshotChange", "base_changes", "operations"]
+__all__ = ["CORE", "READER", "Planned", "SnapshotChange", "operations"]

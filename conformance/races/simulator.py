@@ -18,9 +18,12 @@ from conformance.races.invariants import Transition, check, missing_files
 from conformance.races.observed import Observations
 from conformance.races.operations import Planned
 from conformance.races.readers import Read, Seen, read
+from conformance.races.rows import RowModel, live_rows, rewritten_contents
 from conformance.races.state import Fault, SharedState
 from conformance.races.trace import describe
-from conformance.races.writers import Node, Source
+from conformance.races.writers import Node, ReplaceTable, Source, replace_table
+from conformance.races.written import WrittenChecks
+from spec_ref.commits.changes import SnapshotChange
 from spec_ref.commits.commit import Base, CommitConflict, CommitFailed, CommitStateUnknown, Committed, commit
 from spec_ref.commits.effects import (
     DeleteFile,
@@ -85,6 +88,8 @@ class Simulator:
         faults: the kinds of faults.
         most_faults: how many may happen in one schedule.
         protocol: what makes the steps of a commit of a change planned on a base; the tests plant faults in it.
+        observed: what is known of the table that the race begins with.
+        encoded: whether files are also encoded, and checked from their bytes.
     """
 
     def __init__(
@@ -95,6 +100,8 @@ class Simulator:
         most_faults: int = 0,
         protocol: Callable[..., Steps[Committed]] = commit,
         observed: Observations | None = None,
+        *,
+        encoded: bool = False,
     ) -> None:
         self.start_shared = shared
         self.planned = tuple(planned)
@@ -107,16 +114,31 @@ class Simulator:
         self._written: dict[str, Any] = dict(shared.files)
         self._checked: dict[Any, tuple[str, ...]] = {}
         self.base = Base(shared.pointer or "", shared.files[shared.pointer]) if shared.pointer else None
+        self.rows = RowModel(rewritten_contents(self._planned_rows()))
+        self.written = WrittenChecks(None if self.base is None else self.base.metadata, encoded=encoded)
         self._starts = [
             Node(writer, self._starter(protocol, one), (), self._starter(protocol, one)())
             for writer, one in enumerate(planned)
         ]
         self._sources = [Source(writer) for writer in range(len(planned))]
 
+    def _planned_rows(self) -> Iterator[tuple[Any, Any]]:
+        """Each change of rows, with the rows that its branch has when it is planned."""
+        if self.base is None:
+            return
+        table = self.base.metadata
+        specs = {spec.spec_id: spec for spec in table.partition_specs}
+        for one in self.planned:
+            if isinstance(one.change, SnapshotChange) and one.change.keeps_rows:
+                held = self.observed.branch(table, one.change.branch, self.start_shared.files)
+                yield one.change, {} if held is None else live_rows(held, specs, {})
+
     def _starter(self, protocol: Callable[..., Steps[Committed]], planned: Planned) -> Callable[[], Steps[Any]]:
         change = planned.change
         if isinstance(change, Read):
             return lambda: read(change)
+        if isinstance(change, ReplaceTable):
+            return lambda: replace_table(change, self.start_shared.table)
         return lambda: protocol(change, self.start_shared.table, base=self.base)
 
     # Exploring
@@ -331,9 +353,10 @@ class Simulator:
         if key not in self._checked:
             assert self.base is not None
             transition = Transition(
-                self.planned[writer], self.base.metadata, before.pointer or "", old, new, after.files, self._written
-            )
-            self._checked[key] = tuple(check(transition, self.observed))
+                self.planned[writer], self.base.metadata, before.pointer or "", old, after.pointer or "", new,
+                after.files, self._written,
+            )  # fmt: skip
+            self._checked[key] = tuple(check(transition, self.observed, self.rows, self.written))
         for problem in self._checked[key]:
             self._report(problem, way)
         self._check_files(after, way)
@@ -359,6 +382,9 @@ class Simulator:
             if isinstance(self.planned[writer].change, Read):
                 self._check_reader(state.shared, node, way)
                 continue
+            others = [other for other in swaps if other not in (-1, writer)]
+            replaced = any(isinstance(self.planned[other].change, ReplaceTable) for other in others)
+            planned = self.planned[writer]
             match node.error:
                 case None:
                     if times == 0:
@@ -366,20 +392,24 @@ class Simulator:
                 case CommitConflict() | CommitFailed():
                     if times:
                         self._report(f"false alarm: {name} of writer {writer} is there and was reported as failed", way)
-                    if isinstance(node.error, CommitConflict) and not self.planned[writer].may_conflict:
+                    if planned.never or (replaced and isinstance(node.error, CommitConflict)):
+                        continue
+                    if isinstance(node.error, CommitConflict) and (not planned.may_conflict or not others):
                         self._report(f"needless conflict: {name} of writer {writer}: {node.error}", way)
-                    if isinstance(node.error, CommitFailed) and not state.faults:
+                    if isinstance(node.error, CommitFailed) and not self._may_give_up(state, writer):
                         self._report(f"gave up: {name} of writer {writer}: {node.error}", way)
-                    others = [other for other in swaps if other not in (-1, writer)]
-                    if isinstance(node.error, CommitConflict) and not others:
-                        self._report(f"needless conflict: {name} of writer {writer} alone: {node.error}", way)
                 case CommitStateUnknown():
-                    if not state.faults:
+                    if not self._may_give_up(state, writer):
                         self._report(f"gave up: {name} of writer {writer}: {node.error}", way)
-                case SpecError():
+                case SpecError() if not planned.never:
                     self._report(f"refused: {name} of writer {writer}: {node.error}", way)
+                case SpecError():
+                    continue
                 case _:
                     self._report(f"a bug: {name} of writer {writer}: {node.error!r}", way)
+
+    def _may_give_up(self, state: State, writer: int) -> bool:
+        return bool(state.faults) or isinstance(self.planned[writer].change, ReplaceTable)
 
     def _check_reader(self, shared: SharedState, node: Node, way: tuple[Step, ...]) -> None:
         """A reader sees a whole snapshot of the table that it loaded, and fails only on one that has expired."""

@@ -13,10 +13,10 @@ from multiprocessing import active_children
 from attrs import frozen
 
 from conformance.interrupts import kept_from_children
-from conformance.races.operations import CORE, DATA_FILES, READER, Planned, base_changes, operations
-from conformance.races.setup import build_state
+from conformance.races.operations import CORE, READER, Planned, operations
 from conformance.races.simulator import Explored, Simulator, Step
 from conformance.races.state import Fault, SharedState
+from conformance.races.table_fixtures import FIXTURES
 from spec_ref.commits.tables import FileSystemTable, MetastoreTable, Table
 
 TABLES: dict[str, Table] = {"metastore": MetastoreTable(), "file-system": FileSystemTable()}
@@ -24,6 +24,7 @@ TABLES: dict[str, Table] = {"metastore": MetastoreTable(), "file-system": FileSy
 
 VERSIONS = (1, 2, 3)
 READ = "read"
+DEFAULT_FIXTURE = "partitioned"
 
 
 @frozen
@@ -39,10 +40,13 @@ class Race:
     """The kinds of faults that may happen."""
 
     most_faults: int = 0
+    fixture: str = DEFAULT_FIXTURE
+    """The table that they race on."""
 
     def __str__(self) -> str:
         faults = f", at most {self.most_faults} of {len(self.faults)} kinds of faults" if self.most_faults else ""
-        return f"v{self.version} {self.table} table: {' | '.join(self.changes)}{faults}"
+        fixture = "" if self.fixture == DEFAULT_FIXTURE else f"{self.fixture} "
+        return f"v{self.version} {fixture}{self.table} table: {' | '.join(self.changes)}{faults}"
 
 
 @frozen
@@ -54,38 +58,50 @@ class Played:
     seconds: float
 
 
-def names(version: int) -> tuple[str, ...]:
-    """The names of the changes that can race on a table of a format version."""
-    return tuple(one.name for one in operations(version, 0))
+def names(version: int, fixture: str = DEFAULT_FIXTURE) -> tuple[str, ...]:
+    """The names of the changes that can race on a table of a format version; none where it has no such version."""
+    chosen = FIXTURES[fixture]
+    return tuple(one.name for one in operations(chosen, version, 0)) if version in chosen.versions else ()
 
 
 @functools.cache
-def _shared(version: int, table: str) -> SharedState:
-    return build_state(base_changes(version), TABLES[table], DATA_FILES)
+def _shared(fixture: str, version: int, table: str) -> SharedState:
+    return FIXTURES[fixture].state(version, TABLES[table])
 
 
 def _planned(race: Race) -> list[Planned]:
     made = []
     for writer, name in enumerate(race.changes):
-        made += [READER] if name == READ else [one for one in operations(race.version, writer) if one.name == name]
+        known = operations(FIXTURES[race.fixture], race.version, writer)
+        made += [READER] if name == READ else [one for one in known if one.name == name]
     return made
 
 
-def simulator_of(race: Race) -> Simulator:
+def simulator_of(race: Race, *, encoded: bool = False) -> Simulator:
     """The simulator of a race.
 
+    Args:
+        race: the race.
+        encoded: whether files are also encoded, and checked from their bytes.
+
     Raises:
-        KeyError: there is no such table.
+        KeyError: there is no such table or fixture.
         ValueError: there is no such fault.
     """
     faults = tuple(Fault(name) for name in race.faults)
-    return Simulator(_shared(race.version, race.table), _planned(race), faults, race.most_faults)
+    shared = _shared(race.fixture, race.version, race.table)
+    return Simulator(shared, _planned(race), faults, race.most_faults, encoded=encoded)
 
 
-def play(race: Race) -> Played:
-    """Follow every schedule of a race."""
+def play(race: Race, *, encoded: bool = False) -> Played:
+    """Follow every schedule of a race.
+
+    Args:
+        race: the race.
+        encoded: whether files are also encoded, and checked from their bytes.
+    """
     started = time.perf_counter()
-    explored = simulator_of(race).explore()
+    explored = simulator_of(race, encoded=encoded).explore()
     return Played(race, explored, time.perf_counter() - started)
 
 

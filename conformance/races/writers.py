@@ -9,7 +9,42 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from spec_ref.commits.effects import Draw, Effect, Steps
+from attrs import frozen
+
+from spec_ref.commits.commit import load
+from spec_ref.commits.effects import Draw, Effect, Steps, Swap, SwapPointer, WriteFile
+from spec_ref.commits.errors import CommitFailed, CommitStateUnknown
+from spec_ref.commits.tables import Table
+from spec_ref.table_metadata.metadata import TableMetadata
+
+
+@frozen
+class ReplaceTable:
+    """Put another table in the place of the one that is there, as dropping and making a table of one name does."""
+
+    metadata: TableMetadata
+
+
+def replace_table(change: ReplaceTable, table: Table) -> Steps[str]:
+    """Replace a table whatever it is by now.
+
+    Raises:
+        CommitFailed: others were faster.
+        CommitStateUnknown: no answer came.
+    """
+    unique = yield Draw.NAME
+    current = yield from load(1)
+    assert current is not None
+    location = table.written_name((current.location, current.metadata), change.metadata, unique)
+    yield WriteFile(location, change.metadata)
+    answer = yield SwapPointer(current.location, location)
+    if answer is Swap.REFUSED:
+        message = "others were faster"
+        raise CommitFailed(message)
+    if answer is Swap.UNKNOWN:
+        message = "no answer came"
+        raise CommitStateUnknown(message)
+    return location
 
 
 class Node:

@@ -58,7 +58,7 @@ def check_list(context: Context, task: ListTask) -> Listed:
                 data, version, specs=context.specs, first_row_id=snapshot.first_row_id, file=location
             )
         )  # fmt: skip
-        tally.add(_against_snapshot(manifests, snapshot, location, version))
+        tally.add(snapshot_findings(manifests, snapshot, location, version))
     listed = tuple((manifest.manifest_path, manifest) for manifest in manifests)
     return Listed(snapshot.snapshot_id, tally.findings(), listed)
 
@@ -76,7 +76,7 @@ def _written_version(data: bytes, snapshot: Snapshot, table: FormatVersion) -> F
     return min(V2, table) if ids & {515, 516, 517} or snapshot.sequence_number else V1
 
 
-def _against_snapshot(
+def snapshot_findings(
     manifests: Sequence[ManifestFile], snapshot: Snapshot, file: str, version: FormatVersion
 ) -> Iterator[Finding]:
     """Where a manifest cannot be one of the snapshot."""

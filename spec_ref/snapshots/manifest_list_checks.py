@@ -51,14 +51,34 @@ def check_manifest_list(
         if fault is not Fault.LEFT_OUT:
             severity = Severity.ERROR if fault is Fault.BROKEN else Severity.WARNING
             found.append(Finding(attrs.evolve(problem, path=f"/avro.schema{problem.path}"), severity))
+    problems = listed_problems(manifests, format_version, specs, first_row_id)
+    found += (Finding(problem, Severity.ERROR) for problem in problems)
+    return [Finding(attrs.evolve(one.violation, file=file), one.severity) for one in found]
+
+
+def listed_problems(
+    manifests: tuple[ManifestFile, ...],
+    format_version: FormatVersion,
+    specs: Mapping[int, PartitionSpec] | None = None,
+    first_row_id: int | None = None,
+) -> list[Violation]:
+    """What the manifests of a list break, apart from how the list is encoded.
+
+    Args:
+        manifests: the manifests of the list.
+        format_version: the format version that the list was written for.
+        specs: the table's partition specs by id.
+        first_row_id: the ``first-row-id`` of the snapshot, from v3.
+
+    Returns:
+        The broken requirements, with paths from the root of the list.
+    """
     problems: list[Violation] = []
     for number, manifest in enumerate(manifests):
         alone = (error.violation for error in list_rules(manifest, format_version))
         broken = itertools.chain(alone, _in_table(manifest, specs))
         problems += (attrs.evolve(problem, path=f"/{number}{problem.path}") for problem in broken)
-    problems += (*_repeated(manifests), *_row_ids(manifests, first_row_id))
-    found += (Finding(problem, Severity.ERROR) for problem in problems)
-    return [Finding(attrs.evolve(one.violation, file=file), one.severity) for one in found]
+    return [*problems, *_repeated(manifests), *_row_ids(manifests, first_row_id)]
 
 
 def _broken(

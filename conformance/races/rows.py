@@ -1,0 +1,167 @@
+"""Which rows a table has, by a model that shares nothing with scan planning (Scan Planning; Row-level Deletes).
+
+A row is named by the data file that it was first written to and its position there, and keeps its name when its file is
+rewritten. What a commit makes of the rows is said of rows, as the change means it; what a table has is read from its
+files, with the deletes that apply to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from attrs import frozen
+
+from conformance.races.fixtures import FILE_PATH, ID
+from conformance.races.observed import ObservedFile, ObservedSnapshot
+from spec_ref.commits.changes import SnapshotChange
+from spec_ref.manifests.data_file import DataFile, FileContent
+from spec_ref.partitioning.spec import PartitionSpec
+from spec_ref.table_metadata.metadata import TableMetadata
+
+
+@frozen
+class Row:
+    """A row."""
+
+    file: str
+    """The data file that it was first written to."""
+
+    position: int
+    id: int
+    """Its value of the column that equality deletes compare."""
+
+
+Contents = Mapping[str, tuple[Row, ...]]
+"""The rows of data files that hold rows of others; all others have rows of their own."""
+
+Located = Mapping[Row, tuple[ObservedFile, int]]
+"""The live rows, with the file and the position where each is."""
+
+
+def rows_of_file(data_file: DataFile, contents: Contents) -> tuple[Row, ...]:
+    """The rows of a data file."""
+    path = data_file.file_path
+    if path in contents:
+        return contents[path]
+    first = _number((data_file.lower_bounds or {}).get(ID))
+    return tuple(Row(path, position, first + position) for position in range(data_file.record_count))
+
+
+def live_rows(snapshot: ObservedSnapshot, specs: Mapping[int, PartitionSpec], contents: Contents) -> Located:
+    """The rows of a snapshot that no delete applies to."""
+    deletes = [one for one in snapshot.live.values() if one.content is not FileContent.DATA]
+    found: dict[Row, tuple[ObservedFile, int]] = {}
+    for file in snapshot.live.values():
+        if file.content is FileContent.DATA:
+            applied = [one for one in deletes if _applies(one, file, specs)]
+            for position, row in enumerate(rows_of_file(file.data_file, contents)):
+                if not any(_is_deleted(one.data_file, file.path, position, row) for one in applied):
+                    found[row] = file, position
+    return found
+
+
+def _applies(delete: ObservedFile, file: ObservedFile, specs: Mapping[int, PartitionSpec]) -> bool:
+    """Whether deletes are of the time and place of a data file."""
+    if delete.content is FileContent.EQUALITY_DELETES:
+        everywhere = has_no_partitions(specs[delete.spec_id])
+        return file.sequence_number < delete.sequence_number and (everywhere or delete.partition == file.partition)
+    return file.sequence_number <= delete.sequence_number and delete.partition == file.partition
+
+
+def has_no_partitions(spec: PartitionSpec) -> bool:
+    """Whether deletes by a spec are of all data files: nothing of its tuples comes from the rows."""
+    return {str(field.transform) for field in spec.fields} <= {"void"}
+
+
+def _is_deleted(delete: DataFile, path: str, position: int, row: Row) -> bool:
+    """Whether a delete names a row: by its id, or by its file and position."""
+    if delete.content is FileContent.EQUALITY_DELETES:
+        return _number((delete.lower_bounds or {}).get(ID)) <= row.id <= _number((delete.upper_bounds or {}).get(ID))
+    return position < delete.record_count and _names_file(delete, path)
+
+
+def _names_file(delete: DataFile, path: str) -> bool:
+    """Whether position deletes name a data file: the one that they reference, or all between their bounds."""
+    if delete.referenced_data_file is not None:
+        return delete.referenced_data_file == path
+    low, high = (delete.lower_bounds or {}).get(FILE_PATH), (delete.upper_bounds or {}).get(FILE_PATH)
+    return (low is None or low <= path.encode()) and (high is None or path.encode() <= high)
+
+
+def _number(data: bytes | None) -> int:
+    return 0 if data is None else int.from_bytes(data, "little", signed=True)
+
+
+class RowModel:
+    """The rows of snapshots, each worked out once.
+
+    Args:
+        contents: the rows of data files that hold rows of others.
+    """
+
+    def __init__(self, contents: Contents) -> None:
+        self.contents = contents
+        self._live: dict[int, tuple[ObservedSnapshot, Located]] = {}
+
+    def live(self, snapshot: ObservedSnapshot, table: TableMetadata) -> Located:
+        """The rows of a snapshot of a table."""
+        found = self._live.get(id(snapshot))
+        if found is None:
+            specs = {spec.spec_id: spec for spec in table.partition_specs}
+            found = self._live[id(snapshot)] = snapshot, live_rows(snapshot, specs, self.contents)
+        return found[1]
+
+
+def after_change(
+    change: SnapshotChange, before: Located, removed: Iterable[str], specs: Mapping[int, PartitionSpec],
+    default_spec: int, contents: Contents,
+) -> frozenset[Row]:  # fmt: skip
+    """The rows that a branch has to have after a change.
+
+    Args:
+        change: the change.
+        before: the rows before.
+        removed: the data files that the change removes.
+        specs: the partition specs of the table.
+        default_spec: the spec of new files that do not name theirs.
+        contents: the rows of data files that hold rows of others.
+    """
+    if change.keeps_rows or change.rewrites_manifests:
+        return frozenset(before)
+    gone_files = set(removed)
+    left = {row for row, (file, _) in before.items() if file.path not in gone_files}
+    for new in change.added:
+        spec_id = default_spec if new.spec_id is None else new.spec_id
+        one = ObservedFile((new.data_file.file_path, None), new.data_file, spec_id, 0, 0, None, None)
+        if one.content is FileContent.DATA:
+            continue
+        everywhere = one.content is FileContent.EQUALITY_DELETES and has_no_partitions(specs[spec_id])
+        for row, (file, position) in before.items():
+            in_scope = everywhere or one.partition == file.partition
+            if in_scope and _is_deleted(new.data_file, file.path, position, row):
+                left.discard(row)
+    for new in change.added:
+        if new.data_file.content is FileContent.DATA:
+            left.update(rows_of_file(new.data_file, contents))
+    return frozenset(left)
+
+
+def rewritten_contents(changes: Iterable[tuple[Any, Located]]) -> dict[str, tuple[Row, ...]]:
+    """What the data files of rewrites hold: the rows that the files that they replace had when they were planned.
+
+    Args:
+        changes: changes, each with the rows of its branch when it was planned.
+    """
+    found: dict[str, tuple[Row, ...]] = {}
+    for change, planned in changes:
+        if not isinstance(change, SnapshotChange) or not change.keeps_rows:
+            continue
+        rows = sorted(
+            (row for row, (file, _) in planned.items() if file.path in change.removed),
+            key=lambda row: (row.file, row.position),
+        )
+        added = [new.data_file.file_path for new in change.added if new.data_file.content is FileContent.DATA]
+        for number, path in enumerate(added):
+            found[path] = tuple(rows) if number == 0 else ()
+    return found

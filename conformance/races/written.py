@@ -1,0 +1,179 @@
+"""The validator's checks of what a commit wrote: of the metadata, of manifest lists and manifests, and of changes.
+
+They are called on the objects that writers wrote. Where files are encoded too, the checks of bytes are made of each
+file as it would be on disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import attrs
+
+from conformance.races.observed import ObservedSnapshot
+from conformance.validate.context import Context, Level, ListTask
+from conformance.validate.diff import changes
+from conformance.validate.manifest_lists import Listed, listed_otherwise, snapshot_findings
+from spec_ref.commits.contents import ManifestContents, ManifestListContent, encode
+from spec_ref.errors import SpecError, Violation
+from spec_ref.findings import Finding, Severity
+from spec_ref.manifests.checks import check_manifest
+from spec_ref.manifests.checks_listed import Totals, listed_findings
+from spec_ref.manifests.entry_problems import entry_problems
+from spec_ref.manifests.inheritance import inherit
+from spec_ref.manifests.manifest import Header
+from spec_ref.manifests.rules import Context as EntryContext
+from spec_ref.records import evolve
+from spec_ref.snapshots.manifest_list import ManifestFile
+from spec_ref.snapshots.manifest_list_checks import check_manifest_list, listed_problems
+from spec_ref.snapshots.snapshot import Snapshot
+from spec_ref.table_metadata.checks import RULES, check_metadata
+from spec_ref.table_metadata.metadata import TableMetadata
+
+
+@attrs.frozen
+class _Written:
+    """A manifest as a writer wrote it, for the check against its list."""
+
+    header: Header
+    format_version: Any
+
+
+class WrittenChecks:
+    """Checks what commits write, each thing once.
+
+    Args:
+        base: the table that a race begins with; what is wrong with it already is nobody's fault.
+        encoded: whether files are also encoded, and checked from their bytes.
+    """
+
+    def __init__(self, base: TableMetadata | None, *, encoded: bool = False) -> None:
+        self.encoded = encoded
+        self._known: dict[Any, tuple[Any, tuple[str, ...]]] = {}
+        self._allowed = frozenset[str]() if base is None else frozenset(_metadata_problems(base))
+
+    def problems(
+        self, before: TableMetadata, after: TableMetadata, locations: tuple[str, str], files: Mapping[str, Any],
+        new: Iterable[tuple[Snapshot, ObservedSnapshot, ObservedSnapshot | None]],
+    ) -> Iterator[str]:  # fmt: skip
+        """What is wrong with what a commit wrote.
+
+        Args:
+            before: the table before.
+            after: the table after.
+            locations: the metadata files of both.
+            files: the contents of files by path.
+            new: the snapshots that the commit added, with what they hold and what their parents hold.
+        """
+        yield from (one for one in _metadata_problems(after) if one not in self._allowed)
+        if before.table_uuid == after.table_uuid:
+            yield from _shown(changes(before, after, *locations))
+        if self.encoded:
+            yield from (
+                one for one in _shown(check_metadata(encode(after, locations[1]), file=locations[1]))
+                if one not in self._allowed
+            )  # fmt: skip
+        for snapshot, holds, parent in new:
+            yield from self._snapshot(after, snapshot, holds, parent, files)
+
+    def _snapshot(
+        self, table: TableMetadata, snapshot: Snapshot, holds: ObservedSnapshot, parent: ObservedSnapshot | None,
+        files: Mapping[str, Any],
+    ) -> Iterator[str]:  # fmt: skip
+        context = Context(table, "", Level.MANIFESTS)
+        location = snapshot.manifest_list or ""
+        manifests = tuple(manifest for manifest, _ in holds.manifests)
+        list_content = files.get(location)
+        if isinstance(list_content, ManifestListContent):
+            version = list_content.format_version
+            own = tuple(one for one in manifests if one.added_snapshot_id == snapshot.snapshot_id)
+            yield from (
+                _text(one, location)
+                for one in listed_problems(manifests, version, context.specs, snapshot.first_row_id)
+            )
+            yield from _shown(snapshot_findings(manifests, snapshot, location, version))
+            if self.encoded:
+                data = encode(list_content, location)
+                yield from _shown(
+                    check_manifest_list(
+                        data, version, specs=context.specs, first_row_id=snapshot.first_row_id, file=location
+                    )
+                )
+        else:
+            own = manifests
+        if parent is not None:
+            yield from _listed_alike(context, snapshot, manifests, parent)
+        for manifest, contents in holds.manifests:
+            if manifest in own:
+                yield from self._manifest(context, manifest, contents)
+
+    def _manifest(self, context: Context, manifest: ManifestFile, contents: ManifestContents) -> tuple[str, ...]:
+        key = (id(contents), manifest, context.metadata.current_schema_id, len(context.specs))
+        found = self._known.get(key)
+        if found is None:
+            problems = tuple(_shown(_manifest_findings(context, manifest, contents)))
+            if self.encoded:
+                problems += tuple(_encoded_manifest(context, manifest, contents))
+            found = self._known[key] = contents, problems
+        return found[1]
+
+
+def _metadata_problems(table: TableMetadata) -> list[str]:
+    """What a table breaks of the rules over several fields."""
+    return [_text(one) for rule in RULES if rule.severity is Severity.ERROR for one in rule.violations(table)]
+
+
+def _listed_alike(
+    context: Context, snapshot: Snapshot, manifests: tuple[ManifestFile, ...], parent: ObservedSnapshot
+) -> Iterator[str]:
+    """Where a list says something else of a manifest than the list before."""
+    before = evolve(snapshot, snapshot_id=-1, sequence_number=min(snapshot.sequence_number, 0), timestamp_ms=0)
+    tasks = (ListTask(before), ListTask(snapshot))
+    old = tuple(one for one, _ in parent.manifests)
+    lists = [
+        Listed(task.snapshot.snapshot_id, (), tuple((one.manifest_path, one) for one in listed))
+        for task, listed in zip(tasks, (old, manifests), strict=True)
+    ]
+    return _shown(listed_otherwise(context, tasks, lists))
+
+
+def _manifest_findings(context: Context, manifest: ManifestFile, contents: ManifestContents) -> Iterator[Finding]:
+    version, name = contents.format_version, manifest.manifest_path
+    entry_context = EntryContext(version, contents.content)
+    totals = Totals.of(context.partition_type(contents.spec))
+    inherited = list(inherit(contents.entries, manifest, version))
+    for number, (entry, whole) in enumerate(zip(contents.entries, inherited, strict=True)):
+        totals.add(whole, manifest.sequence_number)
+        for problem, severity in entry_problems(entry, entry_context, context.types):
+            yield Finding(attrs.evolve(problem, file=name, path=f"/{number}{problem.path}"), severity)
+    header = Header(properties={}, format_version=version, content=contents.content, spec_id=contents.spec.spec_id)
+    written: Any = _Written(header, version)
+    for one in listed_findings(manifest, written, manifest.manifest_length, totals):
+        yield Finding(attrs.evolve(one.violation, file=name), one.severity)
+
+
+def _encoded_manifest(context: Context, manifest: ManifestFile, contents: ManifestContents) -> Iterator[str]:
+    """What is wrong with the bytes of a manifest, or why it cannot be written."""
+    if contents.schema is None:
+        return
+    try:
+        data = encode(contents, manifest.manifest_path)
+    except SpecError as error:
+        yield f"{error.violation.requirement} {manifest.manifest_path}: cannot be written: {error}"
+        return
+    listed = evolve(manifest, manifest_length=len(data))
+    yield from _shown(check_manifest(data, manifest_file=listed, specs=context.specs))
+
+
+def _shown(findings: Iterable[Finding]) -> Iterator[str]:
+    """Errors as texts."""
+    for one in findings:
+        if one.severity is Severity.ERROR:
+            yield _text(one.violation, one.violation.file or "")
+
+
+def _text(problem: Violation, file: str = "") -> str:
+    """A violation in one line."""
+    found = f"found {problem.found}, expected {problem.expected}"
+    return f"{problem.requirement} {file}{problem.path}: {problem.message} ({found})"
