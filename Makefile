@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.installed
 
-.PHONY: help install conformance older matrix writers test bench scale trace trace-check lint types docs format lock clean
+.PHONY: help install conformance older races matrix writers test bench scale trace trace-check lint types docs format lock clean
 
 help:           ## say what can be made
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -30,6 +30,9 @@ conformance: $(READY)    ## replay every vector against the reference and the re
 older: $(READY)    ## replay every vector against the older versions of engines too: ten minutes
 	-$(BIN)/iceberg-conformance engines install --all
 	$(BIN)/iceberg-conformance run --all-engines --jobs 2 -k "not table.write" --expect known-deviations --results results/older.jsonl --report html:results/older.html
+
+races: $(READY)    ## explore every race of commits on every kind of table: a quarter of an hour
+	$(BIN)/iceberg-conformance race explore --faults 1 --thorough
 
 matrix: $(READY)    ## every script of the matrix with every producer and consumer: a quarter of an hour
 	$(BIN)/iceberg-conformance matrix --results results/matrix.jsonl --report html:results/matrix.html --report markdown:results/matrix.md

@@ -21,23 +21,33 @@ Format = Literal["text", "json"]
 
 @app.command(name="list")
 def list_changes(*, format: Format = "text") -> int:
-    """List the changes that can race, by format version, and the faults that can happen to their steps.
+    """List the changes that can race, by format version and fixture, and the faults that can happen to their steps.
 
     Args:
         format: Text for people, or JSON.
     """
-    from conformance.races.suites import ALL_FAULTS, READ, TABLES, VERSIONS, names
+    from conformance.races.suites import ALL_FAULTS, DEFAULT_FIXTURE, READ, TABLES, VERSIONS, names
+    from conformance.races.table_fixtures import FIXTURES
 
     found = {
         "changes": {str(version): [*names(version), READ] for version in VERSIONS},
         "faults": list(ALL_FAULTS),
         "tables": list(TABLES),
+        "fixtures": {
+            name: {
+                "about": one.about,
+                "changes": {str(version): [*names(version, name), READ] for version in one.versions},
+            }
+            for name, one in FIXTURES.items()
+        },
     }
     if format == "json":
         sys.stdout.write(json.dumps(found, indent=2) + "\n")
         return ExitStatus.CONFORMANT
-    for version in VERSIONS:
-        print(f"v{version}: {', '.join((*names(version), READ))}")
+    for name, one in FIXTURES.items():
+        print(f"{name}: {one.about}" + (" (the default)" if name == DEFAULT_FIXTURE else ""))
+        for version in one.versions:
+            print(f"  v{version}: {', '.join((*names(version, name), READ))}")
     print(f"faults: {', '.join(ALL_FAULTS)}")
     print(f"tables: {', '.join(TABLES)}")
     return ExitStatus.CONFORMANT
@@ -48,6 +58,7 @@ def play(
     *changes: str,
     format_version: Annotated[int, Parameter(name="--format-version")] = 2,
     table: str = "metastore",
+    fixture: str = "partitioned",
     faults: int = 0,
     kind: tuple[str, ...] = (),
     schedule: str | None = None,
@@ -61,6 +72,7 @@ def play(
         changes: The change of each writer, as race list names them; read for a reader.
         format_version: The version of the table: 1, 2 or 3.
         table: metastore or file-system.
+        fixture: The table that they race on, as race list names it.
         faults: How many faults may happen in one schedule.
         kind: The kinds of faults; all where not given. May be repeated.
         schedule: Follow this one schedule: writers by number, with the fault that happens to their step, as in
@@ -70,13 +82,18 @@ def play(
     from conformance.races.suites import ALL_FAULTS, READ, TABLES, VERSIONS, Race, names, replay
     from conformance.races.suites import play as played
 
-    if format_version not in VERSIONS or table not in TABLES or set(kind) - set(ALL_FAULTS):
-        raise UsageError("race play: there is no such version, table or kind of fault; see race list")
-    unknown = [name for name in changes if name not in (*names(format_version), READ)]
+    if (
+        format_version not in VERSIONS
+        or table not in TABLES
+        or set(kind) - set(ALL_FAULTS)
+        or not names(format_version, fixture)
+    ):
+        raise UsageError("race play: there is no such version, table, fixture or kind of fault; see race list")
+    unknown = [name for name in changes if name not in (*names(format_version, fixture), READ)]
     if unknown or not changes:
         raise UsageError(f"race play: name changes of race list; unknown: {', '.join(unknown) or 'none given'}")
     chosen = kind or (ALL_FAULTS if faults or schedule else ())
-    race = Race(format_version, table, changes, tuple(chosen), faults)
+    race = Race(format_version, table, changes, tuple(chosen), faults, fixture)
     if schedule is None:
         found = played(race)
         return _tell([_row(found)], format)
@@ -103,7 +120,9 @@ def explore(
     format_version: Annotated[tuple[int, ...], Parameter(name="--format-version")] = (),
     table: tuple[str, ...] = (),
     suite: tuple[Literal["pairs", "triples", "readers"], ...] = (),
+    fixture: tuple[str, ...] = (),
     faults: int = 0,
+    thorough: bool = False,
     processes: int | None = None,
     format: Format = "text",
 ) -> int:
@@ -115,26 +134,28 @@ def explore(
         format_version: Versions of the table; all where not given. May be repeated.
         table: metastore, file-system; both where not given. May be repeated.
         suite: pairs, triples, readers; all where not given. May be repeated.
+        fixture: The tables that they race on, as race list names them; all where not given. May be repeated.
         faults: How many faults may happen in one schedule of a pair.
+        thorough: Let every suite race on every fixture and kind of table, three writers crash and miss replies, and
+            check every file in its bytes too. Else only pairs race on all fixtures, in a metastore.
         processes: How many races are explored at once; as many as there are processors where not given.
         format: Text for people, or JSON.
     """
     from conformance.races import suites
+    from conformance.races.table_fixtures import FIXTURES
 
     versions, tables = format_version or suites.VERSIONS, table or tuple(suites.TABLES)
     if set(versions) - set(suites.VERSIONS) or set(tables) - set(suites.TABLES):
         raise UsageError("race explore: there is no such version or table; see race list")
+    if set(fixture) - set(FIXTURES):
+        raise UsageError("race explore: there is no such fixture; see race list")
     chosen = suite or ("pairs", "triples", "readers")
-    races: list[suites.Race] = []
-    if "pairs" in chosen:
-        races += suites.pairs(versions, tables, faults)
-    if "triples" in chosen:
-        races += suites.triples(versions, tables)
-    if "readers" in chosen:
-        races += suites.readers(versions, tables)
+    races = suites.races(chosen, versions, tables, fixture or tuple(FIXTURES), faults, thorough=thorough)
+    if not races:
+        raise UsageError("race explore: no fixture has such a version; see race list")
     rows = []
     with progress() as tell:
-        for number, found in enumerate(suites.play_all(races, processes), 1):
+        for number, found in enumerate(suites.play_all(races, processes, encoded=thorough), 1):
             rows.append(_row(found))
             tell("races", number, len(races))
     return _tell(rows, format)
@@ -143,7 +164,7 @@ def explore(
 def _row(found: Any) -> dict[str, Any]:
     race, explored = found.race, found.explored
     command = ["iceberg-conformance", "race", "play", *race.changes, "--format-version", str(race.version)]
-    command += ["--table", race.table]
+    command += ["--table", race.table, "--fixture", race.fixture]
     if race.most_faults:
         command += ["--faults", str(race.most_faults)]
     return {

@@ -396,10 +396,10 @@ class Simulator:
                         continue
                     if isinstance(node.error, CommitConflict) and (not planned.may_conflict or not others):
                         self._report(f"needless conflict: {name} of writer {writer}: {node.error}", way)
-                    if isinstance(node.error, CommitFailed) and not self._may_give_up(state, writer):
+                    if isinstance(node.error, CommitFailed) and not self._may_give_up(state, writer, replaced=replaced):
                         self._report(f"gave up: {name} of writer {writer}: {node.error}", way)
                 case CommitStateUnknown():
-                    if not self._may_give_up(state, writer):
+                    if not self._may_give_up(state, writer, replaced=replaced):
                         self._report(f"gave up: {name} of writer {writer}: {node.error}", way)
                 case SpecError() if not planned.never:
                     self._report(f"refused: {name} of writer {writer}: {node.error}", way)
@@ -408,8 +408,9 @@ class Simulator:
                 case _:
                     self._report(f"a bug: {name} of writer {writer}: {node.error!r}", way)
 
-    def _may_give_up(self, state: State, writer: int) -> bool:
-        return bool(state.faults) or isinstance(self.planned[writer].change, ReplaceTable)
+    def _may_give_up(self, state: State, writer: int, *, replaced: bool) -> bool:
+        """Whether a writer need not learn what became of its swap: where another table is in the place of its own."""
+        return bool(state.faults) or replaced or isinstance(self.planned[writer].change, ReplaceTable)
 
     def _check_reader(self, shared: SharedState, node: Node, way: tuple[Step, ...]) -> None:
         """A reader sees a whole snapshot of the table that it loaded, and fails only on one that has expired."""

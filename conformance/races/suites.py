@@ -60,8 +60,10 @@ class Played:
 
 def names(version: int, fixture: str = DEFAULT_FIXTURE) -> tuple[str, ...]:
     """The names of the changes that can race on a table of a format version; none where it has no such version."""
-    chosen = FIXTURES[fixture]
-    return tuple(one.name for one in operations(chosen, version, 0)) if version in chosen.versions else ()
+    chosen = FIXTURES.get(fixture)
+    if chosen is None or version not in chosen.versions:
+        return ()
+    return tuple(one.name for one in operations(chosen, version, 0))
 
 
 @functools.cache
@@ -118,47 +120,92 @@ def replay(race: Race, schedule: Sequence[Step]) -> tuple[tuple[str, ...], tuple
 
 
 ALL_FAULTS = tuple(fault.value for fault in Fault)
+LOSSES = (Fault.CRASH.value, Fault.LOST_REPLY.value)
+"""The faults that three writers meet at every step."""
 
 
-def pairs(versions: Iterable[int], tables: Iterable[str], most_faults: int = 0) -> Iterator[Race]:
+def pairs(
+    versions: Iterable[int], tables: Iterable[str], most_faults: int = 0, fixtures: Iterable[str] = (DEFAULT_FIXTURE,)
+) -> Iterator[Race]:
     """Two writers with every pair of changes."""
     faults = ALL_FAULTS if most_faults else ()
-    for version, table in itertools.product(versions, tables):
-        for changes in itertools.combinations_with_replacement(names(version), 2):
-            yield Race(version, table, changes, faults, most_faults)
+    for fixture, version, table in itertools.product(fixtures, versions, tables):
+        for changes in itertools.combinations_with_replacement(names(version, fixture), 2):
+            yield Race(version, table, changes, faults, most_faults, fixture)
 
 
-def triples(versions: Iterable[int], tables: Iterable[str], most_faults: int = 0) -> Iterator[Race]:
-    """Three writers with the core changes."""
-    faults = ALL_FAULTS if most_faults else ()
-    for version, table in itertools.product(versions, tables):
-        core = [name for name in CORE if name in names(version)]
+def triples(
+    versions: Iterable[int], tables: Iterable[str], most_faults: int = 0, fixtures: Iterable[str] = (DEFAULT_FIXTURE,)
+) -> Iterator[Race]:
+    """Three writers with the core changes, any of which may crash or get no reply."""
+    faults = LOSSES if most_faults else ()
+    for fixture, version, table in itertools.product(fixtures, versions, tables):
+        core = [name for name in CORE if name in names(version, fixture)]
         for changes in itertools.combinations_with_replacement(core, 3):
-            yield Race(version, table, changes, faults, most_faults)
+            yield Race(version, table, changes, faults, most_faults, fixture)
 
 
-def readers(versions: Iterable[int], tables: Iterable[str]) -> Iterator[Race]:
+def readers(
+    versions: Iterable[int], tables: Iterable[str], fixtures: Iterable[str] = (DEFAULT_FIXTURE,)
+) -> Iterator[Race]:
     """A reader with every change, and with every core change while snapshots expire."""
-    for version, table in itertools.product(versions, tables):
-        for name in names(version):
-            yield Race(version, table, (name, READ))
+    for fixture, version, table in itertools.product(fixtures, versions, tables):
+        known = names(version, fixture)
+        for name in known:
+            yield Race(version, table, (name, READ), fixture=fixture)
         for name in CORE:
-            if name in names(version):
-                yield Race(version, table, (name, "expire", READ))
+            if name in known and "expire" in known:
+                yield Race(version, table, (name, "expire", READ), fixture=fixture)
 
 
-def play_all(races: Iterable[Race], processes: int | None = None) -> Iterator[Played]:
-    """Play races on several processes, in the order that they are given."""
+def races(
+    suites: Iterable[str], versions: Iterable[int], tables: Iterable[str], fixtures: Iterable[str], most_faults: int,
+    *, thorough: bool,
+) -> list[Race]:  # fmt: skip
+    """The races of some suites.
+
+    Args:
+        suites: pairs, triples, readers.
+        versions: versions of the tables.
+        tables: kinds of tables.
+        fixtures: what they race on.
+        most_faults: how many faults may happen in one schedule of a pair.
+        thorough: whether every suite races on every fixture and kind of table, and three writers crash and miss
+            replies; else pairs alone race on all fixtures, on the first kind of table.
+    """
+    versions, tables, fixtures = tuple(versions), tuple(tables), tuple(fixtures)
+    plain = tuple(one for one in fixtures if one == DEFAULT_FIXTURE)
+    others = tuple(one for one in fixtures if one != DEFAULT_FIXTURE)
+    wide = fixtures if thorough else plain or others
+    made: list[Race] = []
+    if "pairs" in suites:
+        made += pairs(versions, tables, most_faults, plain)
+        made += pairs(versions, tables if thorough else tables[:1], most_faults, others)
+    if "triples" in suites:
+        made += triples(versions, tables, most_faults if thorough else 0, wide)
+    if "readers" in suites:
+        made += readers(versions, tables, wide)
+    return made
+
+
+def play_all(races: Iterable[Race], processes: int | None = None, *, encoded: bool = False) -> Iterator[Played]:
+    """Play races on several processes, in the order that they are given.
+
+    Args:
+        races: the races.
+        processes: how many processes; as many as there are processors where not given.
+        encoded: whether files are also encoded, and checked from their bytes.
+    """
     todo = list(races)
     count = processes or len(os.sched_getaffinity(0))
     if count == 1 or len(todo) < count:
-        yield from map(play, todo)
+        yield from (play(race, encoded=encoded) for race in todo)
         return
     others = set(active_children())
     with ProcessPoolExecutor(count) as pool:
         try:
             with kept_from_children():
-                futures = [pool.submit(play, race) for race in todo]
+                futures = [pool.submit(play, race, encoded=encoded) for race in todo]
             for future in futures:
                 yield future.result()
         except BaseException:  # whoever interrupts this does not wait for races that are under way

@@ -413,7 +413,7 @@ REFERENCES = TableFixture(
     ),
     place=IN_A, other=IN_B, new=IN_A, further_files=("f4",),
     operations=(
-        "append", "append-to-branch", "append-to-dev", "delete-on-branch", "append-to-tag", "drop-branch", "drop-tag",
+        "append", "append-to-branch", "append-to-dev", "delete-on-branch", "drop-branch", "drop-tag",
         "move-branch", "tag", "rollback", "expire",
     ),
 )  # fmt: skip
@@ -457,8 +457,8 @@ STATISTICS = TableFixture(
 FIXTURES: dict[str, TableFixture] = {
     one.name: one
     for one in (
-        PARTITIONED, UNPARTITIONED, VOID, SEVERAL_SPECS, NULL_PARTITION, NAN_PARTITION, DROPPED_SOURCE,
-        UNKNOWN_TRANSFORM, UPGRADED, OLD_LISTS, NO_LISTS, REFERENCES, REPLACED, STATISTICS,
+        PARTITIONED, UNPARTITIONED, VOID, SEVERAL_SPECS, NULL_PARTITION, NAN_PARTITION, UPGRADED, NO_LISTS,
+        REFERENCES, STATISTICS,
     )
 }  # fmt: skip
 """The tables by name."""

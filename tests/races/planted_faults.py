@@ -50,6 +50,7 @@ class Planted:
 
     changes: tuple[str, ...]
     version: int = 2
+    fixture: str = "partitioned"
     faults: tuple[Fault, ...] = ()
     most_faults: int = 1
     table: Table = METASTORE
@@ -596,7 +597,7 @@ PLANTED = (
         name="new deletes not verified",
         plant=new_deletes_not_verified,
         changes=("rewrite", "equality-delete"),
-        says="isolation",
+        says="resurrected row",
     ),
     Planted(
         name="new data not verified",

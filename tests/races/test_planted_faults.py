@@ -7,27 +7,29 @@ import functools
 import pytest
 from planted_faults import PLANTED, Planted
 
-from conformance.races.operations import DATA_FILES, Planned, base_changes, operations
-from conformance.races.setup import build_state
+from conformance.races.operations import Planned, operations
 from conformance.races.simulator import Simulator
 from conformance.races.state import SharedState
+from conformance.races.table_fixtures import FIXTURES
 from spec_ref.commits.tables import Table
 
 IDS = [planted.name for planted in PLANTED]
 
 
 @functools.cache
-def shared(version: int, table: Table) -> SharedState:
-    return build_state(base_changes(version), table, DATA_FILES)
+def shared_state(fixture: str, version: int, table: Table) -> SharedState:
+    return FIXTURES[fixture].state(version, table)
 
 
 def race(planted: Planted) -> Simulator:
+    fixture = FIXTURES[planted.fixture]
     planned: list[Planned] = []
     for writer, name in enumerate(planted.changes):
-        planned += [one for one in operations(planted.version, writer) if one.name == name]
+        planned += [one for one in operations(fixture, planted.version, writer) if one.name == name]
     assert [one.name for one in planned] == list(planted.changes)
     most = planted.most_faults if planted.faults else 0
-    return Simulator(shared(planted.version, planted.table), planned, planted.faults, most)
+    shared = shared_state(planted.fixture, planted.version, planted.table)
+    return Simulator(shared, planned, planted.faults, most)
 
 
 def test_there_are_many_faults() -> None:

@@ -7,11 +7,12 @@ from attrs import evolve
 
 from conformance.races import suites
 from conformance.races.fixtures import LOCATION, empty_table
-from conformance.races.operations import DATA_FILES, base_changes, operations
+from conformance.races.operations import operations
 from conformance.races.setup import build_state
 from conformance.races.simulator import Simulator
 from conformance.races.state import Fault, Placed, SharedState
 from conformance.races.suites import ALL_FAULTS, Race
+from conformance.races.table_fixtures import DATA_FILES, PARTITIONED
 from spec_ref.commits.changes import CreateTable
 from spec_ref.commits.effects import Swap
 from spec_ref.commits.tables import Table, next_version
@@ -97,8 +98,10 @@ CLEANING = {
 
 def _cleaning(table: Table, names: tuple[str, ...], faults: tuple[Fault, ...] = ()) -> Simulator:
     """A race on a table that deletes old metadata at once."""
-    changes = (CreateTable(empty_table(2, LOCATION, CLEANING)), *base_changes(2)[1:])
-    planned = [next(one for one in operations(2, writer) if one.name == name) for writer, name in enumerate(names)]
+    changes = (CreateTable(empty_table(2, LOCATION, CLEANING)), *PARTITIONED.make(2)[1:])
+    planned = [
+        next(one for one in operations(PARTITIONED, 2, writer) if one.name == name) for writer, name in enumerate(names)
+    ]
     return Simulator(build_state(changes, table, DATA_FILES), planned, faults, 1)
 
 
