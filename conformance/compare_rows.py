@@ -1,16 +1,22 @@
-"""Answers about the rows and the files of a snapshot: bags, whose order is free."""
+"""Answers about the rows and the files of a snapshot: bags, whose order is free.
+
+Variants are compared by their values: 1 may be an int8 or an int64, in a dictionary of any names.
+"""
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator
+from decimal import Decimal
 from itertools import islice
 from typing import Any
 
 from conformance.compare import ABSENT, MAX_DIFFERENCES, Difference, Differences, Undecodable, read_type
 from conformance.exchange import from_exchange, to_exchange
 from spec_ref.errors import SpecError
-from spec_ref.schemas.types import Type
+from spec_ref.formats.variant import DECIMAL_DIGITS, Node, Physical, Scalar, decode_variant, encode_variant
+from spec_ref.schemas.types import ListType, MapType, StructType, Type, VariantType
 from spec_ref.schemas.values import value_key
 
 Json = dict[str, Any]
@@ -34,10 +40,58 @@ def _read(types: dict[str, Type], row: Json, whose: str) -> Json:
     values = {}
     for name, type_ in types.items():
         try:
-            values[name] = from_exchange(type_, row[name])
+            values[name] = _in_one_encoding(type_, from_exchange(type_, row[name]))
         except SpecError as error:
             raise Undecodable(f"{whose} column {name} has no {type_}: {error}") from None
     return values
+
+
+def _in_one_encoding(type_: Type, value: Any) -> Any:
+    """A value whose variants, at any depth, are encoded alike where they are equivalent."""
+    match type_:
+        case _ if value is None:
+            return None
+        case VariantType():
+            return encode_variant(_normal(decode_variant(value)))
+        case StructType(fields):
+            return {field.id: _in_one_encoding(field.type, value.get(field.id)) for field in fields}
+        case ListType(_, element):
+            return tuple(_in_one_encoding(element, item) for item in value)
+        case MapType(_, key, _, inner):
+            return tuple((_in_one_encoding(key, one), _in_one_encoding(inner, item)) for one, item in value)
+        case _:
+            return value
+
+
+_NANOS = {
+    Physical.TIMESTAMP: Physical.TIMESTAMP_NANOS, Physical.TIMESTAMP_NTZ: Physical.TIMESTAMP_NTZ_NANOS,
+}  # fmt: skip
+_INTEGERS = frozenset({Physical.INT8, Physical.INT16, Physical.INT32, Physical.INT64})
+
+
+def _normal(node: Node) -> Node:
+    """One of the equal values of a type equivalence class of the encoding."""
+    if isinstance(node, dict):
+        return {name: _normal(child) for name, child in node.items()}
+    if isinstance(node, tuple):
+        return tuple(_normal(child) for child in node)
+    physical, value = node.physical, node.value
+    if physical in _INTEGERS or physical in DECIMAL_DIGITS:
+        return _exact(Decimal(value))
+    if physical in _NANOS and abs(value) < (1 << 63) // 1000:
+        return Scalar(_NANOS[physical], value * 1000)
+    return Scalar(physical, math.nan) if isinstance(value, float) and math.isnan(value) else node
+
+
+def _exact(value: Decimal) -> Scalar:
+    sign, digits, exponent = value.as_tuple()
+    assert isinstance(exponent, int)
+    number, scale = list(digits), -exponent
+    while scale > 0 and number[-1:] == [0]:
+        number, scale = number[:-1] or [0], scale - 1
+    if scale == 0 and abs(whole := int(value)) < 1 << 63:
+        return Scalar(Physical.INT64, whole)
+    return Scalar(Physical.DECIMAL16, Decimal((sign, tuple(number), -scale)))
 
 
 def _key(types: dict[str, Type], row: Json) -> Hashable:

@@ -9,16 +9,19 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+import attrs
 import pyarrow.compute as pc
 
 from conformance.validate.finding import finding, of
 from spec_ref.errors import SpecError, Violation
-from spec_ref.findings import Finding, Severity
+from spec_ref.findings import Finding
 from spec_ref.formats.arrow_values import values_of
 from spec_ref.formats.geo_bounds import GeoPoint
 from spec_ref.formats.geometry import coordinates
 from spec_ref.formats.variant import decode_variant
+from spec_ref.formats.variant_shredding import unshredded
 from spec_ref.formats.wkb import read_wkb
+from spec_ref.schemas.projection_columnar import arrow_type
 from spec_ref.schemas.types import Type, VariantType, kind
 from spec_ref.single_value.bounds import decode_bound
 from spec_ref.single_value.variant_values import check_within
@@ -44,7 +47,6 @@ class Beyond:
         self.type = type_
         self.lower, self.upper = decoded(type_, lower), decoded(type_, upper)
         self.row = 0
-        self.is_shredded = False
         self.problems: dict[tuple[str, str], Violation] = {}
         """The first of each code and place."""
 
@@ -64,8 +66,11 @@ class Beyond:
         if column.null_count == len(column):
             return  # nothing to compare, and a file without values may have the column as one of nulls
         if column.type.get_field_index("typed_value") >= 0:
-            self.is_shredded = True
-            return
+            try:
+                column = unshredded(column, arrow_type(self.type))
+            except SpecError as error:
+                self._keep(attrs.evolve(error.violation, path=""))
+                return
         for value in values_of(self.type, column):
             if value is None:
                 continue
@@ -121,9 +126,6 @@ class Beyond:
             manifest: the manifest.
             entry: the path of the data file's entry there.
         """
-        if self.is_shredded and (self.lower or self.upper):
-            told = "bounds of a variant were not compared with the rows: it is shredded, and not put together here"
-            yield finding("BND007", told, file=location, path=name, severity=Severity.INFO)
         for problem in self.problems.values():
             attribute, _, path = problem.path.partition("#")
             if not attribute.endswith("_bounds"):

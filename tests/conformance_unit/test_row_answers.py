@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from conformance.compare import Undecodable
 from conformance.operations import OPERATIONS
 from conformance.protocol import protocol_schema
 from conformance.vectors import shipped
+from tools.derive import variant
 
 POINT = {"type": "struct", "fields": [{"id": 4, "name": "x", "type": "double", "required": False}]}
 TAGS = {"type": "map", "key-id": 6, "key": "string", "value-id": 7, "value": "long", "value-required": False}
@@ -51,6 +53,43 @@ def test_a_column_that_is_missing_or_was_not_asked_for_is_no_row() -> None:
     for row in ({"id": "1", "point": None}, {**TWO, "_pos": "0"}):
         with pytest.raises(Undecodable, match="columns"):
             _rows([TWO], [row])
+
+
+def _variant(value: Any) -> dict[str, str]:
+    metadata, data = variant.encoded(value)
+    return {"metadata": metadata.hex(), "value": data.hex()}
+
+
+EMPTY = {"metadata": "010000"}
+EQUAL: list[tuple[Any, dict[str, str]]] = [
+    (1, {**EMPTY, "value": "0C01"}),  # an int8
+    (Decimal("1.50"), {**EMPTY, "value": "20010F000000"}),  # 1.5 as a decimal4
+    (Decimal("2.0"), {**EMPTY, "value": "100200"}),  # an int16
+    (("timestamp_ns", 5000), {**EMPTY, "value": "30" + "05" + "00" * 7}),  # in microseconds
+    ("ab", {**EMPTY, "value": "40020000006162"}),  # a string that is short, and not encoded as one
+    (
+        {"a": 1},
+        {"metadata": "0102000102" + "6261", "value": "02010100020C01"},
+    ),  # names in another order, and more of them
+]
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_variants_are_compared_by_their_values(nested: bool) -> None:
+    type_: Any = {"type": "list", "element-id": 5, "element": "variant", "element-required": False}
+    args = {**ARGS, "types": {"v": type_ if nested else "variant"}}
+
+    def row(value: Any) -> dict[str, Any]:
+        return {"v": [value, None] if nested else value}
+
+    for value, other in EQUAL:
+        assert _rows([row(_variant(value))], [row(other)], args) == []
+    for value, other_value in ((1, 2), (1, 1.0), (("date", 1), 1), (None, {}), ("a", b"a"), ({"a": None}, {}), ([], {}),
+                               (("float", 1.0), 1.0), (0.0, -0.0), (("timestamp", 1), ("timestamp_ntz", 1)),
+                               (Decimal("1.5"), Decimal("1.51"))):  # fmt: skip
+        assert _rows([row(_variant(value))], [row(_variant(other_value))], args) != []
+    with pytest.raises(Undecodable, match="TYP006"):
+        _rows([row(_variant(1))], [row({**EMPTY, "value": "FF"})], args)
 
 
 def test_a_value_that_is_not_of_its_type_is_told() -> None:

@@ -1,8 +1,11 @@
-"""A variant object of primitive values, as bytes (the Variant encoding of Parquet, version 1)."""
+"""Variants as bytes (the Variant encoding of Parquet, version 1)."""
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any
 
 
 def metadata(names: Sequence[str], sorted_: bool = False) -> bytes:
@@ -34,3 +37,59 @@ def object_(ids: Sequence[int], values: Sequence[bytes]) -> bytes:
 def bound(fields: Mapping[str, bytes], sorted_: bool = False) -> bytes:
     """A bound: the metadata, then the object of the fields, whose names are sorted."""
     return metadata(list(fields), sorted_) + object_(range(len(fields)), list(fields.values()))
+
+
+def encoded(value: Any) -> tuple[bytes, bytes]:
+    """Metadata and value of a variant.
+
+    Args:
+        value: None, a bool, an int, a float for a double, a `Decimal`, a str, bytes, a list, a dict, or a pair of the
+            name in `TAGGED` and what its bytes are made of.
+    """
+    names = sorted(_names(value))
+    return metadata(names, sorted_=True), _encoded(value, names)
+
+
+def _names(value: Any) -> set[str]:
+    if isinstance(value, dict):
+        return set(value).union(*map(_names, value.values()))
+    return set().union(*map(_names, value)) if isinstance(value, list) else set()
+
+
+TAGGED = {
+    "date": (11, "<i"), "timestamp": (12, "<q"), "timestamp_ntz": (13, "<q"), "float": (14, "<f"), "time": (17, "<q"),
+    "timestamp_ns": (18, "<q"), "timestamp_ntz_ns": (19, "<q"),
+}  # fmt: skip
+"""Type ids and formats of the primitives that Python has no type for."""
+
+
+def _encoded(value: Any, names: Sequence[str]) -> bytes:
+    match value:
+        case None:
+            return primitive(0)
+        case bool():
+            return primitive(1 if value else 2)
+        case int():
+            return primitive(6, struct.pack("<q", value))
+        case float():
+            return primitive(7, struct.pack("<d", value))
+        case Decimal():
+            scale = -int(value.as_tuple().exponent)
+            number = int("".join(map(str, value.as_tuple().digits))) * (-1 if value < 0 else 1)
+            return primitive(10, bytes([scale]) + number.to_bytes(16, "little", signed=True))
+        case str() if len(value.encode()) < 64:
+            return short_string(value)
+        case str() | bytes():
+            data = value.encode() if isinstance(value, str) else value
+            return primitive(16 if isinstance(value, str) else 15, struct.pack("<I", len(data)) + data)
+        case dict():
+            keys = sorted(value)
+            return object_([names.index(key) for key in keys], [_encoded(value[key], names) for key in keys])
+        case list():
+            items = [_encoded(item, names) for item in value]
+            ends = [sum(map(len, items[: index + 1])) for index in range(len(items))]
+            return bytes([0x03, len(items), 0, *ends]) + b"".join(items)
+        case (tag, number):
+            kind, format_ = TAGGED[tag]
+            return primitive(kind, struct.pack(format_, number))
+    raise AssertionError(f"no variant {value!r}")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from decimal import Decimal
 from typing import Any
 
+from tools.derive import variant
 from tools.golden.make_tables_kit import golden, list_of, map_of, struct
 from tools.golden.make_tables_spark import JavaTable, Session, SparkTable
 
@@ -233,6 +236,76 @@ def _variants(session: Session) -> None:
     )
     table.mark("all rows")
     table.finish()
+
+
+SHREDDED: dict[str, list[Any]] = {
+    "objects": [
+        {"n": 1, "s": "a", "o": {"x": Decimal("1.5"), "y": True}, "t": ["p", "q"], "m": 1},
+        {"n": 100000, "s": None, "o": {"x": Decimal("2.5")}, "t": [], "m": "two"},
+        {"n": 100001, "s": "c", "o": {"y": False, "z": 0}, "t": ["p", None], "m": [3]},
+        {"n": 100002, "o": None, "t": None, "m": None},
+        {"s": "e", "o": {}, "t": [None, None], "m": {"x": 5}},
+        {},
+        *({"n": 100000 + number, "s": "more", "o": {"x": Decimal("0.5")}, "t": ["r"], "m": number}
+          for number in range(7, 12)),
+        {"n": 100012, "s": "l", "o": {"x": Decimal("0.5")}, "t": ["r"], "m": 12, "rare": "one of twelve"},
+    ],
+    "numbers": [70000, 70001, -70002, 3, None],
+    "arrays": [[1000, 2000], [], [3000, None, 4000]],
+    "nested arrays": [[["a"], []], [["b", "c"]]],
+    "mixed": [1, "a", {"a": 1}, None],
+}  # fmt: skip
+"""What Spark inserts, in one file each, so that Iceberg finds another schema to shred by; the last has none."""
+
+TYPED = {
+    "bool": ("true", True),
+    "byte": ("CAST(-128 AS TINYINT)", -128),
+    "short": ("CAST(32767 AS SMALLINT)", 32767),
+    "int": ("CAST(-2147483648 AS INT)", -(1 << 31)),
+    "long": ("9223372036854775807", (1 << 63) - 1),
+    "float": ("CAST(1.5 AS FLOAT)", ("float", 1.5)),
+    "double": ("0.1D", 0.1),
+    "dec4": ("CAST(-12.34 AS DECIMAL(9, 2))", Decimal("-12.34")),
+    "dec8": ("CAST(12345678901.2345 AS DECIMAL(18, 4))", Decimal("12345678901.2345")),
+    "dec16": ("CAST(1234567890123456789012345678.01 AS DECIMAL(38, 2))", Decimal("1234567890123456789012345678.01")),
+    "date": ("DATE'1969-12-31'", ("date", -1)),
+    "ts": ("TIMESTAMP'1969-12-31 23:59:59.999999+00:00'", ("timestamp", -1)),
+    "ntz": ("TIMESTAMP_NTZ'1970-01-01 00:00:00.000001'", ("timestamp_ntz", 1)),
+    "bin": ("X'00FF'", b"\x00\xff"),
+    "text": ("repeat('x', 70)", "x" * 70),
+}
+"""A field of every type that Spark's variants have, in SQL and as a value."""
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, default=float).replace("{", "{{").replace("}", "}}")
+
+
+@golden("variant-shredded", "iceberg-java")
+def _shredded(session: Session) -> None:
+    about = "variants that are shredded: objects, numbers, arrays, mixed ones, and a field of every type"
+    table = SparkTable(session, "variant-shredded", 3, about)
+    table.columns = {"id": "long", "v": "variant"}
+    table.sql(
+        "CREATE TABLE {t} (id BIGINT, v VARIANT) USING iceberg "
+        "TBLPROPERTIES ('format-version'='3', 'write.parquet.shred-variants'='true')"
+    )
+    number = 0
+    for label, given in SHREDDED.items():
+        rows = list(enumerate(given, number + 1))
+        number += len(rows)
+        table.sql("INSERT INTO {t} VALUES " + ", ".join(f"({id_}, parse_json('{_json(one)}'))" for id_, one in rows))
+        table.inserted([(id_, _hex(one)) for id_, one in rows])
+        table.mark(label)
+    fields = ", ".join(f"'{name}', {sql}" for name, (sql, _) in TYPED.items())
+    table.sql(f"INSERT INTO {{t}} VALUES (98, NULL), (99, to_variant_object(named_struct({fields})))")
+    table.inserted([(98, None), (99, _hex({name: value for name, (_, value) in TYPED.items()}))])
+    table.mark("every type")
+    table.finish()
+
+
+def _hex(value: Any) -> dict[str, str]:
+    return _variant(*(part.hex().upper() for part in variant.encoded(value)))
 
 
 def _unknown(name: str, format_: str) -> None:

@@ -13,6 +13,7 @@ from corruptions import corruption
 from spec_ref.formats.parquet_arrow import arrow_type
 from spec_ref.schemas.types import INT, STRING, GeographyType, GeometryType, Type
 from spec_ref.single_value.variant_bounds import encode_variant_bound
+from tools.table_kit import variant_bytes
 
 V3, VARIANTS = "row-lineage-parquet", "variant-parquet"
 COLUMN = 2
@@ -131,3 +132,40 @@ def _another_type(bench: Any) -> None:
 @corruption("BND006", "variant-bounds-of-two-types", VARIANTS)
 def _two_types(bench: Any) -> None:
     bounds(bench, encode_variant_bound({"$['a']": (INT, 0)}), encode_variant_bound({"$['a']": (STRING, "z")}))
+
+
+# The same variants, whose numbers are shredded
+
+
+def shredded(bench: Any, typed: tuple[int | None, ...] = (1, None, None, None, None, None)) -> None:
+    """Let int8 be a shredded type of the variants; of rows that have both parts, the value stays."""
+    table = pq.read_table(io.BytesIO(bench.read(bench.file["file_path"])))
+    place = table.schema.get_field_index("v")
+    rows = table.column(place).to_pylist()
+    made = [
+        None if row is None else {**row, "value": None if place == 0 else row["value"], "typed_value": one}
+        for place, (row, one) in enumerate(zip(rows, typed, strict=True))
+    ]
+    type_ = pa.struct(
+        [pa.field("metadata", pa.binary(), nullable=False), ("value", pa.binary()), ("typed_value", pa.int8())]
+    )
+    table = table.set_column(place, table.schema.field(place).with_type(type_), pa.array(made, type_))
+    bench.replace(bench.file["file_path"], variant_bytes(table))
+    bench.file["column_sizes"] = bench.file["split_offsets"] = None
+
+
+@corruption("BND008", "shredded-variant-root-of-many-types", VARIANTS, "rows")
+def _shredded_types(bench: Any) -> None:
+    shredded(bench)
+    bounds(bench, encode_variant_bound({"$": (INT, 0)}), None)
+
+
+@corruption("BND007", "shredded-variant-field-above", VARIANTS, "rows")
+def _shredded_above(bench: Any) -> None:
+    shredded(bench)
+    bounds(bench, None, encode_variant_bound({"$['a']": (INT, 0)}))
+
+
+@corruption("PQT005", "shredded-variant-of-two-values", VARIANTS, "rows")
+def _two_values(bench: Any) -> None:
+    shredded(bench, (1, 2, None, None, None, None))
