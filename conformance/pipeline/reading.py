@@ -11,6 +11,7 @@ import pyarrow as pa
 from conformance.pipeline.file_access import FileAccessError, store_failure
 from conformance.pipeline.tables import Table
 from spec_ref.errors import SpecError, violation
+from spec_ref.formats.partition_statistics import unified_partition_type
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.schemas.name_mapping import NAME_MAPPING_PROPERTY, MappedField, read_name_mapping
 from spec_ref.schemas.projection import select_fields
@@ -47,7 +48,7 @@ class Reading:
     """The table's name mapping."""
 
     partition_type: StructType
-    """The fields of all partition specs, for ``_partition``."""
+    """The fields of all partition specs, for ``_partition``: a field that specs share has one id (PAR009)."""
 
     def spec(self, spec_id: int) -> PartitionSpec:
         """The partition spec with an id.
@@ -106,7 +107,7 @@ def reading_of(
         schemas=(schema, *(other for other in others if other.schema_id != schema.schema_id)),
         specs={spec.spec_id: spec for spec in metadata.partition_specs},
         mapping=None if text is None else read_name_mapping(text),
-        partition_type=_partition_type(table, schema),
+        partition_type=unified_partition_type(map(metadata.partition_type, reversed(metadata.partition_specs))),
     )
 
 
@@ -129,15 +130,6 @@ def _in_order(schema: Schema, ids: tuple[int, ...]) -> tuple[NestedField, ...]:
         assert column is not None
         roots[(column.parents or (column,))[0].id] = None
     return tuple(fields[root] for root in roots if root in fields)
-
-
-def _partition_type(table: Table, schema: Schema) -> StructType:
-    """The partition fields of all specs by their ids, as a field that two specs share has one id (PAR009)."""
-    fields: dict[int, NestedField] = {}
-    for spec in table.metadata.partition_specs:
-        for field in spec.partition_type(schema).fields:
-            fields.setdefault(field.id, field)
-    return StructType(tuple(fields[field_id] for field_id in sorted(fields)))
 
 
 @contextmanager

@@ -79,7 +79,7 @@ def worth_it(metadata: TableMetadata, tasks: list[ScanTask], min_files: int) -> 
     groups: dict[Any, list[ScanTask]] = {}
     for task in tasks:
         spec = metadata.spec_by_id(task.partition_spec_id)
-        key = value_key(spec.partition_type(metadata.current_schema), task.data_file.partition)
+        key = value_key(metadata.partition_type(spec), task.data_file.partition)
         groups.setdefault((spec.spec_id, key), []).append(task)
     chosen = []
     for (spec_id, _), group in groups.items():

@@ -114,7 +114,7 @@ def _groups(metadata: TableMetadata, deleted: Sequence[DeletedRows]) -> Iterable
     groups: dict[Any, list[DeletedRows]] = {}
     for one in deleted:
         spec = metadata.spec_by_id(one.task.partition_spec_id)
-        key = value_key(spec.partition_type(metadata.current_schema), one.task.data_file.partition)
+        key = value_key(metadata.partition_type(spec), one.task.data_file.partition)
         groups.setdefault((spec.spec_id, key), []).append(one)
     return groups.values()
 

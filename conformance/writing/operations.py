@@ -24,13 +24,15 @@ from spec_ref.commits.reading import head
 from spec_ref.errors import violation
 from spec_ref.expressions.predicates import TRUE, Predicate
 from spec_ref.formats.metrics_columnar import storage_of
+from spec_ref.partitioning.transforms import Void
 from spec_ref.records import evolve
 from spec_ref.scan_planning import ScanTask
+from spec_ref.scan_planning.manifest_selection import listed_manifests
 from spec_ref.schemas.projection_columnar import constant_array
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.values import value_key
 from spec_ref.schemas.written_rows import compile_input
-from spec_ref.snapshots.manifest_list import ManifestContent, read_manifest_list
+from spec_ref.snapshots.manifest_list import ManifestContent
 from spec_ref.snapshots.references import MAIN
 
 THREADS = 2
@@ -133,7 +135,7 @@ def overwrite_partitions(
     with writing() as files:
         source = Source(table.table, branch, threads)
         new = write_to(files, plan_write(metadata), rows, TASK, threads=threads)
-        type_ = spec.partition_type(metadata.current_schema)
+        type_ = metadata.partition_type(spec)
         written = {value_key(type_, one.data_file.partition) for one in new}
         pieces = Pieces(added=list(new))
         for task in source.tasks():
@@ -194,7 +196,7 @@ def _deleted_by_equality(
     for spec_id, tasks in partial.items():
         own = plan_equality_deletes(metadata, names, plan, spec_id)
         groups: dict[Any, tuple[Any, list[pa.RecordBatch]]] = {}
-        type_ = own.spec.partition_type(metadata.current_schema)
+        type_ = metadata.partition_type(own.spec)
         for task in tasks:
             found = groups.setdefault(value_key(type_, task.data_file.partition), (task.data_file.partition, []))
             found[1].extend(read_task(task, reading, source.deletes))
@@ -267,19 +269,25 @@ def delete_keys(
         added = [] if rows is None else list(write_to(files, plan, rows, TASK, threads=threads))
         for spec_id in _specs_of(table, branch):
             own = plan_equality_deletes(metadata, names, plan, spec_id)
-            sources = {field.sources[0] for field in own.spec.fields}
-            if own.spec.unpartitioned or sources <= set(own.equality_ids or ()):
+            if _tells_partitions(own):
                 added += write_to(files, own, wanted, f"{TASK}-{spec_id}-deletes", threads=threads)
             else:
                 added += _for_each_partition(Source(table.table, branch, threads), own, wanted, files)
         return table.commit(evolve(changes.row_delta(added, branch=branch), summary=summary))
 
 
+def _tells_partitions(plan: WritePlan) -> bool:
+    """Whether the columns that equality deletes compare say which partition a row is in."""
+    fields = [field for field in plan.spec.fields if not isinstance(field.transform, Void)]
+    sources = {source for field in fields for source in field.sources}
+    return plan.spec.writable and sources <= set(plan.equality_ids or ())
+
+
 def _for_each_partition(
     source: Source, plan: WritePlan, keys: Sequence[pa.RecordBatch], files: NewFiles
 ) -> Iterator[NewFile]:
     """The same equality deletes for every partition of a spec that has data files."""
-    type_ = plan.spec.partition_type(source.metadata.current_schema)
+    type_ = source.metadata.partition_type(plan.spec)
     partitions = {
         value_key(type_, task.data_file.partition): task.data_file.partition
         for task in source.tasks()
@@ -296,8 +304,8 @@ def _specs_of(table: WritableTable, branch: str) -> list[int]:
     metadata = table.metadata
     snapshot = head(metadata, branch)
     used = {metadata.default_spec_id}
-    if snapshot is not None and snapshot.manifest_list is not None:
-        listed = read_manifest_list(read_bytes(snapshot.manifest_list), file=snapshot.manifest_list)
+    if snapshot is not None:
+        listed = listed_manifests(snapshot, {spec.spec_id: spec for spec in metadata.partition_specs}, read_bytes)
         used = {
             one.partition_spec_id for one in listed if one.content is ManifestContent.DATA and one.may_have_live_files
         } or used

@@ -132,11 +132,12 @@ def plan_deletes(
 ) -> WritePlan:  # fmt: skip
     """The plan of a write of delete files with some columns, whose metrics are whole."""
     schema = Schema(tuple(fields), schema_id=metadata.current_schema_id)
+    spec = metadata.default_spec if spec is None else spec
     format_ = _format(metadata.properties, DELETE_FORMAT, FORMAT)
     return WritePlan(
         schema=schema,
-        sources=metadata.current_schema,
-        spec=metadata.default_spec if spec is None else spec,
+        sources=metadata.partition_schema(spec),
+        spec=spec,
         order=UNSORTED,
         content=content,
         equality_ids=equality_ids,

@@ -317,7 +317,7 @@ def overwrite_partitions(
     plan = plan_write(metadata)
     with _writing(plan):
         pieces = Pieces(added=_written(rows, plan))
-        type_ = spec.partition_type(metadata.current_schema)
+        type_ = metadata.partition_type(spec)
         written = {value_key(type_, new.data_file.partition) for new in pieces.added}
         for task in Source(table.table, branch, 1).tasks():
             own = task.partition_spec_id == spec.spec_id and value_key(type_, task.data_file.partition) in written
@@ -416,7 +416,7 @@ def compact(
     groups: dict[Any, list[ScanTask]] = {}
     for task in worth_it(metadata, source.tasks(where), min_files):
         spec = metadata.spec_by_id(task.partition_spec_id)
-        key = value_key(spec.partition_type(metadata.current_schema), task.data_file.partition)
+        key = value_key(metadata.partition_type(spec), task.data_file.partition)
         groups.setdefault((spec.spec_id, key), []).append(task)
     if not groups:
         return None

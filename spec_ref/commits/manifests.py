@@ -82,7 +82,7 @@ class Manifests:
         """
         # A manifest of v1 gives its new files the sequence number 0, whatever the table is upgraded to meanwhile.
         key = (key, metadata.format_version is V1)
-        schema = metadata.current_schema
+        schema = metadata.partition_schema(spec)
         if key not in self._written:
             made = tuple(entries)
             path = f"{metadata_directory(metadata)}/{self.name}-m{len(self._written)}.avro"

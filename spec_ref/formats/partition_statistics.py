@@ -16,8 +16,8 @@ from typing import Any
 
 from spec_ref.errors import SpecError, Violation, at, violation
 from spec_ref.formats.metrics import order_of
-from spec_ref.records import field_rules, record, spec_field
-from spec_ref.schemas.types import INT, LONG, NestedField, StructType
+from spec_ref.records import evolve, field_rules, record, spec_field
+from spec_ref.schemas.types import INT, LONG, UNKNOWN, NestedField, StructType
 from spec_ref.schemas.values import check_value
 from spec_ref.versions import OMITTED, OPTIONAL, REQUIRED, FormatVersion
 
@@ -91,12 +91,15 @@ class PartitionStatistics:
 def unified_partition_type(types: Iterable[StructType]) -> StructType:
     """The struct of all partition fields of the tuple types of a table's specs, ascending by field id (STA031).
 
-    Of fields with one id, the first that is given stays; give the newest spec first, so that its names are used.
+    Of fields with one id, the first that is given stays; give the newest spec first, so that its names are used. Its
+    type is that of the first whose type is known: a newer spec may have void of a column that was dropped.
     """
     fields: dict[int, NestedField] = {}
     for type_ in types:
         for field in type_.fields:
-            fields.setdefault(field.id, field)
+            first = fields.setdefault(field.id, field)
+            if first.type == UNKNOWN:
+                fields[field.id] = evolve(first, type=field.type)
     return StructType(tuple(fields[field_id] for field_id in sorted(fields)))
 
 

@@ -13,9 +13,10 @@ from spec_ref.errors import violation
 from spec_ref.formats.arrow_values import values_of
 from spec_ref.formats.metrics_columnar import storage_of
 from spec_ref.partitioning.spec import PartitionSpec, source_type
+from spec_ref.partitioning.transforms import Void
 from spec_ref.partitioning.transforms_columnar import transform_array
 from spec_ref.schemas.schema import Schema
-from spec_ref.schemas.types import Type
+from spec_ref.schemas.types import UNKNOWN, Type
 from spec_ref.schemas.written_rows import column_array, distinct
 
 MAX_RADIX = 1 << 16
@@ -34,7 +35,8 @@ def check_spec(spec: PartitionSpec, schema: Schema) -> None:
     for field in spec.fields:
         if not spec.writable or len(field.sources) != 1:
             raise violation("PAR007", "no file is written under an unknown transform", found=str(field.transform))
-        field.transform.result_type(source_type(field.sources[0], schema))
+        if not isinstance(field.transform, Void):  # a field that was removed in v1, whose source may be gone
+            field.transform.result_type(source_type(field.sources[0], schema))
 
 
 def by_partition(
@@ -74,9 +76,14 @@ def by_partition(
 
 
 def partition_columns(spec: PartitionSpec, schema: Schema, batch: pa.RecordBatch) -> list[tuple[int, Type, Any]]:
-    """The id, type and values of every field of the partition tuples of a batch."""
-    found = []
+    """The id, type and values of every field of the partition tuples of a batch, which need not have the sources of
+    void fields.
+    """
+    found: list[tuple[int, Type, Any]] = []
     for field in spec.fields:
+        if isinstance(field.transform, Void):
+            found.append((field.field_id, UNKNOWN, pa.nulls(batch.num_rows)))
+            continue
         column = schema.find(field.sources[0])
         assert column is not None
         array = transform_array(field.transform, column.type, column_array(batch, column))

@@ -10,8 +10,10 @@ import attrs
 from spec_ref.errors import violation
 from spec_ref.json_kinds import INT, LONG, STRING, STRING_MAP, Kept, ListOf, MapOf, RecordOf, Via
 from spec_ref.partitioning.spec import FIELDS, FIRST_FIELD_ID, SPEC, PartitionField, PartitionSpec
+from spec_ref.partitioning.transforms import Void
 from spec_ref.records import evolve, record, spec_field
 from spec_ref.schemas.schema import SCHEMA, Schema
+from spec_ref.schemas.types import StructType
 from spec_ref.snapshots.references import REF, SnapshotRef, with_main
 from spec_ref.snapshots.snapshot import SNAPSHOT, Snapshot
 from spec_ref.sorting import ORDER, UNSORTED, UNSORTED_ID, SortOrder
@@ -221,6 +223,21 @@ class TableMetadata:
             if snapshot.snapshot_id == snapshot_id:
                 return snapshot
         raise violation("TMD015", "the table has no snapshot with the id", found=snapshot_id)
+
+    def partition_schema(self, spec: PartitionSpec) -> Schema:
+        """The schema by which the partition values of a spec are understood: the current one where it has the sources,
+        and else the newest that has them, as columns may be dropped that only older specs are made of.
+        """
+        sources = {source for field in spec.fields if not isinstance(field.transform, Void) for source in field.sources}
+        newest = sorted(self.schemas, key=lambda schema: -schema.schema_id)
+        for schema in (self.current_schema, *newest):
+            if all(schema.find(source) is not None for source in sources):
+                return schema
+        return self.current_schema
+
+    def partition_type(self, spec: PartitionSpec) -> StructType:
+        """The type of the partition tuples of a spec, whose sources may have been dropped from the current schema."""
+        return spec.partition_type(self.partition_schema(spec))
 
     @property
     def current_schema(self) -> Schema:

@@ -27,6 +27,7 @@ from conformance.writing import (
     overwrite,
     overwrite_partitions,
     plan_write,
+    rewrite_manifests,
     update,
     write_rows,
 )
@@ -41,7 +42,7 @@ from spec_ref.partitioning.evolution import AddPartitionField, RemovePartitionFi
 from spec_ref.partitioning.spec import UNPARTITIONED, PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Bucket, Identity
 from spec_ref.scan_planning import ScanTask, plan
-from spec_ref.schemas.evolution import AddColumn, RenameColumn
+from spec_ref.schemas.evolution import AddColumn, DropColumn, RenameColumn
 from spec_ref.schemas.types import DOUBLE, STRING, UUID, ListType, NestedField, StructType
 from spec_ref.snapshots.references import RefType, SnapshotRef
 from spec_ref.sorting import NullOrder, SortDirection, SortField
@@ -307,6 +308,46 @@ def test_rows_that_were_deleted_stay_so_when_their_file_is_written_anew(
     assert ids(table) == expected
     compact(table, min_files=1)
     assert ids(table) == expected
+    assert errors(table) == []
+
+
+@pytest.mark.parametrize("names", [("id",), ("id", "part"), ("number",), ("id", "number")])
+def test_equality_deletes_need_no_column_that_once_partitioned(tmp_path: Path, names: tuple[str, ...]) -> None:
+    table = table_of(tmp_path, V1, BY_PART)
+    append(table, rows(1, 2, number=1))
+    table.commit(ChangeSpec((RemovePartitionField("part"),)))  # in v1, the field becomes void
+    append(table, rows(3, 4, number=2))
+    table.commit(Upgrade(V2))
+    table.commit(ChangeSpec((AddPartitionField((1,), Bucket(4), "b"),)))
+    append(table, rows(5, 6, number=3))
+    delete_keys(table, pa.table({"id": [2, 4, 6], "part": ["a"] * 3, "number": [1, 2, 3]}), on=names)
+    assert ids(table) == ([] if names == ("number",) else [1, 3, 5])
+    assert errors(table) == []
+
+
+@pytest.mark.parametrize("spec", [BY_PART, PartitionSpec(0, (*BY_PART.fields, PartitionField(
+    source_id=1, field_id=1001, name="b", transform=Bucket(2))))], ids=["one", "two"])  # fmt: skip
+@pytest.mark.parametrize("version", [V1, V2, V3])
+def test_files_of_a_column_that_was_dropped_are_changed_like_others(
+    tmp_path: Path, version: FormatVersion, spec: PartitionSpec
+) -> None:
+    table = table_of(tmp_path, version, spec)
+    append(table, pa.table({"id": list(range(8)), "part": ["a", "b"] * 4}))
+    table.commit(ChangeSpec((RemovePartitionField("part"),)))
+    append(table, rows(8, 9))
+    before = lines(table, "id", "_partition")
+    table.commit(ChangeSchema((DropColumn("part"),)))
+    assert lines(table, "id", "_partition") == before
+    update(table, {"number": 5}, equal("id", 3), mode=COPY)
+    if version is not V1:
+        delete_keys(table, pa.table({"id": [2, 8]}))
+        delete(table, equal("id", 1), mode=POSITIONS)
+    append(table, pa.table({"id": [10]}))
+    expected = [(one, 5 if one == 3 else None) for one in range(11) if version is V1 or one not in (1, 2, 8)]
+    assert sorted(lines(table)) == expected
+    rewrite_manifests(table)
+    compact(table, min_files=1)
+    assert sorted(lines(table)) == expected
     assert errors(table) == []
 
 
