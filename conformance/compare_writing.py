@@ -1,4 +1,4 @@
-"""Whether a table that was written by a script is what the script says: validated at every level, and read.
+"""Whether a table that was written or changed by a script is what the script says: validated at every level, and read.
 
 An answer says only where the table is. The files, ids and ways of the writer are its own; schema, rows of every branch,
 tag and step, and which rows stayed the same rows are not.
@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from conformance.adapters.table_requests import local_path, metadata
 from conformance.compare import ABSENT, MAX_DIFFERENCES, Difference, Differences
 from spec_ref.errors import SpecError
 from spec_ref.schemas.type_json import type_from_json, type_to_json
@@ -34,17 +35,18 @@ def _differences(args: Json, expected: Json, got: Json) -> Iterator[Difference]:
     from conformance.failures import NotExamined
     from conformance.scripts.written import Written
 
-    place = os.path.realpath(args["table"])
+    folder = local_path(metadata(args["table"])["location"]) if "operations" in args else args["table"]
+    place = os.path.realpath(folder)
     location = os.path.realpath(got["metadata"].removeprefix("file://"))
     if not location.startswith(f"{place}{os.sep}"):
-        yield Difference("/metadata", f"a file below {args['table']}", got["metadata"])
+        yield Difference("/metadata", f"a file below {folder}", got["metadata"])
         return
     try:
         table = Written.load(location, place)
         broken = list(table.broken_rules())
         yield from (Difference(f"/table/{code}", ABSENT, text) for code, text in broken)
         yield from _state(expected, table)
-        yield from _rows(expected, got.get("snapshots", []), table)
+        yield from _rows(expected, args.get("history", []), got.get("snapshots", []), table)
     except (SpecError, NotExamined) as error:
         yield Difference("/table", "a table that can be read", str(error))
 
@@ -83,11 +85,22 @@ def _without_ids(json: Any) -> Any:
 # Rows
 
 
-def _rows(expected: Json, snapshots: list[str | None], table: Written) -> Iterator[Difference]:
+def _rows(expected: Json, history: list[str | None], given: list[str | None], table: Written) -> Iterator[Difference]:
+    """Compare the rows of every state and reference.
+
+    Args:
+        expected: what the model or the derivation has.
+        history: the snapshots of main after the operations that were there before.
+        given: the snapshots that the writer named.
+        table: the table.
+    """
+    # Of operations that were there before, those on other branches than main made snapshots that nobody names.
+    unknown = {state["after"] for state in expected["states"] if state["ref"] != "main"} & set(range(len(history)))
+    snapshots = [*(None if index in unknown else id_ for index, id_ in enumerate(history)), *given]
     lineage = _Lineage(snapshots, table)
     before: dict[str, str | None] = {}
     for state in expected["states"]:
-        if state["after"] >= len(snapshots):
+        if state["after"] >= len(snapshots) or state["after"] in unknown:
             continue
         snapshot, ref = snapshots[state["after"]], state["ref"]
         path = f"/states/{state['after']}"

@@ -117,6 +117,7 @@ OPERATIONS: dict[str, Operation] = {
         Operation("scan.plan", planned_files, READER),
         Operation("commit.replay", unordered(), WRITER),
         Operation("table.write", written_table, WRITER),
+        Operation("table.change", written_table, WRITER),
     )
 }
 """All operations by name."""

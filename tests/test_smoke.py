@@ -50,7 +50,7 @@ def _outcomes(operation: str, answer: smoke.Operation) -> Iterator[tuple[str, Ou
 
 
 READING = ("table.read", "scan.plan")
-LONG = (*READING, "table.write")
+LONG = (*READING, "table.write", "table.change")
 """Operations on whole tables, which take so long that one vector that catches a fault is enough."""
 
 

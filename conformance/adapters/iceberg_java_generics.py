@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
 
 from conformance.adapters import native
@@ -32,7 +33,6 @@ class Generics:
         times = f"{PACKAGE}.util.DateTimeUtil"
         self._nanos = {name: jvm.method(times, method, "long") for name, method in NANOS.items()}
         self._factory = jvm.class_(f"{PACKAGE}.data.GenericFileWriterFactory$Builder")
-        self._files = 0
 
     def _value(self, type_: Any, json_type: Json, value: Json) -> Any:
         """A value of a generic record, in a list or as a Java object."""
@@ -123,8 +123,7 @@ class Generics:
         return groups
 
     def _out(self, table: Any, kind: str) -> Any:
-        self._files += 1
-        path = f"{table.location()}/data/generic-{kind}-{self._files}.{self._format(table)}"
+        path = f"{table.location()}/data/generic-{kind}-{uuid.uuid4()}.{self._format(table)}"
         return self._iceberg.encryption.EncryptedFiles.plainAsEncryptedOutput(table.io().newOutputFile(path))
 
     def data_files(self, table: Any, fields: list[Json], rows: list[Json]) -> list[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cached_property
 from typing import Any
 
 from py4j import java_gateway, protocol
@@ -51,13 +52,18 @@ TYPES = {
 }  # fmt: skip
 
 
+CATALOG = "scripts"
+"""The name of the catalog in statements."""
+
+IN_MEMORY = "org.apache.iceberg.inmemory.InMemoryCatalog"
+
+
 class Spark:
-    """A session; it is started with the first statement, and knows a catalog for each folder of tables."""
+    """A session with a catalog in memory; both are started when they are first needed."""
 
     def __init__(self, jvm: JVM) -> None:
         self._jvm = jvm
         self._session: SparkSession | None = None
-        self._catalogs: dict[str, str] = {}
 
     @property
     def session(self) -> SparkSession:
@@ -78,17 +84,20 @@ class Spark:
         if self._session is not None:
             self._session.stop()
 
-    def catalog(self, warehouse: str) -> str:
-        """The name of the catalog of the tables in a folder."""
-        if warehouse not in self._catalogs:
-            name = f"w{len(self._catalogs)}"
-            for key, value in {
-                "": "org.apache.iceberg.spark.SparkCatalog", ".type": "hadoop", ".warehouse": warehouse,
-                ".cache-enabled": "false",
-            }.items():  # fmt: skip
-                self.session.conf.set(f"spark.sql.catalog.{name}{key}", value)
-            self._catalogs[warehouse] = name
-        return self._catalogs[warehouse]
+    @cached_property
+    def catalog(self) -> Any:
+        """The Iceberg catalog behind `CATALOG`: it knows tables of local files by their metadata files."""
+        for key, value in {"": "org.apache.iceberg.spark.SparkCatalog", ".catalog-impl": IN_MEMORY,
+                           ".cache-enabled": "false"}.items():  # fmt: skip
+            self.session.conf.set(f"spark.sql.catalog.{CATALOG}{key}", value)
+        session: Any = self.session
+        made = session._jsparkSession.sessionState().catalogManager().catalog(CATALOG).icebergCatalog()
+        # Releases before 1.12 keep the files in memory, too, whatever the catalog's properties say.
+        files = self._jvm.class_(IN_MEMORY).getDeclaredField("io")
+        files.setAccessible(True)
+        hadoop = self._jvm.root.org.apache.hadoop.conf.Configuration()
+        files.set(made, self._jvm.root.org.apache.iceberg.hadoop.HadoopFileIO(hadoop))
+        return made
 
     def run(self, statement: str) -> list[Any]:
         """Run a statement.

@@ -1,25 +1,28 @@
 """Scripts by Iceberg-Java: rows through Spark's SQL, tables through the API, and its generic writers for the rest.
 
-Tables are those of a Hadoop catalog, so that each is a folder whose metadata files have versions. Spark plans no
-equality deletes and has no type for some of the spec's: these rows go through the generic writers of the library.
+Tables are in a catalog in memory, which statements and the API share; they are dropped from it, without their files,
+when a request is done. Spark plans no equality deletes and has no type for some of the spec's: these rows go through
+the generic writers of the library.
 """
 
 # ruff: noqa: S608 - every name and literal of a statement is quoted
 
 from __future__ import annotations
 
+import itertools
 import json
-import os
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
+from conformance.adapters import script_steps
 from conformance.adapters.iceberg_java_generics import Generics
 from conformance.adapters.iceberg_java_metadata import Tables
-from conformance.adapters.iceberg_java_spark import Refused, Spark, condition, literal, sql_type
+from conformance.adapters.iceberg_java_spark import CATALOG, Refused, Spark, condition, literal, sql_type
 from conformance.adapters.jvm import JVM
-from conformance.adapters.script_steps import MAIN, follow, same_columns
+from conformance.adapters.script_steps import MAIN, same_columns
 from conformance.adapters.serve import Invalid, Unsupported
 
 Json = Any
@@ -28,32 +31,54 @@ Arguments = dict[str, Any]
 NAME = "Iceberg-Java"
 ADDING = frozenset({"create", "append", "sort", "properties"})
 NEWEST = 3
+NAMESPACE = "tables"
+BUILDER_METHODS = {"void": "alwaysNull"}
+"""The methods of ``PartitionSpec.Builder`` that are not called as their transforms."""
+
 NOT_THERE = re.compile(
     r"Cannot delete file where some, but not all, rows match filter|UnsupportedOperationException|not supported"
-    r"|\[UNSUPPORTED_|Unsupported",
+    r"|\[UNSUPPORTED_|Unsupported|cannot translate expression to source filter",
     re.DOTALL,
 )
 """What Spark and Iceberg say where they do not have something."""
 
 
 class JavaWriter:
-    """A table that a script writes; see `follow`."""
+    """A table that a script writes; see `script_steps.follow`.
 
-    def __init__(self, jvm: JVM, spark: Spark, tables: Tables, generics: Generics, args: Arguments) -> None:
+    Args:
+        jvm: the virtual machine.
+        spark: its Spark.
+        tables: what evolves schemas.
+        generics: what writes rows that Spark does not.
+        location: the folder of the table that ``create`` makes; None where a table is opened.
+        name: of the table in the catalog, as no other table has it.
+        kinds: the operations to come.
+    """
+
+    def __init__(
+        self, jvm: JVM, spark: Spark, tables: Tables, generics: Generics, location: str | None, name: str,
+        kinds: frozenset[str],
+    ) -> None:  # fmt: skip
         self._jvm, self._spark, self._tables, self._generics = jvm, spark, tables, generics
         self._iceberg = jvm.root.org.apache.iceberg
-        script = args["script"]
+        self._location, self._name = location, name
         # Statements take long, so rows that are only there to be changed go through the other writer, which knows no
         # write defaults; not in version 3, where they are those whose ids have to be kept.
-        kinds = {operation["op"] for operation in script["operations"]}
-        self._by_statements = kinds <= ADDING or script["operations"][0]["format_version"] == NEWEST
-        folder, self._name = os.path.split(args["table"])
-        warehouse, self._namespace = os.path.split(folder)
-        os.makedirs(folder, exist_ok=True)
-        self._sql_catalog = spark.catalog(warehouse)
-        self._catalog = self._iceberg.hadoop.HadoopCatalog(jvm.root.org.apache.hadoop.conf.Configuration(), warehouse)
-        space = self._iceberg.catalog.Namespace.of(jvm.array("java.lang.String", self._namespace))
-        self._identifier = self._iceberg.catalog.TableIdentifier.of(space, self._name)
+        self._by_statements = kinds <= ADDING
+        self._catalog = spark.catalog
+        space = self._iceberg.catalog.Namespace.of(jvm.array("java.lang.String", NAMESPACE))
+        if not self._catalog.namespaceExists(space):
+            self._catalog.createNamespace(space)
+        self._identifier = self._iceberg.catalog.TableIdentifier.of(space, name)
+
+    def open(self, location: str) -> None:
+        with self._jvm.judged():
+            self._catalog.registerTable(self._identifier, location)
+
+    def close(self) -> None:
+        """Drop the table from the catalog; its files stay."""
+        self._catalog.dropTable(self._identifier, False)  # noqa: FBT003 - a method of Java
 
     @property
     def _table(self) -> Any:
@@ -65,7 +90,7 @@ class JavaWriter:
         return fields
 
     def _target(self, branch: str | None) -> str:
-        name = f"{self._sql_catalog}.`{self._namespace}`.`{self._name}`"
+        name = f"{CATALOG}.`{NAMESPACE}`.`{self._name}`"
         return name if branch in (None, MAIN) else f"{name}.`branch_{branch}`"
 
     def _run(self, statement: str) -> list[Any]:
@@ -93,18 +118,17 @@ class JavaWriter:
             spec = self._iceberg.PartitionSpec.builderFor(schema)
             for part in operation.get("partition", ()):
                 word, width = _transform(part["transform"])
-                spec = getattr(spec, word)(part["source"], *width, part["name"])
+                spec = getattr(spec, BUILDER_METHODS.get(word, word))(part["source"], *width, part["name"])
             order = self._sorted(self._iceberg.SortOrder.builderFor(schema), operation.get("sort", ()))
             builder = self._catalog.buildTable(self._identifier, schema).withPartitionSpec(spec.build())
-            builder.withSortOrder(order.build()).withProperties(properties).create()
+            builder.withSortOrder(order.build()).withProperties(properties).withLocation(self._location).create()
 
     def _sorted(self, builder: Any, parts: Any) -> Any:
         for part in parts:
-            word, width = _transform(part.get("transform", "identity"))
-            expressions = self._iceberg.expressions.Expressions
-            term = expressions.ref(part["source"]) if word == "identity" else getattr(expressions, word)(
-                part["source"], *width
-            )  # fmt: skip
+            text, expressions = part.get("transform", "identity"), self._iceberg.expressions.Expressions
+            transform = self._iceberg.transforms.Transforms.fromString(text)
+            identity = text == "identity"
+            term = expressions.ref(part["source"]) if identity else expressions.transform(part["source"], transform)
             nulls = part.get("null_order", "nulls-first").replace("-", "_").upper()
             order = getattr(self._iceberg.NullOrder, nulls)
             builder = getattr(builder, part.get("direction", "asc"))(term, order)
@@ -167,7 +191,8 @@ class JavaWriter:
     def append(self, operation: Json) -> None:
         fields, rows = self._fields(self._table), operation["rows"]
         defaults = {field["name"] for field in fields if field.get("write-default") is not None}
-        by_api = bool(rows) and not self._by_statements and all(defaults <= row.keys() for row in rows)
+        newest = self._table.operations().current().formatVersion() == NEWEST
+        by_api = bool(rows) and not (self._by_statements or newest) and all(defaults <= row.keys() for row in rows)
         if by_api or not self._in_sql(fields):
             self._append_generic(fields, operation)
             return
@@ -279,8 +304,8 @@ class JavaWriter:
         self._call("rewrite_manifests", "use_caching => false")
 
     def _call(self, procedure: str, arguments: str) -> None:
-        table = f"`{self._namespace}`.`{self._name}`"
-        self._run(f"CALL {self._sql_catalog}.system.{procedure}(table => '{table}', {arguments})")
+        table = f"`{NAMESPACE}`.`{self._name}`"
+        self._run(f"CALL {CATALOG}.system.{procedure}(table => '{table}', {arguments})")
 
     # References
 
@@ -318,11 +343,18 @@ def _transform(text: str) -> tuple[str, tuple[int, ...]]:
 
 def operations(jvm: JVM, spark: Spark, tables: Tables) -> dict[str, Callable[[Arguments], object]]:
     """What can be asked of tables that are written, by name."""
+    numbers = itertools.count()
     generics: list[Generics] = []
 
-    def write(args: Arguments) -> object:
+    @contextmanager
+    def writing(location: str | None, given: Sequence[Json]) -> Iterator[JavaWriter]:
         if not generics:
             generics.append(Generics(jvm))
-        return follow(JavaWriter(jvm, spark, tables, generics[0], args), args["script"], NAME)
+        kinds = frozenset(operation["op"] for operation in given)
+        writer = JavaWriter(jvm, spark, tables, generics[0], location, f"t{next(numbers)}", kinds)
+        try:
+            yield writer
+        finally:
+            writer.close()
 
-    return {"table.write": write}
+    return script_steps.operations(writing, NAME)

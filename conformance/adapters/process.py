@@ -20,6 +20,7 @@ from attrs import frozen
 
 from conformance.adapters.asking import Request, Trace
 from conformance.adapters.pipes import Ended, Pipes
+from conformance.adapters.script_steps import WRITING
 from conformance.failures import NotExamined
 from conformance.protocol import (
     Answer,
@@ -33,8 +34,6 @@ from conformance.protocol import (
     start_line,
     stop_line,
 )
-
-WRITING = "table.write"
 
 STOP_GRACE = 20.0
 """Seconds that a process has to end after it was told to; a JVM may have temporary files to remove."""
@@ -51,7 +50,7 @@ class Limits:
     """Seconds for one answer, from when the request is the oldest without one."""
 
     writing: float = 4.0
-    """How many times as long the answer to ``table.write`` may take: several commits, and an engine that starts."""
+    """How many times as long an operation that writes may take: several commits, and an engine that starts."""
 
     window: int = 64
     """Requests under way at once."""
@@ -139,7 +138,7 @@ class Process:
                 to_ask.put_back(request for _, request in under_way)
                 given_up = self._restart(crashes, answer)
                 for _, request in under_way:  # the process may have begun what is asked of the next one again
-                    if request.op == WRITING:
+                    if request.op == "table.write":
                         shutil.rmtree(request.args["table"], ignore_errors=True)
                 under_way.clear()
                 if given_up is not None:
@@ -158,7 +157,7 @@ class Process:
 
     def _next_answer(self, expected: int, request: Request, since: float) -> Answer:
         assert self._line is not None
-        seconds = self._limits.request * (self._limits.writing if request.op == WRITING else 1)
+        seconds = self._limits.request * (self._limits.writing if request.op in WRITING else 1)
         line = self._line.receive(since + seconds)
         if line is None:
             raise Breach(f"no answer within {seconds:g} s")

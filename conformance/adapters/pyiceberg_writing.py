@@ -1,17 +1,17 @@
-"""Scripts by PyIceberg: Arrow tables through a SQL catalog that is a file in the folder of the table."""
+"""Scripts by PyIceberg: Arrow tables through a SQL catalog in memory, made for each request."""
 
 from __future__ import annotations
 
 import json
-import os
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any
 
 import pyarrow as pa
-from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.catalog.memory import InMemoryCatalog
 from pyiceberg.exceptions import CommitFailedException, ValidationError
 from pyiceberg.io.pyarrow import schema_to_pyarrow
 from pyiceberg.partitioning import PartitionField, PartitionSpec
@@ -19,10 +19,10 @@ from pyiceberg.schema import Schema
 from pyiceberg.table.sorting import NullOrder, SortDirection, SortField, SortOrder
 from pyiceberg.transforms import parse_transform
 
-from conformance.adapters import arrow_literals
+from conformance.adapters import arrow_literals, script_steps
 from conformance.adapters.pyiceberg_expressions import predicate_of
 from conformance.adapters.pyiceberg_metadata import change_column
-from conformance.adapters.script_steps import MAIN, follow, same_columns
+from conformance.adapters.script_steps import MAIN, same_columns
 from conformance.adapters.serve import Invalid, Unsupported
 
 Json = Any
@@ -32,25 +32,36 @@ NAME = "PyIceberg"
 REFUSALS = (ValueError, TypeError, ValidationError, CommitFailedException, pa.ArrowException, OSError, KeyError)
 FIRST_PARTITION_ID = 1000
 TABLE = "scripts.t"
+NO_WRITER = "No writer registered for"
+"""What PyIceberg says of the file formats that it does not write."""
 
 
 class PyTable:
-    """A table in PyIceberg's catalog, and what a script does to it but for rows; see `follow`.
+    """A table in PyIceberg's catalog, and what a script does to it but for rows; see `script_steps.follow`.
 
     Args:
+        location: the folder of the table that ``create`` makes; None where a table is opened.
         engine_type: makes PyIceberg's type of its JSON.
     """
 
-    def __init__(self, location: str, engine_type: Callable[[Any], Any]) -> None:
+    def __init__(self, location: str | None, engine_type: Callable[[Any], Any]) -> None:
         self._location, self._engine_type = location, engine_type
-        os.makedirs(location)
-        self.catalog = SqlCatalog("scripts", uri=f"sqlite:///{location}/catalog.db", warehouse=f"file://{location}")
+        self.catalog = InMemoryCatalog("scripts", warehouse=f"file://{location}")
+        self.catalog.create_namespace("scripts")
         self._loaded: Any = None
 
     @property
     def table(self) -> Any:
-        """The table, which ``create`` makes."""
+        """The table, which ``create`` makes or which was opened."""
         return self._loaded
+
+    def open(self, location: str) -> None:
+        self._loaded = self.catalog.register_table(TABLE, location)
+        self._check_version(self.table.format_version)
+
+    def _check_version(self, version: int) -> None:
+        if version > 2:
+            raise Unsupported("PyIceberg does not write tables of version 3")
 
     def _fields(self) -> dict[str, Json]:
         dumped = json.loads(self.table.schema().model_dump_json())
@@ -68,8 +79,7 @@ class PyTable:
 
     def create(self, operation: Json) -> None:
         version = operation["format_version"]
-        if version > 2:
-            raise Unsupported("PyIceberg does not write tables of version 3")
+        self._check_version(version)
         properties = operation.get("properties", {})
         if properties.get("write.format.default", "parquet") != "parquet":
             raise Unsupported("PyIceberg writes Parquet files only, whatever the property says")
@@ -90,7 +100,6 @@ class PyTable:
             )
             for part in operation.get("sort", ())
         ]  # fmt: skip
-        self.catalog.create_namespace("scripts")
         self._loaded = self.catalog.create_table(
             TABLE, schema, location=f"file://{self._location}", partition_spec=PartitionSpec(*parts),
             sort_order=SortOrder(*orders), properties={**properties, "format-version": str(version)},
@@ -122,8 +131,7 @@ class PyTable:
                 add(part["source"], parse_transform(part.get("transform", "identity")), nulls)
 
     def upgrade(self, operation: Json) -> None:
-        if operation["format_version"] > 2:
-            raise Unsupported("PyIceberg does not write tables of version 3")
+        self._check_version(operation["format_version"])
         with self.table.transaction() as transaction:
             transaction.upgrade_table_version(operation["format_version"])
 
@@ -216,15 +224,18 @@ def operations(
         name: of the engine.
     """
 
-    def write(args: Arguments) -> object:
-        writer = make(args["table"], engine_type)
+    @contextmanager
+    def writing(location: str | None, _: Any) -> Iterator[PyTable]:
+        writer = make(location, engine_type)
         try:
-            return follow(writer, args["script"], name)
+            yield writer
         except NotImplementedError as error:
             raise Unsupported(str(error)) from None
         except REFUSALS as error:
+            if NO_WRITER in str(error):
+                raise Unsupported(str(error)) from None
             raise Invalid(f"{type(error).__name__}: {error}") from None
         finally:
             writer.catalog.engine.dispose()
 
-    return {"table.write": write}
+    return script_steps.operations(writing, name)

@@ -129,6 +129,7 @@ def operations() -> dict[str, Callable[[Arguments], object]]:
 COLUMNAR = {
     "commit.replay": "conformance.adapters.reference_commits",
     "scan.plan": "conformance.adapters.reference_tables",
+    "table.change": "conformance.adapters.reference_writing",
     "table.read": "conformance.adapters.reference_tables",
     "table.write": "conformance.adapters.reference_writing",
 }

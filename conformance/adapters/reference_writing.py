@@ -1,18 +1,21 @@
-"""Scripts by the reference implementation: `conformance.writing`, in a table of the file system."""
+"""Scripts by the reference implementation: `conformance.writing`, as a catalog in memory would commit them."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
 
-from conformance.adapters.script_steps import MAIN, follow, same_columns
+from conformance.adapters import script_steps
+from conformance.adapters.script_steps import MAIN, same_columns
 from conformance.adapters.serve import Invalid
 from conformance.exchange_changes import column_change
 from conformance.failures import NotExamined
 from conformance.scripts.literals import read_literal
+from conformance.stores import RegisteredTable
 from conformance.writing import (
     Mode,
     WritableTable,
@@ -21,6 +24,7 @@ from conformance.writing import (
     create_table,
     delete,
     delete_keys,
+    open_stored,
     rewrite_manifests,
 )
 from conformance.writing import merge as merge_rows
@@ -59,17 +63,24 @@ AGES = 400 * 86_400_000
 
 
 class ReferenceWriter:
-    """A table that a script writes; see `follow`."""
+    """A table that a script writes; see `script_steps.follow`.
 
-    def __init__(self, location: str) -> None:
+    Args:
+        location: the folder of the table that ``create`` makes; None where a table is opened.
+    """
+
+    def __init__(self, location: str | None) -> None:
         self._location = location
         self._made: WritableTable | None = None
 
     @property
     def table(self) -> WritableTable:
-        """The table, which ``create`` makes."""
+        """The table, which ``create`` makes or which was opened."""
         assert self._made is not None, "a script begins with create"
         return self._made
+
+    def open(self, location: str) -> None:
+        self._made = open_stored(RegisteredTable(location))
 
     @property
     def _schema(self) -> Schema:
@@ -100,9 +111,11 @@ class ReferenceWriter:
             for index, part in enumerate(operation.get("partition", ()))
         )  # fmt: skip
         sort = _sort_fields(schema, operation.get("sort", ()))
+        assert self._location is not None, "create is an operation of new tables"
         self._made = create_table(
-            self._location,
+            RegisteredTable(),
             schema,
+            location=self._location,
             spec=PartitionSpec(spec_id=0, fields=fields) if fields else UNPARTITIONED,
             order=SortOrder(order_id=1, fields=sort) if sort else UNSORTED,
             version=version,
@@ -201,7 +214,8 @@ class ReferenceWriter:
     # References
 
     def _set(self, name: str, kind: RefType, snapshot: int | None) -> None:
-        assert snapshot is not None
+        if snapshot is None:
+            raise Invalid(f"{name}: there is no snapshot for it")
         self._commit(SetReference(name, SnapshotRef(snapshot_id=snapshot, type=kind)))
 
     def branch(self, operation: Json) -> None:
@@ -249,18 +263,22 @@ def _sort_fields(schema: Schema, parts: Any) -> tuple[SortField, ...]:
     )  # fmt: skip
 
 
-def write_with(writer: ReferenceWriter, script: Json, name: str) -> object:
-    """Let a writer follow a script; the answer of ``table.write``.
+def operations_of(make: Callable[[str | None], ReferenceWriter], name: str) -> dict[str, Callable[[Arguments], object]]:
+    """The operations that write tables, by a writer that ``make`` makes for a folder, or for a table that is opened.
 
-    Raises:
-        SpecError, Invalid: an operation is refused.
+    They raise `SpecError` and `Invalid` where an operation is refused.
     """
-    try:
-        return follow(writer, script, name)
-    except (NotExamined, CommitConflict, CommitFailed) as error:
-        raise Invalid(f"{type(error).__name__}: {error}") from None
+
+    @contextmanager
+    def writing(location: str | None, _: Any) -> Iterator[ReferenceWriter]:
+        try:
+            yield make(location)
+        except (NotExamined, CommitConflict, CommitFailed, OSError) as error:
+            raise Invalid(f"{type(error).__name__}: {error}") from None
+
+    return script_steps.operations(writing, name)
 
 
 def operations() -> dict[str, Callable[[Arguments], object]]:
     """What can be asked of tables that are written, by name."""
-    return {"table.write": lambda args: write_with(ReferenceWriter(args["table"]), args["script"], NAME)}
+    return operations_of(ReferenceWriter, NAME)

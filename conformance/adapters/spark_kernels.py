@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from conformance.adapters import arrow_rows
 from conformance.adapters.reference import REFUSALS, operations
+from conformance.adapters.script_steps import WRITING
 from conformance.adapters.serve import Invalid, perform
 from conformance.exchange import from_exchange, to_exchange
 from conformance.failures import NotExamined
@@ -110,7 +111,7 @@ KERNELS: dict[str, Callable[[Any, Any, Question], list[Any]]] = {
 }
 """The operations that have a columnar kernel: from type, column and arguments to exchange values."""
 
-SCALAR = {name: operation for name, operation in operations().items() if name != "table.write"}
+SCALAR = {name: operation for name, operation in operations().items() if name not in WRITING}
 """The operations that a worker can be asked for, by their scalar definitions; a table is not written by one worker."""
 
 TASK = "scan-task"

@@ -20,6 +20,7 @@ from pyspark.sql import SparkSession
 
 from conformance.adapters import spark_writing
 from conformance.adapters.reference import REFUSALS
+from conformance.adapters.script_steps import WRITING
 from conformance.adapters.serve import Invalid, describe, encode_answer, internal, perform, take_standard_output
 from conformance.adapters.spark_kernels import ANSWERS, SCALAR, TASK, answer_batches, packed
 from conformance.adapters.spark_settings import JAVA, LOCAL
@@ -95,7 +96,7 @@ def ask(spark: SparkSession, requests: list[Request]) -> list[dict[str, Any]]:
 def apart(waiting: Iterable[list[Request]]) -> Iterator[list[Request]]:
     """Requests that are waiting, those that write a table each by itself, as their answers have to come in time."""
     for requests in waiting:
-        for _, group in groupby(enumerate(requests), lambda one: one[0] if one[1]["op"] == "table.write" else -1):
+        for _, group in groupby(enumerate(requests), lambda one: one[0] if one[1]["op"] in WRITING else -1):
             yield [request for _, request in group]
 
 

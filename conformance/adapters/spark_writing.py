@@ -9,7 +9,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from conformance.adapters.reference_writing import ReferenceWriter, branch_of, mode_of, write_with
+from conformance.adapters.reference_writing import ReferenceWriter, branch_of, mode_of, operations_of
 from conformance.adapters.serve import Unsupported
 from conformance.pipeline.spark_types import spark_batch, spark_schema
 from conformance.writing import spark as on_spark
@@ -22,7 +22,7 @@ NAME = "the reference in Spark"
 class SparkWriter(ReferenceWriter):
     """A table whose rows are written by executors."""
 
-    def __init__(self, location: str, spark: SparkSession) -> None:
+    def __init__(self, location: str | None, spark: SparkSession) -> None:
         super().__init__(location)
         self._spark = spark
 
@@ -82,4 +82,4 @@ def frame_of(spark: SparkSession, rows: pa.Table) -> DataFrame:
 
 def operations(spark: SparkSession) -> dict[str, Callable[[dict[str, Any]], object]]:
     """What the driver is asked for, by name."""
-    return {"table.write": lambda args: write_with(SparkWriter(args["table"], spark), args["script"], NAME)}
+    return operations_of(lambda location: SparkWriter(location, spark), NAME)

@@ -263,4 +263,14 @@ WAYS: dict[str, tuple[Shows, Wrong]] = {
     "metadata-elsewhere": (having("append"), _elsewhere),
 }  # fmt: skip
 
-FAULTS = tuple(Fault(f"writing-{name}", "table.write", _where(shows, wrong)) for name, (shows, wrong) in WAYS.items())
+CHANGES: dict[str, Wrong] = {
+    "nothing": lambda args, _right: {"metadata": args["table"]},
+    "first-operation-only": lambda args, right: right({**args, "operations": args["operations"][:1]}),
+    "history-of-one-before": lambda args, right: right({**args, "history": [None, *args["history"][:-1]]}),
+}
+"""Faults of changing a table that is there."""
+
+FAULTS = (
+    *(Fault(f"writing-{name}", "table.write", _where(shows, wrong)) for name, (shows, wrong) in WAYS.items()),
+    *(Fault(f"changing-{name}", "table.change", wrong) for name, wrong in CHANGES.items()),
+)

@@ -4,6 +4,7 @@ Each store performs the effects of `spec_ref.commits` on something real: files a
 """
 
 from conformance.stores.opening import open_store
+from conformance.stores.registered import RegisteredTable
 from conformance.stores.runner import Store, commit, load, run
 
-__all__ = ["Store", "commit", "load", "open_store", "run"]
+__all__ = ["RegisteredTable", "Store", "commit", "load", "open_store", "run"]

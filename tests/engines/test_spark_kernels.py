@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from conformance.adapters.reference import REFUSALS
+from conformance.adapters.script_steps import WRITING
 from conformance.adapters.serve import perform
 from conformance.adapters.spark_kernels import KERNELS, SCALAR, answer_batches, answer_questions
 from conformance.vectors import load, shipped
@@ -17,7 +18,7 @@ from conformance.vectors import load, shipped
 def questions() -> list[dict[str, Any]]:
     """The vectors that a worker is asked: all but tables to be written."""
     vectors = [vector for vector in load(shipped()) if vector.operation.name in SCALAR]
-    assert {vector.operation.name for vector in load(shipped())} - SCALAR.keys() == {"table.write"}
+    assert {vector.operation.name for vector in load(shipped())} - SCALAR.keys() == WRITING
     return [{"op": vector.operation.name, "args": vector.args} for vector in vectors]
 
 

@@ -2,13 +2,17 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"sort"
+	"strings"
 	"sync"
 
 	"github.com/apache/iceberg-go/table"
+	"github.com/google/uuid"
 )
 
 // memoryCatalog is a catalog of one table. It checks what commits require and applies their updates with the library's
@@ -16,6 +20,8 @@ import (
 type memoryCatalog struct {
 	sync.Mutex
 	folder    string
+	place     string // of the metadata file of the table as it is
+	keeps     bool   // whether metadata files are written
 	metadata  table.Metadata
 	commits   int
 	snapshots []int64
@@ -24,7 +30,35 @@ type memoryCatalog struct {
 var raced = table.Identifier{"races", "table"}
 
 func (m *memoryCatalog) location() string {
-	return filepath.Join(m.folder, fmt.Sprintf("v%d.metadata.json", m.commits))
+	return m.place
+}
+
+// next is the place of the metadata file after the present one: no writer has given a file this name.
+func (m *memoryCatalog) next() string {
+	version := -1
+	if _, err := fmt.Sscanf(strings.TrimPrefix(filepath.Base(m.place), "v"), "%d", &version); err != nil {
+		version = -1
+	}
+	return filepath.Join(m.folder, fmt.Sprintf("%05d-%s.metadata.json", version+1, uuid.New()))
+}
+
+// set makes metadata that of the table.
+func (m *memoryCatalog) set(metadata table.Metadata) error {
+	place := m.next()
+	if m.keeps {
+		text, err := json.Marshal(metadata)
+		if err != nil {
+			return err
+		}
+		if err := os.MkdirAll(m.folder, 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(place, text, 0o644); err != nil {
+			return err
+		}
+	}
+	m.metadata, m.place = metadata, place
+	return nil
 }
 
 func (m *memoryCatalog) LoadTable(context.Context, table.Identifier) (*table.Table, error) {
@@ -45,7 +79,9 @@ func (m *memoryCatalog) CommitTable(_ context.Context, _ table.Identifier, asked
 	if err != nil {
 		return nil, "", err
 	}
-	m.metadata = changed
+	if err := m.set(changed); err != nil {
+		return nil, "", err
+	}
 	m.commits++
 	fresh := []table.Snapshot{}
 	for _, snapshot := range changed.Snapshots() {

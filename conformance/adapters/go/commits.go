@@ -76,7 +76,11 @@ func created(version int, serializable bool, folder string) (*memoryCatalog, err
 		"commit.retry.max-wait-ms": "2", "write.delete.isolation-level": level, "write.update.isolation-level": level,
 	}
 	metadata, err := table.NewMetadata(schema, &spec, table.UnsortedSortOrder, folder, properties)
-	return &memoryCatalog{folder: folder, metadata: metadata}, err
+	if err != nil {
+		return nil, err
+	}
+	catalog := &memoryCatalog{folder: folder}
+	return catalog, catalog.set(metadata)
 }
 
 func commitReplay(args replayArgs) (any, error) {

@@ -64,6 +64,7 @@ var operations = map[string]func(json.RawMessage) (any, error){
 	"scan.plan":             asked(scanPlan),
 	"commit.replay":         asked(commitReplay),
 	"table.write":           asked(tableWrite),
+	"table.change":          asked(tableChange),
 	"puffin.read":           asked(puffinRead),
 	"puffin.write":          asked(puffinWrite),
 	"dv.decode":             asked(dvDecode),

@@ -4,10 +4,11 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -17,13 +18,20 @@ import (
 	"github.com/apache/iceberg-go/table"
 )
 
-// Tables that are written by a script: one transaction for each operation, on a catalog that keeps every metadata file.
+// Tables that are written or changed by a script: one transaction for each operation, on a catalog that keeps every
+// metadata file.
 
 type writeArgs struct {
 	Table  string `json:"table"`
 	Script struct {
 		Operations []json.RawMessage `json:"operations"`
 	} `json:"script"`
+}
+
+type changeArgs struct {
+	Table      string            `json:"table"`
+	Operations []json.RawMessage `json:"operations"`
+	History    []*long           `json:"history"`
 }
 
 type scripted struct {
@@ -58,44 +66,61 @@ type scriptedField struct {
 type row = map[string]json.RawMessage
 
 func tableWrite(args writeArgs) (any, error) {
-	writer := &scriptWriter{folder: args.Table}
-	for place, raw := range args.Script.Operations {
-		var asked scripted
-		if err := json.Unmarshal(raw, &asked); err != nil {
-			return nil, err
-		}
-		if err := writer.perform(asked); err != nil {
-			return nil, fmt.Errorf("operation %d, %s: %w", place, asked.Op, err)
-		}
-		if err := writer.note(branchOf(asked)); err != nil {
-			return nil, err
-		}
+	return (&scriptWriter{folder: args.Table}).follow(args.Script.Operations)
+}
+
+func tableChange(args changeArgs) (any, error) {
+	loaded, err := table.NewFromLocation(context.Background(), raced, args.Table, localFiles, nil)
+	if err != nil {
+		return nil, err
 	}
-	return map[string]any{"metadata": writer.catalog.location(), "snapshots": writer.snapshots}, nil
+	folder := strings.TrimPrefix(loaded.Metadata().Location(), "file://")
+	catalog := &memoryCatalog{
+		folder: filepath.Join(folder, "metadata"), place: args.Table, keeps: true, metadata: loaded.Metadata(),
+	}
+	return (&scriptWriter{folder: folder, catalog: catalog, main: args.History}).follow(args.Operations)
 }
 
 type scriptWriter struct {
 	folder    string
 	catalog   *memoryCatalog
 	snapshots []*long
+	main      []*long // the snapshot of main after each operation, those included that were there before
+	locations []string
 }
 
-// note keeps the metadata file of an operation, and the snapshot that its branch has now.
-func (w *scriptWriter) note(branch string) error {
-	var now *long
+func (w *scriptWriter) follow(operations []json.RawMessage) (any, error) {
+	for _, raw := range operations {
+		var asked scripted
+		if err := json.Unmarshal(raw, &asked); err != nil {
+			return nil, err
+		}
+		if err := w.perform(asked); err != nil {
+			return nil, fmt.Errorf("operation %d, %s: %w", len(w.main), asked.Op, err)
+		}
+		w.snapshots = append(w.snapshots, w.head(branchOf(asked)))
+		w.main = append(w.main, w.head(table.MainBranch))
+		w.locations = append(w.locations, w.catalog.location())
+	}
+	return map[string]any{
+		"metadata": w.catalog.location(), "snapshots": w.snapshots, "locations": w.locations,
+	}, nil
+}
+
+// head is the snapshot that a branch has now.
+func (w *scriptWriter) head(branch string) *long {
 	if snapshot := w.catalog.metadata.SnapshotByName(branch); snapshot != nil {
-		now = pointer(&snapshot.SnapshotID, toLong)
+		return pointer(&snapshot.SnapshotID, toLong)
 	}
-	w.snapshots = append(w.snapshots, now)
-	text, err := json.Marshal(w.catalog.metadata)
-	if err != nil {
-		return err
+	return nil
+}
+
+// mainAt is the snapshot that main had after an operation.
+func (w *scriptWriter) mainAt(place int) (*long, error) {
+	if place < 0 || place >= len(w.main) || w.main[place] == nil {
+		return nil, fmt.Errorf("main had no snapshot after operation %d", place)
 	}
-	place := w.catalog.location()
-	if err := os.MkdirAll(filepath.Dir(place), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(place, text, 0o644)
+	return w.main[place], nil
 }
 
 func (w *scriptWriter) perform(asked scripted) error {
@@ -217,23 +242,29 @@ func (w *scriptWriter) stage(ctx context.Context, loaded *table.Table, transacti
 		return transaction.SetProperties(set)
 	case "rollback":
 		var to int
-		if err := json.Unmarshal(asked.To, &to); err != nil || w.snapshots[to] == nil {
-			return unsupported("there is no snapshot to go back to")
+		if err := json.Unmarshal(asked.To, &to); err != nil {
+			return err
 		}
-		return transaction.RollbackToSnapshot(int64(*w.snapshots[to]))
+		id, err := w.mainAt(to)
+		if err != nil {
+			return err
+		}
+		return transaction.RollbackToSnapshot(int64(*id))
 	case "expire":
 		return transaction.ExpireSnapshots(table.WithOlderThan(0), table.WithRetainLast(1), table.WithPostCommit(false))
 	case "branch", "tag":
-		at := w.catalog.metadata.CurrentSnapshot()
-		if at == nil || asked.At != nil && w.snapshots[*asked.At] == nil {
-			return unsupported("references are to snapshots")
-		}
-		id := at.SnapshotID
+		at, err := w.head(table.MainBranch), error(nil)
 		if asked.At != nil {
-			id = int64(*w.snapshots[*asked.At])
+			at, err = w.mainAt(*asked.At)
 		}
-		update := table.NewSetSnapshotRefUpdate(asked.Name, id, table.RefType(asked.Op), 0, 0, 0)
-		_, _, err := w.catalog.CommitTable(ctx, raced, nil, []table.Update{update})
+		if err != nil {
+			return err
+		}
+		if at == nil {
+			return errors.New("main has no snapshot")
+		}
+		update := table.NewSetSnapshotRefUpdate(asked.Name, int64(*at), table.RefType(asked.Op), 0, 0, 0)
+		_, _, err = w.catalog.CommitTable(ctx, raced, nil, []table.Update{update})
 		return err
 	}
 	return w.rewritten(ctx, loaded, transaction, asked)
@@ -268,8 +299,11 @@ func (w *scriptWriter) create(asked scripted) error {
 		properties[name] = value
 	}
 	metadata, err := table.NewMetadata(asked.Schema, &spec, order, w.folder, properties)
-	w.catalog = &memoryCatalog{folder: filepath.Join(w.folder, "metadata"), metadata: metadata}
-	return err
+	if err != nil {
+		return err
+	}
+	w.catalog = &memoryCatalog{folder: filepath.Join(w.folder, "metadata"), keeps: true}
+	return w.catalog.set(metadata)
 }
 
 func orderOf(schema *iceberg.Schema, fields []scriptedField) (table.SortOrder, error) {

@@ -1,4 +1,7 @@
-"""Scripts that writers follow, and what tables are after them by the model (`conformance.scripts.model`)."""
+"""Scripts that writers follow, and what tables are after them by the model (`conformance.scripts.model`).
+
+Of some scripts the end is asked alone: the suite ``changing``, whose tables the reference implementation makes.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ TOPICS: dict[str, tuple[str, tuple[Case, ...]]] = {
 }
 NAMES = """
     numbers-v2-parquet dates-v2-orc nanoseconds-parquet nested-parquet
-    partition-identity-string-v2 partition-hour-timestamp-v2 partition-floats sorted-v2
+    partition-identity-string-v2 partition-hour-timestamp-v2 partition-floats partition-void-v2 sorted-v2
     update-cow-v1 merge-mor-v2 merge-null-keys overwrite-v2 compact-mor-v2
     delete-twice-in-a-file-mor-v2 delete-twice-in-a-file-mor-v3 delete-null-mor-v3 upgrade-position-deletes
     equality-delete-v2-parquet upsert-v3-parquet update-after-equality-delete-v3
@@ -40,18 +43,32 @@ NAMES = """
 FIRST = frozenset(NAMES.split())
 """The scripts of the suite ``writing``, one for each thing; the others are ``writing-more``, as they take long."""
 
+CHANGED = {
+    "numbers-v2-parquet": 1, "partition-identity-string-v2": 1, "partition-void-v2": 1, "sorted-v2": 2,
+    "update-cow-v1": 3, "merge-mor-v2": 2, "overwrite-v2": 3, "compact-mor-v2": 4,
+    "delete-twice-in-a-file-mor-v2": 4, "delete-twice-in-a-file-mor-v3": 4, "upgrade-position-deletes": 4,
+    "equality-delete-v2-parquet": 3, "upsert-v3-parquet": 3, "lineage-update-cow-v3-parquet": 3,
+    "lineage-merge-mor-v3": 3, "lineage-partitioned": 3, "upgrade-v2-v3": 3, "promoted-parquet": 3,
+    "columns-parquet": 4, "nested-columns-avro": 3, "write-default": 5, "spec-removed-v1": 3, "spec-changed-mor": 3,
+    "branch-changes": 4, "tag": 4, "fast-forward": 4, "expire": 4,
+}  # fmt: skip
+"""The scripts whose end is asked alone, and how many operations made the table before."""
+
 ORIGIN = "derivation: the rows that the statements make, by Column Projection, Default values and Row Lineage"
 
 
 def files() -> Iterator[VectorFile]:
     """The vector files of writing."""
-    unknown = set(FIRST).difference(case.name for _, cases in TOPICS.values() for case in cases)
+    unknown = {*FIRST, *CHANGED}.difference(case.name for _, cases in TOPICS.values() for case in cases)
     assert not unknown, unknown
     for topic, (section, cases) in TOPICS.items():
         for suite, chosen in (("writing", True), ("writing-more", False)):
             vectors = tuple(_vector(case) for case in cases if (case.name in FIRST) is chosen)
             if vectors:
                 yield VectorFile(f"{suite}/{topic}.json", "table.write", section, vectors)
+        changes = tuple(_change(case, CHANGED[case.name]) for case in cases if case.name in CHANGED)
+        if changes:
+            yield VectorFile(f"changing/{topic}.json", "table.change", section, changes)
 
 
 def _vector(case: Case) -> Vector:
@@ -60,3 +77,12 @@ def _vector(case: Case) -> Vector:
     codes = tuple(dict.fromkeys(case.requirements))
     script = {"script": {"operations": operations}}
     return Vector(f"write-{case.name}", codes, script, expect, ORIGIN, case.note, only=case.versions)
+
+
+def _change(case: Case, done: int) -> Vector:
+    """The vector whose table has the first operations of a case behind it."""
+    operations: list[Any] = list(case.operations)
+    args = {"base": {"operations": operations[:done]}, "operations": operations[done:]}
+    codes = tuple(dict.fromkeys(case.requirements))
+    note = f"{case.note}; the reference made the table" if case.note else "the reference made the table"
+    return Vector(f"change-{case.name}", codes, args, ok(expected_of(run_model({"operations": operations}))), ORIGIN, note, only=case.versions)

@@ -168,6 +168,11 @@ def _partitions() -> Iterator[Case]:
             (create(version, PLACES, *spec, format=format_), append(names, *rows[:3]), append(names, *rows[3:])),
             "two appends",
         )  # fmt: skip
+    yield Case(
+        "partition-void-v2", (*PARTITIONED, "TRN015"),
+        (create(2, PLACES, ("void", "p"), ("identity", "n")), append(names, *MOMENTS)),
+        "the value of the first field is null in every partition",
+    )  # fmt: skip
     columns = fields(("id", "long"), ("d", "double"), ("point", struct(("x", "int"))))
     yield Case(
         "partition-floats", (*PARTITIONED, "TRN002", "DFL014", "DFL027"),

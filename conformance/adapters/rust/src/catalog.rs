@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
+use futures::executor::block_on;
 use iceberg::io::FileIO;
 use iceberg::spec::{TableMetadata, TableMetadataBuilder};
 use iceberg::table::Table;
@@ -15,7 +16,11 @@ use iceberg::{
 };
 
 #[derive(Debug)]
-pub struct OneTable(Mutex<State>);
+pub struct OneTable {
+    state: Mutex<State>,
+    /// Whether the metadata file of every commit is written.
+    keeps: bool,
+}
 
 #[derive(Debug)]
 struct State {
@@ -32,7 +37,7 @@ pub fn now_ms() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
 }
 
-fn table_of(metadata: TableMetadata, location: &MetadataLocation, files: FileIO) -> Result<Table> {
+fn table_of(metadata: TableMetadata, location: &str, files: FileIO) -> Result<Table> {
     let ident = TableIdent::from_strs(["db", "table"])?;
     let builder = Table::builder().metadata(metadata).metadata_location(location.to_string()).identifier(ident);
     builder.file_io(files).runtime(Runtime::current()).build()
@@ -40,14 +45,31 @@ fn table_of(metadata: TableMetadata, location: &MetadataLocation, files: FileIO)
 
 impl OneTable {
     pub fn new(metadata: TableMetadata, files: FileIO) -> Result<Self> {
-        let location = MetadataLocation::new_with_metadata(metadata.location(), &metadata);
+        let location = MetadataLocation::new_with_metadata(metadata.location(), &metadata).to_string();
+        Ok(Self::with(table_of(metadata, &location, files)?, false))
+    }
+
+    fn with(table: Table, keeps: bool) -> Self {
         let refs = BTreeMap::from([("main".to_string(), "branch".to_string())]);
-        let table = table_of(metadata, &location, files)?;
-        Ok(Self(Mutex::new(State { table, snapshots: vec![], refs, committed_ms: 0 })))
+        Self { state: Mutex::new(State { table, snapshots: vec![], refs, committed_ms: 0 }), keeps }
+    }
+
+    /// A new table of local files, whose metadata files are kept.
+    pub fn create(metadata: TableMetadata) -> Result<Self> {
+        let made = Self { keeps: true, ..Self::new(metadata, FileIO::new_with_fs())? };
+        block_on(made.keep(&made.table()))?;
+        Ok(made)
+    }
+
+    /// The table of a metadata file, whose later ones are kept.
+    pub fn open(location: &str) -> Result<Self> {
+        let files = FileIO::new_with_fs();
+        let metadata = block_on(TableMetadata::read_from(&files, location))?;
+        Ok(Self::with(table_of(metadata, location, files)?, true))
     }
 
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     pub fn table(&self) -> Table {
@@ -66,12 +88,18 @@ impl OneTable {
         self.state().committed_ms
     }
 
-    /// Write the metadata file of the table as it is.
-    pub async fn keep(&self) -> Result<String> {
-        let table = self.table();
-        let location = table.metadata_location_result()?;
-        table.metadata().write_to(table.file_io(), &MetadataLocation::from_str(location)?).await?;
-        Ok(location.to_string())
+    /// The metadata file of the table as it is.
+    pub fn location(&self) -> Result<String> {
+        self.table().metadata_location_result().map(str::to_string)
+    }
+
+    /// Write the metadata file of a state of the table, where they are kept.
+    async fn keep(&self, table: &Table) -> Result<()> {
+        if !self.keeps {
+            return Ok(());
+        }
+        let location = MetadataLocation::from_str(table.metadata_location_result()?)?;
+        table.metadata().write_to(table.file_io(), &location).await
     }
 
     /// What catalogs change at the request of callers: transactions have neither references nor partition specs.
@@ -92,8 +120,10 @@ impl OneTable {
             builder = update.apply(builder)?;
         }
         let metadata = builder.build()?.metadata;
-        let next = MetadataLocation::from_str(location)?.with_next_version();
-        state.table = table_of(metadata, &next, before.file_io().clone())?;
+        let next = MetadataLocation::from_str(location)?.with_next_version().to_string();
+        let changed = table_of(metadata, &next, before.file_io().clone())?;
+        block_on(self.keep(&changed))?;
+        state.table = changed;
         Ok(())
     }
 }
@@ -109,9 +139,10 @@ impl Catalog for OneTable {
     }
 
     async fn update_table(&self, commit: TableCommit) -> Result<Table> {
+        self.state().committed_ms = now_ms();
+        let changed = commit.apply(self.table())?;
+        self.keep(&changed).await?;
         let mut state = self.state();
-        state.committed_ms = now_ms();
-        let changed = commit.apply(state.table.clone())?;
         for snapshot in changed.metadata().snapshots() {
             if !state.snapshots.contains(&snapshot.snapshot_id()) {
                 state.snapshots.push(snapshot.snapshot_id());

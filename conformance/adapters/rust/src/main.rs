@@ -84,6 +84,7 @@ const OPERATIONS: &[(&str, fn(&Value) -> Answer)] = &[
     ("single-value.encode", kernels::encode),
     ("summaries.evaluate", predicates::evaluate_summaries),
     ("table.read", tables::read),
+    ("table.change", writing::change),
     ("table.write", writing::write),
     ("transform", kernels::transform),
     ("type.parse", kernels::type_parse),

@@ -1,4 +1,5 @@
-//! Tables that are written by a script: one commit for each operation, on a catalog whose metadata files are kept.
+//! Tables that are written or changed by a script: one commit for each operation, on a catalog whose metadata files are
+//! kept.
 
 use std::sync::Arc;
 
@@ -13,7 +14,6 @@ use arrow_schema::{DataType, Field, Fields, TimeUnit};
 use futures::executor::block_on;
 use iceberg::TableUpdate;
 use iceberg::arrow::{RecordBatchPartitionSplitter, schema_to_arrow_schema};
-use iceberg::io::FileIO;
 use iceberg::spec::{DataFile, DataFileFormat, NullOrder, PrimitiveLiteral, Schema, SortOrder, Type};
 use iceberg::spec::{TableMetadataBuilder, UnboundPartitionSpec};
 use iceberg::table::Table;
@@ -39,20 +39,41 @@ pub fn write(args: &Value) -> Answer {
         return Err(Refusal::Arguments("an empty script".into()));
     };
     let catalog = created(first, args["table"].as_str().unwrap_or(""))?;
-    let mut metadata = block_on(catalog.keep())?;
-    let mut snapshots: Vec<Option<i64>> = vec![None];
-    for operation in rest {
-        if operation["branch"].as_str().is_some_and(|branch| branch != "main") {
-            return unsupported("transactions are of main");
+    let mut steps = Steps { snapshots: vec![None], main: vec![None], locations: vec![catalog.location()?] };
+    steps.follow(&catalog, rest)
+}
+
+pub fn change(args: &Value) -> Answer {
+    let catalog = OneTable::open(args["table"].as_str().unwrap_or(""))?;
+    let id = |value: &Value| value.as_str().and_then(|text| text.parse().ok());
+    let main = args["history"].as_array().into_iter().flatten().map(id).collect();
+    let operations = args["operations"].as_array().map_or(&[][..], Vec::as_slice);
+    Steps { snapshots: vec![], main, locations: vec![] }.follow(&catalog, operations)
+}
+
+/// What is known of the operations that were done.
+struct Steps {
+    snapshots: Vec<Option<i64>>,
+    /// The snapshot of main after each, those included that were there before.
+    main: Vec<Option<i64>>,
+    locations: Vec<String>,
+}
+
+impl Steps {
+    fn follow(&mut self, catalog: &OneTable, operations: &[Value]) -> Answer {
+        for operation in operations {
+            if operation["branch"].as_str().is_some_and(|branch| branch != "main") {
+                return unsupported("transactions are of main");
+            }
+            perform(catalog, operation, &self.main)?;
+            let head = catalog.table().metadata().current_snapshot_id();
+            self.snapshots.push(head);
+            self.main.push(head);
+            self.locations.push(catalog.location()?);
         }
-        perform(&catalog, operation, &snapshots)?;
-        metadata = block_on(catalog.keep())?;
-        snapshots.push(catalog.table().metadata().current_snapshot_id());
+        let snapshots = self.snapshots.iter().map(|id| id.map(|id| id.to_string())).collect::<Vec<_>>();
+        Ok(json!({"metadata": catalog.location()?, "snapshots": snapshots, "locations": self.locations}))
     }
-    Ok(json!({
-        "metadata": metadata,
-        "snapshots": snapshots.iter().map(|id| id.map(|id| id.to_string())).collect::<Vec<_>>(),
-    }))
 }
 
 fn created(create: &Value, folder: &str) -> Result<OneTable, Refusal> {
@@ -69,7 +90,7 @@ fn created(create: &Value, folder: &str) -> Result<OneTable, Refusal> {
     let properties = properties.map(|(name, value)| (name.clone(), value.as_str().unwrap_or("").to_string())).collect();
     let version = version_of(&create["format_version"])?;
     let builder = TableMetadataBuilder::new(schema, spec, order, folder.to_string(), version, properties)?;
-    Ok(OneTable::new(builder.build()?.metadata, FileIO::new_with_fs())?)
+    Ok(OneTable::create(builder.build()?.metadata)?)
 }
 
 fn source_id(schema: &Schema, name: &Value) -> Result<i32, Refusal> {
@@ -91,7 +112,7 @@ fn order(schema: &Schema, fields: &Value) -> Result<SortOrder, Refusal> {
     Ok(serde_json::from_value(json!({"order-id": id, "fields": forms}))?)
 }
 
-fn perform(catalog: &OneTable, operation: &Value, snapshots: &[Option<i64>]) -> Result<(), Refusal> {
+fn perform(catalog: &OneTable, operation: &Value, main: &[Option<i64>]) -> Result<(), Refusal> {
     let table = catalog.table();
     let transaction = Transaction::new(&table);
     let made = match operation["op"].as_str().unwrap_or("") {
@@ -130,10 +151,10 @@ fn perform(catalog: &OneTable, operation: &Value, snapshots: &[Option<i64>]) -> 
         "upgrade" | "properties" | "expire" => changed(transaction, operation, &operation["format_version"])?,
         "branch" | "tag" => {
             let at = match operation["at"].as_u64() {
-                Some(at) => snapshots.get(at as usize).copied().flatten(),
+                Some(at) => main.get(at as usize).copied().flatten(),
                 None => table.metadata().current_snapshot_id(),
             };
-            let Some(at) = at else { return unsupported("references are to snapshots") };
+            let Some(at) = at else { return Err(Refusal::Invalid("main had no snapshot there".into())) };
             let ref_name = operation["name"].as_str().unwrap_or("").to_string();
             let reference = reference_to(at, &operation["op"])?;
             return Ok(catalog.change(None, vec![TableUpdate::SetSnapshotRef { ref_name, reference }])?);

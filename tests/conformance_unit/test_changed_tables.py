@@ -1,0 +1,177 @@
+"""Tables that are there are changed: by numbers that go on, in their own folder, and not at all where it is refused."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from conformance import vectors
+from conformance.adapters import reference
+from conformance.adapters.serve import perform
+from conformance.judge import Outcome, Verdict, judge
+from conformance.protocol import Ok, complaint
+from conformance.scripts import parse_script
+from conformance.scripts.expected import expected_of
+from conformance.scripts.model import run_model
+from conformance.written_tables import base_table, clear, places
+
+Json = Any
+
+FIELDS = [{"id": 1, "name": "id", "required": False, "type": "long"}]
+CREATE = {"op": "create", "format_version": 3, "schema": {"type": "struct", "fields": FIELDS}}
+FIRST = {"op": "append", "rows": [{"id": "1"}, {"id": "2"}]}
+SECOND = {"op": "append", "rows": [{"id": "3"}]}
+DELETE = {"op": "delete", "filter": {"type": "eq", "term": "id", "value": 1}}
+SOME = next(one for one in vectors.load(vectors.shipped()) if one.operation.name == "table.change")
+
+
+def change(**args: Json) -> dict[str, Any]:
+    """The answer of the reference."""
+    return perform(reference.operations(), "table.change", args, reference.REFUSALS)
+
+
+def files_below(folder: Path) -> dict[str, str]:
+    """The sha256 of every file."""
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def vector(before: list[Json], operations: list[Json]) -> vectors.Vector:
+    """A vector of operations on the table that others make; the model says what comes of it."""
+    states = run_model(parse_script({"operations": [*before, *operations]}))
+    args = {"base": {"operations": before}, "operations": operations}
+    return evolve(SOME, id="v", args=args, permitted=(Ok(expected_of(states)),))
+
+
+def verdict(asked: vectors.Vector, **changed: Any) -> Verdict:
+    """The verdict on what the reference makes of the table, its answer changed."""
+    with places([asked]) as (placed,):
+        answer = change(**placed.args)["ok"]
+        found = judge(placed, Ok({**answer, **changed}))
+        clear(placed)
+        assert not Path(placed.args["table"]).exists()
+    return found
+
+
+ON_A_BRANCH = [CREATE, FIRST, {"op": "branch", "name": "b"}, {**SECOND, "branch": "b"}]
+"""After the last of them main has the snapshot of before, and the branch another one."""
+
+
+def test_what_comes_of_the_whole_script_is_what_is_expected() -> None:
+    found = verdict(vector([CREATE, FIRST], [DELETE, {"op": "compact"}]))
+    assert (found.outcome, found.reason) == (Outcome.PASSED, "")
+
+
+@pytest.mark.parametrize("at", [1, 3])
+def test_numbers_are_those_of_the_whole_script_and_mean_main(at: int) -> None:
+    found = verdict(vector(ON_A_BRANCH, [SECOND, {"op": "tag", "name": "t", "at": at}, {"op": "rollback", "to": at}]))
+    assert (found.outcome, found.reason) == (Outcome.PASSED, "")
+
+
+def test_one_script_and_its_parts_have_the_same_numbers(tmp_path: Path) -> None:
+    operations = [*ON_A_BRANCH, {"op": "tag", "name": "t", "at": 3}]
+    args = {"table": str(tmp_path / "t"), "script": {"operations": operations}}
+    answer = perform(reference.operations(), "table.write", args, reference.REFUSALS)
+    metadata = json.loads(Path(answer["ok"]["metadata"]).read_text())
+    assert metadata["refs"]["t"]["snapshot-id"] == metadata["refs"]["main"]["snapshot-id"]
+    assert answer["ok"]["snapshots"][3] != str(metadata["refs"]["t"]["snapshot-id"])
+    assert [Path(one).exists() for one in answer["ok"]["locations"]] == [True] * 5
+
+
+def test_rows_that_get_other_ids_are_found() -> None:
+    """What was done to the table before counts: its rows keep the ids that they had then."""
+    asked = vector([CREATE, FIRST], [{"op": "compact"}])
+    with places([asked]) as (placed,):
+        table, history = base_table({"operations": [CREATE, SECOND, FIRST]}, str(Path(placed.args["table"]).parents[1]))
+        kept = [None, history[2]]
+        answer = change(table=table, operations=[DELETE, FIRST], history=kept)["ok"]
+        wrong = {**answer, "snapshots": answer["snapshots"][1:]}
+        found = judge(evolve(placed, args={**placed.args, "table": table, "history": kept}), Ok(wrong))
+    assert found.outcome is Outcome.FAILED
+
+
+def test_a_table_elsewhere_is_not_looked_at() -> None:
+    found = verdict(vector([CREATE, FIRST], [DELETE]), metadata="/nowhere/v1.metadata.json")
+    assert [difference.path for difference in found.differences] == ["/metadata"]
+
+
+def test_no_file_that_was_there_is_changed(tmp_path: Path) -> None:
+    table, history = base_table({"operations": [CREATE, FIRST]}, str(tmp_path / "t"))
+    before = files_below(tmp_path)
+    assert "ok" in change(table=table, operations=[DELETE, SECOND, {"op": "compact"}], history=history)
+    after = files_below(tmp_path)
+    assert {name: after.get(name) for name in before} == before
+    assert len(after) > len(before)
+
+
+def test_the_metadata_file_of_the_request_is_the_table(tmp_path: Path) -> None:
+    """A newer one beside it, which somebody else may have made, is none of its business."""
+    table, history = base_table({"operations": [CREATE, FIRST]}, str(tmp_path / "t"))
+    (one, other) = (change(table=table, operations=[SECOND], history=history)["ok"]["metadata"] for _ in range(2))
+    assert one != other
+    for location in (one, other):
+        assert len(json.loads(Path(location).read_text())["snapshots"]) == 2
+
+
+REFUSED = {
+    "a rule": ({"op": "alter-schema", "changes": [{"op": "promote", "name": "id", "type": "int"}]}, "EVO"),
+    "no branch": ({"op": "fast-forward", "to": "nowhere"}, "no snapshot"),
+    "no column": ({"op": "append", "rows": [{"other": "1"}]}, "other"),
+    "no operation": ({"op": "frobnicate"}, "frobnicate"),
+    "no number": ({"op": "rollback", "to": 9}, "operation 9"),
+    "no snapshot": ({"op": "tag", "name": "t", "at": 0}, "operation 0"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused_leaves_the_table_as_it_was(name: str, tmp_path: Path) -> None:
+    table, history = base_table({"operations": [CREATE, FIRST]}, str(tmp_path / "t"))
+    before = files_below(tmp_path)
+    operation, says = REFUSED[name]
+    answer = change(table=table, operations=[operation], history=history)
+    assert answer["error"]["kind"] == "invalid"
+    assert says in answer["error"]["message"]
+    assert files_below(tmp_path) == before
+
+
+@pytest.mark.parametrize("content", [None, b"nonsense", b"{}", b"[]"])
+def test_a_location_that_is_no_table_is_refused(content: bytes | None, tmp_path: Path) -> None:
+    place = tmp_path / "00000-x.metadata.json"
+    if content is not None:
+        place.write_bytes(content)
+    answer = change(table=str(place), operations=[SECOND])
+    assert answer["error"]["kind"] == "invalid"
+    assert "00000-x.metadata.json" in answer["error"]["message"]
+    assert [path.name for path in tmp_path.iterdir()] == ([] if content is None else [place.name])
+
+
+def test_a_table_that_cannot_be_written_to_is_refused(tmp_path: Path) -> None:
+    table, _ = base_table({"operations": [CREATE, FIRST]}, str(tmp_path / "t"))
+    metadata = json.loads(Path(table).read_text())
+    (tmp_path / "file").write_text("no folder")
+    moved = tmp_path / "00000-moved.metadata.json"
+    moved.write_text(json.dumps({**metadata, "location": str(tmp_path / "file" / "t")}))
+    for operation in (SECOND, {"op": "properties", "set": {"a": "b"}}):
+        answer = change(table=str(moved), operations=[operation])
+        assert answer["error"]["kind"] == "invalid", answer
+        assert str(tmp_path / "file") in answer["error"]["message"]
+
+
+def test_a_request_has_a_table_and_no_script_that_makes_it() -> None:
+    args = {"table": "/t/metadata/x.metadata.json", "operations": [SECOND]}
+    request = {"seq": 1, "op": "table.change", "args": args}
+    assert complaint("table.change.request", request) is None
+    assert complaint("table.change.request", {**request, "args": {**args, "history": [None, "1"]}}) is None
+    for wrong in (
+        {"operations": [SECOND]}, {**args, "base": {"operations": [CREATE]}}, {**args, "operations": []},
+        {**args, "operations": [CREATE]}, {**args, "history": [1]},
+    ):  # fmt: skip
+        assert complaint("table.change.request", {**request, "args": wrong}) is not None
