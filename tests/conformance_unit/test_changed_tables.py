@@ -15,7 +15,6 @@ from conformance.adapters import reference
 from conformance.adapters.serve import perform
 from conformance.judge import Outcome, Verdict, judge
 from conformance.protocol import Ok, complaint
-from conformance.scripts import parse_script
 from conformance.scripts.expected import expected_of
 from conformance.scripts.model import run_model
 from conformance.written_tables import base_table, clear, places
@@ -46,7 +45,7 @@ def files_below(folder: Path) -> dict[str, str]:
 
 def vector(before: list[Json], operations: list[Json]) -> vectors.Vector:
     """A vector of operations on the table that others make; the model says what comes of it."""
-    states = run_model(parse_script({"operations": [*before, *operations]}))
+    states = run_model({"operations": [*before, *operations]})
     args = {"base": {"operations": before}, "operations": operations}
     return evolve(SOME, id="v", args=args, permitted=(Ok(expected_of(states)),))
 

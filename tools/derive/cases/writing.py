@@ -83,6 +83,7 @@ def _change(case: Case, done: int) -> Vector:
     """The vector whose table has the first operations of a case behind it."""
     operations: list[Any] = list(case.operations)
     args = {"base": {"operations": operations[:done]}, "operations": operations[done:]}
+    expect = ok(expected_of(run_model({"operations": operations})))
     codes = tuple(dict.fromkeys(case.requirements))
     note = f"{case.note}; the reference made the table" if case.note else "the reference made the table"
-    return Vector(f"change-{case.name}", codes, args, ok(expected_of(run_model({"operations": operations}))), ORIGIN, note, only=case.versions)
+    return Vector(f"change-{case.name}", codes, args, expect, ORIGIN, note, only=case.versions)
