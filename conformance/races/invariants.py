@@ -163,6 +163,13 @@ def _logs(transition: Transition) -> Iterator[str]:
     times = [entry.timestamp_ms for entry in after.snapshot_log]
     if times != sorted(times):
         yield "linear history: the snapshot log goes back"
+    kept = {one.snapshot_id for one in after.snapshots}
+    had = tuple(entry for entry in before.snapshot_log if entry.snapshot_id in kept)
+    if len(kept) >= len(before.snapshots) and after.snapshot_log[: len(had)] != had:
+        yield "linear history: the snapshot log does not go on from the one before"
+    mains = {before.current_snapshot_id, after.current_snapshot_id, *(one.snapshot_id for one in before.snapshot_log)}
+    if any(entry.snapshot_id not in mains for entry in after.snapshot_log):
+        yield "linear history: the snapshot log has a snapshot that was never the current one"
     gone = {entry.snapshot_id for entry in after.snapshot_log} - {one.snapshot_id for one in after.snapshots}
     if gone:
         yield f"linear history: the snapshot log names snapshots that are gone, {min(gone)} among them"
@@ -188,6 +195,13 @@ def _whole(transition: Transition, observed: Observations) -> Iterator[str]:
 
 def missing_files(metadata: TableMetadata, files: Mapping[str, Any], observed: Observations) -> Iterator[str]:
     """Files that a table needs and that are not there."""
+    statistics = (
+        *((one.statistics_path, one.snapshot_id) for one in metadata.statistics),
+        *((one.statistics_path, one.snapshot_id) for one in metadata.partition_statistics),
+    )
+    for path, snapshot_id in statistics:
+        if path not in files:
+            yield f"missing file: {path}, the statistics of snapshot {snapshot_id}"
     for snapshot in metadata.snapshots:
         try:
             reachable = observed.snapshot(snapshot, files).reachable
@@ -211,6 +225,9 @@ def _snapshot(transition: Transition, observed: Observations) -> Iterator[str]:
         yield "linear history: the parent is not the head of the branch"
     if after.references.get(change.branch, ref).snapshot_id != snapshot.snapshot_id:  # type: ignore[union-attr]
         yield "linear history: the branch does not lead to the snapshot"
+    moved = before.references.get(change.branch)
+    if moved is not None and evolve(moved, snapshot_id=snapshot.snapshot_id) != after.references.get(change.branch):
+        yield f"linear history: {change.branch} does not lead to the snapshot with the retention that it had"
     others = {name: one for name, one in before.references.items() if name != change.branch}
     if others != {name: one for name, one in after.references.items() if name != change.branch}:
         yield "lost update: another reference was moved"

@@ -143,6 +143,8 @@ def _read(snapshot: Snapshot, source: Any, files: Mapping[str, Any]) -> Observed
         for entry in read.entries:
             one = entry.data_file
             counts[entry.status] += 1
+            if entry.status is EntryStatus.ADDED and entry.snapshot_id not in (None, manifest.added_snapshot_id):
+                problems.append(f"{manifest.manifest_path} adds a file of another snapshot, {one.file_path}")
             key = (one.file_path, one.content_offset)
             if entry.status is EntryStatus.DELETED:
                 if entry.snapshot_id == snapshot.snapshot_id:

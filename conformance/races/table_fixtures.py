@@ -317,7 +317,7 @@ UNKNOWN_TRANSFORM = TableFixture(
     ),
     rewritten_by=_unknown,
     place=IN_A, other=BESIDE, new=BESIDE,
-    operations=("append", "overwrite", "delete-file", "rewrite", "rewrite-manifests", "spec", "expire"),
+    operations=("append", "fast-append", "append-to-branch", "rewrite-manifests", "spec", "schema", "expire"),
 )  # fmt: skip
 
 
@@ -406,7 +406,7 @@ REFERENCES = TableFixture(
     about="several branches and tags",
     make=lambda version: (
         *PARTITIONED.make(version),
-        SetReference("dev", SnapshotRef(snapshot_id=SECOND, type=RefType.BRANCH)),
+        SetReference("dev", SnapshotRef(snapshot_id=SECOND, type=RefType.BRANCH, min_snapshots_to_keep=1)),
         SetReference("v1", SnapshotRef(snapshot_id=FIRST, type=RefType.TAG)),
         SetReference("v2", SnapshotRef(snapshot_id=SECOND, type=RefType.TAG)),
         fast_append([IN_B.data("f4")], branch="dev"),
@@ -457,8 +457,8 @@ STATISTICS = TableFixture(
 FIXTURES: dict[str, TableFixture] = {
     one.name: one
     for one in (
-        PARTITIONED, UNPARTITIONED, VOID, SEVERAL_SPECS, NULL_PARTITION, NAN_PARTITION, UPGRADED, NO_LISTS,
-        REFERENCES, STATISTICS,
+        PARTITIONED, UNPARTITIONED, VOID, SEVERAL_SPECS, NULL_PARTITION, NAN_PARTITION, DROPPED_SOURCE,
+        UNKNOWN_TRANSFORM, UPGRADED, NO_LISTS, REFERENCES, STATISTICS,
     )
 }  # fmt: skip
 """The tables by name."""

@@ -87,7 +87,6 @@ class WrittenChecks:
         list_content = files.get(location)
         if isinstance(list_content, ManifestListContent):
             version = list_content.format_version
-            own = tuple(one for one in manifests if one.added_snapshot_id == snapshot.snapshot_id)
             yield from (
                 _text(one, location)
                 for one in listed_problems(manifests, version, context.specs, snapshot.first_row_id)
@@ -100,12 +99,11 @@ class WrittenChecks:
                         data, version, specs=context.specs, first_row_id=snapshot.first_row_id, file=location
                     )
                 )
-        else:
-            own = manifests
         if parent is not None:
             yield from _listed_alike(context, snapshot, manifests, parent)
+        known = frozenset(one.manifest_path for one, _ in parent.manifests) if parent is not None else frozenset[str]()
         for manifest, contents in holds.manifests:
-            if manifest in own:
+            if manifest.manifest_path not in known:
                 yield from self._manifest(context, manifest, contents)
 
     def _manifest(self, context: Context, manifest: ManifestFile, contents: ManifestContents) -> tuple[str, ...]:
