@@ -17,7 +17,7 @@ from conformance.validate.run import Snapshots, TableReport, read_root
 from spec_ref.errors import SpecError
 from spec_ref.findings import Finding, Severity, Tally
 from spec_ref.records import evolve
-from spec_ref.schemas.evolution import promotable
+from spec_ref.schemas.evolution import altered_partition_fields, promotable
 from spec_ref.schemas.schema import Column
 from spec_ref.schemas.types import is_primitive, kind
 from spec_ref.table_metadata import TableMetadata, read_metadata
@@ -98,6 +98,7 @@ def changes(old: TableMetadata, new: TableMetadata, old_file: str, file: str) ->
                 yield told(code, f"what one id stands for in {name} changed", f"/{name}/{place}", key(one),
                            f"the same as in {old_file}")  # fmt: skip
     yield from _columns(old, new, told)
+    yield from _partition_values(old, new, told)
     yield from _snapshots(old, new, told)
     logged = [entry.metadata_file for entry in new.metadata_log]
     named = {place_of(one) for one in (*logged, file)}
@@ -145,6 +146,21 @@ def _columns(old: TableMetadata, new: TableMetadata, told: Callable[..., Finding
                 first, then = before.field.initial_default, column.field.initial_default
                 if first != then:
                     yield told("EVO014", "the initial-default of a column changed", path, then, first)
+
+
+def _partition_values(old: TableMetadata, new: TableMetadata, told: Callable[..., Finding]) -> Iterator[Finding]:
+    """Promotions that change the values of a partition field that files of the old version may have (EVO008).
+
+    As where a schema is changed, a table with snapshots is taken to have files of all its specs.
+    """
+    specs = old.partition_specs if old.snapshots else (old.default_spec,)
+    before, after = ({column.id: column.type for column in one.current_schema.columns()} for one in (old, new))
+    fields = {field.field_id: field for spec in specs for field in spec.fields}
+    for field, first, then in altered_partition_fields(fields.values(), before, after):
+        place = [schema.schema_id for schema in new.schemas].index(new.current_schema_id)
+        yield told("EVO008", "a promotion changed the values of a partition field", f"/schemas/{place}",
+                   f"{first} to {then}, for {field.transform} {field.name}", "a type that keeps the partition values",
+                   )  # fmt: skip
 
 
 def _needs_default(column: Column, known: Mapping[int, Column]) -> bool:

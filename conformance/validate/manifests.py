@@ -39,6 +39,7 @@ from spec_ref.manifests.rules_columnar import entry_findings
 from spec_ref.records import evolve
 from spec_ref.requirements import register
 from spec_ref.scan_planning.delete_scope import comparable_value
+from spec_ref.schemas.evolution import altered_partition_fields, keeps_partition_values
 from spec_ref.schemas.types import STRING, kind
 from spec_ref.snapshots.manifest_list import NO_SYNC, ManifestFile
 from spec_ref.versions import FormatVersion
@@ -96,6 +97,7 @@ def check_manifest_task(context: Context, task: ManifestTask) -> Iterator[Emitte
     writer = _writer(context, manifest)
     if task.checked:
         tally.add(_header_findings(context, task, data, manifest))
+        tally.add(_promoted_sources(context, task, manifest))
     listing = Listing(context, manifest, len(data), task)
     sums = _Summing(task.number)
     entry_context = EntryContext(manifest.format_version, manifest.content)
@@ -151,6 +153,33 @@ def _header_findings(context: Context, task: ManifestTask, data: bytes, manifest
     own = manifest.header.spec_id
     specs = context.specs if own is None or own in context.specs else None
     return tolerate(check_manifest(bare, specs=specs, file=task.location))
+
+
+def _promoted_sources(context: Context, task: ManifestTask, manifest: Manifest) -> Iterator[Finding]:
+    """Live files whose partition values were made of a column before a promotion that changes these values (EVO008).
+
+    The schema in the header is the one that the manifest was written with.
+    """
+    listed = manifest.manifest_file
+    if manifest.spec is None or (listed is not None and not listed.may_have_live_files):
+        return
+    promoted = any(
+        not keeps_partition_values(field.transform, old, context.types[source])
+        for field in manifest.spec.fields
+        for source in field.sources
+        for old in context.older_types.get(source, ())
+    )
+    if not promoted:
+        return
+    try:
+        written = {column.id: column.type for column in manifest.header.schema().columns()}
+    except SpecError:  # told by the check of the header
+        return
+    for field, old, new in altered_partition_fields(manifest.spec.fields, written, context.types):
+        yield finding(
+            "EVO008", "partition values were made of a type whose promotion changes them", file=task.location,
+            path="/schema", found=f"{old}, and now {new}, for {field.transform} {field.name}", expected=str(new),
+        )  # fmt: skip
 
 
 _LARGE = ("column_sizes", "value_counts", "null_value_counts", "nan_value_counts", "lower_bounds", "upper_bounds")

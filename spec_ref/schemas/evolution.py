@@ -6,7 +6,7 @@ with their fields, so that files which were written before are still read right.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from spec_ref.errors import SpecError, violation
@@ -78,6 +78,23 @@ def keeps_partition_values(transform: Transform, old: Type, new: Type) -> bool:
     in micro- or nanoseconds: its years, months and days stay, the value itself and its hash do not.
     """
     return old != DATE or new == DATE or isinstance(transform, (Year, Month, Day, Void))
+
+
+def altered_partition_fields(
+    fields: Iterable[PartitionField], before: Mapping[int, Type], after: Mapping[int, Type]
+) -> Iterator[tuple[PartitionField, Type, Type]]:
+    """The partition fields that give other values after a promotion than before (EVO008), with both types.
+
+    Args:
+        fields: the fields.
+        before: the types of columns by id, as partition values were made.
+        after: the types of columns by id, as partition values are understood.
+    """
+    for field in fields:
+        for source in field.sources:
+            old, new = before.get(source), after.get(source)
+            if old is not None and new is not None and not keeps_partition_values(field.transform, old, new):
+                yield field, old, new
 
 
 # Changes
@@ -362,10 +379,10 @@ def _promote(schema: Schema, change: PromoteColumn, table: Evolution) -> tuple[S
     if not promotable(old, new, table.version):
         message = "the type may not become the other"
         raise violation("EVO003", message, found=f"{old} to {new}", format_version=table.version)
-    for field in (*table.partition_fields, *table.old_partition_fields):
-        if column.id in field.sources and not keeps_partition_values(field.transform, old, new):
-            message = "the promotion changes the values of a partition field"
-            raise violation("EVO008", message, found=f"{old} to {new}, for {field.transform} {field.name}")
+    fields = (*table.partition_fields, *table.old_partition_fields)
+    for field, _, _ in altered_partition_fields(fields, {column.id: old}, {column.id: new}):
+        message = "the promotion changes the values of a partition field"
+        raise violation("EVO008", message, found=f"{old} to {new}, for {field.transform} {field.name}")
     if column.field is None:
         return _edit_root(schema, column.id, lambda _: new), table.last_column_id
     promoted = evolve(

@@ -115,6 +115,35 @@ def test_what_may_not_change_is_told(name: str, metadata: Json) -> None:
     assert code in found(metadata, new)
 
 
+@pytest.mark.parametrize(("transform", "default", "codes"), [
+    ("bucket[8]", 1, {"EVO008"}), ("identity", 0, {"EVO008"}), ("day", 1, set()), ("void", 1, set()),
+])  # fmt: skip
+def test_a_promotion_that_changes_partition_values_of_any_spec_is_told(
+    transform: str, default: int, codes: set[str], metadata: Json
+) -> None:
+    dated = {"id": 80, "name": "d", "required": False, "type": "date"}
+    first = metadata["schemas"][-1]
+    old = {
+        **metadata,
+        "last-column-id": 80,
+        "last-partition-id": 1000,
+        "schemas": [{**first, "fields": [*first["fields"], dated]}],
+        "current-schema-id": first["schema-id"],
+    }
+    part = {"name": "p", "transform": transform, "source-id": 80, "field-id": 1000}
+    old |= {
+        "partition-specs": [{"spec-id": 0, "fields": []}, {"spec-id": 1, "fields": [part]}],
+        "default-spec-id": default,
+    }
+    promoted = {**first, "schema-id": 9, "fields": [*first["fields"], {**dated, "type": "timestamp"}]}
+    new = {**old, "schemas": [*old["schemas"], promoted], "current-schema-id": 9}
+    assert found(old, new) == codes
+    assert found(new, new) == set()
+    none = {name: member for name, member in old.items() if name not in ("snapshots", "refs", "snapshot-log")}
+    none["current-snapshot-id"] = None
+    assert found(none, {**none, "schemas": new["schemas"], "current-schema-id": 9}) == (codes if default else set())
+
+
 def test_an_id_that_a_dropped_column_had_is_told(metadata: Json) -> None:
     old, new = copy.deepcopy(metadata), copy.deepcopy(metadata)
     old["last-column-id"] = new["last-column-id"] = 9

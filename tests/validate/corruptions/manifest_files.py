@@ -117,3 +117,11 @@ def _partition_type(bench: Any) -> None:
     for file in bench.data.files:
         name = fields[1]["name"]
         file["partition"][name] = None if file["partition"][name] is None else str(file["partition"][name])
+
+
+@corruption("EVO008", "source-promoted", "partition-identity-v3")
+def _promoted(bench: Any) -> None:
+    (schema,) = bench.metadata["schemas"]
+    fields = [{**field, "type": "timestamp"} if field["name"] == "day" else field for field in schema["fields"]]
+    bench.metadata["schemas"].append({**schema, "schema-id": 1, "fields": fields})
+    bench.metadata["current-schema-id"] = 1
