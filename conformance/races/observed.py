@@ -122,7 +122,10 @@ def _manifests(snapshot: Snapshot, source: Any, files: Mapping[str, Any]) -> tup
     return tuple(
         ManifestFile(
             manifest_path=path, manifest_length=files[path].length, partition_spec_id=files[path].spec.spec_id,
-            added_snapshot_id=snapshot.snapshot_id,
+            added_snapshot_id=min(
+                (one.snapshot_id for one in files[path].entries if one.status is not EntryStatus.EXISTING),
+                default=snapshot.snapshot_id,
+            ),
         )
         for path in snapshot.manifests or ()
     )  # fmt: skip

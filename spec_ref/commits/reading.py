@@ -37,6 +37,17 @@ def history(metadata: TableMetadata, branch: str) -> list[Snapshot]:
     return [] if latest is None else list(ancestors(by_id, latest.snapshot_id))
 
 
+def _writer_of(manifest: ManifestContents, snapshot: Snapshot) -> int:
+    """The snapshot that added a manifest, which no list says: the one that its entries were added or deleted by.
+
+    Args:
+        manifest: the manifest.
+        snapshot: a snapshot that names it; the writer where all entries are of others.
+    """
+    changed = (one.snapshot_id for one in manifest.entries if one.status is not EntryStatus.EXISTING)
+    return next((one for one in changed if one is not None), snapshot.snapshot_id)
+
+
 class Files:
     """The manifest lists and manifests that a commit has read: they never change, so that none is read twice."""
 
@@ -78,7 +89,7 @@ class Files:
                     manifest_length=read.length,
                     partition_spec_id=read.spec.spec_id,
                     content=read.content,
-                    added_snapshot_id=snapshot.snapshot_id,
+                    added_snapshot_id=_writer_of(read, snapshot),
                     added_files_count=counts[EntryStatus.ADDED][0],
                     existing_files_count=counts[EntryStatus.EXISTING][0],
                     deleted_files_count=counts[EntryStatus.DELETED][0],
