@@ -18,7 +18,8 @@ from spec_ref.schemas.projection import select_fields
 from spec_ref.schemas.projection_columnar import arrow_field, arrow_type
 from spec_ref.schemas.reserved_ids import BY_NAME
 from spec_ref.schemas.schema import Schema
-from spec_ref.schemas.types import NestedField, StructType
+from spec_ref.schemas.types import UNKNOWN, NestedField, StructType
+from spec_ref.table_metadata.metadata import TableMetadata
 
 METADATA_COLUMNS = (
     "_file", "_pos", "_deleted", "_spec_id", "_partition", "_row_id", "_last_updated_sequence_number",
@@ -48,7 +49,7 @@ class Reading:
     """The table's name mapping."""
 
     partition_type: StructType
-    """The fields of all partition specs, for ``_partition``: a field that specs share has one id (PAR009)."""
+    """The fields of all partition specs whose values can be interpreted, for ``_partition``."""
 
     def spec(self, spec_id: int) -> PartitionSpec:
         """The partition spec with an id.
@@ -100,14 +101,15 @@ def reading_of(
             raise violation("EXP003", "the schema has no such column", found=name, expected=known)
     text = metadata.properties.get(NAME_MAPPING_PROPERTY)
     others = sorted(metadata.schemas, key=lambda other: -other.schema_id)
+    schemas = (schema, *(other for other in others if other.schema_id != schema.schema_id))
     return Reading(
         schema=schema,
         fields=_in_order(schema, tuple(ids)),
         metadata_columns=tuple(dict.fromkeys(asked)),
-        schemas=(schema, *(other for other in others if other.schema_id != schema.schema_id)),
+        schemas=schemas,
         specs={spec.spec_id: spec for spec in metadata.partition_specs},
         mapping=None if text is None else read_name_mapping(text),
-        partition_type=unified_partition_type(map(metadata.partition_type, reversed(metadata.partition_specs))),
+        partition_type=_partition_type(metadata),
     )
 
 
@@ -130,6 +132,15 @@ def _in_order(schema: Schema, ids: tuple[int, ...]) -> tuple[NestedField, ...]:
         assert column is not None
         roots[(column.parents or (column,))[0].id] = None
     return tuple(fields[root] for root in roots if root in fields)
+
+
+def _partition_type(metadata: TableMetadata) -> StructType:
+    """The partition fields of all specs by their ids, as a field that specs share has one id (PAR009).
+
+    Fields whose values cannot be interpreted, such as those of unknown transforms, are left out (PAR024).
+    """
+    unified = unified_partition_type(map(metadata.partition_type, reversed(metadata.partition_specs)))
+    return StructType(tuple(field for field in unified.fields if field.type != UNKNOWN))
 
 
 @contextmanager

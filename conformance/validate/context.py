@@ -14,7 +14,7 @@ from spec_ref.formats.partition_statistics import unified_partition_type
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.schemas.name_mapping import NAME_MAPPING_PROPERTY, MappedField, read_name_mapping
 from spec_ref.schemas.schema import Column, Schema
-from spec_ref.schemas.types import NestedField, StructType, Type
+from spec_ref.schemas.types import StructType, Type
 from spec_ref.snapshots.manifest_list import ManifestFile
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.table_metadata import TableMetadata
@@ -109,9 +109,8 @@ class Context:
 
     def partition_type(self, spec: PartitionSpec) -> StructType | None:
         """The type of a spec's partition tuples; None where a source does not fit, which the metadata check tells."""
-        wide = Schema(tuple(self._all_fields()))
         try:
-            return spec.partition_type(wide)
+            return self.metadata.partition_type(spec)
         except SpecError:
             return None
 
@@ -134,12 +133,6 @@ class Context:
             field.field_id for field in fields
             if field.field_id is not None and any(self.schema.find(source) is not None for source in field.sources)
         )  # fmt: skip
-
-    def _all_fields(self) -> list[NestedField]:
-        """The top-level fields of the current schema, and behind them those that only older ones have."""
-        fields = {field.id: field for schema in self.metadata.schemas for field in schema.fields}
-        fields.update({field.id: field for field in self.schema.fields})
-        return list(fields.values())
 
     def __getstate__(self) -> tuple[object, ...]:
         return tuple(getattr(self, name) for name in _KNOWN)

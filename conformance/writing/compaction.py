@@ -17,7 +17,7 @@ from spec_ref.commits.snapshots import next_sequence_number
 from spec_ref.expressions.predicates import TRUE, Predicate
 from spec_ref.records import evolve
 from spec_ref.scan_planning import ScanTask
-from spec_ref.schemas.values import value_key
+from spec_ref.scan_planning.delete_scope import partition_key
 from spec_ref.snapshots.references import MAIN
 from spec_ref.table_metadata import TableMetadata
 
@@ -79,8 +79,7 @@ def worth_it(metadata: TableMetadata, tasks: list[ScanTask], min_files: int) -> 
     groups: dict[Any, list[ScanTask]] = {}
     for task in tasks:
         spec = metadata.spec_by_id(task.partition_spec_id)
-        key = value_key(metadata.partition_type(spec), task.data_file.partition)
-        groups.setdefault((spec.spec_id, key), []).append(task)
+        groups.setdefault(partition_key(task.data_file, spec), []).append(task)
     chosen = []
     for (spec_id, _), group in groups.items():
         if spec_id != metadata.default_spec_id or len(group) >= min_files or any(task.deletes for task in group):

@@ -22,11 +22,11 @@ from spec_ref.errors import violation
 from spec_ref.formats.puffin import DELETION_VECTOR, Blob, read_puffin, write_puffin
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.scan_planning import ScanTask
+from spec_ref.scan_planning.delete_scope import partition_key
 from spec_ref.schemas.identifier_fields import NEVER_IDENTIFY
 from spec_ref.schemas.projection_columnar import arrow_field
 from spec_ref.schemas.reserved_ids import BY_NAME
 from spec_ref.schemas.types import NestedField, is_primitive
-from spec_ref.schemas.values import value_key
 from spec_ref.table_metadata import TableMetadata
 from spec_ref.versions import V1, V2, V3, FormatVersion
 
@@ -114,8 +114,7 @@ def _groups(metadata: TableMetadata, deleted: Sequence[DeletedRows]) -> Iterable
     groups: dict[Any, list[DeletedRows]] = {}
     for one in deleted:
         spec = metadata.spec_by_id(one.task.partition_spec_id)
-        key = value_key(metadata.partition_type(spec), one.task.data_file.partition)
-        groups.setdefault((spec.spec_id, key), []).append(one)
+        groups.setdefault(partition_key(one.task.data_file, spec), []).append(one)
     return groups.values()
 
 

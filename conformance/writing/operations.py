@@ -27,10 +27,10 @@ from spec_ref.formats.metrics_columnar import storage_of
 from spec_ref.partitioning.transforms import Void
 from spec_ref.records import evolve
 from spec_ref.scan_planning import ScanTask
+from spec_ref.scan_planning.delete_scope import partition_key
 from spec_ref.scan_planning.manifest_selection import listed_manifests
 from spec_ref.schemas.projection_columnar import constant_array
 from spec_ref.schemas.schema import Schema
-from spec_ref.schemas.values import value_key
 from spec_ref.schemas.written_rows import compile_input
 from spec_ref.snapshots.manifest_list import ManifestContent
 from spec_ref.snapshots.references import MAIN
@@ -135,11 +135,10 @@ def overwrite_partitions(
     with writing() as files:
         source = Source(table.table, branch, threads)
         new = write_to(files, plan_write(metadata), rows, TASK, threads=threads)
-        type_ = metadata.partition_type(spec)
-        written = {value_key(type_, one.data_file.partition) for one in new}
+        written = {partition_key(one.data_file, spec) for one in new}
         pieces = Pieces(added=list(new))
         for task in source.tasks():
-            own = task.partition_spec_id == spec.spec_id and value_key(type_, task.data_file.partition) in written
+            own = task.partition_spec_id == spec.spec_id and partition_key(task.data_file, spec) in written
             if own or (new and spec.unpartitioned):
                 pieces.remove(task)
         told = (("replace-partitions", "true"), *summary)
@@ -196,9 +195,8 @@ def _deleted_by_equality(
     for spec_id, tasks in partial.items():
         own = plan_equality_deletes(metadata, names, plan, spec_id)
         groups: dict[Any, tuple[Any, list[pa.RecordBatch]]] = {}
-        type_ = metadata.partition_type(own.spec)
         for task in tasks:
-            found = groups.setdefault(value_key(type_, task.data_file.partition), (task.data_file.partition, []))
+            found = groups.setdefault(partition_key(task.data_file, own.spec), (task.data_file.partition, []))
             found[1].extend(read_task(task, reading, source.deletes))
         for number, (partition, batches) in enumerate(groups.values()):
             name = f"{TASK}-{plan.write_id}-{spec_id}-{number:05d}-deletes"
@@ -287,9 +285,8 @@ def _for_each_partition(
     source: Source, plan: WritePlan, keys: Sequence[pa.RecordBatch], files: NewFiles
 ) -> Iterator[NewFile]:
     """The same equality deletes for every partition of a spec that has data files."""
-    type_ = source.metadata.partition_type(plan.spec)
     partitions = {
-        value_key(type_, task.data_file.partition): task.data_file.partition
+        partition_key(task.data_file, plan.spec): task.data_file.partition
         for task in source.tasks()
         if task.partition_spec_id == plan.spec.spec_id
     }

@@ -20,7 +20,7 @@ from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.records import field_rules
 from spec_ref.schemas.row_lineage import LAST_UPDATED, ROW_ID
 from spec_ref.schemas.schema import Schema
-from spec_ref.schemas.types import NestedField, StructType, Type
+from spec_ref.schemas.types import UNKNOWN, NestedField, StructType, Type
 from spec_ref.single_value.json_value import to_json
 from spec_ref.sorting import UNSORTED, SortOrder
 from spec_ref.sorting_columnar import sortable
@@ -48,6 +48,9 @@ class WritePlan:
     """The schema whose columns the spec has its sources in."""
 
     spec: PartitionSpec
+    partition_type: StructType
+    """The type of the spec's partition tuples."""
+
     order: SortOrder
     """What rows are sorted by; `UNSORTED` for as they come."""
 
@@ -74,7 +77,7 @@ class WritePlan:
 
     def file_location(self, partition: Mapping[int, Any], name: str, suffix: str | None = None) -> str:
         """The place of a file with a name that begins with the name of its task."""
-        path = partition_path(self.spec, self.sources, partition)
+        path = partition_path(self.partition_type, partition)
         folder = f"{self.location}/{path}" if path else self.location
         return f"{folder}/{name}.{suffix or self.file_format.value}"
 
@@ -116,6 +119,7 @@ def plan_write(
         schema=schema,
         sources=metadata.current_schema,
         spec=metadata.default_spec,
+        partition_type=metadata.partition_type(metadata.default_spec),
         order=order if sortable(order, schema) else UNSORTED,
         file_format=format_,
         codec=_codec(metadata.properties, format_),
@@ -132,12 +136,13 @@ def plan_deletes(
 ) -> WritePlan:  # fmt: skip
     """The plan of a write of delete files with some columns, whose metrics are whole."""
     schema = Schema(tuple(fields), schema_id=metadata.current_schema_id)
-    spec = metadata.default_spec if spec is None else spec
     format_ = _format(metadata.properties, DELETE_FORMAT, FORMAT)
+    spec = metadata.default_spec if spec is None else spec
     return WritePlan(
         schema=schema,
-        sources=metadata.partition_schema(spec),
+        sources=metadata.current_schema,
         spec=spec,
+        partition_type=metadata.partition_type(spec),
         order=UNSORTED,
         content=content,
         equality_ids=equality_ids,
@@ -184,20 +189,19 @@ def _positive(properties: Mapping[str, str], name: str, default: int) -> int:
     return int(text)
 
 
-def partition_path(spec: PartitionSpec, schema: Schema, partition: Mapping[int, Any]) -> str:
+def partition_path(type_: StructType, partition: Mapping[int, Any]) -> str:
     """The directories of a partition, for people: nothing is ever read from them (NOT001)."""
-    types = spec.partition_type(schema)
     parts = []
-    for field, typed in zip(spec.fields, types.fields, strict=True):
-        value = partition.get(field.field_id)
-        text = "null" if value is None else _told(typed.type, value)
+    for field in type_.fields:
+        value = partition.get(field.id)
+        text = "null" if value is None else _told(field.type, value)
         parts.append(f"{quote(field.name, safe='')}={quote(text[:80], safe='')}")
     return "/".join(parts)
 
 
 def _told(type_: Type, value: Any) -> str:
-    """A value for people; JSON has no number for floats that are not finite."""
-    return str(value) if isinstance(value, float) else str(to_json(type_, value))
+    """A value for people; JSON has no number for floats that are not finite, and no form for types not known."""
+    return str(value) if isinstance(value, float) or type_ == UNKNOWN else str(to_json(type_, value))
 
 
 # After a write of several processes

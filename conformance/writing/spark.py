@@ -39,8 +39,8 @@ from spec_ref.expressions.bound import BoundPredicate
 from spec_ref.expressions.predicates import TRUE, Predicate
 from spec_ref.records import evolve
 from spec_ref.scan_planning import ScanTask
+from spec_ref.scan_planning.delete_scope import partition_key
 from spec_ref.schemas.projection_columnar import arrow_field
-from spec_ref.schemas.values import value_key
 from spec_ref.snapshots.references import MAIN
 
 TASK = "00000"
@@ -317,10 +317,9 @@ def overwrite_partitions(
     plan = plan_write(metadata)
     with _writing(plan):
         pieces = Pieces(added=_written(rows, plan))
-        type_ = metadata.partition_type(spec)
-        written = {value_key(type_, new.data_file.partition) for new in pieces.added}
+        written = {partition_key(new.data_file, spec) for new in pieces.added}
         for task in Source(table.table, branch, 1).tasks():
-            own = task.partition_spec_id == spec.spec_id and value_key(type_, task.data_file.partition) in written
+            own = task.partition_spec_id == spec.spec_id and partition_key(task.data_file, spec) in written
             if own or (pieces.added and spec.unpartitioned):
                 pieces.remove(task)
         told = (("replace-partitions", "true"), *summary)
@@ -416,8 +415,7 @@ def compact(
     groups: dict[Any, list[ScanTask]] = {}
     for task in worth_it(metadata, source.tasks(where), min_files):
         spec = metadata.spec_by_id(task.partition_spec_id)
-        key = value_key(metadata.partition_type(spec), task.data_file.partition)
-        groups.setdefault((spec.spec_id, key), []).append(task)
+        groups.setdefault(partition_key(task.data_file, spec), []).append(task)
     if not groups:
         return None
     assert source.snapshot is not None

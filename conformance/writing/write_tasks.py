@@ -203,7 +203,7 @@ class RowSink:
         self._workers = _Workers(threads)
         self._inputs: list[tuple[pa.Schema, InputRows]] = []
         self._partitions: dict[Any, _Partition] = {}
-        self._type = plan.spec.partition_type(plan.sources)
+        self._type = plan.partition_type
         self._numbers = itertools.count()
         self._rows = 0
         self._waiting: list[pa.RecordBatch] = []

@@ -9,12 +9,15 @@ import enum
 from collections.abc import Iterable
 from typing import TypeAlias
 
+from spec_ref.errors import SpecError
 from spec_ref.manifests.entry import ManifestEntry
+from spec_ref.manifests.manifest import Manifest
 from spec_ref.manifests.reader import read_manifest
 from spec_ref.manifests.writer import write_manifest
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.records import record
 from spec_ref.schemas.schema import Schema
+from spec_ref.schemas.types import StructType
 from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile, read_manifest_list, write_manifest_list
 from spec_ref.table_metadata.files import is_compressed_name
 from spec_ref.table_metadata.metadata import TableMetadata
@@ -56,6 +59,9 @@ class ManifestContents:
     schema: Schema | None = None
     """The schema to write; not needed of a manifest that was read."""
 
+    partition: StructType | None = None
+    """The type of the partition tuples: as they are written, or as they were read; None where that is not known."""
+
     length: int = 0
     """The length in bytes of a manifest that was read."""
 
@@ -83,7 +89,8 @@ def encode(content: Content, path: str) -> bytes:
             )
         case ManifestContents(schema=Schema() as schema):
             return write_manifest(
-                content.entries, content.spec, schema, content.format_version, content.content
+                content.entries, content.spec, schema, content.format_version, content.content,
+                partition=content.partition,
             )  # fmt: skip
     message = "a manifest is written with a schema"
     raise ValueError(message)
@@ -107,8 +114,16 @@ def decode(data: bytes, kind: FileKind, path: str) -> Content:
                 format_version=manifest.format_version,
                 content=manifest.content,
                 spec=manifest.spec or PartitionSpec(manifest.spec_id or 0),
+                partition=_stored_partition(manifest),
                 length=len(data),
             )
+
+
+def _stored_partition(manifest: Manifest) -> StructType | None:
+    try:
+        return manifest.partition_type()
+    except SpecError:
+        return None
 
 
 def paths(files: Iterable[ManifestFile]) -> set[str]:

@@ -26,6 +26,8 @@ from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.writer import manifest_file
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.records import evolve
+from spec_ref.schemas.evolution import promotable
+from spec_ref.schemas.types import UNKNOWN, StructType, Type
 from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.versions import V1
@@ -46,6 +48,7 @@ class Written:
     entries: tuple[ManifestEntry, ...]
     spec: PartitionSpec
     content: ManifestContent
+    partition: StructType
 
 
 class Manifests:
@@ -68,7 +71,7 @@ class Manifests:
 
     def write(
         self, key: Any, entries: Iterable[ManifestEntry], spec: PartitionSpec, content: ManifestContent,
-        metadata: TableMetadata, sequence_number: int,
+        metadata: TableMetadata, sequence_number: int, stored: Iterable[StructType | None] = (),
     ) -> Steps[ManifestFile]:  # fmt: skip
         """The entry in the manifest list of a manifest, which is written unless an attempt before has done so.
 
@@ -79,23 +82,52 @@ class Manifests:
             content: the kind of files.
             metadata: the table.
             sequence_number: the one of this attempt.
+            stored: the types of the partition tuples in the manifests that the entries were read from.
         """
         # A manifest of v1 gives its new files the sequence number 0, whatever the table is upgraded to meanwhile.
         key = (key, metadata.format_version is V1)
-        schema = metadata.partition_schema(spec)
+        schema = metadata.current_schema
         if key not in self._written:
             made = tuple(entries)
             path = f"{metadata_directory(metadata)}/{self.name}-m{len(self._written)}.avro"
+            partition = partition_type(metadata, spec, stored)
             contents = ManifestContents(
-                entries=made, format_version=metadata.format_version, content=content, spec=spec, schema=schema
-            )
+                entries=made, format_version=metadata.format_version, content=content, spec=spec, schema=schema,
+                partition=partition,
+            )  # fmt: skip
             length = yield WriteFile(path, contents)
-            self._written[key] = Written(path, length, made, spec, content)
+            self._written[key] = Written(path, length, made, spec, content, partition)
         written = self._written[key]
         return manifest_file(
             written.entries, spec, schema, path=written.path, length=written.length, snapshot_id=self.snapshot_id,
-            sequence_number=sequence_number, content=content,
+            sequence_number=sequence_number, content=content, partition=written.partition,
         )  # fmt: skip
+
+
+def partition_type(
+    metadata: TableMetadata, spec: PartitionSpec, stored: Iterable[StructType | None]
+) -> StructType:  # fmt: skip
+    """The type that partition tuples of a spec are written in: tuples of old files are carried as they are.
+
+    Args:
+        metadata: the table, whose schemas tell the types of source columns, dropped ones too.
+        spec: the spec.
+        stored: what manifests store the tuples in, for fields of unknown transforms and of columns that no schema has.
+    """
+    declared = metadata.partition_type(spec)
+    if all(field.type != UNKNOWN for field in declared.fields):
+        return declared
+    found: dict[int, Type] = {}
+    for field in (field for type_ in stored if type_ is not None for field in type_.fields):
+        before = found.get(field.id, UNKNOWN)
+        if before == UNKNOWN or promotable(before, field.type, metadata.format_version):
+            found[field.id] = field.type
+    return StructType(
+        tuple(
+            evolve(field, type=found.get(field.id, UNKNOWN)) if field.type == UNKNOWN else field
+            for field in declared.fields
+        )
+    )
 
 
 CONTENT_OF = {
@@ -212,7 +244,8 @@ def _edited(
         if entry.live
     ]
     key = ("edited", manifest, tuple(gone))
-    return [(yield from made.write(key, rewritten, spec, manifest.content, current, sequence_number))]
+    stored = yield from files.stored_partition(manifest)
+    return [(yield from made.write(key, rewritten, spec, manifest.content, current, sequence_number, [stored]))]
 
 
 def _not_affected(manifest: ManifestFile, removal: Removal, spec: PartitionSpec) -> bool:
@@ -304,12 +337,15 @@ def _joined(
 ) -> Steps[ManifestFile]:
     """Manifests of one kind and partition spec as one."""
     entries: list[ManifestEntry] = []
+    stored = []
     for manifest in manifests:
-        for entry in (yield from _entries_of(manifest, files, made)):
+        read, partition = yield from _entries_of(manifest, files, made)
+        stored.append(partition)
+        for entry in read:
             entries += _carried(entry, made.snapshot_id)
     key = ("merged", tuple((one.manifest_path, one.first_row_id) for one in manifests))
     spec = current.spec_by_id(manifests[0].partition_spec_id)
-    return (yield from made.write(key, entries, spec, manifests[0].content, current, sequence_number))
+    return (yield from made.write(key, entries, spec, manifests[0].content, current, sequence_number, stored))
 
 
 def _bins(manifests: list[ManifestFile], target: int) -> list[list[ManifestFile]]:
@@ -324,12 +360,18 @@ def _bins(manifests: list[ManifestFile], target: int) -> list[list[ManifestFile]
     return bins
 
 
-def _entries_of(manifest: ManifestFile, files: Files, made: Manifests) -> Steps[tuple[ManifestEntry, ...]]:
-    """The entries of a manifest; those of one of this commit as they are written, as they inherit from the new one."""
+def _entries_of(
+    manifest: ManifestFile, files: Files, made: Manifests
+) -> Steps[tuple[tuple[ManifestEntry, ...], StructType | None]]:
+    """The entries of a manifest, and the type of their partition tuples.
+
+    Those of one of this commit are as they are written, as they inherit from the new one.
+    """
     for written in made.written:
         if written.path == manifest.manifest_path:
-            return written.entries
-    return (yield from files.entries(manifest))
+            return written.entries, written.partition
+    entries = yield from files.entries(manifest)
+    return entries, (yield from files.stored_partition(manifest))
 
 
 def _carried(entry: ManifestEntry, snapshot_id: int) -> list[ManifestEntry]:

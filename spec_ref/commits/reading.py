@@ -8,6 +8,7 @@ from spec_ref.commits.errors import missing
 from spec_ref.manifests.data_file import DataFile
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.inheritance import inherit
+from spec_ref.schemas.types import StructType
 from spec_ref.snapshots.manifest_list import ManifestFile
 from spec_ref.snapshots.references import MAIN
 from spec_ref.snapshots.retention import ancestors
@@ -108,6 +109,14 @@ class Files:
         """
         read = yield from self._contents(manifest.manifest_path)
         return tuple(inherit(read.entries, manifest, read.format_version))
+
+    def stored_partition(self, manifest: ManifestFile) -> Steps[StructType | None]:
+        """The type that a manifest stores partition tuples in; None where that is not known.
+
+        Raises:
+            MissingFile: the manifest is not there.
+        """
+        return (yield from self._contents(manifest.manifest_path)).partition
 
     def _contents(self, path: str) -> Steps[ManifestContents]:
         if path not in self._manifests:

@@ -14,7 +14,8 @@ from spec_ref.errors import SpecError, violation
 from spec_ref.formats.avro_batches import Layout, Part, batches
 from spec_ref.formats.avro_columns import Column
 from spec_ref.formats.avro_container import Container
-from spec_ref.formats.avro_rows import RowReader
+from spec_ref.formats.avro_rows import RowReader, partition_record
+from spec_ref.formats.avro_schema import from_avro, present
 from spec_ref.formats.avro_types import Record
 from spec_ref.json_records import reader
 from spec_ref.manifests.columns import ManifestColumns, all_columns
@@ -25,6 +26,7 @@ from spec_ref.partitioning import spec as partition_specs
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.records import field_rules
 from spec_ref.schemas.schema import SCHEMA, Schema
+from spec_ref.schemas.types import StructType
 from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile, root_record
 from spec_ref.versions import V1, V2, V3, FormatVersion
 
@@ -226,6 +228,18 @@ class Manifest:
         """How the entries are decoded into columns."""
         return self._shape.layout
 
+    def partition_type(self) -> StructType:
+        """The type that the partition tuples are stored in: what is known of each field of the spec.
+
+        Raises:
+            SpecError: the tuples are not records with a field of a type of Iceberg's for each partition field.
+        """
+        tuples = _inner_record(_inner_record(self.record, DATA_FILE), _DATA_FILE["partition"].id or 0)
+        ids = None if self.spec is None else tuple(field.field_id for field in self.spec.fields)
+        stored = from_avro(partition_record(tuples, ids))
+        assert isinstance(stored, StructType)
+        return stored
+
     def payloads(self) -> Iterator[tuple[int, bytes]]:
         """The decompressed blocks, each with the number of its entries.
 
@@ -315,6 +329,13 @@ class _Told:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, SpecError) and error.violation.file is None and self.file is not None:
             raise SpecError(attrs.evolve(error.violation, file=self.file)) from error.__cause__
+
+
+def _inner_record(record: Record, field_id: int) -> Record:
+    """The record that a field of a record holds; one without fields where it holds something else."""
+    place = record.by_id().get(field_id)
+    inner = None if place is None else present(record.fields[place].type)[0]
+    return inner if isinstance(inner, Record) else Record("", ())
 
 
 def _path_name(data_file: object) -> str | None:

@@ -45,6 +45,7 @@ def write_manifest(
     format_version: FormatVersion,
     content: ManifestContent = ManifestContent.DATA,
     *,
+    partition: StructType | None = None,
     codec: str = "deflate",
     block_bytes: int = BLOCK_BYTES,
 ) -> bytes:
@@ -56,6 +57,7 @@ def write_manifest(
         schema: the table's schema.
         format_version: the version to write.
         content: the kind of files.
+        partition: the type of the partition tuples; by the spec and the schema where not given.
         codec: one of `spec_ref.formats.avro_container.CODECS`.
         block_bytes: about how many bytes of entries go into a block.
 
@@ -63,7 +65,7 @@ def write_manifest(
         SpecError: an entry breaks a rule that binds writers, lacks what the version requires, or has a partition value
             that is not of its field's type; the path begins with the number of the entry, ``/17/data_file``.
     """
-    partition = spec.partition_type(schema)
+    partition = spec.partition_type(schema) if partition is None else partition
     json = schema_json(struct_of(ManifestEntry, format_version, partition), RECORD_NAME, RECORD_NAMES)
     metadata = header(spec, schema, format_version, content)
     metadata["avro.schema"] = json_document.dumps(json)
@@ -131,6 +133,7 @@ def manifest_file(
     snapshot_id: int,
     sequence_number: int = 0,
     content: ManifestContent = ManifestContent.DATA,
+    partition: StructType | None = None,
     key_metadata: bytes | None = None,
     first_row_id: int | None = None,
 ) -> ManifestFile:
@@ -145,9 +148,11 @@ def manifest_file(
         snapshot_id: the snapshot that adds it.
         sequence_number: the sequence number of that snapshot, which new files inherit; 0 in v1.
         content: the kind of its files.
+        partition: the type of the partition tuples; by the spec and the schema where not given.
         key_metadata: for encryption.
         first_row_id: where the row ids of its files start.
     """
+    partition = spec.partition_type(schema) if partition is None else partition
     counts = dict.fromkeys(EntryStatus, 0)
     rows = dict.fromkeys(EntryStatus, 0)
     least = None
@@ -171,7 +176,7 @@ def manifest_file(
         added_rows_count=rows[EntryStatus.ADDED],
         existing_rows_count=rows[EntryStatus.EXISTING],
         deleted_rows_count=rows[EntryStatus.DELETED],
-        partitions=tuple(summarize(entries, spec.partition_type(schema))),
+        partitions=tuple(summarize(entries, partition)),
         key_metadata=key_metadata,
         first_row_id=first_row_id,
     )

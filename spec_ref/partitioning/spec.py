@@ -135,15 +135,18 @@ class PartitionSpec:
             mine.equivalent(theirs) for mine, theirs in zip(self.fields, other.fields, strict=True)
         )
 
-    def partition_type(self, schema: Schema) -> StructType:
+    def partition_type(self, *schemas: Schema) -> StructType:
         """The type of the spec's partition tuples: a struct of optional fields with the partition field ids.
 
-        A field whose source the schema does not have, or whose transform is unknown, has the type ``unknown``, because
-        its values cannot be interpreted.
+        A field whose source no schema has, or whose transform is unknown, has the type ``unknown``, because its values
+        cannot be interpreted.
+
+        Args:
+            schemas: the schemas of the table; a source has its type in the first that has it.
         """
         return StructType(
             tuple(
-                NestedField(field.field_id, field.name, False, result_type(field, schema), None, None, None)  # noqa: FBT003
+                NestedField(field.field_id, field.name, False, result_type(field, *schemas), None, None, None)  # noqa: FBT003
                 for field in self.fields
             )
         )
@@ -170,13 +173,18 @@ def source_type(source_id: int, schema: Schema) -> Type:
     return column.type
 
 
-def result_type(field: PartitionField, schema: Schema) -> Type:
+def result_type(field: PartitionField, *schemas: Schema) -> Type:
     """The type of a partition field's values; ``unknown`` where they cannot be interpreted.
+
+    Args:
+        field: the partition field.
+        schemas: where the source column is looked for, in this order.
 
     Raises:
         SpecError: the transform does not take the type of its source.
     """
-    columns = [schema.find(source) for source in field.sources]
-    if len(columns) != 1 or columns[0] is None or isinstance(field.transform, UnknownTransform):
+    if len(field.sources) != 1 or isinstance(field.transform, UnknownTransform):
         return UNKNOWN
-    return field.transform.result_type(columns[0].type)
+    columns = (schema.find(field.sources[0]) for schema in schemas)
+    column = next((column for column in columns if column is not None), None)
+    return UNKNOWN if column is None else field.transform.result_type(column.type)

@@ -10,7 +10,6 @@ import attrs
 from spec_ref.errors import violation
 from spec_ref.json_kinds import INT, LONG, STRING, STRING_MAP, Kept, ListOf, MapOf, RecordOf, Via
 from spec_ref.partitioning.spec import FIELDS, FIRST_FIELD_ID, SPEC, PartitionField, PartitionSpec
-from spec_ref.partitioning.transforms import Void
 from spec_ref.records import evolve, record, spec_field
 from spec_ref.schemas.schema import SCHEMA, Schema
 from spec_ref.schemas.types import StructType
@@ -224,25 +223,18 @@ class TableMetadata:
                 return snapshot
         raise violation("TMD015", "the table has no snapshot with the id", found=snapshot_id)
 
-    def partition_schema(self, spec: PartitionSpec) -> Schema:
-        """The schema by which the partition values of a spec are understood: the current one where it has the sources,
-        and else the newest that has them, as columns may be dropped that only older specs are made of.
-        """
-        sources = {source for field in spec.fields if not isinstance(field.transform, Void) for source in field.sources}
-        newest = sorted(self.schemas, key=lambda schema: -schema.schema_id)
-        for schema in (self.current_schema, *newest):
-            if all(schema.find(source) is not None for source in sources):
-                return schema
-        return self.current_schema
-
-    def partition_type(self, spec: PartitionSpec) -> StructType:
-        """The type of the partition tuples of a spec, whose sources may have been dropped from the current schema."""
-        return spec.partition_type(self.partition_schema(spec))
-
     @property
     def current_schema(self) -> Schema:
         """The schema that new data is written with."""
         return self.schema_by_id(self.current_schema_id)
+
+    def partition_type(self, spec: PartitionSpec) -> StructType:
+        """The type of a spec's partition tuples, also where its source columns were dropped since.
+
+        Raises:
+            SpecError: a transform does not take the type of its source.
+        """
+        return spec.partition_type(self.current_schema, *reversed(self.schemas))
 
     @property
     def default_spec(self) -> PartitionSpec:

@@ -184,6 +184,16 @@ def _specs() -> Iterator[Case]:
          append("id q f dec", (4, "a", None, None)), delete(where("eq", "q", "b"), COW)),
         "a source column is renamed; its partition field keeps its name",
     )  # fmt: skip
+    later = append("id f dec", (4, 4.5, None))
+    for transform, version, mode in (("identity", 2, COW), ("bucket[4]", 2, MOR), ("truncate[1]", 3, MOR)):
+        name = "p" if transform == "identity" else f"p_{transform.partition('[')[0]}"
+        way = "cow" if mode is COW else "mor"
+        yield Case(
+            f"spec-source-dropped-{way}-v{version}", (*codes, "DFL004", "EVO011"),
+            (create(version, COLUMNS, (transform, "p")), FIRST, _spec({"op": "remove", "name": name}),
+             alter({"op": "drop", "name": "p"}), later, delete(where("in", "id", [1, 4]), mode), COMPACT),
+            "a partition field is removed, and then its source column; old files keep their tuples",
+        )  # fmt: skip
 
 
 SPECS = tuple(_specs())
