@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from conformance.pipeline.delete_files import DeleteFiles
+from conformance.version import tool_version
 from conformance.writing.files import NewFiles, settle
 from conformance.writing.plans import WritePlan, plan_deletes
 from conformance.writing.write_tasks import FileWriter
@@ -138,7 +139,7 @@ def _vectors(
             (len(positions), Blob(DELETION_VECTOR, OF_POSITIONS, encode_deletion_vector(positions), properties=told))
         )
         replaced += [key_of(delete) for delete in own_deletes(one.task)]
-    data = write_puffin([blob for _, blob in blobs])
+    data = write_puffin([blob for _, blob in blobs], {"created-by": f"iceberg-conformance version {tool_version()}"})
     location = f"{plan.location}/00000-{plan.write_id}-deletes.puffin"
     with files.open(location) as out:
         out.write(data)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.orc as orc
 
 from spec_ref.errors import violation
@@ -14,11 +16,15 @@ from spec_ref.formats.metrics_orc import orc_layout, width
 from spec_ref.formats.orc_footer import MAGIC
 from spec_ref.formats.orc_schema import arrow_schema
 from spec_ref.formats.stored_arrays import nulled, stored_batch
+from spec_ref.schemas.projection_columnar import ranges
 from spec_ref.schemas.types import StructType
 
 STRIPE_BYTES = 64 << 20
 ADDED_ROWS = 1024
 """Rows that pyarrow adds at once; it looks after them whether a stripe is full, so that they end one stripe at most."""
+
+NANOSECONDS_FROM_1970 = 9_223_372_036_000_000
+"""Microseconds within which every moment can be counted in nanoseconds, with those of its second."""
 
 FOOTER_BYTES, COLUMN_BYTES = 1 << 12, 1 << 8
 """At most so much has the footer of a stripe, and so much more for each column: of each five streams of 20 bytes."""
@@ -42,6 +48,9 @@ class OrcRows:
     def write(self, batch: pa.RecordBatch) -> None:
         """Append rows."""
         columns = [nulled(column) for column in stored_batch(self._struct, batch, self._schema).columns]
+        for field, column in zip(self._schema, columns, strict=True):
+            if not pa.types.is_timestamp(field.type):
+                _check_inner_timestamps(field.name, column)
         rows = pa.Table.from_arrays(columns, schema=self._schema)
         try:
             for start in range(0, rows.num_rows, ADDED_ROWS):
@@ -77,3 +86,38 @@ class OrcRows:
         """Write nothing more, which pyarrow would do as soon as nobody holds its writer."""
         self._out.hold()
         self._writer.is_open = False
+
+
+def _check_inner_timestamps(name: str, array: Any) -> None:
+    """Refuse timestamps inside of structs, lists and maps that no one could read here.
+
+    pyarrow has every ORC timestamp in nanoseconds, and those beyond are decoded by `spec_ref.formats.orc_timestamps` at
+    the top level alone.
+
+    Raises:
+        SpecError: ORC008, for a timestamp before 1677-09-21T00:12:44 or after 2262-04-11T23:47:15.
+    """
+    kernels: Any = pc
+    for inner in _inner_arrays(array):
+        if pa.types.is_timestamp(inner.type) and inner.type.unit == "us":
+            ends = kernels.min_max(inner.cast(pa.int64()))
+            for end in (ends["min"].as_py(), ends["max"].as_py()):
+                if end is not None and abs(end) >= NANOSECONDS_FROM_1970:
+                    raise violation(
+                        "ORC008", "a nested timestamp that is that far from 1970 is not written to ORC, as nothing here"
+                        " could read it back; Parquet and Avro hold it", found=f"{end} microseconds", path=f"/{name}",
+                    )  # fmt: skip
+
+
+def _inner_arrays(array: Any) -> Iterator[Any]:
+    """An array and all that are inside of it."""
+    yield array
+    if pa.types.is_struct(array.type):
+        parts = array.flatten()
+    elif pa.types.is_map(array.type):
+        _, first, count = ranges(array)
+        parts = [array.keys.slice(first, count), array.items.slice(first, count)]
+    else:
+        parts = [array.flatten()] if pa.types.is_list(array.type) else []
+    for part in parts:
+        yield from _inner_arrays(part)

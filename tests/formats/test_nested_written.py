@@ -34,6 +34,8 @@ from spec_ref.schemas.types import (
     INT,
     LONG,
     STRING,
+    TIMESTAMP,
+    TIMESTAMPTZ,
     VARIANT,
     ListType,
     MapType,
@@ -302,3 +304,46 @@ def test_known_parts_are_those_before_the_places():
     for start, stop in ((2, 4), (5, 8)):
         with pytest.raises(SpecError, match="ORC008"):
             known[start:stop]
+
+
+MOMENTS = (
+    StructType((NestedField(2, "a", required=False, type=TIMESTAMP),)),
+    ListType(2, TIMESTAMP, element_required=False),
+    MapType(2, INT, 3, TIMESTAMPTZ, value_required=False),
+    ListType(2, StructType((NestedField(3, "a", required=True, type=TIMESTAMP),)), element_required=False),
+)
+
+
+@pytest.mark.parametrize("type_", MOMENTS, ids=str)
+@pytest.mark.parametrize("moment", [-9_223_372_035_999_999, -1, 0, 9_223_372_035_999_999])
+def test_a_nested_timestamp_of_orc_is_read_as_it_was_written(type_: Type, moment: int) -> None:
+    struct_ = StructType((NestedField(1, "c", required=False, type=type_),))
+    out = io.BytesIO()
+    writer = open_writer(out, struct_, ORC)
+    value = _holding(type_, moment)
+    writer.write(pa.RecordBatch.from_arrays([arrow_values(type_, [None, value])], names=["c"]))
+    writer.close()
+    rows = open_rows(io.BytesIO(out.getvalue()), ORC)
+    (batch,) = rows.batches(("c",))
+    assert values_of(type_, batch.column(0)) == [None, value]
+
+
+@pytest.mark.parametrize("type_", MOMENTS, ids=str)
+@pytest.mark.parametrize("moment", [-9_223_372_036_000_000, 9_223_372_036_000_000, -62_135_596_800_000_000])
+def test_a_nested_timestamp_that_nothing_here_reads_is_not_written_to_orc(type_: Type, moment: int) -> None:
+    writer = open_writer(io.BytesIO(), StructType((NestedField(1, "c", required=False, type=type_),)), ORC)
+    with pytest.raises(SpecError, match="ORC008"):
+        writer.write(pa.RecordBatch.from_arrays([arrow_values(type_, [_holding(type_, moment)])], names=["c"]))
+    writer.abandon()
+
+
+def _holding(type_: Type, value: int) -> object:
+    match type_:
+        case StructType(fields):
+            return {fields[0].id: _holding(fields[0].type, value)}
+        case ListType(_, element):
+            return (_holding(element, value),)
+        case MapType(_, _, _, inner):
+            return ((1, _holding(inner, value)),)
+        case _:
+            return value
