@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from spec_ref.commits.contents import FileKind, ManifestContents, ManifestListContent
 from spec_ref.commits.effects import ReadFile, Steps
 from spec_ref.commits.errors import missing
 from spec_ref.manifests.data_file import DataFile
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.inheritance import inherit
+from spec_ref.manifests.writer import count_entries
+from spec_ref.records import evolve, field_rules
 from spec_ref.schemas.types import StructType
 from spec_ref.snapshots.manifest_list import ManifestFile
 from spec_ref.snapshots.references import MAIN
 from spec_ref.snapshots.retention import ancestors
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.table_metadata.metadata import TableMetadata
+from spec_ref.versions import REQUIRED, FormatVersion
+
+_LISTED = field_rules(ManifestFile)
+COUNTS = tuple(name for name in _LISTED if name.endswith("_count"))
+"""The attributes of `ManifestFile` that are counts."""
 
 FileKey = tuple[str, int | None]
 """What tells a file from others: its path, and for deletion vectors the offset in it."""
@@ -80,25 +89,34 @@ class Files:
         made = []
         for path in snapshot.manifests or ():
             read = yield from self._contents(path)
-            counts = dict.fromkeys(EntryStatus, (0, 0))
-            for entry in read.entries:
-                files, rows = counts[entry.status]
-                counts[entry.status] = files + 1, rows + entry.data_file.record_count
             made.append(
-                ManifestFile(
-                    manifest_path=path,
-                    manifest_length=read.length,
-                    partition_spec_id=read.spec.spec_id,
-                    content=read.content,
-                    added_snapshot_id=_writer_of(read, snapshot),
-                    added_files_count=counts[EntryStatus.ADDED][0],
-                    existing_files_count=counts[EntryStatus.EXISTING][0],
-                    deleted_files_count=counts[EntryStatus.DELETED][0],
-                    added_rows_count=counts[EntryStatus.ADDED][1],
-                    existing_rows_count=counts[EntryStatus.EXISTING][1],
-                    deleted_rows_count=counts[EntryStatus.DELETED][1],
+                evolve(
+                    ManifestFile(
+                        manifest_path=path,
+                        manifest_length=read.length,
+                        partition_spec_id=read.spec.spec_id,
+                        content=read.content,
+                        added_snapshot_id=_writer_of(read, snapshot),
+                    ),
+                    **count_entries(read.entries),
                 )
             )
+        return tuple(made)
+
+    def counted(self, manifests: Iterable[ManifestFile], version: FormatVersion) -> Steps[tuple[ManifestFile, ...]]:
+        """The manifests with the counts that a version requires; lists of v1 may leave them out.
+
+        Raises:
+            MissingFile: a manifest that has to be counted is not there.
+        """
+        needed = [name for name in COUNTS if _LISTED[name].write(version) is REQUIRED]
+        made = []
+        for manifest in manifests:
+            if any(getattr(manifest, name) is None for name in needed):
+                read = yield from self._contents(manifest.manifest_path)
+                made.append(evolve(manifest, **count_entries(read.entries)))
+            else:
+                made.append(manifest)
         return tuple(made)
 
     def entries(self, manifest: ManifestFile) -> Steps[tuple[ManifestEntry, ...]]:

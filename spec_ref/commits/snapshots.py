@@ -87,7 +87,8 @@ def next_snapshot(
         listed = yield from manifests.merged(listed, current.properties, current, files, made, number)
     if change.rewrites_manifests:
         listed = yield from manifests.rewritten(listed, current.properties, current, files, made, number)
-    assigned, row_ids = with_row_ids(tuple(listed), current)
+    counted = yield from files.counted(listed, current.format_version)
+    assigned, row_ids = with_row_ids(counted, current)
     path = f"{metadata_directory(current)}/snap-{made.snapshot_id}-{attempt}-{made.name}.avro"
     snapshot = Snapshot(
         snapshot_id=made.snapshot_id,

@@ -153,12 +153,8 @@ def manifest_file(
         first_row_id: where the row ids of its files start.
     """
     partition = spec.partition_type(schema) if partition is None else partition
-    counts = dict.fromkeys(EntryStatus, 0)
-    rows = dict.fromkeys(EntryStatus, 0)
     least = None
     for entry in entries:
-        counts[entry.status] += 1
-        rows[entry.status] += entry.data_file.record_count
         number = sequence_number if entry.sequence_number is None else entry.sequence_number
         if entry.live:
             least = number if least is None else min(least, number)
@@ -170,16 +166,25 @@ def manifest_file(
         sequence_number=sequence_number,
         min_sequence_number=sequence_number if least is None else least,
         added_snapshot_id=snapshot_id,
-        added_files_count=counts[EntryStatus.ADDED],
-        existing_files_count=counts[EntryStatus.EXISTING],
-        deleted_files_count=counts[EntryStatus.DELETED],
-        added_rows_count=rows[EntryStatus.ADDED],
-        existing_rows_count=rows[EntryStatus.EXISTING],
-        deleted_rows_count=rows[EntryStatus.DELETED],
+        **count_entries(entries),
         partitions=tuple(summarize(entries, partition)),
         key_metadata=key_metadata,
         first_row_id=first_row_id,
     )
+
+
+def count_entries(entries: Iterable[ManifestEntry]) -> dict[str, int]:
+    """The counts of a manifest in its list, by attribute of `ManifestFile` (MLS010 to MLS015)."""
+    files = dict.fromkeys(EntryStatus, 0)
+    rows = dict.fromkeys(EntryStatus, 0)
+    for entry in entries:
+        files[entry.status] += 1
+        rows[entry.status] += entry.data_file.record_count
+    return {
+        f"{status.name.lower()}_{kind}_count": counts[status]
+        for kind, counts in (("files", files), ("rows", rows))
+        for status in EntryStatus
+    }
 
 
 def summarize(entries: Iterable[ManifestEntry], partition: StructType) -> Iterator[FieldSummary]:

@@ -44,7 +44,7 @@ from spec_ref.commits.changes import (
     row_delta,
     validation_for,
 )
-from spec_ref.commits.contents import ManifestContents, encode
+from spec_ref.commits.contents import ManifestContents, ManifestListContent, encode
 from spec_ref.commits.effects import Steps
 from spec_ref.commits.reading import Files, head
 from spec_ref.commits.retries import RetryPolicy, policy_of
@@ -685,6 +685,43 @@ def test_a_snapshot_of_v1_without_a_manifest_list_is_built_on() -> None:
     table.commit(fast_append([data("c")]))
     ids = [entry.data_file.first_row_id for entry in table.live().values()]
     assert sorted(ids) == [0, 10, 20]  # type: ignore[type-var]
+
+
+COUNTS = tuple(f"{status}_{kind}_count" for status in ("added", "existing", "deleted") for kind in ("files", "rows"))
+
+
+@pytest.mark.parametrize("version", [2, 3])
+@pytest.mark.parametrize("unknown", [COUNTS, COUNTS[1::2], COUNTS[:1]], ids=["all", "rows", "one"])
+def test_counts_that_lists_of_v1_left_out_are_counted(version: int, unknown: tuple[str, ...]) -> None:
+    table = Table(1)
+    table.commit(fast_append([data("a", rows=3), data("b", rows=4)]))
+    table.commit(delete_files([data_path("a")]))
+    table.commit(fast_append([data("c", rows=5)]))
+    for path, content in table.store.files.items():
+        if isinstance(content, ManifestListContent):
+            files = tuple(evolve(one, **dict.fromkeys(unknown)) for one in content.files)
+            table.store.files[path] = evolve(content, files=files)
+            assert encode(table.store.files[path], path)[:3] == b"Obj"
+    table.commit(fast_append([data("d", rows=6)]))  # v1 may go on without them
+    table.commit(Upgrade(FormatVersion(version), "9c12d441-03fe-4693-9a96-a0705ddf69c1"))
+    table.commit(fast_append([data("e", rows=7)]))
+    table.commit(rewrite([data("f", rows=4)], [data_path("b")]))
+    for manifest in table.manifests():
+        mine = [entry for listed, entry in table.entries() if listed.manifest_path == manifest.manifest_path]
+        for status in EntryStatus:
+            rows = [entry.data_file.record_count for entry in mine if entry.status is status]
+            assert getattr(manifest, f"{status.name.lower()}_files_count") == len(rows)
+            assert getattr(manifest, f"{status.name.lower()}_rows_count") == sum(rows)
+    expected = {name: entry.data_file.record_count for name, entry in table.live().items()}
+    assert expected == {"c": 5, "d": 6, "e": 7, "f": 4}
+    snapshot = table.metadata.current_snapshot
+    assert snapshot is not None
+    assert encode(table.store.files[snapshot.manifest_list or ""], "snap.avro")[:3] == b"Obj"
+    if version == 3:
+        firsts = [entry.data_file.first_row_id for entry in table.live().values()]
+        assert None not in firsts
+        ranges = sorted((first or 0, rows) for first, rows in zip(firsts, expected.values(), strict=True))
+        assert all(first + rows <= after for (first, rows), (after, _) in pairwise(ranges))
 
 
 def test_a_table_that_has_lost_a_file_is_told_and_left_alone() -> None:
