@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 from spec_ref.commits.changes import SnapshotChange
@@ -9,11 +10,13 @@ from spec_ref.commits.effects import Steps
 from spec_ref.commits.errors import conflict
 from spec_ref.commits.matching import bound_filter, may_match
 from spec_ref.commits.reading import Files, head, history, key_of
+from spec_ref.errors import violation
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.scan_planning.delete_scope import column_types, is_old_enough, may_apply
 from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile
+from spec_ref.snapshots.references import RefType
 from spec_ref.snapshots.snapshot import Operation, Snapshot
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.versions import V1, V2, V3
@@ -44,20 +47,35 @@ def since(change: SnapshotChange, planned: TableMetadata, current: TableMetadata
     )  # fmt: skip
 
 
+def check_branch(change: SnapshotChange, current: TableMetadata) -> None:
+    """Check that a snapshot is committed to a branch: a tag labels one snapshot.
+
+    Raises:
+        CommitConflict: REF007, where the name is that of a tag, which others may have made meanwhile.
+    """
+    ref = current.references.get(change.branch)
+    if ref is not None and ref.type is not RefType.BRANCH:
+        raise conflict("REF007", "snapshots are not committed to a tag", found=change.branch, expected="a branch")
+
+
 def validate(change: SnapshotChange, planned: TableMetadata, current: TableMetadata, files: Files) -> Steps[None]:
     """Check what a change relies on, but that removed files are there, which is seen when they are removed.
 
     Raises:
         CommitConflict: it does not hold.
-        SpecError: the files to be added are not of a kind that the format version has.
+        SpecError: the files to be added are not of a kind that the format version has; DEL003, for two deletion vectors
+            of one data file.
     """
     _check_kinds((new.data_file for new in change.added), planned, current)
     validation = change.validation
     if validation.files_exist:
         yield from _check_exist(change, current, files)
-    vectors = {new.data_file.referenced_data_file for new in change.added if new.data_file.is_deletion_vector}
+    vectors = [new.data_file.referenced_data_file for new in change.added if new.data_file.is_deletion_vector]
     if vectors:
-        yield from _check_vectors(change, vectors, current, files)
+        repeated = [path for path, count in Counter(vectors).items() if count > 1]
+        if repeated:
+            raise violation("DEL003", "two deletion vectors of one data file are added", found=repeated[0])
+        yield from _check_vectors(change, set(vectors), current, files)
     if not (validation.no_new_data or validation.no_new_deletes or change.keeps_rows):
         return
     snapshots = since(change, planned, current)

@@ -21,7 +21,7 @@ from spec_ref.commits.errors import conflict
 from spec_ref.records import evolve, field_rules
 from spec_ref.snapshots.references import MAIN, RefType, SnapshotRef
 from spec_ref.snapshots.retention import expire
-from spec_ref.table_metadata.changes import change_schema, change_sort_order, change_spec
+from spec_ref.table_metadata.changes import change_schema, change_sort_order, change_spec, without_new_errors
 from spec_ref.table_metadata.logs import SnapshotLogEntry
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.table_metadata.statistics import StatisticsFile
@@ -85,7 +85,7 @@ def _reference(change: SetReference, planned: TableMetadata, current: TableMetad
         raise conflict("REF007", f"the reference {change.name} was moved by others", found=now, expected=f"{before}")
     if change.ref is not None:
         _has_snapshot(current, change.ref.snapshot_id)
-        return with_reference(current, change.name, change.ref, now_ms)
+        return without_new_errors(current, with_reference(current, change.name, change.ref, now_ms))
     if change.name == MAIN:
         raise conflict("REF006", "the main branch is never removed")
     return evolve(current, refs={name: ref for name, ref in current.refs.items() if name != change.name})

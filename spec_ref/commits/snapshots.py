@@ -71,9 +71,10 @@ def next_snapshot(
         now_ms: the time; that of the table where it is later.
 
     Raises:
-        CommitConflict: what the change relies on does not hold.
+        CommitConflict: what the change relies on does not hold; REF007, where the branch is a tag.
         SpecError: the change breaks a rule, or the table has lost a file.
     """
+    conflicts.check_branch(change, current)
     yield from conflicts.validate(change, planned, current, files)
     parent = head(current, change.branch)
     number = next_sequence_number(current)

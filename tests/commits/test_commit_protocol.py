@@ -773,3 +773,76 @@ def test_the_properties_of_a_table_say_how_often_to_try() -> None:
 def test_a_number_of_retries_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(SpecError, match="TMD014"):
         policy_of({"commit.retry.num-retries": text})
+
+
+# References, and what no version allows
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_a_snapshot_is_not_committed_to_a_tag(version: int) -> None:
+    table = Table(version)
+    first = table.commit(fast_append([data("a")])).snapshot
+    assert first is not None
+    table.commit(SetReference("tag", SnapshotRef(snapshot_id=first.snapshot_id, type=RefType.TAG)))
+    before = table.base
+    for change in (
+        fast_append([data("b")], branch="tag"), delete_files([data_path("a")], branch="tag"),
+        changes.rewrite_manifests(branch="tag"), delete_where(equal("part", "a"), branch="tag"),
+    ):  # fmt: skip
+        with pytest.raises(CommitConflict, match="REF007"):
+            table.commit(change)
+    assert table.base == before
+
+
+def test_a_branch_that_others_made_a_tag_meanwhile_is_left_alone() -> None:
+    table = Table()
+    first = table.commit(fast_append([data("a")])).snapshot
+    base = table.base
+    assert first is not None
+    table.commit(SetReference("new", SnapshotRef(snapshot_id=first.snapshot_id, type=RefType.TAG)))
+    with pytest.raises(CommitConflict, match="REF007"):
+        table.commit(fast_append([data("b")], branch="new"), base)
+    assert table.metadata.references["new"].snapshot_id == first.snapshot_id
+
+
+def test_two_vectors_of_one_file_are_not_added() -> None:
+    table = Table(3)
+    table.commit(fast_append([data("a"), data("b")]))
+    before = table.base
+    with pytest.raises(SpecError, match="DEL003"):
+        table.commit(row_delta([vector("v1", "a"), vector("v2", "b"), vector("v3", "a")]))
+    assert table.base == before
+    table.commit(row_delta([vector("v1", "a"), vector("v2", "b")]))
+    with pytest.raises(SpecError, match="DEL003"):
+        table.commit(
+            row_delta([vector("v3", "a"), vector("v4", "a")], [(data_path("v1"), 4), (data_path("v2"), 4)])
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("type_", "retention", "code"),
+    [
+        (RefType.TAG, {"min_snapshots_to_keep": 1}, "REF003"),
+        (RefType.TAG, {"max_snapshot_age_ms": 1}, "REF004"),
+        (RefType.TAG, {"max_ref_age_ms": 0}, "REF005"),
+        (RefType.BRANCH, {"min_snapshots_to_keep": 0}, "REF003"),
+        (RefType.BRANCH, {"max_snapshot_age_ms": -1}, "REF004"),
+        (RefType.TAG, {"max_ref_age_ms": 1}, None),
+        (RefType.BRANCH, {"min_snapshots_to_keep": 1, "max_snapshot_age_ms": 1, "max_ref_age_ms": 1}, None),
+    ],
+)
+def test_references_have_the_retention_that_their_type_has(
+    type_: RefType, retention: dict[str, int], code: str | None
+) -> None:
+    table = Table()
+    first = table.commit(fast_append([data("a")])).snapshot
+    assert first is not None
+    before = table.base
+    change = SetReference("ref", SnapshotRef(snapshot_id=first.snapshot_id, type=type_, **retention))
+    if code is None:
+        table.commit(change)
+        assert table.metadata.references["ref"] == change.ref
+        return
+    with pytest.raises(SpecError, match=code):
+        table.commit(change)
+    assert table.base == before
