@@ -372,6 +372,8 @@ def _row_ids(transition: Transition, observed: Observations) -> Iterator[str]:
     """Disjoint ranges of row ids, on every branch, and none that was given before."""
     before, after = transition.before, transition.after
     if after.next_row_id is None:
+        if after.format_version > 2:
+            yield "row ids: the table has no next-row-id"
         return
     if before.next_row_id is not None and after.next_row_id < before.next_row_id:
         yield f"row ids: next-row-id goes back from {before.next_row_id} to {after.next_row_id}"

@@ -313,16 +313,14 @@ def _of_references(writer: int) -> Iterator[Planned]:
         name="tag",
         change=SetReference(f"tag-{writer}", SnapshotRef(snapshot_id=FIRST, type=RefType.TAG)),
         changes=frozenset({"refs"}),
-        missing=_has(
-            "refs", lambda before, after: f"tag-{writer}" in after.refs and before.refs.keys() <= after.refs.keys()
-        ),
+        missing=_sets(f"tag-{writer}", FIRST),
     )
     yield Planned(
         name="rollback",
         change=SetReference("main", SnapshotRef(snapshot_id=FIRST, type=RefType.BRANCH)),
         changes=frozenset({"refs", "current_snapshot_id", "snapshot_log"}),
         relies_on=lambda table: table.references.get("main"),
-        missing=_has("refs", lambda _, after: after.current_snapshot_id == FIRST),
+        missing=_sets("main", FIRST),
     )
     for ref, name in (("audit", "drop-branch"), ("v2", "drop-tag")):
         yield Planned(
@@ -330,14 +328,14 @@ def _of_references(writer: int) -> Iterator[Planned]:
             change=SetReference(ref, None),
             changes=frozenset({"refs"}),
             relies_on=_reference(ref),
-            missing=_has("refs", _is_gone(ref)),
+            missing=_sets(ref, None),
         )
     yield Planned(
         name="move-branch",
         change=SetReference("audit", SnapshotRef(snapshot_id=SECOND, type=RefType.BRANCH)),
         changes=frozenset({"refs"}),
         relies_on=lambda table: table.references.get("audit"),
-        missing=_has("refs", lambda _, after: after.refs["audit"].snapshot_id == SECOND),
+        missing=_sets("audit", SECOND),
     )
     path = data_path(f"stats-{writer}")
     yield Planned(
@@ -366,14 +364,14 @@ def _of_references(writer: int) -> Iterator[Planned]:
     )
     yield Planned(
         name="remove-statistics",
-        change=RemoveStatistics(FIRST),
+        change=RemoveStatistics(SECOND),
         changes=frozenset({"statistics", "partition_statistics"}),
         missing=_has(
             "statistics",
             lambda before, after: (
-                after.statistics == tuple(one for one in before.statistics if one.snapshot_id != FIRST)
+                after.statistics == tuple(one for one in before.statistics if one.snapshot_id != SECOND)
                 and after.partition_statistics
-                == tuple(one for one in before.partition_statistics if one.snapshot_id != FIRST)
+                == tuple(one for one in before.partition_statistics if one.snapshot_id != SECOND)
             ),
         ),
     )
@@ -383,8 +381,15 @@ def _reference(name: str) -> Callable[[TableMetadata], Any]:
     return lambda table: table.references.get(name)
 
 
-def _is_gone(name: str) -> Callable[[Any, Any], bool]:
-    return lambda _, after: name not in after.refs
+def _sets(name: str, snapshot_id: int | None) -> Callable[[TableMetadata, TableMetadata], str | None]:
+    """Whether one reference leads to a snapshot, or is gone, and all others are as they were."""
+
+    def is_set(before: TableMetadata, after: TableMetadata) -> bool:
+        had = {one: ref.snapshot_id for one, ref in before.references.items() if one != name}
+        wanted = had if snapshot_id is None else {**had, name: snapshot_id}
+        return {one: ref.snapshot_id for one, ref in after.references.items()} == wanted
+
+    return _has("refs", is_set)
 
 
 def _replaced(before: Any, after: Any, path: str) -> bool:

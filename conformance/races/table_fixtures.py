@@ -182,7 +182,7 @@ BY_PART = _field(PART, PART_FIELD, "part", Identity())
 IN_A, IN_B = Place(0, {PART_FIELD: "a"}), Place(0, {PART_FIELD: "b"})
 ROW_OPERATIONS = (
     "append", "overwrite", "delete-file", "rewrite", "rewrite-older", "equality-delete", "position-delete",
-    "position-delete-range", "rewrite-manifests",
+    "position-delete-range", "merge-vector", "rewrite-manifests",
 )  # fmt: skip
 """What races on the tables that are about partitions."""
 
@@ -351,7 +351,7 @@ def _upgraded(version: int) -> tuple[Change, ...]:
 
 
 UPGRADED_OPERATIONS = (
-    "append", "overwrite", "delete-file", "rewrite", "append-to-branch", "equality-delete", "position-delete",
+    "append", "fast-append", "overwrite", "delete-file", "rewrite", "append-to-branch", "equality-delete", "position-delete",
     "rewrite-manifests", "upgrade", "expire",
 )  # fmt: skip
 UPGRADED = TableFixture(
@@ -398,7 +398,10 @@ NO_LISTS = TableFixture(
     make=_upgraded,
     rewritten_by=_without_lists,
     place=IN_A, other=IN_B, new=IN_A,
-    operations=("append", "overwrite", "delete-file", "rewrite", "append-to-branch", "rewrite-manifests", "upgrade"),
+    operations=(
+        "append", "fast-append", "overwrite", "delete-file", "rewrite", "append-to-branch", "rewrite-manifests",
+        "upgrade",
+    ),
 )  # fmt: skip
 
 REFERENCES = TableFixture(

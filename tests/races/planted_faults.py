@@ -10,6 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 import attrs
+from planted import Plant, Planted
+from planted_table_faults import TABLE_FAULTS
 
 from conformance.races import state, writers
 from conformance.races.state import Fault, Placed
@@ -27,33 +29,13 @@ from spec_ref.commits.changes import Expire
 from spec_ref.commits.commit import Base
 from spec_ref.commits.contents import FileKind
 from spec_ref.commits.effects import DeleteFile, ReadFile, ReadPointer, Swap, SwapPointer, WriteFile
-from spec_ref.commits.tables import FileSystemTable, MetastoreTable, Table
+from spec_ref.commits.tables import FileSystemTable, MetastoreTable
 from spec_ref.manifests.entry import EntryStatus
 from spec_ref.records import evolve
 
 commit_module = __import__("spec_ref.commits.commit", fromlist=["commit"])
 expired_module = __import__("spec_ref.commits.expired_files", fromlist=["expired_files"])
 del commit, expired_files
-
-Plant = Callable[[Any], Any]
-METASTORE = MetastoreTable()
-
-
-@attrs.frozen(kw_only=True)
-class Planted:
-    """A planted fault and the race that shows it."""
-
-    name: str
-    plant: Plant
-    says: str
-    """What the simulator says begins with this."""
-
-    changes: tuple[str, ...]
-    version: int = 2
-    fixture: str = "partitioned"
-    faults: tuple[Fault, ...] = ()
-    most_faults: int = 1
-    table: Table = METASTORE
 
 
 def _no_steps(*_: Any, **__: Any) -> Any:
@@ -651,7 +633,7 @@ PLANTED = (
         name="sequence numbers not persisted",
         plant=numbers_not_persisted,
         changes=("delete-file", "properties"),
-        says="sequence number",
+        says="unsound list",
     ),
     Planted(
         name="row ids not persisted",
@@ -718,4 +700,5 @@ PLANTED = (
     Planted(
         name="metadata written in place", plant=files_written_in_place, changes=APPENDS, says="a file is written twice"
     ),
+    *TABLE_FAULTS,
 )
