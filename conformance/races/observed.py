@@ -172,7 +172,14 @@ def _read(snapshot: Snapshot, source: Any, files: Mapping[str, Any]) -> Observed
                 key, one, manifest.partition_spec_id, number, file_number, first, entry.snapshot_id
             )  # fmt: skip
         problems += _against_list(manifest, snapshot, counts, least)
+        if getattr(source, "format_version", 1) > 1 and None in _counts(manifest):
+            problems.append(f"{manifest.manifest_path} is listed without the counts that v2 requires")
     return ObservedSnapshot(live, removed, manifests, frozenset(reachable), tuple(problems))
+
+
+def _counts(manifest: ManifestFile) -> tuple[int | None, ...]:
+    """How many added, existing and deleted files the list says that a manifest has."""
+    return manifest.added_files_count, manifest.existing_files_count, manifest.deleted_files_count
 
 
 def _against_list(
@@ -181,7 +188,7 @@ def _against_list(
     """Where the list says something else than the manifest."""
     problems = []
     name, own = manifest.manifest_path, manifest.added_snapshot_id == snapshot.snapshot_id
-    listed = (manifest.added_files_count, manifest.existing_files_count, manifest.deleted_files_count)
+    listed = _counts(manifest)
     counted = (counts[EntryStatus.ADDED], counts[EntryStatus.EXISTING], counts[EntryStatus.DELETED])
     if any(one is not None and one != other for one, other in zip(listed, counted, strict=True)):
         problems.append(f"{name} is listed with {listed} files and has {counted}")

@@ -317,7 +317,10 @@ UNKNOWN_TRANSFORM = TableFixture(
     ),
     rewritten_by=_unknown,
     place=IN_A, other=BESIDE, new=BESIDE,
-    operations=("append", "fast-append", "append-to-branch", "rewrite-manifests", "spec", "schema", "expire"),
+    operations=(
+        "append", "fast-append", "append-to-branch", "overwrite", "delete-file", "rewrite", "rewrite-manifests", "spec",
+        "schema", "expire",
+    ),
 )  # fmt: skip
 
 
@@ -461,7 +464,7 @@ FIXTURES: dict[str, TableFixture] = {
     one.name: one
     for one in (
         PARTITIONED, UNPARTITIONED, VOID, SEVERAL_SPECS, NULL_PARTITION, NAN_PARTITION, DROPPED_SOURCE,
-        UNKNOWN_TRANSFORM, UPGRADED, NO_LISTS, REFERENCES, STATISTICS,
+        UNKNOWN_TRANSFORM, UPGRADED, OLD_LISTS, NO_LISTS, REFERENCES, STATISTICS,
     )
 }  # fmt: skip
 """The tables by name."""

@@ -27,7 +27,7 @@ from spec_ref.commits.commit import commit as _commit
 from spec_ref.manifests.data_file import FileContent
 from spec_ref.manifests.entry import EntryStatus
 from spec_ref.records import evolve
-from spec_ref.snapshots.manifest_list import ManifestContent
+from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile
 from spec_ref.snapshots.references import RefType
 
 commit_module = __import__(_commit.__module__, fromlist=["commit"])
@@ -491,6 +491,22 @@ def manifests_without_lists_not_read(patch: Any) -> None:
     patch.setattr(reading.Files, "_listed_in_metadata", listed)
 
 
+def counts_not_known_are_none(patch: Any) -> None:
+    patch.setattr(
+        ManifestFile,
+        "may_have_live_files",
+        property(lambda self: bool(self.added_files_count or self.existing_files_count)),
+    )
+
+
+def counts_stay_unknown(patch: Any) -> None:
+    def counted(self: Any, listed: Any, version: Any) -> Any:
+        return tuple(listed)
+        yield
+
+    patch.setattr(reading.Files, "counted", counted)
+
+
 def old_entries_inherit(patch: Any) -> None:
     """The files of manifests of v1 inherit the sequence number of the list, as if they were of v2."""
     original = reading.inherit
@@ -829,6 +845,21 @@ TABLE_FAULTS = (
         version=1,
         changes=("append", "fast-append"),
         says="lost file",
+    ),
+    Planted(
+        name="counts that are not known are taken for none",
+        plant=counts_not_known_are_none,
+        fixture="old-lists",
+        version=1,
+        changes=("append", "fast-append"),
+        says="lost file",
+    ),
+    Planted(
+        name="counts that are not known stay unknown",
+        plant=counts_stay_unknown,
+        fixture="old-lists",
+        changes=("fast-append", "append-to-branch"),
+        says="unsound list",
     ),
     Planted(
         name="existing files get the number of the commit",
