@@ -354,8 +354,8 @@ def _upgraded(version: int) -> tuple[Change, ...]:
 
 
 UPGRADED_OPERATIONS = (
-    "append", "fast-append", "overwrite", "delete-file", "rewrite", "append-to-branch", "equality-delete", "position-delete",
-    "rewrite-manifests", "upgrade", "expire",
+    "append", "fast-append", "overwrite", "delete-file", "rewrite", "append-to-branch", "equality-delete",
+    "position-delete", "rewrite-manifests", "upgrade", "expire",
 )  # fmt: skip
 UPGRADED = TableFixture(
     name="upgraded",

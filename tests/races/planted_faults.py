@@ -326,14 +326,16 @@ def row_ids_not_persisted(patch: Any) -> None:
 def number_written_into_the_manifest(patch: Any) -> None:
     original = manifests.Manifests.write
 
-    def write(self: Any, key: Any, entries: Any, spec: Any, content: Any, metadata: Any, number: int) -> Any:
+    def write(
+        self: Any, key: Any, entries: Any, spec: Any, content: Any, metadata: Any, number: int, *rest: Any
+    ) -> Any:
         numbered = (
             evolve(entry, sequence_number=number)
             if entry.status is EntryStatus.ADDED and entry.sequence_number is None
             else entry
             for entry in entries
         )
-        return original(self, key, numbered, spec, content, metadata, number)
+        return original(self, key, numbered, spec, content, metadata, number, *rest)
 
     patch.setattr(manifests.Manifests, "write", write)
 

@@ -287,7 +287,7 @@ def operations_as(wanted: str) -> Plant:
 def spec_of_the_table_for_edited_manifests(patch: Any) -> None:
     original = manifests.Manifests.write
 
-    def write(self: Any, key: Any, entries: Any, spec: Any, content: Any, metadata: Any, number: int) -> Any:
+    def write(self: Any, key: Any, entries: Any, spec: Any, content: Any, metadata: Any, *rest: Any) -> Any:
         if key[0] == "edited":
             spec = metadata.default_spec
             ids = [field.field_id for field in spec.fields]
@@ -298,7 +298,7 @@ def spec_of_the_table_for_edited_manifests(patch: Any) -> None:
                 )
                 for one in entries
             ]
-        return original(self, key, entries, spec, content, metadata, number)
+        return original(self, key, entries, spec, content, metadata, *rest)
 
     patch.setattr(manifests.Manifests, "write", write)
 
