@@ -55,9 +55,9 @@ SHIPPED = "known-deviations"
 """The name, on the command line, of the files that come with the tool."""
 
 
-MATRIX = "matrix.toml"
-"""The file beside the others with what is known of tables that one engine writes and another reads
-(`conformance.matrix.known`)."""
+OTHER_LISTS = ("matrix.toml", "relay.toml")
+"""The files beside the others with what is known of tables that several engines share (`conformance.matrix.known`,
+`conformance.properties.relay_known`)."""
 
 
 class Kind(enum.Enum):
@@ -246,7 +246,7 @@ def _schema() -> jsonschema_rs.Validator:
 def load(name: str | Path, ids: Collection[str]) -> Expectations:
     """The expectations of a file, of all ``*.toml`` files of a folder, or of those that come with the tool.
 
-    In a folder `MATRIX` is left out: it is about tables, and of another form.
+    In a folder `OTHER_LISTS` are left out: they are about tables, and of other forms.
 
     Args:
         name: a path, or `SHIPPED`.
@@ -256,7 +256,7 @@ def load(name: str | Path, ids: Collection[str]) -> Expectations:
         UsageError: a file cannot be read, is not of the form, or names a vector that does not exist.
     """
     path = shipped() if str(name) == SHIPPED else Path(name)
-    paths = sorted(one for one in path.glob("*.toml") if one.name != MATRIX) if path.is_dir() else [path]
+    paths = sorted(one for one in path.glob("*.toml") if one.name not in OTHER_LISTS) if path.is_dir() else [path]
     if not paths:
         raise UsageError(f"{path}: the folder has no file of expectations, *.toml")
     return Expectations(tuple(deviation for one in paths for deviation in _load_file(one, ids)), str(path))

@@ -14,7 +14,7 @@ from typing import Any
 from attrs import frozen
 
 from conformance.adapters.asking import Adapter, Request
-from conformance.adapters.table_requests import columns, metadata
+from conformance.adapters.table_requests import columns, local_path, metadata
 from conformance.compare import read_type, same_json
 from conformance.compare_writing import nameless
 from conformance.operations import OPERATIONS
@@ -80,7 +80,7 @@ def write_script(adapter: Adapter, script: Json, folder: Path) -> Answer | Scrip
     (answer,) = adapter.ask([Request("table.write", {"table": str(folder), "script": script})])
     if not isinstance(answer, Ok):
         return answer
-    location = answer.value["metadata"].removeprefix("file://")
+    location = local_path(answer.value["metadata"])
     return ScriptedTable(script, states, location, tuple(answer.value.get("snapshots", ())))
 
 

@@ -5,17 +5,19 @@ A script that a writer does wrong is made smaller as long as it makes sense and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from conformance.generated_scripts import Json, Op, makes_sense
 from conformance.generated_values import simpler_predicates
 
 
-def smaller(script: Json, avoid: frozenset[str] = frozenset()) -> Iterator[Json]:
+def smaller(
+    script: Json, avoid: frozenset[str] = frozenset(), sensible: Callable[[Json], bool] = makes_sense
+) -> Iterator[Json]:
     """Scripts with one thing less than a script, the most first, all of which make sense."""
     for candidate in _candidates(script["operations"], avoid):
         made = {"operations": candidate}
-        if makes_sense(made):
+        if sensible(made):
             yield made
 
 

@@ -19,7 +19,7 @@ from pyiceberg.schema import Schema
 from pyiceberg.table.sorting import NullOrder, SortDirection, SortField, SortOrder
 from pyiceberg.transforms import parse_transform
 
-from conformance.adapters import arrow_literals, script_steps
+from conformance.adapters import arrow_literals, script_steps, table_requests
 from conformance.adapters.pyiceberg_expressions import predicate_of
 from conformance.adapters.pyiceberg_metadata import change_column
 from conformance.adapters.script_steps import MAIN, same_columns
@@ -56,8 +56,9 @@ class PyTable:
         return self._loaded
 
     def open(self, location: str) -> None:
+        # It has not the types of version 3, so that it cannot even load such tables.
+        self._check_version(table_requests.metadata(location).get("format-version", 1))
         self._loaded = self.catalog.register_table(TABLE, location)
-        self._check_version(self.table.format_version)
 
     def _check_version(self, version: int) -> None:
         if version > 2:

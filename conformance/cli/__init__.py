@@ -23,6 +23,7 @@ COMMANDS = {
     "equivalence": ("equivalence:equivalence", "Hold what is read with a filter to what the filter leaves."),
     "laws": ("laws:laws", "Hold what is written to laws: compaction changes nothing, appends commute, and others."),
     "matrix": ("matrix:matrix", "Let every consumer read what every producer writes."),
+    "relay": ("relay:relay", "Let several engines change one table in turn, and check it after each step."),
     "replay": ("replay:replay", "Ask one case again and show all evidence."),
     "report": ("report:report", "Render results files for people and for other tools."),
     "explain": ("explain:explain", "Tell what a requirement asks for, and which vectors prove it."),

@@ -20,6 +20,7 @@ from spec_ref.records import evolve
 from spec_ref.schemas.evolution import altered_partition_fields, promotable
 from spec_ref.schemas.schema import Column
 from spec_ref.schemas.types import is_primitive, kind
+from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.table_metadata import TableMetadata, read_metadata
 
 _COUNTERS = (
@@ -89,11 +90,12 @@ def changes(old: TableMetadata, new: TableMetadata, old_file: str, file: str) ->
         ("sort_orders", "TMD019", lambda one: one.order_id),
         ("snapshots", "SNP001", lambda one: one.snapshot_id),
     )
+    snapshots = frozenset(one.snapshot_id for one in new.snapshots)
     for attribute, code, key in kinds:
         known = {key(one): one for one in getattr(old, attribute)}
         for place, one in enumerate(getattr(new, attribute)):
             other = known.get(key(one))
-            if other is not None and _essential(one) != _essential(other):
+            if other is not None and _essential(one, snapshots) != _essential(other, snapshots):
                 name = attribute.replace("_", "-")
                 yield told(code, f"what one id stands for in {name} changed", f"/{name}/{place}", key(one),
                            f"the same as in {old_file}")  # fmt: skip
@@ -107,8 +109,10 @@ def changes(old: TableMetadata, new: TableMetadata, old_file: str, file: str) ->
         yield told("TMD018", "the metadata log does not have the old file", path, logged[-1], expected, Severity.INFO)
 
 
-def _essential(one: Any) -> Any:
-    """Without what may change: the write-default of a column, and its documentation."""
+def _essential(one: Any, snapshots: frozenset[int]) -> Any:
+    """Without what may change: the write-default of a column, its documentation, and a parent that is expired."""
+    if isinstance(one, Snapshot) and one.parent_snapshot_id not in snapshots:
+        return evolve(one, parent_snapshot_id=None)
     fields = getattr(one, "fields", None)
     if fields is None or not hasattr(one, "schema_id"):
         return one

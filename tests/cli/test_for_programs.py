@@ -88,6 +88,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (("race", "explore", "--suite", "readers", "--format-version", "1", "--table", "metastore"), 0, len),
         (("equivalence", "--seed", "0", "--examples", "2"), 0, lambda told: told["counterexamples"] == []),
         (("laws", "--law", "appends-commute", "--seed", "0", "--examples", "1"), 0, lambda told: told["held"] == 1),
+        (("relay", "-a", "reference", "--seed", "0", "--examples", "1"), 0, lambda told: told["failures"] == []),
         (("matrix", "--list"), 0, len),
         (("validate", "."), 3, lambda told: "tables" in told or told),
     ],

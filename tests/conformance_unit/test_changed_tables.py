@@ -97,9 +97,19 @@ def test_rows_that_get_other_ids_are_found() -> None:
     assert found.outcome is Outcome.FAILED
 
 
-def test_a_table_elsewhere_is_not_looked_at() -> None:
-    found = verdict(vector([CREATE, FIRST], [DELETE]), metadata="/nowhere/v1.metadata.json")
+@pytest.mark.parametrize("place", ["/nowhere/v1.metadata.json", "s3://bucket/v1.metadata.json", "file:/nowhere/v1"])
+def test_a_table_elsewhere_is_not_looked_at(place: str) -> None:
+    found = verdict(vector([CREATE, FIRST], [DELETE]), metadata=place)
     assert [difference.path for difference in found.differences] == ["/metadata"]
+
+
+@pytest.mark.parametrize("scheme", ["file:", "file://"])
+def test_a_location_may_be_a_uri(scheme: str) -> None:
+    asked = vector([CREATE, FIRST], [DELETE])
+    with places([asked]) as (placed,):
+        answer = change(**placed.args)["ok"]
+        found = judge(placed, Ok({**answer, "metadata": f"{scheme}{answer['metadata']}"}))
+    assert (found.outcome, found.reason) == (Outcome.PASSED, "")
 
 
 def test_no_file_that_was_there_is_changed(tmp_path: Path) -> None:

@@ -166,6 +166,18 @@ def test_an_expired_snapshot_is_allowed(metadata: Json) -> None:
     assert found(metadata, new) == set()
 
 
+def test_a_parent_that_is_expired_may_be_forgotten_and_no_other(metadata: Json) -> None:
+    old = copy.deepcopy(metadata)
+    _snapshot(old)
+    old["refs"]["main"]["snapshot-id"] = old["current-snapshot-id"] = 5
+    new = copy.deepcopy(old)
+    del new["snapshots"][-1]["parent-snapshot-id"]
+    assert found(old, new) == {"SNP001"}
+    new["snapshots"] = new["snapshots"][-1:]
+    new["snapshot-log"] = []
+    assert "SNP001" not in found(old, new)
+
+
 def test_going_back_is_told(metadata: Json) -> None:
     old = copy.deepcopy(metadata)
     _snapshot(old, **{"added-rows": 4})

@@ -1,0 +1,192 @@
+"""``iceberg-conformance relay``."""
+
+from __future__ import annotations
+
+import json
+import random
+import shlex
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from conformance.adapters.process import Limits
+from conformance.cli.progress import progress
+from conformance.cli.targets import limits_of, named
+from conformance.failures import ExitStatus, NothingSelected, UsageError
+
+if TYPE_CHECKING:
+    from conformance.properties.relay import Counterexample, Findings, Relays
+
+DEFAULTS = Limits()
+HTML = "html:"
+
+
+def relay(
+    *,
+    adapter: Annotated[tuple[str, ...], Parameter(name=["--adapter", "-a"])] = (),
+    seed: int | None = None,
+    examples: int = 50,
+    avoid: tuple[str, ...] = (),
+    expect: str = "none",
+    keep: Path | None = None,
+    max_failures: int = 1,
+    replay: Path | None = None,
+    report: str = "",
+    start_timeout: float = DEFAULTS.start,
+    timeout: float = DEFAULTS.request,
+    format: Literal["text", "json"] = "text",
+) -> int:
+    """Let several engines change one table in turn, and check it after each step.
+
+    Scripts are drawn; each step goes to an engine that is drawn from those that have the operation. A step that an
+    engine refuses goes to the next one, as the table has to be as it was. What fails is made as small as it goes, kept
+    and shown, with the engine that did it and the command that tries it again.
+
+    Exit status: 0 if nothing failed that is not known, 1 if something did, 3 if an engine cannot be started or died and
+    did not start again, 5 if no step was done.
+
+    Args:
+        adapter: An engine that takes part, as for run. May be repeated.
+        seed: Of the first script; those of the others follow. A random one where it is left out.
+        examples: How many scripts.
+        avoid: What scripts leave out, as for laws. May be repeated.
+        expect: A file of known failures, known-deviations for the one that comes with the tool, or none.
+        keep: Where relays that fail are kept.
+        max_failures: After how many failures to stop; each is of another kind, engine or operation.
+        replay: Try the relay of this file, and nothing else.
+        report: html:FILE writes a page of who follows whom without harm.
+        start_timeout: Seconds that an engine may take to start.
+        timeout: Seconds that it may take for an answer; for a step four times as many.
+        format: Text for people, or JSON.
+    """
+    from conformance.expectations import SHIPPED
+    from conformance.generated_scripts import AVOIDABLE
+    from conformance.properties.relay import Engine, Relays, run_relays
+    from conformance.properties.relay_known import load_known
+
+    if not adapter:
+        raise UsageError("--adapter is missing: name the engines that take part")
+    if report and not (report.startswith(HTML) and report != HTML):
+        raise UsageError(f"--report {report}: expected html:FILE")
+    unknown = sorted(set(avoid) - AVOIDABLE)
+    if unknown:
+        raise UsageError(f"--avoid {unknown[0]}: there are {', '.join(sorted(AVOIDABLE))}")
+    if {"v1", "v2", "v3"} <= set(avoid):
+        raise UsageError("--avoid leaves no format version")
+    if examples < 1 or max_failures < 1:
+        raise UsageError("--examples and --max-failures have to be at least 1")
+    known = () if expect == "none" else load_known(None if expect == SHIPPED else Path(expect))
+    first = random.randrange(2**31) if seed is None else seed
+    targets = named(adapter, limits_of(start_timeout, timeout))
+    with ExitStack() as stack:
+        engines = {}
+        for one in targets:
+            opened = stack.enter_context(one.open())
+            started = opened.start()
+            if not {"table.write", "table.change"} <= started.operations:
+                raise NothingSelected(f"{one.name} does not have the operations table.write and table.change")
+            engines[one.name] = Engine(one.name, opened, started)
+        relays = Relays(engines, known)
+        if replay is not None:
+            return _replayed(relays, replay, format)
+        tell = stack.enter_context(progress())
+        found = run_relays(
+            relays, first, examples, frozenset(avoid), keep=keep, max_failures=max_failures,
+            progress=partial(tell, "scripts"),
+        )  # fmt: skip
+    again = "iceberg-conformance relay " + " ".join(f"--adapter {shlex.quote(one.name)}" for one in targets)
+    if report:
+        from conformance.reports.relay_page import render
+
+        identities = {name: str(engine.started) for name, engine in engines.items()}
+        _write(Path(report.removeprefix(HTML)), render(found, identities, first, again, known))
+    _tell(found, relays, first, again, format)
+    if found.counterexamples:
+        return ExitStatus.FAILURES
+    if found.gone:
+        return ExitStatus.NOT_EXAMINED
+    if not found.steps:
+        raise NothingSelected("no engine did any step")
+    return ExitStatus.CONFORMANT
+
+
+def _write(path: Path, page: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--report {HTML}{path}: cannot be written: {error.strerror}") from None
+
+
+def _replayed(relays: Relays, file: Path, format: str) -> int:
+    from conformance.properties.relay import read_relay
+
+    steps = read_relay(file, relays.engines)
+    failure = relays.again(steps)
+    known = "" if failure is None else relays.known_as(failure)
+    if format == "json":
+        told = None if failure is None else {"kind": failure.kind, "engine": failure.engine, "reason": failure.reason}
+        sys.stdout.write(json.dumps({"failure": told, "known": known}, indent=2) + "\n")
+    elif failure is None:
+        print(f"{file}: the last of {len(steps)} steps does not fail, or one before it is not done")
+    else:
+        print(f"{file}: {failure.engine}: {failure.operation}: {failure.kind}: {failure.reason}")
+        if known:
+            print(f"    known as     {known}")
+    return ExitStatus.FAILURES if failure is not None and not known else ExitStatus.CONFORMANT
+
+
+def _tell(found: Findings, relays: Relays, seed: int, again: str, format: str) -> None:
+    if format == "json":
+        content = {
+            "engines": {
+                name: {"implementation": engine.started.implementation, "version": engine.started.version,
+                       "steps": found.steps[name], "gone": engine.gone}
+                for name, engine in relays.engines.items()
+            },
+            "seed": seed,
+            "scripts": found.scripts,
+            "known": dict(found.known),
+            "handovers": _handovers(found, list(relays.engines)),
+            "failures": [_failure(one, again) for one in found.counterexamples],
+        }  # fmt: skip
+        sys.stdout.write(json.dumps(content, indent=2) + "\n")
+    else:
+        for one in found.counterexamples:
+            print("\n".join(one.lines()))
+            print(f"    replay       {again} --replay {shlex.quote(str(one.file))}")
+        for name, why in found.gone.items():
+            print(f"{name} did not take part to the end: {why}")
+        for id_, count in sorted(found.known.items()):
+            print(f"known, {count} times: {id_}")
+    sys.stdout.flush()
+    steps = ", ".join(f"{name} {found.steps[name]}" for name in relays.engines)
+    told = f"{found.scripts} scripts, steps done: {steps}; {sum(found.known.values())} known failures, seed {seed}"
+    print(f"{told}; {len(found.counterexamples)} failed", file=sys.stderr)
+
+
+def _handovers(found: Findings, engines: Sequence[str]) -> list[dict[str, Any]]:
+    from conformance.properties.relay import matrix
+
+    return [
+        {"before": before, "engine": engine, **counts}
+        for (before, engine), counts in matrix(found.handovers, engines).items()
+    ]
+
+
+def _failure(one: Counterexample, again: str) -> dict[str, Any]:
+    return {
+        "seed": one.seed,
+        "kind": one.failure.kind,
+        "engine": one.failure.engine,
+        "operation": one.failure.operation,
+        "reason": one.failure.reason,
+        "relay": [{"engine": step.engine, "operation": step.operation} for step in one.steps],
+        "file": str(one.file),
+        "reproduce": f"{again} --replay {shlex.quote(str(one.file))}",
+    }

@@ -1,0 +1,1 @@
+"""Properties that hold for every table, checked with scripts that are drawn."""

@@ -1,0 +1,104 @@
+"""Failures of relays that are known (``conformance/known_deviations/relay.toml``).
+
+A TOML file::
+
+    [[relay]]
+    id = "pyiceberg-refuses-two-fields-of-a-column"  # unique; begins with the engine's name
+    engine = "pyiceberg"               # the implementation
+    versions = ["0.12.0"]              # the versions it was seen in; any where left out
+    fails = "refused"                  # the kind of failure; "breaks DEL011" for a finding of the validator
+    operations = ["create"]            # the operations that fail so; any where left out
+    says = "redundant partitions"      # a part of the reason
+    requirements = ["PAR001"]          # what is broken, or would be allowed
+    does = "what the engine does"
+    reason = "why it is wrong, by the text"
+    evidence = "where it can be seen"
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from attrs import fields, frozen
+
+from conformance.expectations import shipped
+from conformance.failures import UsageError
+from spec_ref.requirements import register
+
+FILE = "relay.toml"
+
+
+@frozen(kw_only=True)
+class KnownRelay:
+    """One known failure of one engine."""
+
+    id: str
+    engine: str
+    fails: str
+    says: str
+    requirements: tuple[str, ...]
+    does: str
+    reason: str
+    evidence: str
+    versions: tuple[str, ...] = ()
+    operations: tuple[str, ...] = ()
+
+    def is_of(self, implementation: str, version: str) -> bool:
+        """Whether it speaks of an implementation at a version."""
+        return self.engine == implementation and (not self.versions or version in self.versions)
+
+    def happened(self, kind: str, operation: str, reason: str) -> bool:
+        """Whether a failure is what it says."""
+        return kind == self.fails and (not self.operations or operation in self.operations) and self.says in reason
+
+
+LISTS = ("requirements", "versions", "operations")
+
+
+def load_known(path: Path | None = None) -> tuple[KnownRelay, ...]:
+    """The known failures of a file; of the one that comes with the tool where none is given.
+
+    Raises:
+        UsageError: the file is not of the form; says where.
+    """
+    chosen = path or shipped() / FILE
+    try:
+        content = tomllib.loads(chosen.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"{chosen}: known failures cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise UsageError(f"{chosen}: broken known failures: {error}") from None
+    rows = content.get("relay", [])
+    if content.keys() - {"relay"} or not isinstance(rows, list):
+        raise UsageError(f"{chosen}: broken known failures: the file has entries [[relay]] and nothing else")
+    found = tuple(_entry(chosen, number, row) for number, row in enumerate(rows))
+    ids = [one.id for one in found]
+    twice = next((one for one in ids if ids.count(one) > 1), None)
+    if twice is not None:
+        raise UsageError(f"{chosen}: two entries have the id {twice}")
+    return found
+
+
+def _entry(path: Path, number: int, row: Any) -> KnownRelay:
+    place = f"{path}: /relay/{number}"
+    names = {field.name: field for field in fields(KnownRelay)}
+    if not isinstance(row, dict):
+        raise UsageError(f"{place}: not a table")
+    unknown = sorted(row.keys() - names.keys())
+    missing = [name for name, one in names.items() if name not in row and name not in ("versions", "operations")]
+    if unknown or missing:
+        raise UsageError(f"{place}: {f'unknown member {unknown[0]}' if unknown else f'{missing[0]} is missing'}")
+    for name, value in row.items():
+        if name in LISTS and not (isinstance(value, list) and all(isinstance(one, str) for one in value)):
+            raise UsageError(f"{place}/{name}: not a list of strings")
+        if name not in LISTS and not (isinstance(value, str) and value):
+            raise UsageError(f"{place}/{name}: not a text")
+    if not row["id"].startswith(f"{row['engine']}-"):
+        raise UsageError(f"{place}/id: {row['id']} does not begin with {row['engine']}-")
+    wrong = next((code for code in row["requirements"] if code not in register()), None)
+    if wrong is not None:
+        raise UsageError(f"{place}/requirements: there is no requirement {wrong}")
+    members: dict[str, Any] = {name: tuple(value) if name in LISTS else value for name, value in row.items()}
+    return KnownRelay(**members)

@@ -1,0 +1,32 @@
+"""The reference and PyIceberg change tables in turn; more engines and scripts are `make relay`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from patient import PATIENT
+
+from conformance.cli.targets import named
+from conformance.generated_scripts import Size
+from conformance.properties.relay import Engine, Relays, matrix, run_relays
+from conformance.properties.relay_known import load_known
+
+pytestmark = pytest.mark.engine
+
+WITHOUT = frozenset({"v3", "orc", "avro", "merge-on-read", "delete-equal", "upsert", "compact"})
+"""What PyIceberg does not have, so that it has its share of the steps."""
+
+
+def test_the_reference_and_pyiceberg_pass_tables_on(tmp_path: Path) -> None:
+    reference, pyiceberg = named(["reference", "pyiceberg"], PATIENT)
+    with reference.open() as one, pyiceberg.open() as other:
+        engines = {
+            "reference": Engine("reference", one, one.start()), "pyiceberg": Engine("pyiceberg", other, other.start())
+        }  # fmt: skip
+        relays = Relays(engines, load_known())
+        found = run_relays(relays, 5, 4, WITHOUT, size=Size(columns=3, operations=6), keep=tmp_path)
+    assert [(one.failure, one.steps) for one in found.counterexamples] == []
+    counts = matrix(found.handovers, list(engines))
+    assert counts["reference", "pyiceberg"]["done"]
+    assert counts["pyiceberg", "reference"]["done"]

@@ -1,0 +1,272 @@
+"""Relays: what fails is named with its engine, made small, and leaves a table that can be gone on with."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.adapters import reference
+from conformance.adapters.asking import InProcess
+from conformance.adapters.process import Limits, Process
+from conformance.adapters.serve import Invalid, Unsupported
+from conformance.failures import UsageError
+from conformance.generated_scripts import Size
+from conformance.properties.relay import (
+    Engine,
+    Findings,
+    Handover,
+    Relays,
+    SharedTable,
+    Step,
+    kept,
+    matrix,
+    read_relay,
+    run_relays,
+)
+from conformance.properties.relay_known import KnownRelay, load_known
+from conformance.reports.relay_page import render
+
+Json = Any
+Change = Callable[[dict[str, Any]], object]
+
+FIELDS = [{"id": 1, "name": "id", "required": False, "type": "long"}]
+CREATE = {"op": "create", "format_version": 2, "schema": {"type": "struct", "fields": FIELDS}}
+APPEND = {"op": "append", "rows": [{"id": "1"}, {"id": "2"}]}
+AVOID = frozenset({"v1", "orc", "avro", "variant", "geometry", "geography"})
+
+
+def engine(name: str, wrong: Callable[[dict[str, Any], Change], object] | None = None) -> Engine:
+    """The reference under a name, with other answers to changes of tables."""
+    right = reference.operations()
+    change = right["table.change"]
+    operations = {**right, "table.change": change if wrong is None else lambda args: wrong(args, change)}
+    adapter = InProcess(name, {**reference.implementation(), "implementation": name}, operations, reference.REFUSALS)
+    return Engine(name, adapter, adapter.start())
+
+
+def relays(*engines: Engine, known: tuple[KnownRelay, ...] = ()) -> Relays:
+    return Relays({one.name: one for one in engines}, known)
+
+
+def without_last_row(args: dict[str, Any], right: Change) -> object:
+    def changed(operation: Json) -> Json:
+        return {**operation, "rows": operation["rows"][:-1]} if operation["op"] == "append" else operation
+
+    return right({**args, "operations": [changed(one) for one in args["operations"]]})
+
+
+def refusing(args: dict[str, Any], right: Change) -> object:
+    if args["operations"][0]["op"] == "append":
+        raise Invalid("it does not like that")
+    return right(args)
+
+
+def run(found: Relays, keep: Path, examples: int = 2, seed: int = 7) -> Findings:
+    return run_relays(found, seed, examples, AVOID, size=Size(columns=2, operations=6), keep=keep)
+
+
+def test_engines_that_are_right_pass_tables_on(tmp_path: Path) -> None:
+    found = run(relays(engine("a"), engine("b")), tmp_path)
+    assert found.counterexamples == ()
+    assert found.scripts == 2
+    counts = matrix(found.handovers, ["a", "b"])
+    assert all(counts[pair]["done"] for pair in (("a", "b"), ("b", "a")))
+    assert {one.outcome for one in found.handovers} == {"done"}
+
+
+def test_the_engine_that_breaks_the_table_is_named_with_the_fewest_steps(tmp_path: Path) -> None:
+    found = run(relays(engine("right"), engine("wrong", without_last_row), engine("other")), tmp_path, 9)
+    one = found.counterexamples[0]
+    assert {(one.failure.engine, one.failure.operation) for one in found.counterexamples} == {("wrong", "append")}
+    assert one.failure.kind == "rows"
+    assert [step.operation["op"] for step in one.steps] == ["create", "append"]
+    assert len(one.steps[-1].operation["rows"]) == 1
+    assert one.file is not None
+    assert "wrong: append, step 1" in "\n".join(one.lines())
+
+
+def test_a_relay_is_replayed_from_its_file(tmp_path: Path) -> None:
+    found = relays(engine("right"), engine("wrong", without_last_row))
+    steps = (Step(CREATE, "right"), Step(APPEND, "wrong"))
+    failure = found.again(steps)
+    assert failure is not None
+    file = kept(steps, failure, tmp_path)
+    assert read_relay(file, found.engines) == steps
+    assert found.again(read_relay(file, found.engines)) == failure
+    assert found.again((Step(CREATE, "right"), Step(APPEND, "right"))) is None
+    assert found.handovers == []
+
+
+def test_what_an_engine_refuses_goes_to_another_where_it_is_known(tmp_path: Path) -> None:
+    known = KnownRelay(
+        id="shy-refuses-appends", engine="shy", fails="refused", says="does not like", requirements=("SNP010",),
+        does="refuses appends", reason="any", evidence="any",
+    )  # fmt: skip
+    found = run(relays(engine("right"), engine("shy", refusing), known=(known,)), tmp_path)
+    assert found.counterexamples == ()
+    assert found.known["shy-refuses-appends"] > 0
+    assert {one.engine for one in found.handovers if one.operation == "append" and one.outcome == "done"} >= {"right"}
+    unknown = run(relays(engine("right"), engine("shy", refusing)), tmp_path)
+    assert [one.failure.kind for one in unknown.counterexamples] == ["refused"]
+    assert [step.operation["op"] for step in unknown.counterexamples[0].steps] == ["create", "append"]
+
+
+def test_a_refusal_that_changes_the_table_is_another_failure() -> None:
+    def harmful(args: dict[str, Any], _: Change) -> object:
+        for path in Path(args["table"]).parents[1].rglob("*.parquet"):
+            path.unlink()
+        raise Invalid("no")
+
+    steps = (Step(CREATE, "right"), Step(APPEND, "right"), Step(APPEND, "harmful"))
+    failure = relays(engine("right"), engine("harmful", harmful)).again(steps)
+    assert failure is not None
+    assert failure.kind == "refused and changed"
+
+
+def test_what_an_engine_does_not_have_is_found_out_once(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def lacking(args: dict[str, Any], right: Change) -> object:
+        if args["operations"][0]["op"] == "append":
+            asked.append(args["table"])
+            raise Unsupported("no appends")
+        return right(args)
+
+    small = engine("small", lacking)
+    found = relays(engine("right"), small)
+    table = SharedTable(tmp_path / "t")
+    assert found.attempt(table, CREATE, found.engines["right"]) is None
+    assert small.may_do(APPEND, 2, "a kind")
+    assert found.attempt(table, APPEND, small) is None
+    assert len(asked) == 1
+    assert len(table.operations) == 1
+    assert [one.outcome for one in found.handovers] == ["done", "unsupported"]
+    (kinds,) = small.lacks.values()
+    assert not small.may_do(APPEND, 2, next(iter(kinds)))
+    kinds.add("another kind")
+    assert not small.may_do(APPEND, 2, "a third kind")
+    assert small.may_do(APPEND, 3, "a third kind")
+
+
+DYING = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked["op"] == "start":
+        print(json.dumps({"seq": 0, "ok": {"implementation": "dying", "version": "1", "language": "x", "protocol": 1,
+              "format_versions": [2], "operations": ["table.write", "table.change"]}}), flush=True)
+    else:
+        sys.exit(3)
+"""
+
+
+def test_an_engine_that_dies_leaves_the_table_and_is_started_again(tmp_path: Path) -> None:
+    with Process("dying", [sys.executable, "-c", DYING], limits=Limits(request=20)) as process:
+        found = relays(engine("right"), Engine("dying", process, process.start()))
+        table = SharedTable(tmp_path / "t")
+        found.attempt(table, CREATE, found.engines["right"])
+        location = table.location
+        for _ in range(2):
+            failure = found.attempt(table, APPEND, found.engines["dying"])
+            assert failure is not None
+            assert failure.kind == "died"
+            assert f"the table is as it was before the step, at {location}" in failure.reason
+        assert found.attempt(table, APPEND, found.engines["right"]) is None
+        assert len(table.operations) == 2
+
+
+def test_an_engine_that_is_gone_is_not_asked_again(tmp_path: Path) -> None:
+    process = Process("gone", ["/nowhere/at/all"])
+    gone = Engine("gone", process, engine("right").started)
+    found = relays(engine("right"), gone)
+    failure = found.attempt(SharedTable(tmp_path / "t"), CREATE, gone)
+    assert failure is not None
+    assert failure.kind == "died"
+    assert "there was no table before; 0 files of it are left" in failure.reason
+    assert not gone.may_do(CREATE, 2, "any")
+
+
+def test_the_page_has_the_engines_and_every_failure(tmp_path: Path) -> None:
+    found = run(relays(engine("right"), engine("wrong", without_last_row)), tmp_path)
+    page = render(found, {"right": "reference <1>", "wrong": "wrong 1"}, 7, "iceberg-conformance relay")
+    assert "reference &lt;1&gt;" in page
+    assert page.count("<article id=") == len(found.counterexamples) == 1
+    assert "--replay" in page
+    assert "<script" not in page
+
+
+def test_steps_are_counted_by_who_was_before() -> None:
+    handovers = [
+        Handover("", "a", "create", "done"), Handover("a", "b", "append", "done"), Handover("b", "a", "delete", "rows"),
+        Handover("b", "a", "delete", "breaks DEL011", known="a-known"), Handover("b", "a", "delete", "refused"),
+    ]  # fmt: skip
+    counts = matrix(handovers, ["a", "b"])
+    assert counts["a", "b"] == {"done": 1}
+    assert counts["b", "a"] == {"failed": 1, "known": 1, "refused": 1}
+    assert counts["a", "a"] == {}
+
+
+BROKEN = {
+    "[]": "/relay has to be",
+    '{"relay": [{"engine": "a"}]}': "/relay has to be",
+    '{"relay": []}': "broken script",
+    json.dumps({"relay": [{"engine": "a", "operation": {"op": "frobnicate"}}]}): "frobnicate",
+    json.dumps({"relay": [{"engine": "b", "operation": CREATE}]}): "b does a step",
+    "nonsense": "not a relay",
+}
+
+
+@pytest.mark.parametrize("content", BROKEN)
+def test_a_file_that_is_no_relay_is_refused(content: str, tmp_path: Path) -> None:
+    file = tmp_path / "relay.json"
+    file.write_text(content)
+    with pytest.raises(UsageError, match=BROKEN[content]):
+        read_relay(file, ["a"])
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_relay(tmp_path / "nowhere", ["a"])
+
+
+ENTRY = {
+    "id": "a-fails", "engine": "a", "fails": "refused", "says": "no", "requirements": ["SNP001"], "does": "x",
+    "reason": "x", "evidence": "x",
+}  # fmt: skip
+WRONG_ENTRIES: dict[str, dict[str, Any]] = {
+    "unknown member": {**ENTRY, "other": "x"},
+    "reason is missing": {name: ENTRY[name] for name in ENTRY if name != "reason"},
+    "does not begin with a-": {**ENTRY, "id": "b-fails"},
+    "no requirement ABC001": {**ENTRY, "requirements": ["ABC001"]},
+    "not a list": {**ENTRY, "versions": "1"},
+    "not a text": {**ENTRY, "says": ""},
+}
+
+
+def _toml(row: dict[str, Any]) -> str:
+    return "[[relay]]\n" + "".join(f"{name} = {json.dumps(value)}\n" for name, value in row.items())
+
+
+@pytest.mark.parametrize("says", WRONG_ENTRIES)
+def test_an_entry_that_is_not_of_the_form_is_refused(says: str, tmp_path: Path) -> None:
+    file = tmp_path / "relay.toml"
+    file.write_text(_toml(WRONG_ENTRIES[says]))
+    with pytest.raises(UsageError, match=says):
+        load_known(file)
+
+
+def test_known_failures_are_of_the_form_and_match_by_all_that_they_say(tmp_path: Path) -> None:
+    assert all(one.evidence for one in load_known())
+    file = tmp_path / "relay.toml"
+    file.write_text(_toml({**ENTRY, "operations": ["append"], "versions": ["1"]}))
+    (one,) = load_known(file)
+    assert one.happened("refused", "append", "oh no")
+    assert not one.happened("refused", "delete", "oh no")
+    assert not one.happened("rows", "append", "oh no")
+    assert not one.happened("refused", "append", "yes")
+    assert [one.is_of(*who) for who in (("a", "1"), ("a", "2"), ("b", "1"))] == [True, False, False]
+    file.write_text(_toml(ENTRY) * 2)
+    with pytest.raises(UsageError, match="two entries"):
+        load_known(file)
