@@ -27,11 +27,13 @@ from spec_ref.commits.effects import (
     WriteFile,
 )
 from spec_ref.commits.retries import RetryPolicy
+from spec_ref.commits.tables import FileSystemTable
+from spec_ref.table_metadata.metadata import TableMetadata
 
 __all__ = ["Store", "commit", "load", "run"]
 
 REMEMBERED = 64
-"""Files whose contents are kept: what is in a file never changes."""
+"""Files whose contents are kept: what is in a file never changes, but for the metadata of file-system tables."""
 
 T = TypeVar("T")
 
@@ -108,6 +110,8 @@ class Runner:
             if data is None:
                 return None
             found = decode(data, kind, path)
+            if kind is FileKind.METADATA and isinstance(self.store.table, FileSystemTable):
+                return found  # a table that is dropped and made anew has metadata files of the same names
             self._contents[path] = found
             if len(self._contents) > REMEMBERED:
                 self._contents.popitem(last=False)
@@ -120,13 +124,9 @@ def run(steps: Steps[T], store: Store) -> T:
     return Runner(store).run(steps)
 
 
-def load(store: Store) -> Base | None:
-    """Read the table; None where there is none.
-
-    Raises:
-        SpecError: the metadata cannot be read.
-    """
-    return run(load_steps(1), store)
+def load(store: Store, expected: TableMetadata | None = None) -> Base | None:
+    """Read the table; the arguments and what it raises are those of `spec_ref.commits.load`."""
+    return run(load_steps(1, expected), store)
 
 
 def commit(change: Change, store: Store, *, base: Base | None = None, policy: RetryPolicy | None = None) -> Committed:

@@ -47,8 +47,13 @@ class WritableTable:
         return Table(self.base.location, self.base.metadata)
 
     def refresh(self) -> WritableTable:
-        """Look at the table again."""
-        self.base = _loaded(self.store)
+        """Look at the table again.
+
+        Raises:
+            NoTable: the store has no table any more.
+            SpecError: TMD002, where another table is in its place; the metadata cannot be read.
+        """
+        self.base = _loaded(self.store, self.metadata)
         return self
 
     def commit(self, change: Change) -> Committed:
@@ -93,8 +98,8 @@ def open_stored(store: Store) -> WritableTable:
     return WritableTable(store, _loaded(store))
 
 
-def _loaded(store: Store) -> Base:
-    base = load(store)
+def _loaded(store: Store, expected: TableMetadata | None = None) -> Base:
+    base = load(store, expected)
     if base is None:
         raise NoTable("there is no table in the store")
     return base

@@ -62,10 +62,15 @@ class Committed:
     attempts: int
 
 
-def load(retries: int = 0) -> Steps[Base | None]:
+def load(retries: int = 0, expected: TableMetadata | None = None) -> Steps[Base | None]:
     """Read the table; None where there is none.
 
+    Args:
+        retries: how often the pointer is read again where it leads to a file that is not there.
+        expected: the table as it was read before, where it is refreshed.
+
     Raises:
+        CommitConflict: TMD002, where another table is in the place of the expected one.
         SpecError: the metadata cannot be read.
     """
     for _ in range(retries + 1):
@@ -74,8 +79,25 @@ def load(retries: int = 0) -> Steps[Base | None]:
             return None
         metadata = yield ReadFile(location, FileKind.METADATA)
         if metadata is not None:
+            if expected is not None:
+                check_same_table(expected, metadata)
             return Base(location, metadata)
     raise violation("OCC002", "the metadata file that the table points to is not there", found=location)
+
+
+def check_same_table(expected: TableMetadata, found: TableMetadata) -> None:
+    """Check that a table that was read again is the one that was read before (TMD002).
+
+    A table of v1 may have no UUID, and get one later.
+
+    Raises:
+        CommitConflict: the UUIDs differ: the name leads to another table by now.
+    """
+    if expected.table_uuid is not None and (found.table_uuid or "").lower() != expected.table_uuid.lower():
+        raise conflict(
+            "TMD002", "another table is in the place of the table", found=found.table_uuid,
+            expected=expected.table_uuid,
+        )  # fmt: skip
 
 
 @record
@@ -116,7 +138,8 @@ def commit(
         policy: how often to try; what the table's properties say where not given.
 
     Raises:
-        CommitConflict: what the change relies on does not hold any more. Nothing was changed.
+        CommitConflict: what the change relies on does not hold any more, or another table is in the place of the one
+            that the change was planned on. Nothing was changed.
         CommitFailed: others were faster at every attempt. Nothing was changed.
         CommitStateUnknown: whether it was done could not be found out.
         SpecError: the change breaks a rule, or the table cannot be read. Nothing was changed.
@@ -169,6 +192,8 @@ def _attempt(work: _Work, base: Base | None, current: Base | None, number: int) 
 def _prepare(work: _Work, base: Base | None, current: Base | None, number: int) -> Steps[_Attempt]:
     """Write all files of an attempt, its metadata last."""
     change, now = work.change, (yield Draw.NOW)
+    if base is not None and current is not None:
+        check_same_table(base.metadata, current.metadata)
     snapshot: Snapshot | None = None
     used: frozenset[str] = frozenset()
     lists: tuple[str, ...] = ()

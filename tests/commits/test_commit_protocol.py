@@ -20,7 +20,7 @@ from conformance.races.fixtures import (
     position_deletes,
     vector,
 )
-from spec_ref.commits import Base, CommitConflict, Committed, changes, load
+from spec_ref.commits import Base, CommitConflict, CommitStateUnknown, Committed, changes, load
 from spec_ref.commits.changes import (
     Change,
     ChangeSchema,
@@ -846,3 +846,62 @@ def test_references_have_the_retention_that_their_type_has(
     with pytest.raises(SpecError, match=code):
         table.commit(change)
     assert table.base == before
+
+
+# Another table under the name
+
+
+OTHER_UUID = "0d3a39a8-0c36-4d8a-a7f5-4a6e0a2b5c1e"
+
+
+def replaced(table: Table, uuid: str | None) -> None:
+    """Put another table in the place of a table, as dropping it and making one of the same name does."""
+    location = table.base.location + ".other"
+    table.store.files[location] = evolve(empty_table(int(table.metadata.format_version)), table_uuid=uuid)
+    table.store.pointer = location
+
+
+@pytest.mark.parametrize("uuid", [OTHER_UUID, None])
+def test_nothing_is_committed_to_another_table(uuid: str | None) -> None:
+    for change in (
+        fast_append([data("b")]), append([data("b")]), SetProperties({"x": "y"}), Upgrade(V3, None), Expire(1 << 60),
+        ChangeSchema((AddColumn("late", INT),)), delete_where(equal("part", "a")),
+    ):  # fmt: skip
+        table = Table()
+        base = table.base
+        replaced(table, uuid)
+        before = dict(table.store.files)
+        with pytest.raises(CommitConflict, match="TMD002"):
+            table.commit(change, base)
+        assert table.store.files == before
+        with pytest.raises(CommitConflict, match="TMD002"):
+            table.runner.run(load(1, base.metadata))
+
+
+def test_a_table_that_replaces_the_planned_one_before_the_swap_is_left_alone() -> None:
+    """Its history does not say whether the swap was done before the table was replaced."""
+    table = Table()
+    swap = table.store.swap_pointer
+
+    def late(expected: str | None, new: str) -> Any:
+        if table.metadata.table_uuid != OTHER_UUID:
+            replaced(table, OTHER_UUID)
+        return swap(expected, new)
+
+    table.store.swap_pointer = late  # type: ignore[method-assign]
+    with pytest.raises(CommitStateUnknown):
+        table.commit(fast_append([data("a")]))
+    assert table.metadata.table_uuid == OTHER_UUID
+    assert table.metadata.snapshots == ()
+
+
+def test_the_same_table_may_spell_its_uuid_otherwise_and_get_one() -> None:
+    table = Table(1)
+    base = table.base
+    table.store.files[base.location] = evolve(base.metadata, table_uuid=(base.metadata.table_uuid or "").upper())
+    table.commit(SetProperties({"x": "1"}), base)
+    table.store.files[table.base.location] = evolve(table.metadata, table_uuid=None)
+    base = table.base
+    table.commit(Upgrade(V2, OTHER_UUID), base)
+    table.commit(fast_append([data("a")]), base)
+    assert table.metadata.table_uuid == OTHER_UUID

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -21,6 +22,7 @@ from conformance.stores.local_files import local_path
 from conformance.stores.postgresql import PostgresDatabase
 from conformance.stores.runner import Runner
 from spec_ref.commits import CommitConflict, CommitFailed, CommitStateUnknown
+from spec_ref.commits import load as load_steps
 from spec_ref.commits.changes import (
     CreateTable,
     Expire,
@@ -112,6 +114,42 @@ def test_the_second_of_two_commits_on_one_version_is_refused(
     again = load(store)
     assert again is not None
     assert again.metadata.properties == {"x": "y"}
+
+
+OTHER_UUID = "0d3a39a8-0c36-4d8a-a7f5-4a6e0a2b5c1e"
+
+
+@WRITERS_METADATA
+def test_nothing_is_committed_where_the_name_leads_to_another_table(
+    store: Store, another: Callable[[], Store], location: str
+) -> None:
+    commit(CreateTable(empty_table(2, location)), store)
+    base = load(store)
+    assert base is not None
+    other = another()
+    made = base.location.rsplit("/", 1)[0] + "/other.metadata.json"
+    other.write(made, to_bytes(evolve(base.metadata, table_uuid=OTHER_UUID)))
+    assert other.swap_pointer(base.location, made) is Swap.DONE
+    for change in (SetProperties({"x": "y"}), fast_append([data("a", location=location)])):
+        with pytest.raises(CommitConflict, match="TMD002"):
+            commit(change, store, base=base)
+    with pytest.raises(CommitConflict, match="TMD002"):
+        load(store, base.metadata)
+    now = load(store)
+    assert now is not None
+    assert now.metadata == evolve(base.metadata, table_uuid=OTHER_UUID)
+
+
+def test_a_table_that_was_made_anew_in_one_directory_is_another(tmp_path: Path) -> None:
+    """Its metadata files have the names of those of the table before."""
+    runner = Runner(FileSystemStore(tmp_path.as_uri()))
+    runner.commit(CreateTable(empty_table(2, tmp_path.as_uri())))
+    base = runner.run(load_steps())
+    assert base is not None
+    shutil.rmtree(tmp_path / "metadata")
+    runner.commit(CreateTable(evolve(empty_table(2, tmp_path.as_uri()), table_uuid=OTHER_UUID)))
+    with pytest.raises(CommitConflict, match="TMD002"):
+        runner.commit(SetProperties({"x": "y"}), base=base)
 
 
 def test_creating_a_table_that_is_there_is_a_conflict(

@@ -43,6 +43,13 @@ def _no_steps(*_: Any, **__: Any) -> Any:
     yield
 
 
+# Another table
+
+
+def uuid_not_compared(patch: Any) -> None:
+    patch.setattr(commit_module, "check_same_table", lambda *_: None)
+
+
 # The swap
 
 
@@ -669,6 +676,13 @@ PLANTED = (
         plant=branch_moves_main,
         changes=("append-to-branch", "properties"),
         says="linear history",
+    ),
+    Planted(
+        name="a commit to the table that replaced the planned one",
+        plant=uuid_not_compared,
+        fixture="replaced",
+        changes=("append", "replace-table"),
+        says="another table",
     ),
     Planted(name="snapshot ids collide", plant=snapshot_ids_collide, changes=APPENDS, says="unsound list"),
     Planted(
