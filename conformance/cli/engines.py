@@ -27,19 +27,22 @@ def list_(*, format: Literal["text", "json"] = "text") -> int:
 
 @app.command(name="install")
 def install_(*names: str, all: bool = False, format: Literal["text", "json"] = "text") -> int:
-    """Install engines, each in an environment of its own.
+    """Install engines, and servers of catalogs for race stress, each in an environment of its own.
 
     Exit status: 3 if one cannot be installed.
 
     Args:
-        names: The engines, as list shows them.
-        all: Every engine but those that are built here, which takes long: they are installed by name.
+        names: The engines, as list shows them, or servers, as race servers shows them.
+        all: Every engine but those that are built here, which takes long: they are installed by name, as servers are.
         format: Text for people, or JSON.
     """
+    from conformance.catalogs.servers import install_server
     from conformance.engines import EngineError, install, list_engines
+    from conformance.engines.catalog import catalog
 
     known = list_engines()
-    labels = [engine.label for engine in known]
+    servers = [server.name for server in catalog().servers]
+    labels = [*(engine.label for engine in known), *servers]
     for name in names:
         if name not in labels:
             raise UsageError(f"unknown engine {name!r}; there are {', '.join(labels)}")
@@ -49,7 +52,7 @@ def install_(*names: str, all: bool = False, format: Literal["text", "json"] = "
     told = []
     for label in dict.fromkeys([engine.label for engine in known if all and not engine.by_name] + [*names]):
         try:
-            done = install(label, _tell)
+            done = install_server(label, _tell) if label in servers else install(label, _tell)
         except EngineError as error:
             print(f"iceberg-conformance: {error}", file=sys.stderr)
             status = ExitStatus.NOT_EXAMINED

@@ -6,6 +6,8 @@ import json
 import sys
 import tempfile
 import time
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -225,6 +227,123 @@ def _tell(rows: list[dict[str, Any]], format: Format) -> int:
 
 
 @app.command
+def stress(
+    *,
+    catalog: str | None = None,
+    server: str | None = None,
+    client: Literal["reference", "pyiceberg"] = "reference",
+    location: str | None = None,
+    processes: int = 8,
+    seconds: float = 30.0,
+    kills: float | None = None,
+    server_kills: int = 0,
+    pauses: int = 0,
+    pause: float = 5.0,
+    commits: int = 1000,
+    format_version: Annotated[int, Parameter(name="--format-version")] = 2,
+    seed: int | None = None,
+    allow_remote: bool = False,
+    keep: Path | None = None,
+    format: Format = "text",
+) -> int:
+    """Let many processes commit to one new table of a real catalog, kill some, and check what is left.
+
+    Was any acknowledged commit lost, doubled or reordered, was any other half done, and is the table valid? Exit
+    status: 1 where something is wrong, 3 where the catalog cannot be reached or the server is not installed.
+
+    Args:
+        catalog: The URL of a store (file:, s3:, sqlite:, postgresql:, rest+http:), to which the reference commits, or
+            catalog:NAME of PyIceberg's configuration, to which PyIceberg commits; a new SQLite file where neither this
+            nor a server is given.
+        server: Start this server for the time of the run, as race servers lists them.
+        client: Who commits to the server: the reference, or PyIceberg.
+        location: The location of the table's files; a new temporary directory, or what the catalog says, where not
+            given.
+        processes: How many processes commit at once.
+        seconds: For how long.
+        kills: How many writers are killed in a second, on average; 0 for none. 1 where not given, 0.3 for PyIceberg.
+        server_kills: How often the server is killed and started again.
+        pauses: How often a writer is stopped, and goes on some time later, as on a machine that stands still.
+        pause: For how many seconds it is stopped.
+        commits: The most commits of each process.
+        format_version: The version of the table: 1, 2 or 3.
+        seed: Makes the same choices again.
+        allow_remote: Commit to a catalog on another machine too.
+        keep: Keep the journals, the server's files and the table in this new folder.
+        format: Text for people, or JSON.
+    """
+    import attrs
+
+    from conformance.races.suites import VERSIONS
+    from conformance.stress.run import REFERENCE, Settings
+    from conformance.stress.run import stress as stressed
+
+    if kills is None:
+        kills = 1.0 if client == REFERENCE and not (catalog or "").startswith("catalog:") else 0.3
+    numbers = min(processes, commits) >= 1 and seconds > 0 and min(kills, server_kills, pauses, pause) >= 0
+    if format_version not in VERSIONS or not numbers:
+        raise UsageError("race stress: there is no such version, or a number is too small")
+    if catalog is not None and server is not None:
+        raise UsageError("race stress: give a catalog or a server, not both")
+    if server is None and (server_kills or client != REFERENCE):
+        raise UsageError("race stress: --server-kills and --client go with --server")
+    chosen = int(time.time()) if seed is None else seed
+    settings = Settings(
+        catalog=catalog, server=server, client=client, location=location, processes=processes, seconds=seconds,
+        kills_per_s=kills, server_kills=server_kills, pauses=pauses, pause_s=pause,
+        most_commits=commits, version=format_version, seed=chosen,
+        allow_remote=allow_remote,
+    )  # fmt: skip
+    with tempfile.TemporaryDirectory(prefix="iceberg-conformance-stress-") as name:
+        directory = Path(name) if keep is None else keep.absolute()
+        if keep is not None:
+            _make(keep)
+        report = stressed(settings, directory)
+    if format == "json":
+        document = {**attrs.asdict(report), "problems": [str(one) for one in report.problems], "seed": chosen}
+        sys.stdout.write(json.dumps(document, indent=2) + "\n")
+    else:
+        for line in _stressed(report, processes, chosen):
+            print(line)
+    return ExitStatus.FAILURES if report.problems else ExitStatus.CONFORMANT
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True)
+    except OSError as error:
+        raise UsageError(f"--keep {folder}: a new folder is needed: {error.strerror}") from None
+
+
+def _stressed(report: Any, processes: int, seed: int) -> Iterator[str]:
+    """The report of a stress in lines."""
+    from conformance.stress.judge import QUESTIONS
+
+    yield f"client: {report.client}"
+    yield f"server: {report.server}"
+    yield (
+        f"{report.acknowledged} commits acknowledged of {processes} processes in {report.seconds:.1f} s "
+        f"({report.commits_per_s:.1f} a second): {', '.join(f'{n} {kind}' for kind, n in report.kinds.items())}"
+    )
+    yield (
+        f"{report.refused} refused, {report.unknown} not known, {report.observations} reads; "
+        f"{report.kills} writers and {report.server_kills} servers killed, {report.pauses} writers paused; seed {seed}"
+    )
+    shown = "not shown by the catalog" if report.commits is None else f"{report.commits} versions"
+    yield f"history of the table: {shown}; validated: {report.validated or 'no'}"
+    for error, (number, there) in report.errors.items():
+        yield f"{number} commits ended in {error}; of those that add rows, {there} are there"
+    counts = Counter(one.kind for one in report.problems)
+    for kind, words in QUESTIONS.items():
+        yield f"{words:>40}: {counts[kind]}"
+    for problem in report.problems[:20]:
+        yield f"wrong: {problem}"
+    if len(report.problems) > 20:
+        yield f"... and {len(report.problems) - 20} more"
+    yield "nothing was lost" if not report.problems else f"{len(report.problems)} things are wrong"
+
+
+@app.command(show=False)
 def soak(
     *,
     store: str | None = None,
@@ -236,52 +355,43 @@ def soak(
     seed: int | None = None,
     format: Format = "text",
 ) -> int:
-    """Let many processes commit to one real table, kill some, and check that nothing acknowledged was lost.
-
-    Exit status: 1 where something was lost.
+    """Do what race stress does; the name is deprecated.
 
     Args:
-        store: Where the table is: file:///directory, sqlite:///file.db?table=name or
-            postgresql://user@host:port/database?table=name; a new SQLite file where not given. The table is not there
-            yet.
-        location: The location of the table's files; a new temporary directory where not given.
+        store: The --catalog of race stress.
+        location: The location of the table's files.
         processes: How many processes commit at once.
         seconds: For how long.
-        kills: How many processes are killed in a second, on average; 0 for none.
+        kills: How many processes are killed in a second, on average.
         format_version: The version of the table: 1, 2 or 3.
         seed: Makes the same choices again.
         format: Text for people, or JSON.
     """
-    import attrs
+    print("iceberg-conformance: race soak is deprecated; use race stress --catalog", file=sys.stderr)
+    return stress(
+        catalog=store, location=location, processes=processes, seconds=seconds, kills=kills,
+        format_version=format_version, seed=seed, format=format,
+    )  # fmt: skip
 
-    from conformance.races.soak import Settings
-    from conformance.races.soak import soak as soaked
-    from conformance.races.suites import VERSIONS
 
-    if format_version not in VERSIONS or processes < 1 or seconds <= 0 or kills < 0:
-        raise UsageError("race soak: there is no such version, or a number is too small")
-    with tempfile.TemporaryDirectory(prefix="iceberg-conformance-soak-") as name:
-        directory = Path(name)
-        (directory / "journals").mkdir()
-        table = location or (
-            store if store is not None and store.startswith("file:") else (directory / "table").as_uri()
-        )
-        url = store or f"sqlite://{directory}/catalog.db?table=soak"
-        chosen = int(time.time()) if seed is None else seed
-        settings = Settings(url, table, processes, seconds, kills, format_version, chosen)
-        report = soaked(settings, directory / "journals")
+@app.command(name="servers")
+def servers(*, format: Format = "text") -> int:
+    """List the servers that race stress can start, who can commit to each, and whether each is ready.
+
+    Args:
+        format: Text for people, or JSON.
+    """
+    from conformance.catalogs.servers import KINDS, server_status
+    from conformance.engines.catalog import find_server
+
+    rows: list[dict[str, Any]] = []
+    for name, kind in KINDS.items():
+        reason = server_status(find_server(kind.package)).reason if kind.package else None
+        clients = [*(["reference"] if kind.store else []), "pyiceberg"]
+        rows.append({"name": name, "server": kind.described, "clients": clients, "reason": reason})
     if format == "json":
-        sys.stdout.write(json.dumps({**attrs.asdict(report), "seed": chosen}, indent=2) + "\n")
-    else:
-        print(
-            f"{report.acknowledged} commits acknowledged of {processes} processes in {report.seconds:.1f} s "
-            f"({report.commits_per_s:.1f} a second), {report.kills} processes killed, seed {chosen}"
-        )
-        print(
-            f"{report.conflicts} conflicts, {report.failed} gave up, {report.unknown} not known, "
-            f"{report.commits} in the history of the table"
-        )
-        for problem in report.problems:
-            print(f"wrong: {problem}")
-        print("nothing was lost" if not report.problems else f"{len(report.problems)} things are wrong")
-    return ExitStatus.FAILURES if report.problems else ExitStatus.CONFORMANT
+        sys.stdout.write(json.dumps(rows, indent=2) + "\n")
+        return ExitStatus.CONFORMANT
+    for row in rows:
+        print(f"{row['name']:16} {row['server']} ({', '.join(row['clients'])}): {row['reason'] or 'ready'}")
+    return ExitStatus.CONFORMANT

@@ -20,8 +20,14 @@ from pathlib import Path
 
 import attrs
 
-from conformance.engines.catalog import Engine, EngineError
+from conformance.engines.catalog import EngineError, Installed
 from conformance.engines.environments import MARKER, Progress, exclusive, home, run_step
+
+_FETCH_JARS = (
+    "mvn", "--batch-mode", "--quiet", "--file", "{sources}/pom.xml",
+    "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies",
+    "-DincludeScope=runtime", "-DoutputDirectory={made}/java/jars",
+)  # fmt: skip
 
 _PROGRAM = "adapter.exe" if sys.platform == "win32" else "adapter"
 
@@ -85,9 +91,7 @@ TOOLCHAINS = {
         (17,),
         ("-version",),
         steps=(
-            ("mvn", "--batch-mode", "--quiet", "--file", "{sources}/pom.xml",
-             "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies",
-             "-DincludeScope=runtime", "-DoutputDirectory={made}/java/jars"),
+            _FETCH_JARS,
             # The class of the program leads to all others; warnings are of annotations that jars mention only.
             ("javac", "--release", "17", "-nowarn", "-d", "{made}/java/classes", "-cp", "{made}/java/jars/*",
              "-sourcepath", "{sources}/src", "{sources}/src/org/apache/iceberg/Adapter.java"),
@@ -99,6 +103,22 @@ TOOLCHAINS = {
                os.pathsep.join(("{program}/classes", "{program}/jars/*")), "org.apache.iceberg.Adapter"),
         newest=23,  # Hadoop's classes, which open the files, ask for what Java 24 has no more
     ),
+    # Servers of catalogs: how each is started is in `conformance.catalogs.servers`.
+    "java-server": Toolchain(
+        "a JDK of release",
+        "javac",
+        (17,),
+        ("-version",),
+        steps=(
+            _FETCH_JARS,
+            ("javac", "--release", "17", "-nowarn", "-d", "{made}/java/classes", "-cp", "{made}/java/jars/*",
+             "{sources}/src/Server.java"),
+        ),
+        result="java",
+        helpers=("mvn",),
+    ),
+    "jars": Toolchain("a Java runtime of release", "java", (17,), ("--version",), steps=(_FETCH_JARS,),
+                      result="java", helpers=("mvn",)),
 }  # fmt: skip
 
 JAR_LOCK = "jars.lock"
@@ -126,22 +146,22 @@ class Build:
         return (self.path / MARKER).is_file()
 
 
-def sources(engine: Engine) -> Path:
+def sources(engine: Installed) -> Path:
     """The folder of an engine's program."""
-    return Path(str(files("conformance"))) / "adapters" / engine.sources
+    return Path(str(files("conformance"))) / engine.folder
 
 
-def build_of(engine: Engine) -> Build:
+def build_of(engine: Installed) -> Build:
     """The build of an engine, made or not; other sources or another machine mean another place."""
     folder = sources(engine)
     recipe = hashlib.sha256(sysconfig.get_platform().encode())
     for file in sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".md"):
         data = file.read_bytes()
         recipe.update(f"\0{file.relative_to(folder).as_posix()}\0{len(data)}\0".encode() + data)
-    return Build(home() / "built" / f"{engine.name}-{recipe.hexdigest()[:16]}", TOOLCHAINS[engine.language])
+    return Build(home() / "built" / f"{engine.name}-{recipe.hexdigest()[:16]}", TOOLCHAINS[engine.toolchain])
 
 
-def install_build(engine: Engine, progress: Progress) -> Build:
+def install_build(engine: Installed, progress: Progress) -> Build:
     """Build the program of an engine unless it stands.
 
     Raises:
@@ -198,7 +218,7 @@ def missing(toolchain: Toolchain) -> str | None:
     return None
 
 
-def _check_jars(engine: Engine, lock: Path, jars: Path) -> None:
+def _check_jars(engine: Installed, lock: Path, jars: Path) -> None:
     """Make sure that jars were fetched as they are pinned, and no others, before anything of them is used."""
     if not lock.is_file():
         return

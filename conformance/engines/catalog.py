@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
+from typing import TypeAlias
 
 import attrs
 
@@ -74,8 +75,54 @@ class Engine:
         """The shortest name that means this engine: ``name``, or ``name@version``."""
         return self.name if self.default else f"{self.name}@{self.version}"
 
+    @property
+    def folder(self) -> str:
+        """The folder with the sources, below the package."""
+        return f"adapters/{self.sources}"
+
+    @property
+    def toolchain(self) -> str:
+        """What builds the sources."""
+        return self.language
+
     def __str__(self) -> str:
         return f"{self.name} {self.version}"
+
+
+@attrs.frozen(kw_only=True)
+class CatalogServer:
+    """The server of a catalog, at one version."""
+
+    name: str
+    version: str
+    title: str
+    """What it is, in a few words."""
+
+    toolchain: str = ""
+    """What builds it from the folder of `catalogs/servers` that has its name; see `built`."""
+
+    java: int = 0
+    """The oldest release of Java that it runs on."""
+
+    lock: str = ""
+    """The name of the lock file with the Python packages of a server in Python."""
+
+    @property
+    def label(self) -> str:
+        """Its name on the command line."""
+        return self.name
+
+    @property
+    def folder(self) -> str:
+        """The folder with the sources, below the package."""
+        return f"catalogs/servers/{self.name}"
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.version}"
+
+
+Installed: TypeAlias = Engine | CatalogServer
+"""What `engines install` installs."""
 
 
 @attrs.frozen
@@ -96,6 +143,8 @@ class Catalog:
     locks: dict[str, tuple[str, ...]]
     """Lock name to the packages that it is resolved from."""
 
+    servers: tuple[CatalogServer, ...]
+
 
 @cache
 def catalog() -> Catalog:
@@ -109,6 +158,7 @@ def catalog() -> Catalog:
         engines=tuple(engines),
         java=JavaRange(**document["java"]),
         locks={name: tuple(table["packages"]) for name, table in document["lock"].items()},
+        servers=tuple(CatalogServer(**row) for row in document["server"]),
     )
 
 
@@ -129,6 +179,19 @@ def find_engine(name: str) -> Engine:
         if engine.version == version or engine.version.startswith(version + "."):
             return engine
     raise EngineError(name, f"no such version; there are {', '.join(engine.version for engine in named)}")
+
+
+def find_server(name: str) -> CatalogServer:
+    """The server of a catalog that has a name.
+
+    Raises:
+        EngineError: none is called so.
+    """
+    for server in catalog().servers:
+        if server.name == name:
+            return server
+    known = ", ".join(server.name for server in catalog().servers)
+    raise EngineError(name, f"there is no such server of a catalog; there are {known}")
 
 
 def lock_text(name: str) -> str:

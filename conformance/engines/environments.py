@@ -19,7 +19,7 @@ from pathlib import Path
 
 import attrs
 
-from conformance.engines.catalog import Engine, EngineError, lock_text
+from conformance.engines.catalog import EngineError, Installed, lock_text
 
 MARKER = "installed"
 BUILD_LOCK = "build"
@@ -92,7 +92,7 @@ def environment(lock: str) -> Environment:
     return Environment(lock, home() / "engines" / f"{lock}-{key}")
 
 
-def install_environment(engine: Engine, lock: str, progress: Progress) -> Environment:
+def install_environment(engine: Installed, lock: str, progress: Progress) -> Environment:
     """Make the environment of ``lock`` unless it stands.
 
     Raises:
@@ -114,7 +114,7 @@ def install_environment(engine: Engine, lock: str, progress: Progress) -> Enviro
     return made
 
 
-def _pip_install(engine: Engine, made: Environment, lock: str) -> None:
+def _pip_install(engine: Installed, made: Environment, lock: str) -> None:
     requirements = made.path / f"{lock}.txt"
     requirements.write_text(lock_text(lock), encoding="utf-8")
     # Compiling all modules takes longer than the rest; Python compiles those that are imported when they are.
@@ -123,7 +123,7 @@ def _pip_install(engine: Engine, made: Environment, lock: str) -> None:
     run_step(engine, "pip could not install its packages", command)
 
 
-def run_step(engine: Engine, failure: str, command: list[str]) -> None:
+def run_step(engine: Installed, failure: str, command: list[str]) -> None:
     """Run one step of an installation.
 
     Raises:

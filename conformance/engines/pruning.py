@@ -33,6 +33,7 @@ def prune(*, dry_run: bool = False) -> list[Unused]:
     """
     used = {environment(lock).path for lock in lock_names()}
     used |= {build_of(engine).path for engine in catalog().engines if engine.sources}
+    used |= {build_of(server).path for server in catalog().servers if server.toolchain}
     gone = []
     for root in (home() / "engines", home() / "built"):
         for path in sorted(root.iterdir()) if root.is_dir() else []:

@@ -20,6 +20,20 @@ FORMS = (
 )
 
 
+SCHEMES = ("", "file", "s3", "sqlite", "postgresql", "rest+http", "rest+https")
+
+
+def check_url(url: str) -> None:
+    """Check that a URL is of a kind of store that there is; nothing is opened.
+
+    Raises:
+        UsageError: it is of none.
+    """
+    scheme = urlsplit(url).scheme
+    if scheme not in SCHEMES:
+        raise UsageError(f"there is no store of the kind {scheme}; a store is {FORMS}")
+
+
 def open_store(url: str) -> Store:
     """The store that a URL names.
 
@@ -29,6 +43,7 @@ def open_store(url: str) -> Store:
     Raises:
         UsageError: there is no such kind of store.
     """
+    check_url(url)
     parts = urlsplit(url)
     given = {key: values[-1] for key, values in parse_qs(parts.query).items()}
     fields = ("table", "namespace", "catalog")
@@ -49,8 +64,7 @@ def open_store(url: str) -> Store:
         case "rest+http" | "rest+https":
             address = urlunsplit(parts._replace(scheme=parts.scheme.removeprefix("rest+"), query=""))
             return RestStore(RestCatalog(address, given.get("warehouse")), name)
-    message = f"there is no store of the kind {parts.scheme}; a store is {FORMS}"
-    raise UsageError(message)
+    raise AssertionError(parts.scheme)
 
 
 def _bucket(name: str, given: dict[str, str]) -> Bucket:

@@ -7,7 +7,9 @@ is where the current metadata is, which is then read as of any other table.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
+from pathlib import Path
 
 from conformance.failures import UsageError
 from conformance.validate.root import Unreadable
@@ -19,11 +21,48 @@ _PROGRAM = """
 import json, sys
 from pyiceberg.catalog import load_catalog
 name, identifier = sys.argv[1:]
+stage = "catalog"
 try:
-    print(json.dumps({"location": load_catalog(name).load_table(identifier).metadata_location}))
+    catalog = load_catalog(name)
+    stage = "table"
+    print(json.dumps({"location": catalog.load_table(identifier).metadata_location}))
 except Exception as error:
-    print(json.dumps({"error": f"{type(error).__name__}: {error}"}))
+    print(json.dumps({"error": f"{type(error).__name__}: {error}", "stage": stage}))
 """
+
+_FILE = ".pyiceberg.yaml"
+_HOME = "PYICEBERG_HOME"
+_UNREACHABLE = (
+    "ConnectionError", "ConnectTimeout", "OperationalError", "TTransportException", "EndpointConnectionError",
+    "NoCredentialsError", "NoRegionError", "URLError", "Timeout",
+)  # fmt: skip
+"""What the clients of PyIceberg's catalogs raise where nobody answers."""
+
+
+def configuration_places(name: str) -> str:
+    """Where PyIceberg looks for the configuration of a catalog, and what is there; no values are given.
+
+    Args:
+        name: the catalog's name.
+    """
+    directories = dict.fromkeys(filter(None, (os.environ.get(_HOME), str(Path.home()), str(Path.cwd()))))
+    files = [Path(directory, _FILE) for directory in directories]
+    told = [f"{path} ({'is there' if path.is_file() else 'is not there'})" for path in files]
+    prefix = f"PYICEBERG_CATALOG__{name.upper()}__"
+    found = sorted(key for key in os.environ if key.upper().startswith(prefix))
+    told.append(f"the environment variables {prefix}* ({', '.join(found) if found else 'none is set'})")
+    return ", ".join(told)
+
+
+def explained(name: str, error: str) -> str:
+    """An error of a catalog, with the catalog's name and where its configuration was looked for.
+
+    Args:
+        name: the catalog's name.
+        error: what PyIceberg raised: the name of the class, and the message.
+    """
+    unreachable = "the catalog cannot be reached: " if error.startswith(_UNREACHABLE) else ""
+    return f"catalog {name}: {unreachable}{error}; its configuration was looked for in {configuration_places(name)}"
 
 
 def from_catalog(location: str) -> str:
@@ -51,7 +90,11 @@ def from_catalog(location: str) -> str:
     except (subprocess.TimeoutExpired, ValueError) as error:
         raise Unreadable(f"{location}: PyIceberg did not answer: {error}") from None
     if not isinstance(answer, dict) or "location" not in answer:
-        told = answer["error"] if isinstance(answer, dict) else done.stderr.strip().rpartition("\n")[2]
+        told = (
+            " ".join(answer["error"].split()) if isinstance(answer, dict) else done.stderr.strip().rpartition("\n")[2]
+        )
+        if not isinstance(answer, dict) or answer["stage"] == "catalog" or told.startswith(_UNREACHABLE):
+            told = explained(name, told)
         raise Unreadable(f"{location}: {told}")
     found: str = answer["location"]
     return found

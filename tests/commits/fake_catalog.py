@@ -16,10 +16,15 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from conformance.stores.local_files import LocalFiles
+from spec_ref.records import evolve
 from spec_ref.snapshots.manifest_list import read_manifest_list, write_manifest_list
 from spec_ref.versions import FormatVersion
 
 Json = dict[str, Any]
+
+
+LATER = 6
+"""After how many further versions a commit is done that was acknowledged before."""
 
 
 class Refused(Exception):
@@ -159,7 +164,7 @@ class FakeCatalog:
         self.faults: list[str] = []
         self.choose: Callable[[Json], str] = lambda _: ""
         self.stale: Callable[[], int] = lambda: 0
-        self.delayed: list[tuple[str, Json]] = []
+        self.delayed: list[tuple[int, Json]] = []
         self.token: str | None = None
         self.requests: list[tuple[str, str, Json]] = []
         self.url = ""
@@ -202,9 +207,14 @@ class FakeCatalog:
         """Commit the files of a snapshot once more, or later than they were sent, on the table as it is now."""
         table = json.loads(json.dumps(self.tables[name][-1][1]))
         head = next((one for one in table["snapshots"] if one["snapshot-id"] == table.get("current-snapshot-id")), None)
-        own = [one for one in self.manifests(snapshot) if one.added_snapshot_id == snapshot["snapshot-id"]]
+        own = [
+            one
+            for one in self.manifests(snapshot)
+            if one.added_snapshot_id == snapshot["snapshot-id"] and not one.existing_files_count
+        ]
         number, id_ = table["last-sequence-number"] + 1, uuid.uuid4().int >> 70
         path = snapshot["manifest-list"].replace(".avro", f"-{id_}.avro")
+        own = [evolve(one, sequence_number=number, min_sequence_number=number) for one in own]
         listed = [*own, *(self.manifests(head) if head else [])]
         parent = None if head is None else head["snapshot-id"]
         data = write_manifest_list(
@@ -237,13 +247,13 @@ class FakeCatalog:
         if fault == "acknowledged-only":
             return {"metadata-location": "file:///nowhere/x.metadata.json", "metadata": table}
         if fault == "later" and made is not None:
-            self.delayed.append((name, made))
+            self.delayed.append((len(self.tables[name]) + LATER, made))
             return {"metadata-location": "file:///nowhere/x.metadata.json", "metadata": table}
         self.store(name, table)
         if fault == "twice" and made is not None:
             self.again(name, made)
-        elif self.delayed:
-            self.again(*self.delayed.pop())
+        elif self.delayed and self.delayed[0][0] <= len(self.tables[name]):
+            self.again(name, self.delayed.pop(0)[1])
         if fault == "lost-applied":
             return None
         if fault.startswith("applied-"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -15,7 +14,6 @@ import pytest
 
 from conformance.failures import UsageError
 from conformance.races.fixtures import data, data_path, empty_table, position_deletes, vector
-from conformance.races.soak import Settings, soak
 from conformance.stores import Store, commit, load, open_store
 from conformance.stores.file_system import FileSystemStore
 from conformance.stores.local_files import local_path
@@ -373,24 +371,3 @@ def test_a_runner_reads_no_file_twice(store: Store, location: str) -> None:
     runner.commit(SetProperties({"x": "z"}))
     metadata = [path for path in read if path.endswith(".json")]
     assert len(metadata) == len(set(metadata))
-
-
-def test_a_soak_loses_nothing(store_url: str, location: str, tmp_path: Path) -> None:
-    journals = tmp_path / "journals"
-    journals.mkdir()
-    report = soak(Settings(store_url, location, processes=4, seconds=4, kills_per_s=2, seed=1), journals)
-    assert report.problems == []
-    assert report.kills > 0
-    assert report.acknowledged > 3  # those at first: of those at once one is always done, however slow the machine is
-
-
-def test_a_soak_notices_a_lost_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    location = (tmp_path / "table").as_uri()
-    journals = tmp_path / "journals"
-    journals.mkdir()
-    entry = {"n": 1, "kind": "append", "adds": [data_path("never", location)], "snapshot": 1, "at": "done"}
-    (journals / "liar.jsonl").write_text(json.dumps(entry) + "\n")
-    settings = Settings(f"sqlite://{tmp_path}/catalog.db", location, processes=1, seconds=1, kills_per_s=0)
-    problems = soak(settings, journals).problems
-    assert f"lost update: {data_path('never', location)} was acknowledged and is not in main" in problems
-    assert "lost update: snapshot 1 was acknowledged" in problems

@@ -49,6 +49,21 @@ def test_every_engine_has_an_adapter_and_a_lock_and_a_label_of_its_own() -> None
         assert engine.lock in LOCKS
 
 
+def test_every_server_has_a_lock_of_packages_or_of_jars() -> None:
+    servers = catalog().servers
+    assert len({server.name for server in servers} | {engine.name for engine in catalog().engines}) == len(
+        {engine.name for engine in catalog().engines}
+    ) + len(servers)
+    for server in servers:
+        if server.lock:
+            assert server.lock in LOCKS
+            continue
+        rows = [line.split() for line in (sources(server) / "jars.lock").read_text().splitlines()]
+        assert rows
+        assert all(re.fullmatch(r"[0-9a-f]{64}", digest) and name.endswith(".jar") for digest, name in rows)
+        assert "://" not in (sources(server) / "pom.xml").read_text().replace("http://maven.apache.org/POM/4.0.0", "")
+
+
 @pytest.mark.parametrize("name", LOCKS)
 def test_a_lock_holds_pinned_packages_with_hashes_and_no_addresses(name: str) -> None:
     text = lock_text(name)

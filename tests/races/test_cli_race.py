@@ -38,8 +38,8 @@ def test_a_suite_is_explored(capsys: pytest.CaptureFixture[str]) -> None:
     assert "0 with something wrong" in capsys.readouterr().out
 
 
-def test_a_soak_is_run_and_told_as_json(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["race", "soak", "--seconds", "1.5", "--processes", "2", "--kills", "0", "--format", "json"]) == 0
+def test_a_stress_is_run_and_told_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["race", "stress", "--seconds", "1.5", "--processes", "2", "--kills", "0", "--format", "json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["problems"] == []
     assert report["acknowledged"] > 3
@@ -56,8 +56,8 @@ def test_a_soak_is_run_and_told_as_json(capsys: pytest.CaptureFixture[str]) -> N
         ["play", "append", "--schedule", "0 7"],
         ["play", "append", "--schedule", "0:sleep"],
         ["explore", "--format-version", "9"],
-        ["soak", "--processes", "0"],
-        ["soak", "--store", "mysql://x/y"],
+        ["stress", "--processes", "0"],
+        ["stress", "--catalog", "mysql://x/y"],
     ],
 )
 def test_wrong_usage_is_told(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,49 @@
+"""Runs one server, and ends it when standard input ends, which it does when the tool ends, however it ends.
+
+Arguments: a file for what the server prints, and its command. Lines on standard input: ``start``, ``kill`` (SIGKILL),
+``status``; each is answered with a line. Uses nothing but the standard library.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+
+def main() -> None:
+    """Follow the commands on standard input until it ends."""
+    log, *command = sys.argv[1:]
+    child: subprocess.Popen[bytes] | None = None
+    try:
+        for line in iter(sys.stdin.readline, ""):
+            match line.strip():
+                case "start":
+                    with Path(log).open("ab") as out:
+                        child = subprocess.Popen(
+                            command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True
+                        )
+                    answer = str(child.pid)
+                case "kill":
+                    _kill(child)
+                    answer = "killed"
+                case _:
+                    answer = "none" if child is None or child.poll() is not None else "runs"
+            print(answer, flush=True)
+    finally:
+        _kill(child)
+
+
+def _kill(child: subprocess.Popen[bytes] | None) -> None:
+    if child is None:
+        return
+    with suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
+
+
+if __name__ == "__main__":
+    main()

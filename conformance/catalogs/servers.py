@@ -1,0 +1,435 @@
+"""The servers that the tool can start: on the loopback interface, with all they keep in one folder."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from urllib.parse import quote
+
+import attrs
+
+from conformance.engines.built import build_of, install_build
+from conformance.engines.catalog import CatalogServer, EngineError, catalog, find_server
+from conformance.engines.environments import Progress, environment, install_environment
+
+LOOPBACK = "127.0.0.1"
+STARTS_IN_S = 180.0
+ANSWERS_IN_S = 60.0
+KEY = "testing"
+"""Both parts of the key for S3 and Glue; the mock takes any."""
+
+S3_ENVIRONMENT = {"AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": KEY, "AWS_REGION": "us-east-1"}
+BUCKET = "lake"
+POSTGRES_USER = "postgres"
+_OPENS = tuple(
+    argument
+    for package in ("lang", "net", "util", "util.concurrent", "nio")
+    for argument in ("--add-opens", f"java.base/java.{package}=ALL-UNNAMED")
+)
+
+
+# Installing
+
+
+@attrs.frozen
+class ServerStatus:
+    """Whether a server is ready on this machine."""
+
+    name: str
+    version: str
+    title: str
+    path: Path
+    reason: str | None
+    """Why it is not ready."""
+
+
+def server_status(server: CatalogServer) -> ServerStatus:
+    """Look whether a server is installed."""
+    made = build_of(server) if server.toolchain else environment(server.lock)
+    reason = None
+    if not made.is_installed():
+        reason = f"not installed; `iceberg-conformance engines install {server.name}` does it"
+    elif server.java and java_for(server) is None:
+        reason = f"there is no Java {server.java} or newer in JAVA_HOME, on the path or in /usr/lib/jvm"
+    return ServerStatus(server.name, server.version, server.title, made.path, reason)
+
+
+def list_servers() -> list[ServerStatus]:
+    """All servers in the order of `engines.toml`."""
+    return [server_status(server) for server in catalog().servers]
+
+
+def install_server(name: str, progress: Progress) -> ServerStatus:
+    """Install a server; quick when it is.
+
+    Raises:
+        EngineError: it cannot be installed.
+    """
+    server = find_server(name)
+    if server.toolchain:
+        install_build(server, progress)
+    else:
+        install_environment(server, server.lock, progress)
+    status = server_status(server)
+    if status.reason is not None:
+        raise EngineError(str(server), status.reason)
+    return status
+
+
+def java_for(server: CatalogServer) -> str | None:
+    """A Java program of the release that a server needs, the oldest that there is."""
+    found = [(release, path) for path in _javas() if (release := _release(path)) >= server.java]
+    return min(found, default=(0, None))[1]
+
+
+def _javas() -> list[str]:
+    homes = [os.environ[name] for name in ("JAVA_HOME",) if os.environ.get(name)]
+    homes += [str(path) for path in sorted(Path("/usr/lib/jvm").glob("*"))]
+    found = [f"{home}/bin/java" for home in homes if Path(home, "bin", "java").is_file()]
+    return found + [path for path in (shutil.which("java"),) if path]
+
+
+@cache
+def _release(java: str) -> int:
+    try:
+        done = subprocess.run([java, "--version"], capture_output=True, text=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return 0
+    match = re.search(r"(\d+)", done.stdout)
+    return int(match[1]) if match else 0
+
+
+# Starting
+
+
+@attrs.frozen
+class Address:
+    """Where a server is, and what clients need to reach it."""
+
+    place: Path
+    """The folder of all that it keeps."""
+
+    port: int
+    s3: str = ""
+    """The endpoint of the mock of S3, where the server needs one."""
+
+    @property
+    def http(self) -> str:
+        """The address of its HTTP port."""
+        return f"http://{LOOPBACK}:{self.port}"
+
+    @property
+    def warehouse(self) -> str:
+        """The location of the warehouse on the disk."""
+        return (self.place / "warehouse").as_uri()
+
+
+@attrs.frozen(kw_only=True)
+class Kind:
+    """How servers of a kind are started and reached."""
+
+    package: str = ""
+    """Its name in `engines.toml`; empty for what is not installed by the tool."""
+
+    title: str = ""
+    command: Callable[[Address], list[str]] | None = None
+    """What starts it; None where the catalog is a file."""
+
+    prepare: Callable[[Path], None] = lambda _: None
+    """What is done once, before it starts for the first time."""
+
+    needs_s3: bool = False
+    survives: bool = True
+    """Whether what it acknowledged is there again after it was killed and started."""
+
+    properties: Callable[[Address], dict[str, str]]
+    """The properties of PyIceberg's catalog."""
+
+    store: Callable[[Address], str] | None = None
+    """The URL of our store for the table ``{table}``; None where we have no client."""
+
+    @property
+    def described(self) -> str:
+        """What it is and its version."""
+        if self.package:
+            server = find_server(self.package)
+            return f"{self.title or server.title} {server.version}"
+        return self.title
+
+
+def _jars(server: str, *arguments: str, options: tuple[str, ...] = ()) -> list[str]:
+    found = find_server(server)
+    program = build_of(found).program
+    return [str(java_for(found)), "-Xmx768m", "-XX:+UseSerialGC", *options, "-cp",
+            os.pathsep.join((f"{program}/classes", f"{program}/jars/*")), *arguments]  # fmt: skip
+
+
+def _rest(at: Address) -> list[str]:
+    # Readers of SQLite wait for a writer rather than fail.
+    database = f"jdbc:sqlite:{at.place}/catalog.db?busy_timeout=30000"
+    return _jars("iceberg-rest", "Server", str(at.port), at.warehouse, database)
+
+
+def _hive(at: Address) -> list[str]:
+    options = (*_OPENS, f"-Dderby.stream.error.file={at.place}/derby.log", f"-Djava.io.tmpdir={at.place}")
+    return _jars(
+        "hive-metastore", "Server", str(at.port), at.warehouse, str(at.place / "derby"), options=options
+    )  # fmt: skip
+
+
+def _nessie(at: Address) -> list[str]:
+    store = "nessie.catalog.service.s3.default-options"
+    settings = {
+        "quarkus.http.host": LOOPBACK,
+        "quarkus.http.port": at.port,
+        "quarkus.management.enabled": "false",
+        "nessie.version.store.type": "ROCKSDB",
+        "nessie.version.store.persist.rocks.database-path": at.place / "rocks",
+        "nessie.catalog.default-warehouse": "warehouse",
+        "nessie.catalog.warehouses.warehouse.location": f"s3://{BUCKET}/nessie",
+        f"{store}.region": "us-east-1",
+        f"{store}.path-style-access": "true",
+        f"{store}.endpoint": at.s3,
+        f"{store}.access-key": "urn:nessie-secret:quarkus:key",
+        f"{store}.request-signing-enabled": "false",
+        "key.name": KEY,
+        "key.secret": KEY,
+    }
+    options = tuple(f"-D{name}={value}" for name, value in settings.items())
+    found = find_server("nessie")
+    (jar,) = (build_of(found).program / "jars").glob("*-runner.jar")
+    return [str(java_for(found)), "-Xmx768m", "-XX:+UseSerialGC", *options, "-jar", str(jar)]
+
+
+def _moto(how: str) -> Callable[[Address], list[str]]:
+    script = str(Path(__file__).with_name("moto_server.py"))
+    return lambda at: [str(environment(find_server("moto").lock).python), script, str(at.port), how]
+
+
+def _postgres_program(name: str) -> str:
+    found = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}")) or [
+        Path(path) for path in (shutil.which(name),) if path
+    ]
+    if not found:
+        raise EngineError("postgresql", f"there is no {name} on this machine; install PostgreSQL's server")
+    return str(found[-1])
+
+
+def _as_postgres(command: list[str]) -> list[str]:
+    """A command as another user: the server does not run as root."""
+    if os.geteuid() != 0:
+        return command
+    return ["setpriv", f"--reuid={POSTGRES_USER}", f"--regid={POSTGRES_USER}", "--clear-groups", *command]
+
+
+def _postgres_user() -> str:
+    return POSTGRES_USER if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
+
+
+def _init_postgres(place: Path) -> None:
+    if os.geteuid() == 0:
+        for folder in (place, *place.parents):  # every folder above has to be open to it
+            if folder.stat().st_uid == 0 and folder != Path("/") and not folder.stat().st_mode & 0o001:
+                folder.chmod(folder.stat().st_mode | 0o011)
+        shutil.chown(place, POSTGRES_USER, POSTGRES_USER)
+    command = [_postgres_program("initdb"), "-D", str(place / "data"), "-U", _postgres_user(), "--auth=trust",
+               "--no-sync", "--encoding=UTF8"]  # fmt: skip
+    done = subprocess.run(_as_postgres(command), capture_output=True, text=True, check=False, cwd="/")
+    if done.returncode:
+        raise EngineError("postgresql", f"initdb failed: {done.stderr}")
+
+
+def _postgres(at: Address) -> list[str]:
+    settings = ["-c", f"listen_addresses={LOOPBACK}", "-c", "unix_socket_directories="]
+    command = [_postgres_program("postgres"), "-D", str(at.place / "data"), "-p", str(at.port), *settings]
+    return _as_postgres(command)
+
+
+def _s3_properties(at: Address) -> dict[str, str]:
+    return {
+        "s3.endpoint": at.s3,
+        "s3.access-key-id": KEY,
+        "s3.secret-access-key": KEY,
+        "s3.region": "us-east-1",
+        "s3.path-style-access": "true",
+    }
+
+
+def _glue_properties(at: Address) -> dict[str, str]:
+    return {
+        "type": "glue",
+        "warehouse": at.warehouse,
+        "glue.endpoint": at.http,
+        "glue.region": "us-east-1",
+        "glue.access-key-id": KEY,
+        "glue.secret-access-key": KEY,
+    }
+
+
+def _sql_properties(uri: str, at: Address) -> dict[str, str]:
+    return {"type": "sql", "uri": uri, "warehouse": at.warehouse}
+
+
+KINDS = {
+    "sqlite": Kind(
+        title="SQLite",
+        properties=lambda at: _sql_properties(f"sqlite:///{at.place}/catalog.db", at),
+        store=lambda at: f"sqlite://{at.place}/catalog.db?namespace=stress&table={{table}}",
+    ),
+    "postgresql": Kind(
+        title="PostgreSQL",
+        command=_postgres,
+        prepare=_init_postgres,
+        properties=lambda at: _sql_properties(
+            f"postgresql+psycopg2://{_postgres_user()}@{LOOPBACK}:{at.port}/postgres", at
+        ),
+        store=lambda at: (
+            f"postgresql://{_postgres_user()}@{LOOPBACK}:{at.port}/postgres?namespace=stress&table={{table}}"
+        ),
+    ),
+    "iceberg-rest": Kind(
+        package="iceberg-rest",
+        command=_rest,
+        properties=lambda at: {"type": "rest", "uri": at.http},
+        store=lambda at: f"rest+{at.http}?namespace=stress&table={{table}}",
+    ),
+    "nessie": Kind(
+        package="nessie",
+        command=_nessie,
+        needs_s3=True,
+        properties=lambda at: {"type": "rest", "uri": f"{at.http}/iceberg", **_s3_properties(at)},
+        store=lambda at: f"rest+{at.http}/iceberg?namespace=stress&table={{table}}",
+    ),
+    "hive-metastore": Kind(
+        package="hive-metastore",
+        command=_hive,
+        properties=lambda at: {"type": "hive", "uri": f"thrift://{LOOPBACK}:{at.port}", "warehouse": at.warehouse},
+    ),
+    "glue": Kind(
+        package="moto",
+        title="AWS Glue as moto mocks it, with Glue's check of VersionId, moto",
+        command=_moto("checked"),
+        survives=False,
+        properties=_glue_properties,
+    ),
+    "glue-unchecked": Kind(
+        package="moto",
+        title="AWS Glue as moto mocks it, which does not check VersionId, moto",
+        command=_moto("as-it-is"),
+        survives=False,
+        properties=_glue_properties,
+    ),
+}
+"""The servers by the name that `race stress --server` gives them."""
+
+S3 = Kind(package="moto", command=_moto("checked"), survives=False, properties=_s3_properties)
+"""The mock of S3 that a server keeps files in."""
+
+
+class Running:
+    """A server that runs, below a guardian that ends it when this process ends, however it does.
+
+    Args:
+        kind: what it is.
+        place: a folder for all that it keeps, which is not there yet.
+        s3: the endpoint of the mock of S3, where it needs one.
+
+    Raises:
+        EngineError: it is not installed, or does not start.
+    """
+
+    def __init__(self, kind: Kind, place: Path, s3: str = "") -> None:
+        self.kind = kind
+        self.name = kind.package or kind.title
+        if kind.package and (reason := server_status(find_server(kind.package)).reason):
+            raise EngineError(self.name, reason)
+        place.mkdir(parents=True)
+        kind.prepare(place)
+        self.address = Address(place, free_port(), s3)
+        self._guardian: subprocess.Popen[str] | None = None
+        if kind.command is None:
+            return
+        script = str(Path(__file__).with_name("guardian.py"))
+        command = [sys.executable, script, str(place / "log"), *kind.command(self.address)]
+        self._guardian = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd="/", start_new_session=True
+        )
+        try:
+            self.start()
+        except BaseException:
+            self.stop()
+            raise
+
+    def start(self) -> None:
+        """Start it, and wait until it answers.
+
+        Raises:
+            EngineError: it does not.
+        """
+        self._tell("start")
+        until = time.monotonic() + STARTS_IN_S
+        while not self._answers():
+            if self._tell("status") == "none" or time.monotonic() > until:
+                log = (self.address.place / "log").read_text(errors="replace").strip().splitlines()
+                raise EngineError(self.name, f"it did not start; the end of what it printed: {'; '.join(log[-3:])}")
+            time.sleep(0.1)
+
+    def kill(self) -> None:
+        """Kill it with SIGKILL."""
+        self._tell("kill")
+
+    def stop(self) -> None:
+        """End it, and its guardian."""
+        if self._guardian is None:
+            return
+        assert self._guardian.stdin is not None
+        assert self._guardian.stdout is not None
+        self._guardian.stdin.close()
+        self._guardian.wait()
+        self._guardian.stdout.close()
+        self._guardian = None
+
+    def _tell(self, what: str) -> str:
+        assert self._guardian is not None
+        assert self._guardian.stdin is not None
+        assert self._guardian.stdout is not None
+        self._guardian.stdin.write(what + "\n")
+        self._guardian.stdin.flush()
+        return self._guardian.stdout.readline().strip()
+
+    def _answers(self) -> bool:
+        try:
+            with socket.create_connection((LOOPBACK, self.address.port), timeout=ANSWERS_IN_S):
+                return True
+        except OSError:
+            return False
+
+
+def free_port() -> int:
+    """A port of the loopback interface that nobody listens on now."""
+    with socket.socket() as free:
+        free.bind((LOOPBACK, 0))
+        port: int = free.getsockname()[1]
+    return port
+
+
+def make_bucket(endpoint: str) -> None:
+    """Make the bucket in the mock of S3, which asks for no signature."""
+    from http.client import HTTPConnection
+
+    connection = HTTPConnection(endpoint.removeprefix("http://"), timeout=ANSWERS_IN_S)
+    connection.request("PUT", f"/{quote(BUCKET)}")
+    answer = connection.getresponse()
+    answer.read()
+    connection.close()
+    if answer.status != 200:
+        raise EngineError("moto", f"the bucket could not be made: HTTP {answer.status}")

@@ -1,0 +1,174 @@
+"""The stress: on each store nothing is lost, and a catalog that loses, doubles or reorders commits is found."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+
+import pytest
+from fake_catalog import FakeCatalog, Json
+
+from conformance.cli import main
+from conformance.failures import UsageError
+from conformance.stress.run import Report, Settings, Stopped, stress
+
+
+def run(tmp_path: Path, url: str, **more: object) -> Report:
+    directory = tmp_path / "stress"
+    directory.mkdir()
+    given = {"processes": 3, "seconds": 4.0, "kills_per_s": 0.0, "seed": 1, **more}
+    return stress(Settings(catalog=url, location=(tmp_path / "table").as_uri(), **given), directory)  # type: ignore[arg-type]
+
+
+def test_nothing_is_lost_on_a_store(store_url: str, tmp_path: Path) -> None:
+    report = run(tmp_path, store_url, kills_per_s=1.0, seconds=5.0)
+    assert report.problems == []
+    assert report.kills > 0
+    assert report.acknowledged > 3
+    assert report.validated == "0 errors at level rows, snapshots all"
+    assert report.client.startswith("iceberg-conformance")
+
+
+def every(times: int, fault: str) -> Callable[[Json], str]:
+    """A fault that happens to each of so many appends to the main branch."""
+    numbers = count(1)
+
+    def choose(request: Json) -> str:
+        actions = {one["action"] for one in request["updates"] if one.get("ref-name", "main") == "main"}
+        made = [one["snapshot"] for one in request["updates"] if one["action"] == "add-snapshot"]
+        if not actions >= {"add-snapshot", "set-snapshot-ref"} or made[0]["summary"]["operation"] != "append":
+            return ""
+        return fault if next(numbers) % times == 0 else ""
+
+    return choose
+
+
+FAULTS = {
+    "acknowledged-only": "lost",
+    "twice": "doubled",
+    "later": "reordered",
+    "applied-409": "contradiction",
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_faulty_catalog_is_found(fault: str, rest_catalog: FakeCatalog, tmp_path: Path) -> None:
+    rest_catalog.choose = every(4, fault)
+    report = run(tmp_path, f"rest+{rest_catalog.url}?namespace=db&table=t")
+    assert FAULTS[fault] in {one.kind for one in report.problems}
+
+
+def test_a_catalog_that_serves_old_tables_is_found(rest_catalog: FakeCatalog, tmp_path: Path) -> None:
+    numbers = count()
+    rest_catalog.stale = lambda: 3 if (number := next(numbers)) > 30 and number % 2 else 0
+    report = run(tmp_path, f"rest+{rest_catalog.url}?namespace=db&table=t", seconds=6.0)
+    assert "stale" in {one.kind for one in report.problems}
+
+
+def test_a_file_that_was_deleted_under_the_table_is_found(rest_catalog: FakeCatalog, tmp_path: Path) -> None:
+    def deleting(_: Json) -> str:
+        for file in list((tmp_path / "table" / "data").rglob("*.parquet"))[:1]:
+            file.unlink()
+        return ""
+
+    rest_catalog.choose = deleting
+    report = run(tmp_path, f"rest+{rest_catalog.url}?namespace=db&table=t", seconds=2.0)
+    assert "invalid" in {one.kind for one in report.problems}
+
+
+def test_a_catalog_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(Stopped, match=r"http://127\.0\.0\.1:9: the catalog cannot be reached"):
+        run(tmp_path, "rest+http://127.0.0.1:9?table=t")
+
+
+def test_another_machine_is_not_put_under_stress_unasked(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="--allow-remote"):
+        run(tmp_path, "rest+https://catalog.example.com?table=t")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--server", "nonsense"], "there is no server nonsense"),
+        (["--server", "glue"], "use --client pyiceberg"),
+        (["--server", "sqlite", "--catalog", "file:///x"], "not both"),
+        (["--server", "sqlite", "--server-kills", "1"], "--server-kills is 0"),
+        (["--client", "pyiceberg"], "go with --server"),
+        (["--processes", "0"], "too small"),
+        (["--catalog", "mysql://x/y"], "no store of the kind mysql"),
+        (["--keep", "/proc/x"], "--keep /proc/x"),
+    ],
+)
+def test_wrong_usage_is_told(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["race", "stress", *arguments]) in (2, 3)
+    assert message in capsys.readouterr().err
+
+
+def children(pid: int) -> list[int]:
+    """All processes below one."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == pid:
+            child = int(path.parent.name)
+            found += [child, *children(child)]
+    return found
+
+
+def alive(pids: list[int]) -> list[int]:
+    """Those that run."""
+    found = []
+    for pid in pids:
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            continue
+        if state != "Z":
+            found.append(pid)
+    return found
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at processes in /proc")
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_no_process_is_left_when_the_tool_is_killed(how: signal.Signals, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "conformance", "race", "stress", "--processes", "3", "--seconds", "120"]
+    command += ["--server", "postgresql"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, env={**os.environ, "TMPDIR": str(tmp_path)}, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    ) as process:  # fmt: skip
+        until = time.monotonic() + 120
+        while not list(tmp_path.glob("*/journals/*.jsonl")):
+            assert process.poll() is None
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        below = children(process.pid)
+        assert len(below) > 5  # a guardian and its server, the herd and its writers
+        process.send_signal(how)
+        process.communicate(timeout=120)
+    until = time.monotonic() + 30
+    while alive(below) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert alive(below) == []
+
+
+def test_the_old_name_is_told_and_works(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    location = (tmp_path / "table").as_uri()
+    arguments = ["--store", location, "--seconds", "1.5", "--processes", "2", "--kills", "0", "--format", "json"]
+    assert main(["race", "soak", *arguments]) == 0
+    told = capsys.readouterr()
+    assert "race soak is deprecated" in told.err
+    report = json.loads(told.out)
+    assert report["problems"] == []
+    assert report["acknowledged"] > 3
+    assert report["server"] == "file store"
