@@ -58,7 +58,11 @@ class Violation:
     """The code in the register, for instance ``SVB002``."""
 
     message: str
-    """What is wrong, in one sentence without the place."""
+    """What is wrong, in one sentence without the place: text for people, which nothing compares or parses."""
+
+    aspect: str = ""
+    """What of the requirement is broken, in lower-case words with hyphens, where it can be broken in several ways;
+    with the requirement it identifies the check (`spec_ref.requirements.check_id`)."""
 
     path: str = ""
     """Where in the document: a JSON pointer (``/schemas/0/fields/2``), or an Avro or column path."""
@@ -105,16 +109,28 @@ def violation(
     requirement: str,
     message: str,
     *,
+    aspect: str = "",
     found: Any = NOT_GIVEN,
     expected: str | None = None,
     path: str = "",
     format_version: FormatVersion | None = None,
 ) -> SpecError:
-    """Make the error for one broken requirement; ``found`` is any value, shown shortened."""
+    """Make the error for one broken requirement.
+
+    Args:
+        requirement: the code in the register.
+        message: what is wrong, for people.
+        aspect: what of the requirement is broken, where it can be broken in several ways.
+        found: any value; it is shown shortened.
+        expected: what the spec asks for.
+        path: where in the document.
+        format_version: the version whose rule this is, where it depends on it.
+    """
     return SpecError(
         Violation(
             requirement=requirement,
             message=message,
+            aspect=aspect,
             path=path,
             found=None if found is NOT_GIVEN else shown(found),
             expected=expected,

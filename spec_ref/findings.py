@@ -13,6 +13,7 @@ import attrs
 
 from spec_ref.errors import Violation
 from spec_ref.records import evolve, record
+from spec_ref.requirements import check_id
 
 EXAMPLES = 5
 """How many places of one cause are told."""
@@ -65,14 +66,19 @@ class Finding:
         return self.violation.requirement
 
     @property
+    def check(self) -> str:
+        """The id of the check that found it (`spec_ref.requirements.check_id`)."""
+        return check_id(self.violation.requirement, self.violation.aspect)
+
+    @property
     def path(self) -> str:
         """The JSON pointer, or the entry and field, of the place."""
         return self.violation.path
 
     @property
     def cause(self) -> tuple[str, str, str, str]:
-        """What findings of one cause share."""
-        return self.severity.value, self.requirement, self.violation.message, self.writer or ""
+        """What findings of one cause share: severity, requirement, aspect and writer."""
+        return self.severity.value, self.requirement, self.violation.aspect, self.writer or ""
 
     @property
     def places(self) -> tuple[Violation, ...]:
@@ -102,7 +108,7 @@ class Tally:
         return self
 
     def findings(self) -> tuple[Finding, ...]:
-        """One finding for each cause: the worst first, then by code, message and writer."""
+        """One finding for each cause: the worst first, then by code, aspect and writer."""
         made = []
         for cause in sorted(self._causes, key=lambda cause: (Severity(cause[0]).rank, *cause[1:])):
             first, count, places = self._causes[cause]

@@ -126,12 +126,14 @@ def duties(kind: Kind, value: Any, version: FormatVersion, path: str = "") -> It
                 property_path = f"{path}/{escaped(row.rule.name)}"
                 found = value.get(row.rule.name)
                 if found is None and row.write is Rule.REQUIRED and row.read is not Rule.REQUIRED:
-                    yield _duty(row.rule.requirement, f"{row.rule.name} is missing", property_path, version)
+                    yield _duty(
+                        row.rule.requirement, f"{row.rule.name} is missing", property_path, version, aspect="left-out"
+                    )
                 elif found is not None and row.write is Rule.OMITTED:
                     yield _duty("VER005", f"the version has no {row.rule.name} in {kind.title}", property_path, version)
                 elif found is not None:
                     yield from duties(row.kind, found, version, property_path)
 
 
-def _duty(requirement: str, message: str, path: str, version: FormatVersion) -> Violation:
-    return Violation(requirement=requirement, message=message, path=path, format_version=version)
+def _duty(requirement: str, message: str, path: str, version: FormatVersion, *, aspect: str = "") -> Violation:
+    return Violation(requirement=requirement, message=message, aspect=aspect, path=path, format_version=version)

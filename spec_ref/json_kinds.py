@@ -158,7 +158,9 @@ def enum_of(choices: type[enum.Enum], requirement: str) -> Via:
         try:
             return choices(value)
         except ValueError:
-            raise violation(requirement, "the value is not one of the known", found=value, expected=expected) from None
+            raise violation(
+                requirement, "the value is not one of the known", found=value, expected=expected, aspect="unknown-value"
+            ) from None
 
     def write(value: enum.Enum, _: FormatVersion) -> Any:
         return value.value

@@ -51,6 +51,7 @@ class Row:
             expected=f"a required {self.rule.name}",
             path=f"/{escaped(self.rule.name)}",
             format_version=version,
+            aspect="missing",
         )
 
 
@@ -72,7 +73,9 @@ def rows(kind: RecordOf, version: FormatVersion) -> tuple[Row, ...]:
 
 def wrong(kind_name: str, requirement: str, value: Any) -> SpecError:
     """The error for a value of another kind."""
-    return violation(requirement, "the value is of the wrong kind", found=value, expected=kind_name)
+    return violation(
+        requirement, "the value is of the wrong kind", found=value, expected=kind_name, aspect="wrong-type"
+    )
 
 
 def finite(value: Any) -> Any:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import re
 import sys
 import textwrap
 from collections.abc import Iterator
-from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -17,6 +15,7 @@ from cyclopts import Parameter
 from conformance import expectations, vectors
 from conformance.expectations import Deviation, Kind
 from conformance.failures import ExitStatus, UsageError
+from conformance.rules import Check, checks_of, registry
 from conformance.validate.advice import own_advice
 from conformance.vectors import Vector
 from spec_ref.requirements import (
@@ -40,7 +39,7 @@ VALIDATED = ("data-file", "manifest", "manifest-list", "metadata-json", "puffin"
 
 
 def explain(
-    code: Annotated[str, Parameter(name="CODE")],
+    code: Annotated[str, Parameter(name="CODE-OR-CHECK")],
     /,
     *,
     format: Literal["text", "json"] = "text",
@@ -49,11 +48,12 @@ def explain(
     """Tell what a requirement asks for, why, who is known to break it, what proves it, and how to mend a table.
 
     Args:
-        code: The code of a requirement, such as HSH002, or its slug.
+        code: The code of a requirement, such as HSH002, or its slug, or the id of a check.
         format: Text for people, or JSON.
         vectors_: A folder of vectors other than the one that comes with the tool.
     """
-    rule = find(code)
+    check = registry().get(code.lower())
+    rule = find(code) if check is None else register()[check.requirement]
     loaded = vectors.load(vectors_ or vectors.shipped())
     proofs = [vector for vector in loaded if rule.code in vector.requirements]
     broken = deviations(rule, loaded) if vectors_ is None else []
@@ -70,16 +70,41 @@ def explain(
             "seen": list(rule.seen),
             "deviations": [deviation_json(deviation, ids) for deviation, ids in broken],
             "contradictions": [one.id for one in readings],
-            "checks": checks(rule),
+            "checks": [one.id for one in checks_of(rule)],
+            **({} if check is None else {"check": check_json(check)}),
             "vectors": [vector.id for vector in proofs],
             "no_proof": rule.unproven,
             "how_to_fix": how_to_fix(rule),
         }
         sys.stdout.write(json.dumps(told, indent=2) + "\n")
         return ExitStatus.CONFORMANT
+    if check is not None:
+        for line in _check_lines(check):
+            print(line)
     for line in _lines(rule, proofs, broken, readings):
         print(line)
     return ExitStatus.CONFORMANT
+
+
+def _check_lines(check: Check) -> Iterator[str]:
+    yield f"{check.id}"
+    yield from _part("finds", f"a broken {', '.join(check.requirements)}")
+    yield from _part("level", f"{check.level}, looks at a {check.scope}".replace("a several", "several"))
+    yield from _part("severity", check.severity.value)
+    yield from _part("because", check.reason)
+    yield ""
+
+
+def check_json(check: Check) -> dict[str, Any]:
+    """A check as JSON."""
+    return {
+        "id": check.id,
+        "requirements": list(check.requirements),
+        "level": check.level,
+        "scope": check.scope,
+        "severity": check.severity.value,
+        **({} if check.reason is None else {"reason": check.reason}),
+    }
 
 
 def _lines(
@@ -111,7 +136,9 @@ def _lines(
             yield from _part("", f"{label}: {text}" if text else None)
     if len(broken) > SHOWN:
         yield from _part("", f"and {len(broken) - SHOWN} more; --format json has them all")
-    yield from _part("checked by", ", ".join(checks(rule)))
+    yield from _part(
+        "checked by", ", ".join(f"{one.id} ({one.level}, {one.severity.value})" for one in checks_of(rule))
+    )
     yield from _part("vectors", str(len(proofs)))
     for vector in proofs[:SHOWN]:
         yield f"        {vector.id}{f' - {vector.note}' if vector.note else ''}"
@@ -173,26 +200,7 @@ def deviation_json(deviation: Deviation, ids: list[str]) -> dict[str, Any]:
 def how_to_fix(rule: Requirement) -> str | None:
     """What to do about a table that breaks the requirement; None where no table can."""
     shown = rule.unproven is None and not set(VALIDATED).isdisjoint(rule.observable)
-    return own_advice(rule.code) if rule.status is Status.ADOPTED and (shown or checks(rule)) else None
-
-
-def checks(rule: Requirement) -> list[str]:
-    """The modules that find the requirement broken in tables and files."""
-    return [module for module, codes in _checking() if rule.code in codes]
-
-
-@functools.cache
-def _checking() -> tuple[tuple[str, frozenset[str]], ...]:
-    """The modules that check tables and files, with the codes that each names."""
-    found = []
-    for package, chosen in (("spec_ref", re.compile("check|rules|problems")), ("conformance.validate", re.compile(""))):
-        root = Path(str(files(package)))
-        for path in sorted(root.rglob("*.py")):
-            name = path.relative_to(root).as_posix()
-            if chosen.search(name):
-                codes = frozenset(re.findall(r'"([A-Z]{3}[0-9]{3})"', path.read_text(encoding="utf-8")))
-                found.append((f"{package}.{name.removesuffix('.py').replace('/', '.')}", codes))
-    return tuple(found)
+    return own_advice(rule.code) if rule.status is Status.ADOPTED and (shown or checks_of(rule)) else None
 
 
 def find(code: str) -> Requirement:
@@ -207,7 +215,7 @@ def find(code: str) -> Requirement:
     if found is None:
         from difflib import get_close_matches
 
-        near = get_close_matches(code.lower(), by_name, 3)
+        near = get_close_matches(code.lower(), [*by_name, *registry()], 3)
         hint = f"; did you mean {', '.join(near)}?" if near else ""
         raise UsageError(f"no requirement {code!r}{hint}")
     return found

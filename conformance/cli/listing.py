@@ -12,7 +12,7 @@ from cyclopts import App, Parameter
 
 from conformance.failures import ExitStatus
 
-app = App(name="list", help="List vectors, adapters, engines or requirements.", help_format="plaintext")
+app = App(name="list", help="List vectors, adapters, engines, requirements or checks.", help_format="plaintext")
 
 Format = Literal["text", "json"]
 
@@ -101,6 +101,32 @@ def list_requirements(*, section: tuple[str, ...] = (), format: Format = "text")
         raise NothingSelected("no section with requirements has that in its heading")
     rows = [(rule.code, rule.level.value, rule.section, rule.text) for rule in rules]
     return _show(rows, [requirement_json(rule) for rule in rules], format)
+
+
+@app.command(name="checks")
+def list_checks(*, level: tuple[str, ...] = (), requirement: tuple[str, ...] = (), format: Format = "text") -> int:
+    """List the checks of validate: what each looks at, and how bad it is what it finds; explain tells more about one.
+
+    Args:
+        level: Checks of this level: metadata, manifests, files, rows or diff. May be repeated.
+        requirement: Checks of this requirement, or of those whose codes begin so. May be repeated.
+        format: Text for people, or JSON.
+    """
+    from conformance.cli.explain import check_json
+    from conformance.failures import NothingSelected
+    from conformance.rules import registry
+
+    codes = tuple(code.upper() for code in requirement)
+    found = [
+        check
+        for check in registry().values()
+        if (not level or check.level in level)
+        and (not codes or any(code.startswith(codes) for code in check.requirements))
+    ]
+    if not found:
+        raise NothingSelected("no check has that level and requirement")
+    rows = [(one.id, " ".join(one.requirements), one.level, one.scope, one.severity.value) for one in found]
+    return _show(rows, [check_json(one) for one in found], format)
 
 
 def show_engines(format: Format) -> int:

@@ -77,7 +77,12 @@ def _result(location: str, finding: Finding, rule: int) -> dict[str, Any]:
         "message": message(_told(finding)),
         "locations": [_location(place) for place in finding.places],
         "occurrenceCount": finding.count,
-        "properties": {"table": location, "severity": finding.severity.value, "writer": finding.writer},
+        "properties": {
+            "table": location,
+            "check": finding.check,
+            "severity": finding.severity.value,
+            "writer": finding.writer,
+        },
     }
     if not any(place.file for place in finding.places):
         del result["locations"]

@@ -1,8 +1,9 @@
-"""Which findings count: selection by code, what fails, and findings that were accepted before (a baseline)."""
+"""Which findings count: selection by code or check, what fails, and findings accepted before (a baseline)."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,8 @@ from typing import Any
 import attrs
 
 from conformance.failures import UsageError
+from conformance.rules import registry
+from conformance.rules.old_messages import check_by_message
 from conformance.validate.root import place_of
 from conformance.validate.run import TableReport
 from spec_ref.findings import Finding, Severity
@@ -26,27 +29,31 @@ class Acceptance:
     """What is told, and what of it fails."""
 
     select: tuple[str, ...] = ()
-    """Codes, or how they begin; all where empty. `UNREAD` is told with any."""
+    """Codes, how codes begin, and ids of checks; all where empty. `UNREAD` is told with any."""
 
     ignore: tuple[str, ...] = ()
     fail_on: Severity | None = Severity.ERROR
     """The least severity that fails; None for none."""
 
-    baseline: Mapping[tuple[str, str, str], int] = attrs.field(factory=dict)
-    """How often each cause was found before, by table, code and message."""
+    baseline: Mapping[tuple[str, str], int] = attrs.field(factory=dict)
+    """How often each check found something before, by table and check."""
 
     def applied(self, report: TableReport) -> tuple[TableReport, tuple[Finding, ...]]:
         """The report with what is selected and was not accepted before, and what was accepted."""
         told: list[Finding] = []
         accepted: list[Finding] = []
+        table = _table(report.location)
+        counts: Counter[str] = Counter()
+        for finding in report.findings:
+            counts[finding.check] += finding.count
         for finding in report.findings:
             unread = finding.requirement in UNREAD and finding.severity is Severity.ERROR
-            if self.select and not finding.requirement.startswith(self.select) and not unread:
+            if self.select and not _is_named(finding, self.select) and not unread:
                 continue
-            if finding.requirement.startswith(self.ignore) and self.ignore:
+            if _is_named(finding, self.ignore):
                 continue
-            known = self.baseline.get((_table(report.location), finding.requirement, finding.violation.message), 0)
-            (accepted if finding.count <= known else told).append(finding)
+            known = self.baseline.get((table, finding.check), 0)
+            (accepted if counts[finding.check] <= known else told).append(finding)
         return attrs.evolve(report, findings=tuple(told)), tuple(accepted)
 
     def fails(self, report: TableReport) -> bool:
@@ -54,6 +61,11 @@ class Acceptance:
         if self.fail_on is None:
             return False
         return any(finding.severity.rank <= self.fail_on.rank for finding in report.findings)
+
+
+def _is_named(finding: Finding, names: tuple[str, ...]) -> bool:
+    """Whether one of the names is the finding's check, its code, or a beginning of its code."""
+    return finding.check in names or (bool(names) and finding.requirement.startswith(names))
 
 
 def _table(location: str) -> str:
@@ -66,29 +78,48 @@ def acceptance(select: Sequence[str], ignore: Sequence[str], fail_on: str, basel
     """What options ask for.
 
     Raises:
-        UsageError: a code is none of the register's and none begins so, or the baseline is no report.
+        UsageError: a name is no check, no code, and no beginning of one, or the baseline is no report.
     """
-    codes = register()
-    select, ignore = ([code for text in codes_ for code in text.split(",") if code] for codes_ in (select, ignore))
-    for option, asked in (("--select", select), ("--ignore", ignore)):
-        for code in asked:
-            if not any(known.startswith(code.upper()) for known in codes):
-                raise UsageError(f"{option} {code}: no requirement has this code, and none begins so")
     severity = None if fail_on == NEVER else Severity(fail_on)
-    upper = tuple(code.upper() for code in select), tuple(code.upper() for code in ignore)
-    return Acceptance(*upper, severity, {} if baseline is None else _read(baseline))
+    return Acceptance(
+        _names("--select", select), _names("--ignore", ignore), severity, {} if baseline is None else _read(baseline)
+    )
 
 
-def _read(path: Path) -> dict[tuple[str, str, str], int]:
+def _names(option: str, asked: Sequence[str]) -> tuple[str, ...]:
+    """Ids of checks in lower case, codes and their beginnings in upper case."""
+    found = []
+    for name in (name for text in asked for name in text.split(",") if name):
+        if name.lower() in registry():
+            found.append(name.lower())
+        elif any(code.startswith(name.upper()) for code in register()):
+            found.append(name.upper())
+        else:
+            raise UsageError(f"{option} {name}: no check has this id, no requirement has this code, and none begins so")
+    return tuple(found)
+
+
+def _read(path: Path) -> dict[tuple[str, str], int]:
     try:
         document: Any = json.loads(path.read_text(encoding="utf-8"))
-        known: dict[tuple[str, str, str], int] = {}
+        known: dict[tuple[str, str], int] = {}
         for table in document["tables"]:
+            counted: Counter[str] = Counter()
             for finding in (*table["findings"], *table.get("accepted", ())):
-                key = _table(table["location"]), finding["code"], finding["message"]
-                known[key] = max(known.get(key, 0), int(finding["count"]))
+                counted[_check(finding)] += int(finding["count"])
+            for check, count in counted.items():
+                key = _table(table["location"]), check
+                known[key] = max(known.get(key, 0), count)
         return known
     except OSError as error:
         raise UsageError(f"--baseline {path}: it cannot be read: {error.strerror}") from None
     except (ValueError, KeyError, TypeError) as error:
         raise UsageError(f"--baseline {path}: this is no report of validate --format json: {error!r}") from None
+
+
+def _check(finding: Mapping[str, Any]) -> str:
+    """The check of a finding in a report; one of the version before has a message in its place."""
+    check: str | None = finding.get("check")
+    if check is not None:
+        return check
+    return check_by_message(finding["code"], finding["message"], finding.get("severity"))

@@ -50,7 +50,7 @@ Lost: TypeAlias = Callable[[Context, Any], Findings]
 def manifest_lost(context: Context, task: Any) -> Findings:
     """A manifest that no check lived through."""
     location = str(getattr(task, "location", task))
-    return Findings((finding("MAN001", ENDED, file=location),))
+    return Findings((finding("MAN001", ENDED, file=location, aspect="process-ended"),))
 
 
 class Apart:

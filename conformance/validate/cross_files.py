@@ -18,7 +18,7 @@ from conformance.validate.emitted import Facts
 from conformance.validate.finding import finding
 from conformance.validate.manifests import FILES, REFERENCES, ROW_IDS, row_bucket_size
 from conformance.validate.partition_statistics import PARTITIONS, STATISTICS, compare_partitions
-from spec_ref.findings import Finding, Severity, Tally
+from spec_ref.findings import Finding, Tally
 from spec_ref.manifests.data_file import FileContent
 from spec_ref.manifests.entry import EntryStatus
 from spec_ref.scan_planning.delete_scope import is_old_enough
@@ -140,21 +140,21 @@ def _history(context: Context, members: Members, locations: Mapping[int, str], f
                 "MAN017", "a file of the parent snapshot is gone, and no entry says that it was deleted",
                 file=locations[int(files.manifest[row])], path=f"/{files.entry[row]}",
                 found=files.name(int(files.code[row])), expected=f"a deleted entry in snapshot {snapshot_id}",
+                aspect="file-vanished",
             )  # fmt: skip
         for row in _first_rows(files, files.live & in_mine, np.setdiff1d(np.setdiff1d(now, before), added)):
             yield finding(
                 "MAN011", "a file that the parent snapshot does not have is not listed as added",
                 file=locations[int(files.manifest[row])], path=f"/{files.entry[row]}/status",
                 found=files.name(int(files.code[row])),
-                expected=f"an added entry of snapshot {snapshot_id}",
+                expected=f"an added entry of snapshot {snapshot_id}", aspect="added-as-existing",
             )  # fmt: skip
         gone = own & (files.status == EntryStatus.DELETED)
         for row in _first_rows(files, gone, np.setdiff1d(deleted, before)):
             yield finding(
                 "MAN017", "a file is listed as deleted that the parent snapshot does not have",
                 file=locations[int(files.manifest[row])], path=f"/{files.entry[row]}/status",
-                found=files.name(int(files.code[row])),
-                severity=Severity.WARNING,
+                found=files.name(int(files.code[row])), aspect="unknown-file",
             )  # fmt: skip
         kept = np.isin(files.code, np.intersect1d(now, before)) & files.live & differs
         in_new = in_mine & ~in_parent
@@ -169,11 +169,11 @@ def _history(context: Context, members: Members, locations: Mapping[int, str], f
              "data_file"),
         ):  # fmt: skip
             for row, other in _changed(files, numbers, kept & known, in_new):
-                of_file = message.startswith("an entry")
+                of_file = path == "data_file"
                 yield finding(
                     code, message, file=locations[int(files.manifest[row])], path=f"/{files.entry[row]}/{path}",
                     found=files.name(int(files.code[row])) if of_file else int(numbers[row]),
-                    expected="the same counts, sizes and bounds" if of_file else str(other),
+                    expected="the same counts, sizes and bounds" if of_file else str(other), aspect="changed",
                 )  # fmt: skip
 
 
@@ -230,8 +230,7 @@ def _references(
             if target is None:
                 problems.append(
                     finding(
-                        "DEL004", "the data file of a delete file is not in the snapshot", found=row["key"],
-                        severity=Severity.INFO, **where,
+                        "DEL004", "the data file of a delete file is not in the snapshot", found=row["key"], **where,
                     )
                 )  # fmt: skip
             else:
@@ -245,17 +244,17 @@ def _fitting(row: dict[str, Any], target: int, files: _Files, where: dict[str, A
     if not is_old_enough(int(files.sequence[target]), FileContent.POSITION_DELETES, row["sequence"]):
         yield finding(
             "SCN008", "the deletes are older than their data file, so that they do not apply", found=row["sequence"],
-            expected=f"at least {files.sequence[target]}", severity=Severity.WARNING, **where,
+            expected=f"at least {files.sequence[target]}", **where, aspect="older",
         )  # fmt: skip
     if row["partition"] != files.partition[target]:
         yield finding(
             "SCN008", "the deletes are in another partition than their data file, so that they do not apply",
-            found=row["key"], **where,
+            found=row["key"], **where, aspect="partition",
         )  # fmt: skip
     if row["records"] > files.records[target]:
         yield finding(
             "DFL005", "there are more deletes than rows in their data file", found=row["records"],
-            expected=f"at most {files.records[target]}", **where,
+            expected=f"at most {files.records[target]}", **where, aspect="more-deletes-than-rows",
         )  # fmt: skip
 
 
@@ -288,5 +287,5 @@ def _row_ids(
                 yield finding(
                     "LIN002", "two files have the same row ids", file=locations[place[0]],
                     path=f"/{place[1]}/data_file/first_row_id", found=int(first[row]),
-                    expected=f"none of {first[other]} to {end[other] - 1}",
+                    expected=f"none of {first[other]} to {end[other] - 1}", aspect="overlap",
                 )  # fmt: skip

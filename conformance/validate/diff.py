@@ -15,7 +15,7 @@ from conformance.validate.patience import FILE_SECONDS
 from conformance.validate.root import Unreadable, place_of
 from conformance.validate.run import Snapshots, TableReport, read_root
 from spec_ref.errors import SpecError
-from spec_ref.findings import Finding, Severity, Tally
+from spec_ref.findings import Finding, Tally
 from spec_ref.records import evolve
 from spec_ref.schemas.evolution import altered_partition_fields, promotable
 from spec_ref.schemas.schema import Column
@@ -68,22 +68,20 @@ def _read(location: str, file_seconds: float) -> tuple[str, TableMetadata]:
 def changes(old: TableMetadata, new: TableMetadata, old_file: str, file: str) -> Iterator[Finding]:
     """What changed that may not, with places in the new metadata."""
 
-    def told(
-        code: str, message: str, path: str, found: Any, expected: Any, severity: Severity = Severity.ERROR
-    ) -> Finding:
-        return finding(code, message, file=file, path=path, found=found, expected=str(expected), severity=severity)
+    def told(code: str, message: str, path: str, found: Any, expected: Any, aspect: str) -> Finding:
+        return finding(code, message, file=file, path=path, found=found, expected=str(expected), aspect=aspect)
 
     if old.table_uuid is not None and new.table_uuid != old.table_uuid:
-        yield told("TMD002", "this is another table", "/table-uuid", new.table_uuid, old.table_uuid)
+        yield told("TMD002", "this is another table", "/table-uuid", new.table_uuid, old.table_uuid, aspect="changed")
         return
     for name, code, attribute in _COUNTERS:
         before, after = getattr(old, attribute), getattr(new, attribute)
         if before is not None and (after is None or after < before):
             after = None if after is None else int(after)
-            yield told(code, f"{name} decreased", f"/{name}", after, f"at least {int(before)}")
+            yield told(code, f"{name} decreased", f"/{name}", after, f"at least {int(before)}", aspect="decreased")
     if new.last_updated_ms < old.last_updated_ms:
         path, expected = "/last-updated-ms", f"at least {old.last_updated_ms}"
-        yield told("TMD005", "the table was updated earlier", path, new.last_updated_ms, expected, Severity.WARNING)
+        yield told("TMD005", "the table was updated earlier", path, new.last_updated_ms, expected, aspect="decreased")
     kinds: tuple[tuple[str, str, Callable[[Any], int]], ...] = (
         ("schemas", "EVO002", lambda one: one.schema_id),
         ("partition_specs", "PAR011", lambda one: one.spec_id),
@@ -98,7 +96,7 @@ def changes(old: TableMetadata, new: TableMetadata, old_file: str, file: str) ->
             if other is not None and _essential(one, snapshots) != _essential(other, snapshots):
                 name = attribute.replace("_", "-")
                 yield told(code, f"what one id stands for in {name} changed", f"/{name}/{place}", key(one),
-                           f"the same as in {old_file}")  # fmt: skip
+                           f"the same as in {old_file}", aspect="changed")  # fmt: skip
     yield from _columns(old, new, told)
     yield from _partition_values(old, new, told)
     yield from _snapshots(old, new, told)
@@ -106,7 +104,14 @@ def changes(old: TableMetadata, new: TableMetadata, old_file: str, file: str) ->
     named = {place_of(one) for one in (*logged, file)}
     if logged and place_of(old_file) not in named and new.last_updated_ms > old.last_updated_ms:
         path, expected = "/metadata-log", old_file
-        yield told("TMD018", "the metadata log does not have the old file", path, logged[-1], expected, Severity.INFO)
+        yield told(
+            "TMD018",
+            "the metadata log does not have the old file",
+            path,
+            logged[-1],
+            expected,
+            aspect="old-file-missing",
+        )
 
 
 def _essential(one: Any, snapshots: frozenset[int]) -> Any:
@@ -130,10 +135,10 @@ def _columns(old: TableMetadata, new: TableMetadata, told: Callable[..., Finding
             if before is None:
                 if column.id <= old.last_column_id:
                     yield told("EVO009", "a new column has an id that was given before", path, column.id,
-                               f"more than {old.last_column_id}")  # fmt: skip
+                               f"more than {old.last_column_id}", aspect="reused")  # fmt: skip
                 elif _needs_default(column, known):
                     yield told("EVO015", "a required column was added without a default", path, column.name,
-                               "an initial-default that is not null")  # fmt: skip
+                               "an initial-default that is not null", aspect="no-default")  # fmt: skip
                 continue
             same = (
                 before.type == column.type or promotable(before.type, column.type, new.format_version)
@@ -142,14 +147,15 @@ def _columns(old: TableMetadata, new: TableMetadata, told: Callable[..., Finding
             )
             if not same:
                 yield told("EVO001", "a column changed as no evolution may", path, f"{column.name}: {column.type}",
-                           f"{before.type}, or what it is promoted to")  # fmt: skip
+                           f"{before.type}, or what it is promoted to", aspect="type-changed")  # fmt: skip
             if before.field is not None and column.field is not None:
                 if column.field.required and not before.field.required:
                     yield told("EVO001", "an optional column became required, which files may contradict", path,
-                               column.name, "a column that stays optional", Severity.TOLERATED)  # fmt: skip
+                               column.name, "a column that stays optional",
+                               aspect="became-required")  # fmt: skip
                 first, then = before.field.initial_default, column.field.initial_default
                 if first != then:
-                    yield told("EVO014", "the initial-default of a column changed", path, then, first)
+                    yield told("EVO014", "the initial-default of a column changed", path, then, first, aspect="changed")
 
 
 def _partition_values(old: TableMetadata, new: TableMetadata, told: Callable[..., Finding]) -> Iterator[Finding]:
@@ -183,21 +189,28 @@ def _snapshots(old: TableMetadata, new: TableMetadata, told: Callable[..., Findi
         is_numbered = new.format_version >= 2 and old.format_version >= 2
         if is_numbered and snapshot.sequence_number <= old.last_sequence_number:
             yield told("SNP003", "a new snapshot has an old sequence number", f"{path}/sequence-number",
-                       snapshot.sequence_number, f"more than {old.last_sequence_number}")  # fmt: skip
+                       snapshot.sequence_number, f"more than {old.last_sequence_number}", aspect="reused")  # fmt: skip
         first = snapshot.first_row_id
         if first is not None and old.next_row_id is not None and first < old.next_row_id:
             yield told("LIN023", "a new snapshot gives row ids that were given before", f"{path}/first-row-id", first,
-                       f"at least {old.next_row_id}")  # fmt: skip
+                       f"at least {old.next_row_id}", aspect="reused")  # fmt: skip
     left = {snapshot.snapshot_id for snapshot in new.snapshots}
     for name, ref in old.refs.items():
         after = new.refs.get(name)
         if after is not None and after.snapshot_id == ref.snapshot_id and ref.snapshot_id not in left:
             path = f"/refs/{name}"
-            yield told("REF001", "the snapshot of a reference vanished", path, ref.snapshot_id, "the snapshot")
+            yield told(
+                "REF001",
+                "the snapshot of a reference vanished",
+                path,
+                ref.snapshot_id,
+                "the snapshot",
+                aspect="snapshot-vanished",
+            )
     current = old.current_snapshot_id
     if current is not None and new.snapshots and not _reaches(new, current) and current in left:
         message = "the current snapshot does not descend from the old one: the table was rolled back or replaced"
-        yield told("TMD015", message, "/current-snapshot-id", new.current_snapshot_id, current, Severity.INFO)
+        yield told("TMD015", message, "/current-snapshot-id", new.current_snapshot_id, current, aspect="rolled-back")
 
 
 def _reaches(metadata: TableMetadata, ancestor: int) -> bool:

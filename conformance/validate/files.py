@@ -13,7 +13,7 @@ from conformance.pipeline.file_access import FileAccessError, file_size, read_by
 from conformance.validate.apart import ENDED
 from conformance.validate.context import Context, FilesTask, Level, ManifestTask
 from conformance.validate.emitted import Emitted, Facts, Findings, Seen
-from conformance.validate.finding import InFull, all_of, finding, of
+from conformance.validate.finding import InFull, all_of, finding, of, refused
 from conformance.validate.fingerprints import Evidence, suspect
 from conformance.validate.manifests import load
 from conformance.validate.opened import Opened, open_file
@@ -24,7 +24,8 @@ from conformance.validate.tolerated import tolerate
 from conformance.validate.values import same_type, stored_otherwise
 from spec_ref.deletes.deletion_vector import decode_deletion_vector
 from spec_ref.errors import SpecError, Violation, shown
-from spec_ref.findings import Finding, Severity, Tally
+from spec_ref.findings import Finding, Tally
+from spec_ref.formats.data_orc import BEYOND_NANOSECONDS
 from spec_ref.formats.puffin import PuffinFile, read_puffin
 from spec_ref.formats.puffin_checks import check_puffin, check_reference
 from spec_ref.manifests.columns import column_batches
@@ -110,7 +111,7 @@ def file_lost(context: Context, task: FilesTask) -> Findings:
     assert not isinstance(opened, Finding)
     for entry, _ in _entries(opened[1], task):
         code = _DAMAGED[entry.data_file.file_format]
-        return Findings((finding(code, ENDED, file=entry.data_file.file_path),))
+        return Findings((finding(code, ENDED, file=entry.data_file.file_path, aspect="process-ended"),))
     return Findings(())
 
 
@@ -146,7 +147,7 @@ def check_file(
         message = "the file is encrypted, and was not opened"
         encrypted = finding(
             "DFL018", message, file=place.manifest, path=place.said("key_metadata"), found=InFull(location),
-            severity=Severity.INFO,
+            aspect="encrypted",
         )  # fmt: skip
         return [encrypted], None
     if data_file.is_deletion_vector:
@@ -168,7 +169,11 @@ def check_file(
         try:
             found += row_findings(context, place, opened, facts)
         except SpecError as error:
-            found += _beyond_us(location) if _BEYOND in error.violation.message else _damaged(place, error.violation)
+            found += (
+                _beyond_us(location)
+                if error.violation.aspect == BEYOND_NANOSECONDS
+                else _damaged(place, error.violation)
+            )
         except FileAccessError as error:
             found.append(_not_read(place, error))
     return found, writer
@@ -177,24 +182,21 @@ def check_file(
 def _not_read(place: Place, error: FileAccessError) -> Finding:
     return finding(
         "DFL002", f"the file cannot be read: {error.reason}", file=place.manifest, path=place.said("file_path"),
-        found=InFull(place.data_file.file_path),
+        found=InFull(place.data_file.file_path), aspect="unreadable",
     )  # fmt: skip
-
-
-_BEYOND = "out of range for nanosecond resolution"
 
 
 def _beyond_us(location: str) -> Iterator[Finding]:
     yield finding(
         "ORC003", "the rows were not checked: the file has timestamps outside of 1677 to 2262, which are not read here",
-        file=location, severity=Severity.INFO,
+        file=location, aspect="not-checked",
     )  # fmt: skip
 
 
 def _damaged(place: Place, problem: Violation) -> Iterator[Finding]:
     """A file that cannot be opened; its size tells whether it is cut off or another file."""
     location = place.data_file.file_path
-    yield Finding(attrs.evolve(problem, file=location), Severity.ERROR)
+    yield refused(attrs.evolve(problem, file=location))
     try:
         size = file_size(location)
     except FileAccessError:
@@ -206,7 +208,7 @@ def _damaged(place: Place, problem: Violation) -> Iterator[Finding]:
 def _size(place: Place, size: int) -> Finding:
     return finding(
         "DFL006", "the size of the file is another", file=place.manifest, path=place.said("file_size_in_bytes"),
-        found=place.data_file.file_size_in_bytes, expected=str(size),
+        found=place.data_file.file_size_in_bytes, expected=str(size), aspect="mismatch",
     )  # fmt: skip
 
 
@@ -218,13 +220,13 @@ def _described(place: Place, opened: Opened) -> Iterator[Finding]:
     if data_file.record_count != opened.record_count:
         yield finding(
             "DFL005", "the number of rows is another", file=place.manifest, path=place.said("record_count"),
-            found=data_file.record_count, expected=str(opened.record_count),
+            found=data_file.record_count, expected=str(opened.record_count), aspect="mismatch",
         )  # fmt: skip
     offsets = data_file.split_offsets
     if offsets and opened.offsets is not None and not set(offsets) <= set(opened.offsets):
         yield finding(
             "DFL019", "the file cannot be split at the offsets", file=place.manifest, path=place.said("split_offsets"),
-            found=offsets, expected=f"some of {opened.offsets}",
+            found=offsets, expected=f"some of {opened.offsets}", aspect="no-boundary",
         )  # fmt: skip
     for field_id, chunk in opened.chunks.items():
         pairs = (
@@ -235,13 +237,21 @@ def _described(place: Place, opened: Opened) -> Iterator[Finding]:
             told = (getattr(data_file, attribute) or {}).get(field_id)
             if told is not None and counted is not None and told != counted:
                 path = place.said(f"{attribute}/{field_id}")
-                yield finding(code, message, file=place.manifest, path=path, found=told, expected=str(counted))
+                yield finding(
+                    code,
+                    message,
+                    file=place.manifest,
+                    path=path,
+                    found=told,
+                    expected=str(counted),
+                    aspect="footer-mismatch",
+                )
         told = (data_file.column_sizes or {}).get(field_id)
         if told is not None and told != chunk.size:
             yield finding(
                 "DFL011", "the size of a column is not that of the footer", file=place.manifest,
                 path=place.said(f"column_sizes/{field_id}"), found=told, expected=str(chunk.size),
-                severity=Severity.WARNING,
+                aspect="footer-mismatch",
             )  # fmt: skip
 
 
@@ -255,7 +265,14 @@ def _columns(context: Context, place: Place, opened: Opened) -> Iterator[Finding
     seen: set[int] = set()
     for field_id, name, type_ in _flat(opened.struct, ""):
         if field_id in seen:
-            yield finding("TYP002", "two columns have one id", file=location, path=name, found=field_id)
+            yield finding(
+                "TYP002",
+                "two columns have one id",
+                file=location,
+                path=name,
+                found=field_id,
+                aspect="repeated-column-id",
+            )
         seen.add(field_id)
         yield from _column(context, place.data_file, opened, field_id, name, type_)
     if content is FileContent.POSITION_DELETES:
@@ -264,21 +281,21 @@ def _columns(context: Context, place: Place, opened: Opened) -> Iterator[Finding
             if field_id not in fields:  # that it has another type is told with the columns
                 yield finding(
                     "DEL013", "a position delete file lacks a column", file=location,
-                    expected=f"{BY_ID[field_id].name} ({field_id}, {wanted})",
+                    expected=f"{BY_ID[field_id].name} ({field_id}, {wanted})", aspect="missing-column",
                 )  # fmt: skip
     if content is FileContent.EQUALITY_DELETES:
         for field_id in place.data_file.equality_ids or ():
             if field_id not in seen:
                 yield finding(
                     "DEL017", "an equality delete file lacks a column that it compares", file=location, found=field_id,
-                    expected="a column with this field id",
+                    expected="a column with this field id", aspect="missing-column",
                 )  # fmt: skip
     if content is FileContent.DATA:
         for field in context.schema.fields:
             if field.required and field.id not in seen and field.initial_default is None:
                 yield finding(
                     "TYP002", "a data file lacks a required column that has no default", file=location, path=field.name,
-                    expected=f"a column with the field id {field.id}",
+                    expected=f"a column with the field id {field.id}", aspect="missing-column",
                 )  # fmt: skip
 
 
@@ -307,13 +324,13 @@ def _column(
         if column is not None and column.type is not None and column.type != type_:
             yield finding(
                 column.requirement, "a metadata column has another type", file=location, path=name, found=str(type_),
-                expected=str(column.type),
+                expected=str(column.type), aspect="wrong-type",
             )  # fmt: skip
         return
     if field_id > context.metadata.last_column_id:
         yield finding(
             "TMD006", "a data file has a column that the table never had", file=location, path=name, found=field_id,
-            expected=f"at most last-column-id {context.metadata.last_column_id}",
+            expected=f"at most last-column-id {context.metadata.last_column_id}", aspect="exceeded-by-file",
         )  # fmt: skip
         return
     known = context.types.get(field_id)
@@ -326,18 +343,19 @@ def _column(
     if any(same_type(type_, one, version) for one in older):
         yield finding(
             "EVO001", "a column of a data file has a type of an older schema that the newer one does not read",
-            file=location, path=name, found=_brief(type_), expected=_brief(known), severity=Severity.WARNING,
+            file=location, path=name, found=_brief(type_), expected=_brief(known),
+            aspect="older-type",
         )  # fmt: skip
         return
     stored = stored_otherwise(type_, known, data_file.file_format)
     if stored is None:
         yield finding(
             "EVO001", "a column of a data file has a type that the table's column never had", file=location, path=name,
-            found=_brief(type_), expected=_brief(known),
+            found=_brief(type_), expected=_brief(known), aspect="foreign-type",
         )  # fmt: skip
-    elif not opened.by_name and stored[0].requirement:  # a file that was imported is as its writer knew to make it
-        told = attrs.evolve(stored[0], path=name, found=shown(_brief(type_)))
-        yield of(told, file=location, severity=Severity.ERROR if stored[1] else None)
+    elif not opened.by_name and stored.requirement:  # a file that was imported is as its writer knew to make it
+        told = attrs.evolve(stored, path=name, found=shown(_brief(type_)))
+        yield of(told, file=location)
 
 
 def _brief(type_: Type) -> str:
@@ -375,7 +393,7 @@ def _vector(context: Context, place: Place, facts: list[Facts]) -> Iterator[Find
     try:
         file = read_puffin(data)
     except SpecError as error:
-        yield Finding(attrs.evolve(error.violation, file=location), Severity.ERROR)
+        yield refused(attrs.evolve(error.violation, file=location))
         return
     mine = _first_of(file, data_file)
     yield from all_of((one for one in problems if _concerns(one, file, mine)), file=location)
@@ -385,12 +403,12 @@ def _vector(context: Context, place: Place, facts: list[Facts]) -> Iterator[Find
         with contextlib.suppress(SpecError):  # told by the checks
             positions = decode_deletion_vector(file.blob_bytes(file.blobs[mine])).positions().astype(np.int64)
             facts += deleted_facts(context, place.origin, data_file.referenced_data_file or "", positions)
-    told_already = {(one.requirement, one.message) for one in problems}
+    told_already = {(one.requirement, one.aspect) for one in problems}
     for problem in check_reference(
         file, offset=data_file.content_offset, length=data_file.content_size_in_bytes,
         referenced_data_file=data_file.referenced_data_file or "", record_count=data_file.record_count,
     ):  # fmt: skip
-        if (problem.requirement, problem.message) not in told_already:
+        if (problem.requirement, problem.aspect) not in told_already:
             yield from all_of([problem], file=place.manifest, under=f"/{place.number}/data_file")
 
 

@@ -1,15 +1,14 @@
-"""Short ways to make findings."""
+"""Short ways to make findings: how bad they are is what the registry says of their check."""
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable, Iterator
 
 import attrs
 
+from conformance.rules import check_of, severity_of
 from spec_ref.errors import NOT_GIVEN, Violation, shown
 from spec_ref.findings import Finding, Severity
-from spec_ref.requirements import Level, register
 
 
 @attrs.frozen
@@ -27,19 +26,18 @@ def finding(
     path: str = "",
     found: object = NOT_GIVEN,
     expected: str | None = None,
-    severity: Severity = Severity.ERROR,
+    aspect: str = "",
 ) -> Finding:
-    """A finding at one place."""
+    """A finding at one place; the check is that of the requirement and the aspect of it."""
     told = None if found is NOT_GIVEN else repr(found.name) if isinstance(found, InFull) else shown(found)
-    return Finding(
-        Violation(requirement=code, message=message, path=path, found=told, expected=expected, file=file), severity
+    return rated(
+        Violation(requirement=code, message=message, aspect=aspect, path=path, found=told, expected=expected, file=file)
     )
 
 
-def of(problem: Violation, *, file: str, under: str = "", severity: Severity | None = None) -> Finding:
-    """A violation as a finding: an error where the requirement is a must, else a warning."""
-    placed = attrs.evolve(problem, file=file, path=under + problem.path)
-    return Finding(placed, severity or _level(problem.requirement))
+def of(problem: Violation, *, file: str, under: str = "") -> Finding:
+    """A violation of one file as a finding."""
+    return rated(attrs.evolve(problem, file=file, path=under + problem.path))
 
 
 def all_of(problems: Iterable[Violation], *, file: str, under: str = "") -> Iterator[Finding]:
@@ -47,6 +45,13 @@ def all_of(problems: Iterable[Violation], *, file: str, under: str = "") -> Iter
     return (of(problem, file=file, under=under) for problem in problems)
 
 
-@functools.cache
-def _level(code: str) -> Severity:
-    return Severity.ERROR if register()[code].level is Level.MUST else Severity.WARNING
+def refused(problem: Violation) -> Finding:
+    """What a reader refuses: an error, unless its check says otherwise."""
+    check = check_of(problem)
+    return Finding(problem, Severity.ERROR if check is None else check.severity)
+
+
+def rated(problem: Violation) -> Finding:
+    """A violation with the severity of its check; of none, with that of its requirement."""
+    check = check_of(problem)
+    return Finding(problem, severity_of(problem.requirement) if check is None else check.severity)

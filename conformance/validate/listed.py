@@ -82,7 +82,7 @@ class Listing:
                 yield finding(
                     "MAN014", "the file sequence number is not that of the snapshot that added the file", file=file,
                     path=f"{path}/file_sequence_number", found=int(numbers.values[row]),
-                    expected=str(owner.sequence_number),
+                    expected=str(owner.sequence_number), aspect="mismatch",
                 )  # fmt: skip
         data = columns.sequence_number
         newer = data.valid & numbers.valid & (data.values > numbers.values)
@@ -96,6 +96,7 @@ class Listing:
             yield finding(
                 "TMD004", "a file is newer than the last sequence number of the table", file=file,
                 path=f"{path}/file_sequence_number", found=int(numbers.values[row]), expected=f"at most {last}",
+                aspect="exceeded-by-file",
             )  # fmt: skip
 
     def _row_ids(self, columns: ManifestColumns) -> Iterator[Finding]:
@@ -107,7 +108,7 @@ class Listing:
                 yield finding(
                     "TMD024", "a file has row ids that the table has not given", file=self.task.location,
                     path=f"{path}/data_file/first_row_id", found=int(ids.values[row]),
-                    expected=f"row ids below {next_row_id}",
+                    expected=f"row ids below {next_row_id}", aspect="exceeded-by-file",
                 )  # fmt: skip
 
     def _specs(self, columns: ManifestColumns) -> Iterator[Finding]:
@@ -119,7 +120,7 @@ class Listing:
             yield finding(
                 "SRT004", "the table does not declare the sort order of a file", file=self.task.location,
                 path=f"{path}/data_file/sort_order_id", found=int(orders.values[row]),
-                expected=", ".join(map(str, known)),
+                expected=", ".join(map(str, known)), aspect="unknown-order",
             )  # fmt: skip
         if self.manifest.content is not ManifestContent.DELETES:
             return
@@ -129,7 +130,7 @@ class Listing:
                     yield finding(
                         "DFL020", "no schema of the table has the field that deletes compare",
                         file=self.task.location, path=f"/{columns.first + row}/data_file/equality_ids", found=field_id,
-                        expected="the id of a column",
+                        expected="the id of a column", aspect="unknown-field",
                     )  # fmt: skip
                     continue
                 try:

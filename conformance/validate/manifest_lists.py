@@ -8,10 +8,10 @@ import attrs
 
 from conformance.pipeline.file_access import FileAccessError, read_bytes
 from conformance.validate.context import Context, ListTask, ManifestTask, Members
-from conformance.validate.finding import finding
+from conformance.validate.finding import finding, refused
 from conformance.validate.patience import within
 from spec_ref.errors import SpecError, shown
-from spec_ref.findings import Finding, Severity, Tally
+from spec_ref.findings import Finding, Tally
 from spec_ref.formats.avro_container import open_container
 from spec_ref.snapshots.manifest_list import REQUIREMENT, ManifestFile, read_manifest_list, root_record
 from spec_ref.snapshots.manifest_list_checks import check_manifest_list
@@ -38,18 +38,23 @@ def check_list(context: Context, task: ListTask) -> Listed:
     location = snapshot.manifest_list
     if snapshot.key_id is not None:
         told = finding(
-            "SNP012", "the manifest list is encrypted, and was not read", file=location, severity=Severity.INFO
+            "SNP012",
+            "the manifest list is encrypted, and was not read",
+            file=location,
+            aspect="encrypted",
         )
         return Listed(snapshot.snapshot_id, (told,) if task.checked else (), None)
     try:
         data = within(context.file_seconds, location, lambda: read_bytes(location))
     except FileAccessError as error:
-        told = finding("SNP005", f"the manifest list cannot be read: {error.reason}", file=location)
+        told = finding(
+            "SNP005", f"the manifest list cannot be read: {error.reason}", file=location, aspect="unreadable"
+        )
         return Listed(snapshot.snapshot_id, (told,) if task.checked else (), None)
     try:
         manifests = read_manifest_list(data, file=location)
     except SpecError as error:
-        tally.add([Finding(attrs.evolve(error.violation, file=location), Severity.ERROR)])
+        tally.add([refused(attrs.evolve(error.violation, file=location))])
         return Listed(snapshot.snapshot_id, tally.findings() if task.checked else (), None)
     if task.checked:
         version = _written_version(data, snapshot, context.metadata.format_version)
@@ -85,6 +90,7 @@ def snapshot_findings(
             yield finding(
                 "MLS007", "a manifest is newer than the snapshot", file=file, path=f"/{number}/sequence_number",
                 found=manifest.sequence_number, expected=f"at most {snapshot.sequence_number}",
+                aspect="newer-than-snapshot",
             )  # fmt: skip
         elif (
             version >= V2
@@ -108,7 +114,7 @@ def snapshot_findings(
         elif own > first + rows:
             yield finding(
                 "SNP011", "a manifest was given row ids beyond those of the snapshot", file=file,
-                path=f"/{number}/first_row_id", found=own, expected=f"at most {first + rows}",
+                path=f"/{number}/first_row_id", found=own, expected=f"at most {first + rows}", aspect="exceeded",
             )  # fmt: skip
 
 
@@ -144,7 +150,7 @@ def listed_otherwise(context: Context, tasks: Sequence[ListTask], lists: Sequenc
                     yield finding(
                         code, f"the {attribute} of a manifest is not what an older snapshot says of it",
                         file=task.snapshot.manifest_list or context.metadata_location, path=f"/{place}/{attribute}",
-                        found=two, expected=f"{shown(one)}, as in snapshot {snapshot_id}",
+                        found=two, expected=f"{shown(one)}, as in snapshot {snapshot_id}", aspect="changed",
                     )  # fmt: skip
 
 

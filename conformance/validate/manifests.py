@@ -16,7 +16,7 @@ import pyarrow as pa
 from conformance.pipeline.file_access import FileAccessError, read_bytes
 from conformance.validate.context import Context, ManifestTask
 from conformance.validate.emitted import Emitted, Facts, Findings, ManifestSums, Sums
-from conformance.validate.finding import finding
+from conformance.validate.finding import finding, refused
 from conformance.validate.fingerprints import Evidence, suspect
 from conformance.validate.listed import INTEGERS, Listing
 from conformance.validate.partition_statistics import partition_facts
@@ -24,7 +24,7 @@ from conformance.validate.patience import within
 from conformance.validate.tolerated import tolerate
 from conformance.validate.values import partition_values
 from spec_ref.errors import SpecError
-from spec_ref.findings import Finding, Severity, Tally, in_file
+from spec_ref.findings import Finding, Tally, in_file
 from spec_ref.formats.avro_container import SCHEMA_KEY, open_container, write_container
 from spec_ref.hashing_columnar import hash_array
 from spec_ref.manifests.checks import check_manifest
@@ -74,15 +74,17 @@ def load(context: Context, task: ManifestTask) -> tuple[bytes, Manifest] | Findi
     """Open a manifest; a finding where it cannot be."""
     if task.manifest_file is not None and task.manifest_file.key_metadata is not None:
         message = "the manifest is encrypted, and was not read"
-        return finding("MLS017", message, file=task.location, severity=Severity.INFO)
+        return finding("MLS017", message, file=task.location, aspect="encrypted")
     try:
         data = within(context.file_seconds, task.location, lambda: read_bytes(task.location))
     except FileAccessError as error:
-        return finding("MLS003", f"the manifest cannot be read: {error.reason}", file=task.location)
+        return finding(
+            "MLS003", f"the manifest cannot be read: {error.reason}", file=task.location, aspect="unreadable"
+        )
     try:
         return data, read_manifest(data, manifest_file=task.manifest_file, specs=context.specs, file=task.location)
     except SpecError as error:
-        return Finding(attrs.evolve(error.violation, file=task.location), Severity.ERROR)
+        return refused(attrs.evolve(error.violation, file=task.location))
 
 
 def check_manifest_task(context: Context, task: ManifestTask) -> Iterator[Emitted]:
@@ -117,7 +119,7 @@ def check_manifest_task(context: Context, task: ManifestTask) -> Iterator[Emitte
             if context.counts_partitions:
                 yield from partition_facts(context, task, columns)
     except SpecError as error:
-        tally.add([Finding(attrs.evolve(error.violation, file=task.location), Severity.ERROR)])
+        tally.add([refused(attrs.evolve(error.violation, file=task.location))])
     else:
         if task.checked:
             tally.add(listing.findings())
@@ -207,7 +209,7 @@ def _never_written(
             if value is not None:
                 yield finding(
                     code, "a deprecated field is written", file=task.location, path=f"/{number}/data_file/{name}",
-                    found=value, expected="null, or no such field", severity=Severity.WARNING,
+                    found=value, expected="null, or no such field", aspect="written",
                 )  # fmt: skip
 
 

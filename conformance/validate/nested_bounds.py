@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 import pyarrow.compute as pc
 
-from conformance.validate.finding import finding, of
+from conformance.validate.finding import finding, of, rated
 from spec_ref.errors import SpecError, Violation
 from spec_ref.findings import Finding
 from spec_ref.formats.arrow_values import values_of
@@ -77,7 +77,7 @@ class Beyond:
             try:
                 node = decode_variant(value)
             except SpecError as error:
-                self._keep(Violation(requirement=error.violation.requirement, message=error.violation.message, path=""))
+                self._keep(attrs.evolve(error.violation, path=""))
                 continue
             for problem in check_within(node, self.lower, self.upper):
                 self._keep(problem)
@@ -132,8 +132,7 @@ class Beyond:
                 yield of(problem, file=location, under=name)
                 continue
             where = f"{entry}{attribute}/{field_id}" + (f"#{path}" if path else "")
-            yield finding(problem.requirement, problem.message, file=manifest, path=where, found=problem.found,
-                          expected=problem.expected)  # fmt: skip
+            yield rated(attrs.evolve(problem, file=manifest, path=where))
 
 
 def _end(corner: GeoPoint | None, name: str) -> float | None:

@@ -126,12 +126,24 @@ def _avro_faults(schema: Any, path: str) -> Iterator[Violation]:
                 here = f"{path}/{field['name']}"
                 if isinstance(field["type"], list) and "null" in field["type"] and "default" not in field:
                     message = "an optional field has no default"
-                    yield Violation(requirement="AVR002", message=message, path=here, expected="the default null")
+                    yield Violation(
+                        requirement="AVR002",
+                        message=message,
+                        path=here,
+                        expected="the default null",
+                        aspect="no-default",
+                    )
                 yield from _avro_faults(field["type"], here)
         case {"type": "array", "items": inner} | {"type": "map", "values": inner}:
             yield from _avro_faults(inner, path)
         case {"type": "bytes", "logicalType": "decimal"}:
-            yield Violation(requirement="AVR006", message="a decimal is stored as bytes", path=path, expected="a fixed")
+            yield Violation(
+                requirement="AVR006",
+                message="a decimal is stored as bytes",
+                path=path,
+                expected="a fixed",
+                aspect="bytes",
+            )
         case {"type": {"type": _} as inner}:
             yield from _avro_faults(inner, path)
 

@@ -57,7 +57,9 @@ def footer_of(file: Any, root: ParquetNode) -> Footer:
     """
     file.seek(0)
     if (magic := file.read(len(MAGIC))) != MAGIC:
-        raise violation("PQT001", "the file does not begin as a Parquet file", found=magic, expected=repr(MAGIC))
+        raise violation(
+            "PQT001", "the file does not begin as a Parquet file", found=magic, expected=repr(MAGIC), aspect="magic"
+        )
     compact = CompactReader(read_footer(file))
     compact.left = MAX_VALUES
     try:

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from conformance.validate.finding import finding
 from spec_ref.errors import SpecError, shown
-from spec_ref.findings import Finding, Severity
+from spec_ref.findings import Finding
 from spec_ref.formats.arrow_values import values_of
 from spec_ref.manifests.data_file import FileContent, FileFormat
 from spec_ref.partitioning.transforms import Identity, Transform, UnknownTransform, Void
@@ -27,13 +27,14 @@ class _OfAnotherPartition(NamedTuple):
     """What it means that a row is not of the partition of its file."""
 
     message: str
-    severity: Severity
+    aspect: str
 
 
 _OTHER_PARTITION = {
-    FileContent.DATA: _OfAnotherPartition("a row is not of the partition that its file is listed in", Severity.ERROR),
+    FileContent.DATA: _OfAnotherPartition("a row is not of the partition that its file is listed in", "row"),
     FileContent.EQUALITY_DELETES: _OfAnotherPartition(
-        "an equality delete is of another partition than its file: it applies to nothing", Severity.INFO
+        "an equality delete is of another partition than its file: it applies to nothing",
+        "equality-delete",
     ),
 }
 """A delete is of the data files of the partition of its file (SCN010), none of whose rows is equal to such a one: it
@@ -83,12 +84,12 @@ class PartitionOfRows:
         for field_id, name, transform, _, _ in self.fields:
             if field_id in self.wrong:
                 means = _OTHER_PARTITION[self.place.data_file.content]
-                tolerated = field_id in self.early and means.severity is Severity.ERROR
+                tolerated = field_id in self.early and means.aspect == "row"
                 yield finding(
                     "PAR001", means.message, file=self.place.data_file.file_path, path=f"/{name}",
                     found=self.wrong[field_id],
                     expected=f"{transform} {shown(self.place.data_file.partition.get(field_id))}",
-                    severity=Severity.TOLERATED if tolerated else means.severity,
+                    aspect="row-in-orc-before-1970" if tolerated else means.aspect,
                 )  # fmt: skip
 
 

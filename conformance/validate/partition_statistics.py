@@ -24,7 +24,7 @@ from conformance.validate.opened import Opened, open_file
 from conformance.validate.patience import Stalled, alive, within
 from conformance.validate.values import partition_values, same_type
 from spec_ref.errors import SpecError
-from spec_ref.findings import Finding, Severity, Tally
+from spec_ref.findings import Finding, Tally
 from spec_ref.formats.arrow_values import values_of
 from spec_ref.formats.partition_statistics import (
     PartitionStatistics,
@@ -173,14 +173,14 @@ def _check(context: Context, task: PartitionStatisticsTask) -> Iterator[Emitted]
         if size != statistics.file_size_in_bytes:
             tally.add([finding(
                 "STA015", "the size is not that of the file", file=metadata, path=f"{path}/file-size-in-bytes",
-                found=statistics.file_size_in_bytes, expected=str(size),
+                found=statistics.file_size_in_bytes, expected=str(size), aspect="mismatch",
             )])  # fmt: skip
         opened = open_file(location, _format(location), None)
         version = _version(context, statistics.snapshot_id)
         unified = context.unified_partition
         if unified is None:
             told = "the rows were not checked: the type of a partition field is not known"
-            tally.add([finding("STA031", told, file=location, severity=Severity.INFO)])
+            tally.add([finding("STA031", told, file=location, aspect="not-checked")])
         else:
             faults = list(_schema_faults(context, opened, unified, version, location))
             tally.add(faults)
@@ -198,6 +198,7 @@ def _not_read(context: Context, task: PartitionStatisticsTask, error: FileAccess
     return finding(
         "STA014", f"the partition statistics file cannot be read: {error.reason}", file=context.metadata_location,
         path=f"/partition-statistics/{task.place}/statistics-path", found=InFull(task.statistics.statistics_path),
+        aspect="unreadable",
     )  # fmt: skip
 
 
@@ -208,7 +209,16 @@ def statistics_lost(context: Context, task: PartitionStatisticsTask) -> Findings
         file_format = within(context.file_seconds, location, lambda: _format(location))
     except FileAccessError as error:
         return Findings((_not_read(context, task, error),))
-    return Findings((finding("PQT007" if file_format is FileFormat.PARQUET else "ORC008", ENDED, file=location),))
+    return Findings(
+        (
+            finding(
+                "PQT007" if file_format is FileFormat.PARQUET else "ORC008",
+                ENDED,
+                file=location,
+                aspect="process-ended",
+            ),
+        )
+    )
 
 
 _MAGIC = {b"PAR1": FileFormat.PARQUET, b"ORC": FileFormat.ORC, b"Obj\x01": FileFormat.AVRO}
@@ -240,20 +250,27 @@ def _schema_faults(
             if field.required:
                 yield finding(
                     rule.requirement, "the file has no such column", file=location, path=f"/{field.name}",
-                    expected=f"a column with the field id {field.id}",
+                    expected=f"a column with the field id {field.id}", aspect="column-missing",
                 )  # fmt: skip
         elif field.id == PARTITION:
             yield from _partition_faults(context, found, unified, location)
         elif found.type != field.type:
             yield finding(
                 rule.requirement, "the column has another type", file=location, path=f"/{field.name}",
-                found=str(found.type), expected=str(field.type),
+                found=str(found.type), expected=str(field.type), aspect="wrong-type",
             )  # fmt: skip
 
 
 def _partition_faults(context: Context, found: NestedField, unified: StructType, location: str) -> Iterator[Finding]:
     if not isinstance(found.type, StructType):
-        yield finding("STA017", "the partition is no struct", file=location, path="/partition", found=str(found.type))
+        yield finding(
+            "STA017",
+            "the partition is no struct",
+            file=location,
+            path="/partition",
+            found=str(found.type),
+            aspect="wrong-type",
+        )
         return
     mine, wanted = ([field.id for field in struct.fields] for struct in (found.type, unified))
     if mine != wanted:
@@ -262,14 +279,14 @@ def _partition_faults(context: Context, found: NestedField, unified: StructType,
         yield finding(
             "STA031", "the partition has other fields than the specs of the table, or in another order", file=location,
             path="/partition", found=mine, expected=str(wanted),
-            severity=Severity.TOLERATED if mine == left_out else Severity.ERROR,
+            aspect="fields-of-dropped-columns" if mine == left_out else "other-fields",
         )  # fmt: skip
         return
     for stored, field in zip(found.type.fields, unified.fields, strict=True):
         if not same_type(stored.type, field.type, context.metadata.format_version):
             yield finding(
                 "STA017", "a partition field has another type", file=location, path=f"/partition/{field.name}",
-                found=str(stored.type), expected=str(field.type),
+                found=str(stored.type), expected=str(field.type), aspect="field-type",
             )  # fmt: skip
 
 
@@ -310,7 +327,7 @@ def _spec(context: Context, row: PartitionStatistics, location: str, place: int)
     if row.spec_id not in context.specs:
         known = ", ".join(map(str, sorted(context.specs)))
         yield finding("STA018", "the table has no such partition spec", file=location, path=f"/{place}/spec_id",
-                      found=row.spec_id, expected=f"one of {known}")  # fmt: skip
+                      found=row.spec_id, expected=f"one of {known}", aspect="unknown-spec")  # fmt: skip
 
 
 def _fact(
@@ -369,20 +386,34 @@ def _compared(
     for row in rows:
         key, path = row["key"], f"/{row['row']}"
         if key in seen:
-            yield finding("STA038", "the partition has another row", file=location, path=f"{path}/partition", found=key)
+            yield finding(
+                "STA038",
+                "the partition has another row",
+                file=location,
+                path=f"{path}/partition",
+                found=key,
+                aspect="repeated",
+            )
             continue
         seen.add(key)
         counted = sums.get(key)
         if counted is None and any(row[name] for name in COUNTED):
             yield finding("STA017", "no live file of the snapshot is in the partition", file=location,
-                          path=f"{path}/partition", found=key)  # fmt: skip
+                          path=f"{path}/partition", found=key, aspect="no-file")  # fmt: skip
             continue
         yield from _counts(row, counted or {}, location, path)
         if counted is not None:
             yield from _total(row, counted, location, path, is_known=is_known)
             yield from _updated(context, row, counted, location, path)
     for key in sorted(sums.keys() - seen):
-        yield finding("STA038", "a partition of the snapshot has no row", file=location, path=f"#{key}", expected=key)
+        yield finding(
+            "STA038",
+            "a partition of the snapshot has no row",
+            file=location,
+            path=f"#{key}",
+            expected=key,
+            aspect="missing-row",
+        )
 
 
 def _counts(row: Mapping[str, Any], counted: Mapping[str, Any], location: str, path: str) -> Iterator[Finding]:
@@ -391,7 +422,7 @@ def _counts(row: Mapping[str, Any], counted: Mapping[str, Any], location: str, p
         if told is not None and told != wanted:
             yield finding(
                 _RULES[name].requirement, f"the {name} is not that of the manifests", file=location,
-                path=f"{path}/{name}", found=told, expected=str(wanted),
+                path=f"{path}/{name}", found=told, expected=str(wanted), aspect="mismatch",
             )  # fmt: skip
 
 
@@ -405,9 +436,16 @@ def _total(
     where: dict[str, Any] = {"file": location, "path": f"{path}/total_record_count"}
     if told is None:
         message = "the total is left out, although the manifests tell it"
-        yield finding("STA039", message, expected=str(wanted), severity=Severity.WARNING, **where)
+        yield finding("STA039", message, expected=str(wanted), **where)
     elif told != wanted:
-        yield finding("STA027", "the total is not that of the manifests", found=told, expected=str(wanted), **where)
+        yield finding(
+            "STA027",
+            "the total is not that of the manifests",
+            found=told,
+            expected=str(wanted),
+            **where,
+            aspect="mismatch",
+        )
 
 
 def _updated(
@@ -418,11 +456,12 @@ def _updated(
     if told is not None and counted["added_at"] is not None and told < counted["added_at"]:
         yield finding(
             "STA028", "a live file was added after the last update", file=location, path=f"{path}/last_updated_at",
-            found=told, expected=f"at least {counted['added_at']}",
+            found=told, expected=f"at least {counted['added_at']}", aspect="too-old",
         )  # fmt: skip
     snapshot = context.snapshots.get(snapshot_id)
     if told is not None and snapshot is not None and snapshot.timestamp_ms != told:
         yield finding(
             "STA029", "the snapshot of the last update was made at another time", file=location,
             path=f"{path}/last_updated_snapshot_id", found=snapshot_id, expected=f"the snapshot of {told}",
+            aspect="mismatch",
         )  # fmt: skip

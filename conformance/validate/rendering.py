@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import attrs
 
 from conformance.reports import sarif
+from conformance.rules import check_of
 from conformance.validate.advice import advice
 from conformance.validate.readability import Reader, readers
 from conformance.validate.run import TableReport
@@ -54,16 +55,29 @@ def place_json(place: Violation) -> dict[str, Any]:
     return {name: value for name, value in told.items() if value is not None}
 
 
+def requirements_of(finding: Finding) -> tuple[str, ...]:
+    """The requirements that a finding is about; the first is the one that it names."""
+    check = check_of(finding.violation)
+    return (finding.requirement,) if check is None else check.requirements
+
+
+def _own_message(finding: Finding, place: Violation) -> dict[str, str]:
+    """What is said of a place, where it is something else than of the first."""
+    return {} if place.message == finding.violation.message else {"message": place.message}
+
+
 def finding_json(finding: Finding) -> dict[str, Any]:
     """A finding as JSON."""
     rule = register()[finding.requirement]
     return {
+        "check": finding.check,
         "code": finding.requirement,
+        "requirements": list(requirements_of(finding)),
         "severity": finding.severity.value,
         "message": finding.violation.message,
         **place_json(finding.violation),
         "count": finding.count,
-        "examples": [place_json(place) for place in finding.places],
+        "examples": [{**place_json(place), **_own_message(finding, place)} for place in finding.places],
         "section": rule.section,
         "writer": finding.writer,
         "what_to_do": finding.advice or advice(finding.requirement),
@@ -149,16 +163,17 @@ def as_junit(outcomes: Sequence[Outcome]) -> str:
             if outcome.lacking is not None:
                 ElementTree.SubElement(case, "error", message=xml_text(outcome.lacking))
         for finding in findings:
-            name = f"{finding.requirement} {finding.violation.message}"
+            name = f"{finding.requirement} {finding.check}"
+            said = f"{finding.requirement} {finding.violation.message}"
             case = ElementTree.SubElement(suite, "testcase", classname=xml_text(outcome.location), name=xml_text(name))
             text = "\n".join(str(place) for place in finding.places)
             if finding in failing:
                 failure = ElementTree.SubElement(
-                    case, "failure", message=xml_text(name), type=finding.severity.value
+                    case, "failure", message=xml_text(said), type=finding.severity.value
                 )  # fmt: skip
                 failure.text = xml_text(text)
             else:
-                ElementTree.SubElement(case, "system-out").text = xml_text(f"{finding.severity.value}\n{text}")
+                ElementTree.SubElement(case, "system-out").text = xml_text(f"{finding.severity.value}: {said}\n{text}")
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
@@ -241,7 +256,8 @@ def _finding(finding: Finding, paint: Callable[[str, str], str]) -> Iterator[str
         told = "".join(
             f"; {word} {value}" for word, value in (("found", place.found), ("expected", place.expected)) if value
         )
-        yield f"      {where}{told}"
+        said = "".join(f"; {message}" for message in _own_message(finding, place).values())
+        yield f"      {where}{told}{said}"
     if finding.writer:
         yield f"      suspected writer: {finding.writer}"
     yield f"      what to do: {finding.advice or advice(finding.requirement)}"

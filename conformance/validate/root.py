@@ -16,7 +16,7 @@ from conformance.pipeline.tables import HINT, MAX_HINT_BYTES
 from conformance.validate.finding import finding
 from conformance.validate.patience import FILE_SECONDS, within
 from spec_ref.errors import SpecError
-from spec_ref.findings import Finding, Severity
+from spec_ref.findings import Finding
 from spec_ref.table_metadata import TableMetadata
 from spec_ref.table_metadata.files import (
     GZIP_SUFFIXES,
@@ -74,14 +74,14 @@ def location_findings(metadata: TableMetadata, root: str, data: bytes) -> Iterat
     if is_compressed(data) and not is_compressed_name(root):
         yield finding(
             "NOT009", "the name of a compressed file does not tell that it is", file=root, found=root,
-            expected="a name that ends with .gz.metadata.json", severity=Severity.WARNING,
+            expected="a name that ends with .gz.metadata.json",
         )  # fmt: skip
     listed = [place_of(entry.metadata_file) for entry in metadata.metadata_log]
     if place_of(root) in listed:
         path = f"/metadata-log/{listed.index(place_of(root))}/metadata-file"
         yield finding(
             "TMD018", "the metadata log of a file names the file itself", file=root, path=path, found=root,
-            expected="the files before it",
+            expected="the files before it", aspect="itself",
         )  # fmt: skip
 
 
@@ -117,5 +117,5 @@ def _hint(directory: str, root: str) -> Iterator[Finding]:
         return
     yield finding(
         "OCC010", "the version hint names a metadata file that is not there", file=file, found=hint,
-        expected=f"the current one, {current}", severity=Severity.WARNING,
+        expected=f"the current one, {current}",
     )  # fmt: skip

@@ -192,15 +192,22 @@ class RowIds:
         for found in wrong[:1]:
             yield finding(
                 "TMD024", "a row has a row id that the table has not given", file=location, path="/_row_id",
-                found=found, expected=f"0 to {last} - 1" if last is not None else "0 or more",
+                found=found, expected=f"0 to {last} - 1" if last is not None else "0 or more", aspect="exceeded-by-row",
             )  # fmt: skip
         number = self.place.entry.sequence_number
         where: dict[str, Any] = {"file": location, "path": "/_last_updated_sequence_number"}
         if number is not None and self.latest > number:
             message = "a row was changed after its file was written"
-            yield finding("LIN003", message, found=self.latest, expected=f"at most {number}", **where)
+            yield finding("LIN003", message, found=self.latest, expected=f"at most {number}", **where, aspect="too-new")
         if self.oldest < 0:
-            yield finding("LIN003", "a sequence number is negative", found=self.oldest, expected="0 or more", **where)
+            yield finding(
+                "LIN003",
+                "a sequence number is negative",
+                found=self.oldest,
+                expected="0 or more",
+                **where,
+                aspect="negative",
+            )
         yield from self._moved()
 
     def _moved(self) -> Iterator[Finding]:
@@ -378,6 +385,7 @@ def _twice(
         message = "two rows of a file have one row id" if within else "rows of two files have one row id"
         expected = "every row id once" if within else f"none of those in {rival.path}"
         yield (
-            finding("LIN002", message, file=holder.path, path="/_row_id", found=int(first[at]), expected=expected),
+            finding("LIN002", message, file=holder.path, path="/_row_id", found=int(first[at]), expected=expected,
+                    aspect="repeated"),
             (holder.path, int(first[at])),
         )  # fmt: skip

@@ -23,7 +23,7 @@ from conformance.validate.patience import alive
 from conformance.validate.row_ids import LAST_UPDATED, ROW_ID, RowIds, deleted_facts
 from conformance.validate.sorted_rows import Ascending, SortKey, sort_key
 from spec_ref.errors import SpecError, shown, violation
-from spec_ref.findings import Finding, Severity
+from spec_ref.findings import Finding
 from spec_ref.formats.metrics import (
     ColumnMetrics,
     is_geospatial,
@@ -220,7 +220,7 @@ class _Checks:
         if self.rows != data_file.record_count:
             yield finding(
                 "DFL005", "the number of rows is another", file=self.place.manifest, path=said("record_count"),
-                found=data_file.record_count, expected=str(self.rows),
+                found=data_file.record_count, expected=str(self.rows), aspect="mismatch",
             )  # fmt: skip
         for field_id, metrics in self.metrics.items():
             if field_id not in self.lengths:
@@ -230,7 +230,7 @@ class _Checks:
             yield finding(
                 "TYP023" if isinstance(type_, FixedType) else "ORC002", f"a value is no {kind(type_)} of its length",
                 file=self.location, path=f"/{'/'.join(leaf_names(self.opened.struct, path))}",
-                found=f"{length} bytes", expected=f"{self._length(field_id)} bytes",
+                found=f"{length} bytes", expected=f"{self._length(field_id)} bytes", aspect="length",
             )  # fmt: skip
         for field_id, beyond in self.beyond.items():
             name = f"/{'/'.join(leaf_names(self.opened.struct, self.leaves[field_id][0]))}"
@@ -240,7 +240,7 @@ class _Checks:
         if self.order is not None and self.order.broken is not None:
             yield finding(
                 "DFL021", "the rows are not in the sort order that the file is said to have", file=self.location,
-                found=f"row {self.order.broken}", expected=f"sort order {data_file.sort_order_id}",
+                found=f"row {self.order.broken}", expected=f"sort order {data_file.sort_order_id}", aspect="unsorted",
             )  # fmt: skip
         if self.deletes is not None:
             yield from self.deletes.findings()
@@ -252,7 +252,7 @@ class _Checks:
         if metrics.nulls and self._required(field_id):
             name = self.context.columns[field_id].name
             yield finding("TYP002", "a required column has nulls", file=self.location, path=f"/{name}",
-                          found=f"{metrics.nulls} nulls", expected="none")  # fmt: skip
+                          found=f"{metrics.nulls} nulls", expected="none", aspect="null")  # fmt: skip
         counts = (
             ("value_counts", "DFL012", metrics.values), ("null_value_counts", "DFL013", metrics.nulls),
             ("nan_value_counts", "DFL014", metrics.nans),
@@ -264,7 +264,7 @@ class _Checks:
                 yield finding(
                     code, f"the {attribute} are not those of the rows", file=self.place.manifest,
                     path=self.place.said(f"{attribute}/{field_id}"), found=told, expected=str(counted),
-                    severity=Severity.TOLERATED if nested else Severity.ERROR,
+                    aspect="row-mismatch-in-nested-orc" if nested else "row-mismatch",
                 )  # fmt: skip
         yield from self._bounds(field_id, metrics)
 
@@ -290,14 +290,16 @@ class _Checks:
             if first > second:
                 end = "lower" if is_lower else "upper"
                 is_orc = data_file.file_format is FileFormat.ORC
-                tolerated = signed_order(type_, bound, extreme, is_lower=is_lower) or (
-                    is_orc and not is_lower and early_in_orc(type_, extreme, functools.partial(operator.ge, bound))
-                )
+                aspect = "exceeded"
+                if signed_order(type_, bound, extreme, is_lower=is_lower):
+                    aspect = "exceeded-by-signed-uuid"
+                elif is_orc and not is_lower and early_in_orc(type_, extreme, functools.partial(operator.ge, bound)):
+                    aspect = "exceeded-in-orc-before-1970"
                 yield finding(
                     code, f"a value is {'below' if is_lower else 'above'} the {end} bound", file=self.place.manifest,
                     path=self.place.said(f"{attribute}/{field_id}"), found=bound,
                     expected=f"at {'most' if is_lower else 'least'} {shown(extreme)}",
-                    severity=Severity.TOLERATED if tolerated else Severity.ERROR,
+                    aspect=aspect,
                 )  # fmt: skip
 
 
@@ -351,7 +353,14 @@ class _PositionDeletes:
         if self.other is not None:
             yield finding(
                 "DFL023", "a delete file has deletes of another file than the one it refers to", file=location,
-                found=self.other, expected=self.place.data_file.referenced_data_file,
+                found=self.other, expected=self.place.data_file.referenced_data_file, aspect="other-file",
             )  # fmt: skip
         if self.negative is not None:
-            yield finding("DEL013", "a position is negative", file=location, found=self.negative, expected="0 or more")
+            yield finding(
+                "DEL013",
+                "a position is negative",
+                file=location,
+                found=self.negative,
+                expected="0 or more",
+                aspect="negative",
+            )

@@ -44,7 +44,9 @@ def _findings(context: Context, task: StatisticsTask) -> Iterator[Finding]:
         data = within(context.file_seconds, location, lambda: read_bytes(location))
     except FileAccessError as error:
         told = f"the statistics file cannot be read: {error.reason}"
-        yield finding("STA002", told, file=metadata, path=f"{path}/statistics-path", found=InFull(location))
+        yield finding(
+            "STA002", told, file=metadata, path=f"{path}/statistics-path", found=InFull(location), aspect="unreadable"
+        )
         return
     for problem in check_statistics_file(statistics, data):
         own = problem.requirement.startswith("STA")

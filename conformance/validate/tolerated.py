@@ -16,10 +16,10 @@ from spec_ref.records import evolve
 
 @attrs.frozen
 class Tolerated:
-    """A way to break a requirement that is no error."""
+    """What a check finds and is no error."""
 
-    code: str
-    message: re.Pattern[str]
+    check: str
+    path: re.Pattern[str]
     found: re.Pattern[str]
     evidence: str
 
@@ -27,8 +27,8 @@ class Tolerated:
         """Whether a finding is this."""
         place = finding.violation
         return (
-            finding.requirement == self.code
-            and self.message.fullmatch(place.message) is not None
+            finding.check == self.check
+            and self.path.fullmatch(place.path) is not None
             and self.found.fullmatch(place.found or "") is not None
         )
 
@@ -39,7 +39,7 @@ def known() -> tuple[Tolerated, ...]:
     text = resources.files("conformance.validate").joinpath("tolerated.toml").read_text(encoding="utf-8")
     rows = tomllib.loads(text)["tolerated"]
     return tuple(
-        Tolerated(row["code"], re.compile(row["message"]), re.compile(row["found"]), " ".join(row["evidence"].split()))
+        Tolerated(row["check"], re.compile(row["path"]), re.compile(row["found"]), " ".join(row["evidence"].split()))
         for row in rows
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from conformance.validate.context import Context, Members
 from conformance.validate.emitted import ManifestSums, Sums
 from conformance.validate.finding import finding
-from spec_ref.findings import Finding, Severity
+from spec_ref.findings import Finding
 from spec_ref.snapshots.snapshot import Operation, Snapshot
 
 _TOTALS = {
@@ -65,7 +65,7 @@ def _snapshot_totals(
             if text is not None and text.isascii() and text.isdigit() and int(text) != getattr(counted, attribute):
                 yield finding(
                     "NOT005", f"the summary's {name} is not that of the manifests", file=file, path=f"{path}/{name}",
-                    found=text, expected=str(getattr(counted, attribute)), severity=Severity.WARNING,
+                    found=text, expected=str(getattr(counted, attribute)), aspect="mismatch",
                 )  # fmt: skip
     operation = snapshot.operation
     if operation is Operation.APPEND and (deleted.data_files or deleted.delete_files):

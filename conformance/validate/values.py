@@ -49,9 +49,6 @@ class Otherwise:
     expected: str
     """What it has to be stored as; the kind of the column stands in place of ``{}``."""
 
-    lost: bool = True
-    """Whether readers that go by the file take it for something else, so that it is an error, were it only a should."""
-
 
 GEOSPATIAL = ("geometry", "geography")
 MICROS, NANOS = ("timestamp", "timestamptz"), ("timestamp_ns", "timestamptz_ns")
@@ -59,12 +56,12 @@ PARQUET, ORC, AVRO = FileFormat.PARQUET, FileFormat.ORC, FileFormat.AVRO
 
 OTHERWISE = (
     Otherwise(GEOSPATIAL, ("binary",), {PARQUET: "PQT005", ORC: "ORC005", AVRO: None},  # as AVR012
-              "a column of shapes is stored as plain bytes", "the annotation {}", lost=False),
+              "a column of shapes is stored as plain bytes", "the annotation {}"),
     Otherwise(GEOSPATIAL, ("string",), {AVRO: "AVR012"}, "a column of shapes is stored as text", "bytes of WKB"),
     Otherwise(("uuid",), ("fixed[16]",), {PARQUET: "PQT004"}, "a column of UUIDs is stored as plain bytes",
-              "the annotation {}", lost=False),
+              "the annotation {}"),
     Otherwise(("unknown",), None, {PARQUET: "PQT006", ORC: "ORC005", AVRO: "AVR010"},
-              "a column of type unknown is stored", "no such column", lost=False),
+              "a column of type unknown is stored", "no such column"),
     Otherwise(("date",), ("int",), {AVRO: "AVR007"}, "a date is stored as a plain number", "the logical type date"),
     Otherwise(("time",), ("long",), {AVRO: "AVR007"}, "a time is stored as a plain number",
               "the logical type time-micros"),
@@ -81,14 +78,17 @@ OTHERWISE = (
 """What the format itself tells apart from a column of any other type, which is EVO001; the first row that fits."""
 
 
-def stored_otherwise(found: Type, wanted: Type, file_format: FileFormat) -> tuple[Violation, bool] | None:
-    """How a column of a type is stored as another, and whether readers lose its values by that; None where it is
-    another column. A violation without a requirement is none.
+def stored_otherwise(found: Type, wanted: Type, file_format: FileFormat) -> Violation | None:
+    """How a column of a type is stored as another; None where it is another column.
+
+    A violation without a requirement is none.
     """
     for row in OTHERWISE:
         fits = kind(wanted) in row.wanted and (row.found is None or not {kind(found), str(found)}.isdisjoint(row.found))
         if fits and file_format in row.codes:
             expected = row.expected.format(kind(wanted).upper())
             code = row.codes[file_format] or ""
-            return Violation(requirement=code, message=row.message, path="", expected=expected), row.lost
+            return Violation(
+                requirement=code, message=row.message, path="", expected=expected, aspect="stored-otherwise"
+            )
     return None

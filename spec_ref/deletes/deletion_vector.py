@@ -94,14 +94,20 @@ def decode_deletion_vector(blob: bytes) -> DeletionVector:
         raise violation("PUF018", "the blob is too short for a deletion vector", found=found, expected=expected)
     (length,) = struct.unpack_from(">I", blob)
     if length != len(blob) - 8:
-        raise violation("PUF018", "the length is not that of the blob", found=length, expected=str(len(blob) - 8))
+        raise violation(
+            "PUF018", "the length is not that of the blob", found=length, expected=str(len(blob) - 8), aspect="length"
+        )
     if blob[4:8] != MAGIC:
-        raise violation("PUF018", "the magic of a deletion vector is missing", found=blob[4:8], expected=repr(MAGIC))
+        raise violation(
+            "PUF018", "the magic of a deletion vector is missing", found=blob[4:8], expected=repr(MAGIC), aspect="magic"
+        )
     (checksum,) = struct.unpack_from(">I", blob, len(blob) - 4)
     expected_checksum = zlib.crc32(memoryview(blob)[4:-4])
     if checksum != expected_checksum:
         expected = f"{expected_checksum:#010x}"
-        raise violation("PUF018", "the checksum is wrong", found=f"{checksum:#010x}", expected=expected)
+        raise violation(
+            "PUF018", "the checksum is wrong", found=f"{checksum:#010x}", expected=expected, aspect="checksum"
+        )
     vector = blob[8:-4]
     cardinality = cardinality64(vector)
     try:

@@ -59,11 +59,20 @@ def delete_column(field_id: int, schemas: Sequence[Schema]) -> DeleteColumn:
     """
     column = next((found for schema in schemas if (found := schema.find(field_id)) is not None), None)
     if column is None:
-        raise violation("DEL017", "no schema of the table has the field of an equality id", found=field_id)
+        raise violation(
+            "DEL017", "no schema of the table has the field of an equality id", found=field_id, aspect="unknown-field"
+        )
     if not is_primitive(column.type):
-        raise violation("DEL018", "deletes compare primitive columns", found=f"{column.name}: {kind(column.type)}")
+        raise violation(
+            "DEL018",
+            "deletes compare primitive columns",
+            found=f"{column.name}: {kind(column.type)}",
+            aspect="not-primitive",
+        )
     if any(isinstance(parent.type, (ListType, MapType)) for parent in column.parents):
-        raise violation("DEL018", "a delete column does not stand in a list or map", found=column.name)
+        raise violation(
+            "DEL018", "a delete column does not stand in a list or map", found=column.name, aspect="in-list-or-map"
+        )
     return DeleteColumn(field_id, column.type, _alone(column), column.path)
 
 

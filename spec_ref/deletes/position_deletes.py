@@ -77,7 +77,9 @@ def _by_path(batch: pa.RecordBatch) -> Iterator[tuple[str, Positions]]:
     positions = np.asarray(batch.column("pos"))
     if len(positions) and positions.min() < 0:
         with at("/pos"):
-            raise violation("DEL013", "a position is negative", found=int(positions.min()), expected="0 or more")
+            raise violation(
+                "DEL013", "a position is negative", found=int(positions.min()), expected="0 or more", aspect="negative"
+            )
     encoded: Any = batch.column("file_path").dictionary_encode()
     codes = np.asarray(encoded.indices)
     if len(encoded.dictionary) == 1:

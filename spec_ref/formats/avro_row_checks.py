@@ -53,13 +53,14 @@ def schema_faults(
         here = f"{path}/{rule.name}"
         if place is None:
             fault = Fault.BROKEN if rule.write(version) is REQUIRED else Fault.LEFT_OUT
-            yield _fault(rule.requirement, f"the column {rule.name} is missing", here, version), fault
+            aspect = "column-missing" if fault is Fault.BROKEN else "column-left-out"
+            yield _fault(rule.requirement, f"the column {rule.name} is missing", here, version, aspect=aspect), fault
             continue
         field = record.fields[place]
         inner, required = present(field.type)
         if required != (rule.write(version) is REQUIRED):
             message = f"{rule.name} is {'required' if required else 'optional'} in the Avro schema"
-            yield _fault(rule.requirement, message, here, version), Fault.UNUSUAL
+            yield _fault(rule.requirement, message, here, version, aspect="nullability"), Fault.UNUSUAL
         yield from _type_faults(rule, inner, version, partition, here)
 
 
@@ -75,7 +76,14 @@ def _type_faults(
             record = present(type_.items)[0] if isinstance(type_, Array) else type_
             if isinstance(type_, Array) and type_.element_id != element_id:
                 yield (
-                    _fault("AVR013", "the element-id is wrong", path, version, expected=f"{element_id}"),
+                    _fault(
+                        "AVR013",
+                        "the element-id is wrong",
+                        path,
+                        version,
+                        expected=f"{element_id}",
+                        aspect="element-id",
+                    ),
                     Fault.UNUSUAL,
                 )
             if isinstance(record, Record):
@@ -86,7 +94,12 @@ def _type_faults(
         case _:
             expected = wire_type(rule.type, version, StructType(()))
             if isinstance(type_, Array) and isinstance(expected, MapType) and not type_.logical_map:
-                yield _fault("AVR004", "the array of a map has the logical type map", path, version), Fault.UNUSUAL
+                yield (
+                    _fault(
+                        "AVR004", "the array of a map has the logical type map", path, version, aspect="logical-type"
+                    ),
+                    Fault.UNUSUAL,
+                )
                 return
             try:
                 found = from_avro(type_)
@@ -96,7 +109,10 @@ def _type_faults(
                 return
             if found != expected:
                 told = {"found": _shape(found), "expected": _shape(expected)}
-                yield _fault(rule.requirement, "the Avro type is another", path, version, **told), Fault.BROKEN
+                yield (
+                    _fault(rule.requirement, "the Avro type is another", path, version, **told, aspect="wrong-type"),
+                    Fault.BROKEN,
+                )
 
 
 def _shape(type_: Type) -> str:
@@ -117,24 +133,45 @@ def _partition_faults(
         place = places.get(field.id)
         here = f"{path}/{field.name}"
         if place is None:
-            yield _fault("DFL004", f"the partition field {field.id} is missing", here, version), Fault.BROKEN
+            yield (
+                _fault("DFL004", f"the partition field {field.id} is missing", here, version, aspect="missing-field"),
+                Fault.BROKEN,
+            )
             continue
         if legal_name(field.name) != record.fields[place].name:
             name = record.fields[place].name
             yield (
-                _fault("DFL004", "the name of the partition field is another", here, version, found=name),
+                _fault(
+                    "DFL004",
+                    "the name of the partition field is another",
+                    here,
+                    version,
+                    found=name,
+                    aspect="field-name",
+                ),
                 Fault.UNUSUAL,
             )
         if str(field.type) == "unknown":
             continue
         inner, required = present(record.fields[place].type)
         if required:
-            yield _fault("DFL004", "a partition field is optional", here, version), Fault.UNUSUAL
+            yield (
+                _fault("DFL004", "a partition field is optional", here, version, aspect="field-required"),
+                Fault.UNUSUAL,
+            )
         found = from_avro(inner)
         if found != field.type:
             told = {"found": str(found), "expected": str(field.type)}
-            yield _fault("DFL004", "the type of the partition field is another", here, version, **told), Fault.BROKEN
+            yield (
+                _fault(
+                    "DFL004", "the type of the partition field is another", here, version, **told, aspect="field-type"
+                ),
+                Fault.BROKEN,
+            )
     extra = places.keys() - {field.id for field in partition.fields}
     if extra:
         told = {"found": ", ".join(map(str, sorted(extra)))}
-        yield _fault("DFL004", "the partition spec has no such fields", path, version, **told), Fault.BROKEN
+        yield (
+            _fault("DFL004", "the partition spec has no such fields", path, version, **told, aspect="unknown-field"),
+            Fault.BROKEN,
+        )

@@ -123,7 +123,7 @@ class RowWriter:
                 if rule.write(self._version) is REQUIRED:
                     raise violation(
                         rule.requirement, f"{rule.name} is null", expected=f"a required {rule.name}",
-                        path=f"/{rule.name}", format_version=self._version,
+                        path=f"/{rule.name}", format_version=self._version, aspect="null",
                     )  # fmt: skip
                 values.append(None)
                 continue
@@ -210,7 +210,10 @@ class RowReader:
     def _absent(self, attribute: str, rule: FieldRule) -> None:
         if rule.missing is attrs.NOTHING:
             raise violation(
-                rule.requirement, f"the column {rule.name} is missing", expected=f"a field with id {rule.id}"
+                rule.requirement,
+                f"the column {rule.name} is missing",
+                expected=f"a field with id {rule.id}",
+                aspect="column-missing",
             )
         self.missing[attribute] = rule.missing
 
@@ -226,7 +229,9 @@ class RowReader:
             if value is None:
                 if field.rule.missing is attrs.NOTHING:
                     name = field.rule.name
-                    raise violation(field.rule.requirement, f"{name} is null", expected=f"a {name}", path=f"/{name}")
+                    raise violation(
+                        field.rule.requirement, f"{name} is null", expected=f"a {name}", path=f"/{name}", aspect="null"
+                    )
                 values[field.attribute] = field.rule.missing
             elif field.convert is None:
                 values[field.attribute] = value
@@ -275,7 +280,7 @@ def _rows(row: RowReader) -> Convert:
         for place, one in enumerate(rows):
             with at(f"/{place}"):
                 if one is None:
-                    raise violation("MLS016", "an element is null")
+                    raise violation("MLS016", "an element is null", aspect="null-inside")
                 made.append(row(one))
         return tuple(made)
 
@@ -297,7 +302,9 @@ def partition_record(record: Record, ids: tuple[int, ...] | None) -> Record:
 
 def _unfit(rule: FieldRule, type_: AvroType, expected: str) -> SpecError:
     found = type_.name if isinstance(type_, Primitive) else type(type_).__name__.lower()
-    return violation(rule.requirement, f"the type of {rule.name} is another", found=found, expected=expected)
+    return violation(
+        rule.requirement, f"the type of {rule.name} is another", found=found, expected=expected, aspect="wrong-type"
+    )
 
 
 def _expect(rule: FieldRule, type_: AvroType, *names: str) -> None:
@@ -322,7 +329,9 @@ def _plain(rule: FieldRule, type_: AvroType, expected: Type) -> Convert | None:
 def _in_range(rule: FieldRule) -> Convert:
     def read(value: int) -> int:
         if not -(1 << 31) <= value < 1 << 31:
-            raise violation(rule.requirement, "the value is no int", found=value, expected="32 bits")
+            raise violation(
+                rule.requirement, "the value is no int", found=value, expected="32 bits", aspect="wrong-type"
+            )
         return value
 
     return read
@@ -333,7 +342,13 @@ def _choice(choices: Mapping[int, enum.IntEnum], rule: FieldRule) -> Convert:
         found = choices.get(value)
         if found is None:
             expected = ", ".join(f"{choice.value} {choice.name}" for choice in choices.values())
-            raise violation(rule.requirement, "the value is not one of the known", found=value, expected=expected)
+            raise violation(
+                rule.requirement,
+                "the value is not one of the known",
+                found=value,
+                expected=expected,
+                aspect="unknown-value",
+            )
         return found
 
     return read
@@ -348,7 +363,13 @@ def _name(choices: type[enum.Enum], rule: FieldRule) -> Convert:
         found = known.get(value) or known.get(value.lower())
         if found is None:
             expected = ", ".join(str(choice.value) for choice in choices)
-            raise violation(rule.requirement, "the value is not one of the known", found=value, expected=expected)
+            raise violation(
+                rule.requirement,
+                "the value is not one of the known",
+                found=value,
+                expected=expected,
+                aspect="unknown-value",
+            )
         return found
 
     return read
@@ -360,7 +381,7 @@ def _list(rule: FieldRule, convert: Convert | None, *, required: bool) -> Conver
 
     def read(items: list[Any]) -> tuple[Any, ...]:
         if None in items:
-            raise violation(rule.requirement, "an element is null", found=items)
+            raise violation(rule.requirement, "an element is null", found=items, aspect="null-inside")
         return tuple(items) if convert is None else tuple(map(convert, items))
 
     return read
@@ -382,9 +403,11 @@ def _pairs(rule: FieldRule, type_: AvroType, key: tuple[int, Type], value: tuple
         try:
             made = dict(pairs)
         except TypeError:
-            raise violation(rule.requirement, "an entry of the map is null", found=pairs) from None
+            raise violation(
+                rule.requirement, "an entry of the map is null", found=pairs, aspect="null-inside"
+            ) from None
         if (not required and None in made.values()) or None in made:
-            raise violation(rule.requirement, "an entry of the map is null", found=made)
+            raise violation(rule.requirement, "an entry of the map is null", found=made, aspect="null-inside")
         return made if key_convert is None else {key_convert(one): other for one, other in made.items()}
 
     return read

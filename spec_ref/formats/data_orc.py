@@ -49,9 +49,17 @@ def open_orc(file: Any, mapping: Sequence[MappedField] | None) -> tuple[WrittenC
                     batch = _far_stripe(file, opened, stripe, places, written.struct)
                 yield from sliced(batch, rows)
         except (pa.ArrowException, OSError) as error:
-            raise violation("ORC008", f"the file cannot be read: {error}") from error
+            aspect = BEYOND_NANOSECONDS if _BEYOND in str(error) else ""
+            raise violation("ORC008", f"the file cannot be read: {error}", aspect=aspect) from error
 
     return written, batches
+
+
+BEYOND_NANOSECONDS = "beyond-nanoseconds"
+"""The aspect of an error that is a limit of pyarrow: it reads every timestamp of ORC as 64 bits of nanoseconds."""
+
+_BEYOND = "out of range for nanosecond resolution"
+"""How pyarrow says so; its error has no other mark."""
 
 
 def _far_stripe(file: Any, opened: Any, stripe: int, places: list[int], struct: StructType) -> pa.RecordBatch:

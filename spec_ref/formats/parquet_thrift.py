@@ -106,7 +106,7 @@ def read_footer(file: BinaryIO | bytes) -> bytes:
 
 
 def _broken(message: str, found: object) -> SpecError:
-    return violation("PQT001", message, found=found)
+    return violation("PQT001", message, found=found, aspect="format")
 
 
 _STOP, _TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = range(13)

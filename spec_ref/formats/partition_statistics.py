@@ -126,7 +126,9 @@ def read_row(row: Mapping[int, Any], partition: StructType, version: FormatVersi
         with at(f"/{rule.name}"):
             if value is None:
                 if rule.read(version) is REQUIRED:
-                    raise violation(rule.requirement, f"{rule.name} is missing", format_version=version)
+                    raise violation(
+                        rule.requirement, f"{rule.name} is missing", format_version=version, aspect="missing"
+                    )
                 continue
             _check_member(rule.requirement, rule.type or partition, value)
         members[attribute] = value
@@ -137,9 +139,11 @@ def _check_member(requirement: str, type_: Any, value: Any) -> None:
     try:
         check_value(type_, value)
     except SpecError as error:
-        raise violation(requirement, error.violation.message, found=value, expected=str(type_)) from error
+        raise violation(
+            requirement, error.violation.message, found=value, expected=str(type_), aspect="wrong-type"
+        ) from error
     if requirement in _COUNTS and value < 0:
-        raise violation(requirement, "a count is negative", found=value, expected="0 or more")
+        raise violation(requirement, "a count is negative", found=value, expected="0 or more", aspect="negative")
 
 
 _COUNTS = frozenset(f"STA{number:03}" for number in range(19, 28))
@@ -161,7 +165,7 @@ def check_rows(
         yield from check_row(row, f"/{place}", version)
         if key in seen:
             message, path = "the partition has another row", f"/{place}/partition"
-            yield violation("STA038", message, found=dict(row.partition), path=path).violation
+            yield violation("STA038", message, found=dict(row.partition), path=path, aspect="repeated").violation
         elif previous is not None and key < previous:
             yield _unsorted(row, f"/{place}")
         seen.add(key)
@@ -187,7 +191,7 @@ def check_row(row: PartitionStatistics, path: str, version: FormatVersion) -> It
     for attribute, rule in field_rules(PartitionStatistics).items():
         if rule.write(version) is REQUIRED and getattr(row, attribute) is None:
             message, place = f"{rule.name} is missing", f"{path}/{rule.name}"
-            yield violation(rule.requirement, message, path=place, format_version=version).violation
+            yield violation(rule.requirement, message, path=place, format_version=version, aspect="missing").violation
 
 
 def _tuple_key(partition: StructType, row: Mapping[int, Any]) -> tuple[Any, ...]:

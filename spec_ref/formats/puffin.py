@@ -289,10 +289,19 @@ def deletion_vector_faults(blob: BlobMetadata) -> Iterable[SpecError]:
     properties = blob.properties or {}
     if "referenced-data-file" not in properties:
         expected = "the location of the data file"
-        yield violation("PUF021", "referenced-data-file is missing", expected=expected, path="/properties")
+        yield violation(
+            "PUF021", "referenced-data-file is missing", expected=expected, path="/properties", aspect="missing"
+        )
     if not is_count(properties.get("cardinality")):
         found, path = properties.get("cardinality"), "/properties/cardinality"
-        yield violation("PUF022", "cardinality is not a count", found=found, expected="decimal digits", path=path)
+        yield violation(
+            "PUF022",
+            "cardinality is not a count",
+            found=found,
+            expected="decimal digits",
+            path=path,
+            aspect="wrong-type",
+        )
     if blob.compression_codec is not None:
         found, path = blob.compression_codec, "/compression-codec"
         yield violation("PUF023", "a deletion vector is not compressed", found=found, path=path)

@@ -94,15 +94,21 @@ def check_reference(
     if blob is None:
         starts = [blob.offset for blob in file.blobs if blob.type == DELETION_VECTOR]
         message, expected = "no deletion vector starts at the offset", f"one of {shown(starts)}"
-        yield violation("DFL024", message, found=offset, expected=expected, path="/content_offset").violation
+        yield violation(
+            "DFL024", message, found=offset, expected=expected, path="/content_offset", aspect="mismatch"
+        ).violation
         return
     if blob.length != length:
         message, expected = "the size is not that of the blob", str(blob.length)
-        yield violation("DFL025", message, found=length, expected=expected, path="/content_size_in_bytes").violation
+        yield violation(
+            "DFL025", message, found=length, expected=expected, path="/content_size_in_bytes", aspect="mismatch"
+        ).violation
     stated = (blob.properties or {}).get("referenced-data-file")
     if stated != referenced_data_file:
         message, path = "the blob is about another data file", "/referenced_data_file"
-        yield violation("PUF021", message, found=referenced_data_file, expected=shown(stated), path=path).violation
+        yield violation(
+            "PUF021", message, found=referenced_data_file, expected=shown(stated), path=path, aspect="mismatch"
+        ).violation
     try:
         cardinality = decode_deletion_vector(file.blob_bytes(blob)).cardinality
     except SpecError as error:
@@ -111,7 +117,12 @@ def check_reference(
     if cardinality != record_count:
         message = "the record count is not the cardinality of the deletion vector"
         yield violation(
-            "DFL005", message, found=record_count, expected=str(cardinality), path="/record_count"
+            "DFL005",
+            message,
+            found=record_count,
+            expected=str(cardinality),
+            path="/record_count",
+            aspect="vector-mismatch",
         ).violation
 
 
@@ -120,7 +131,14 @@ def _check_deletion_vector(blob: BlobMetadata, contents: bytes) -> None:
     stated = (blob.properties or {}).get("cardinality")
     if is_count(stated) and stated != str(vector.cardinality):
         expected, path = str(vector.cardinality), "/properties/cardinality"
-        raise violation("PUF022", "cardinality is not that of the vector", found=stated, expected=expected, path=path)
+        raise violation(
+            "PUF022",
+            "cardinality is not that of the vector",
+            found=stated,
+            expected=expected,
+            path=path,
+            aspect="mismatch",
+        )
 
 
 def _check_theta(blob: BlobMetadata, contents: bytes) -> None:
@@ -160,11 +178,15 @@ def _layout(file: PuffinFile, blobs: list[tuple[str, BlobMetadata]]) -> Iterator
             message = (
                 f"the blob overlaps {last}" if blob.offset < end else f"there are bytes between {last} and the blob"
             )
-            yield violation("PUF001", message, found=blob.offset, expected=str(end), path=f"{path}/offset").violation
+            yield violation(
+                "PUF001", message, found=blob.offset, expected=str(end), path=f"{path}/offset", aspect="layout"
+            ).violation
         end, last = max(end, blob.offset + blob.length), path
     if end < file.footer_offset:
         message = f"there are bytes between {last} and the footer"
-        yield violation("PUF001", message, found=f"{file.footer_offset - end} bytes", expected="none").violation
+        yield violation(
+            "PUF001", message, found=f"{file.footer_offset - end} bytes", expected="none", aspect="layout"
+        ).violation
 
 
 def _prefixed(path: str, found: Iterator[Violation]) -> Iterator[Violation]:

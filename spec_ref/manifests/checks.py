@@ -99,7 +99,9 @@ def _findings(manifest: Manifest, length: int, given: Schema | None) -> Iterator
     yield from _header(manifest.header)
     schema, unread = _parsed(manifest.header.schema)
     if unread is not None and "schema" in manifest.header.properties:
-        yield Finding(attrs.evolve(unread, requirement="MAN005", path=f"/schema{unread.path}"), Severity.ERROR)
+        yield Finding(
+            attrs.evolve(unread, requirement="MAN005", aspect="malformed", path=f"/schema{unread.path}"), Severity.ERROR
+        )
     spec = manifest.spec
     partition = _partition_type(spec, given or schema)
     for problem, fault in schema_faults(ManifestEntry, manifest.record, version, partition):
@@ -130,7 +132,9 @@ def _findings(manifest: Manifest, length: int, given: Schema | None) -> Iterator
     yield from listed_findings(listed, manifest, length, totals)
     if listed.partitions is not None and partition is not None and len(listed.partitions) != len(partition.fields):
         found, expected = len(listed.partitions), str(len(partition.fields))
-        yield error_at("MLS016", "there is not a summary for each partition field", "/partitions", found, expected)
+        yield error_at(
+            "MLS016", "there is not a summary for each partition field", "/partitions", found, expected, aspect="count"
+        )
 
 
 def _entry_findings(
@@ -184,25 +188,40 @@ def _header(header: Header) -> Iterator[Finding]:
     for key in KEYS:
         if key.name not in properties and version >= key.since:
             missing = broken_at(
-                key.requirement, f"the header has no {key.name}", f"/{key.name}", format_version=version
+                key.requirement,
+                f"the header has no {key.name}",
+                f"/{key.name}",
+                format_version=version,
+                aspect="missing",
             )
-            yield Finding(missing, Severity.WARNING if key.tolerated else Severity.ERROR)
+            yield Finding(missing, Severity.TOLERATED if key.tolerated else Severity.ERROR)
     if "content" in properties and properties["content"] not in CONTENTS:
         yield error_at(
-            "MAN010", "the content is not one of the known", "/content", properties["content"], "data, deletes"
+            "MAN010",
+            "the content is not one of the known",
+            "/content",
+            properties["content"],
+            "data, deletes",
+            aspect="unknown-value",
         )
     if "partition-spec-id" in properties and header.spec_id is None:
         found = properties["partition-spec-id"]
-        yield error_at("MAN008", "the id is not a number", "/partition-spec-id", found)
+        yield error_at("MAN008", "the id is not a number", "/partition-spec-id", found, aspect="wrong-type")
     if "partition-spec" in properties:
         if properties["partition-spec"].lstrip().startswith("{"):
             expected = "the list of its fields"
-            yield error_at("MAN007", "the whole partition spec is stored", "/partition-spec", expected=expected)
+            yield error_at(
+                "MAN007",
+                "the whole partition spec is stored",
+                "/partition-spec",
+                expected=expected,
+                aspect="whole-spec",
+            )
             return
         _, problem = _parsed(header.spec)
         if problem is not None:
             path = f"/partition-spec{problem.path}"
-            yield Finding(attrs.evolve(problem, requirement="MAN007", path=path), Severity.ERROR)
+            yield Finding(attrs.evolve(problem, requirement="MAN007", aspect="malformed", path=path), Severity.ERROR)
 
 
 def _partition_type(spec: PartitionSpec | None, schema: Schema | None) -> StructType | None:

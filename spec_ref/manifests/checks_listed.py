@@ -34,18 +34,22 @@ def broken_at(
     found: str | None = None,
     expected: str | None = None,
     format_version: FormatVersion | None = None,
+    *,
+    aspect: str = "",
 ) -> Violation:
     """A rule that is broken at a place."""
     return Violation(
-        requirement=requirement, message=message, path=path, found=found, expected=expected,
+        requirement=requirement, message=message, aspect=aspect, path=path, found=found, expected=expected,
         format_version=format_version,
     )  # fmt: skip
 
 
-def error_at(requirement: str, message: str, path: str, found: Any = None, expected: str | None = None) -> Finding:
+def error_at(
+    requirement: str, message: str, path: str, found: Any = None, expected: str | None = None, *, aspect: str = ""
+) -> Finding:
     """An error at a place."""
     told = None if found is None else shown(found)
-    return Finding(broken_at(requirement, message, path, told, expected), Severity.ERROR)
+    return Finding(broken_at(requirement, message, path, told, expected, aspect=aspect), Severity.ERROR)
 
 
 @attrs.define
@@ -122,7 +126,14 @@ def listed_findings(listed: ManifestFile, manifest: Manifest, length: int, total
     """
     header = manifest.header
     if listed.manifest_length != length:
-        yield error_at("MLS004", "the length is another", "/manifest_length", listed.manifest_length, str(length))
+        yield error_at(
+            "MLS004",
+            "the length is another",
+            "/manifest_length",
+            listed.manifest_length,
+            str(length),
+            aspect="mismatch",
+        )
     if header.spec_id is not None and header.spec_id != listed.partition_spec_id:
         found = listed.partition_spec_id
         yield error_at(
@@ -130,16 +141,27 @@ def listed_findings(listed: ManifestFile, manifest: Manifest, length: int, total
         )
     if header.content is not None and header.content is not listed.content:
         expected = header.content.name
-        yield error_at("MAN010", "the header has another content", "/content", listed.content.name, expected)
+        yield error_at(
+            "MAN010", "the header has another content", "/content", listed.content.name, expected, aspect="mismatch"
+        )
     for attribute, requirement, status in _COMPARED:
         told = getattr(listed, attribute)
         counted = totals.rows[status] if "rows" in attribute else totals.files[status]
         if told is not None and counted is not None and told != counted:
-            yield error_at(requirement, f"the {attribute} is another", f"/{attribute}", told, str(counted))
+            yield error_at(
+                requirement, f"the {attribute} is another", f"/{attribute}", told, str(counted), aspect="mismatch"
+            )
     least = totals.least
     if least is not None and manifest.format_version is not V1 and listed.min_sequence_number > least:
         found = listed.min_sequence_number
-        yield error_at("MLS008", "a live file has a lower sequence number", "/min_sequence_number", found, f"{least}")
+        yield error_at(
+            "MLS008",
+            "a live file has a lower sequence number",
+            "/min_sequence_number",
+            found,
+            f"{least}",
+            aspect="mismatch",
+        )
     if listed.partitions is None or totals.partition is None or len(listed.partitions) != len(totals.partition):
         return  # another number of summaries is told by the check of the list
     for place, (summary, values) in enumerate(zip(listed.partitions, totals.partition, strict=True)):
@@ -149,9 +171,13 @@ def listed_findings(listed: ManifestFile, manifest: Manifest, length: int, total
 def _summary(summary: FieldSummary, values: PartitionValues, path: str) -> Iterator[Finding]:
     """A summary that leaves out a value of a live file: readers would not find the file (MLS019 to MLS023)."""
     if values.null and not summary.contains_null:
-        yield error_at("MLS019", "a file has null", f"{path}/contains_null", summary.contains_null, "true")
+        yield error_at(
+            "MLS019", "a file has null", f"{path}/contains_null", summary.contains_null, "true", aspect="mismatch"
+        )
     if values.nan and summary.contains_nan is False:
-        yield error_at("MLS020", "a file has NaN", f"{path}/contains_nan", summary.contains_nan, "true")
+        yield error_at(
+            "MLS020", "a file has NaN", f"{path}/contains_nan", summary.contains_nan, "true", aspect="mismatch"
+        )
     if kind(values.type) == "unknown" or values.least is None:
         return
     ends: tuple[tuple[str, str, Any, Callable[[Any, Any], bool]], ...] = (
@@ -160,18 +186,19 @@ def _summary(summary: FieldSummary, values: PartitionValues, path: str) -> Itera
     for attribute, code, extreme, beyond in ends:
         data, where = getattr(summary, attribute), f"{path}/{attribute}"
         if data is None:
-            yield error_at(code, "there are values and no bound", where, expected=shown(extreme))
+            yield error_at(code, "there are values and no bound", where, expected=shown(extreme), aspect="missing")
             continue
         try:
             bound = decode_bound(values.type, data)
         except SpecError as error:
-            yield error_at(code, error.violation.message, where, data)
+            yield error_at(code, error.violation.message, where, data, aspect="undecodable")
             continue
         if _is_beyond(beyond, bound, extreme):
             both = (values.least, values.greatest)
             is_lower = beyond is operator.gt
             tolerated = all(signed_order(values.type, bound, value, is_lower=is_lower) for value in both)
-            told = error_at(code, "a value is beyond the bound", where, bound, shown(extreme))
+            aspect = "mismatch-of-signed-uuids" if tolerated else "mismatch"
+            told = error_at(code, "a value is beyond the bound", where, bound, shown(extreme), aspect=aspect)
             yield evolve(told, severity=Severity.TOLERATED) if tolerated else told
         elif bound == 0 == extreme and beyond(order_of(values.type)(bound), order_of(values.type)(extreme)):
             yield error_at("MLS023", "a zero is beyond the bound", where, bound)

@@ -48,7 +48,7 @@ def _snapshot(entry: ManifestEntry, context: Context) -> Iterator[Violation]:
     if entry.snapshot_id is None and SNAPSHOT_RULE.write(context.version) is REQUIRED:
         yield Violation(
             requirement=SNAPSHOT_RULE.requirement, message="the snapshot id is null", path="/snapshot_id",
-            format_version=context.version,
+            format_version=context.version, aspect="null",
         )  # fmt: skip
 
 
@@ -60,6 +60,7 @@ def _nulls(entry: ManifestEntry) -> Iterator[Violation]:
             yield Violation(
                 requirement="DFL013", message="a column has more nulls than values",
                 path=f"/data_file/null_value_counts/{column}", found=str(nulls[column]), expected=f"at most {count}",
+                aspect="more-nulls-than-values",
             )  # fmt: skip
 
 
@@ -74,7 +75,9 @@ def _bounds(entry: ManifestEntry, types: Mapping[int, Type]) -> Iterator[tuple[V
                 value = bound_of(entry.data_file, name, column, type_)
             except SpecError as error:
                 problem = error.violation
-                told = attrs.evolve(problem, requirement=requirement, path=f"/data_file{problem.path}")
+                told = attrs.evolve(
+                    problem, requirement=requirement, aspect="undecodable", path=f"/data_file{problem.path}"
+                )
                 yield told, Severity.ERROR
                 continue
             if isinstance(value, float) and value != value:
@@ -94,11 +97,12 @@ def _crossed(type_: Type, low: Any, high: Any, path: str) -> Iterator[tuple[Viol
         except SpecError as error:
             yield attrs.evolve(error.violation, path=f"{path}#{error.violation.path}"), Severity.ERROR
     elif is_primitive(type_) and not kind(type_).startswith("geo") and low > high:
+        tolerated = signed_order(type_, low, high, is_lower=True)
         problem = Violation(
-            requirement="DFL016", message="the lower bound is above the upper", path=path, found=shown(low),
+            requirement="DFL016", message="the lower bound is above the upper",
+            aspect="crossed-as-signed-uuids" if tolerated else "crossed", path=path, found=shown(low),
             expected=f"at most {shown(high)}",
         )  # fmt: skip
-        tolerated = signed_order(type_, low, high, is_lower=True)
         yield problem, Severity.TOLERATED if tolerated else Severity.ERROR
 
 

@@ -98,7 +98,7 @@ class Header:
 
     def _json(self, key: str, requirement: str) -> Any:
         if key not in self.properties:
-            raise violation(requirement, f"the header has no {key}")
+            raise violation(requirement, f"the header has no {key}", aspect="missing")
         return json_document.loads(self.properties[key])
 
 
@@ -125,7 +125,13 @@ def _version(text: str | None, record: Record) -> FormatVersion:
     if text in _VERSIONS:
         return _VERSIONS[text]
     if text is not None:
-        raise violation("MAN009", "the format version is not known", found=text, expected=", ".join(_VERSIONS))
+        raise violation(
+            "MAN009",
+            "the format version is not known",
+            found=text,
+            expected=", ".join(_VERSIONS),
+            aspect="unknown-value",
+        )
     ids = {field.id for field in record.fields}
     data_file = next((field.type for field in record.fields if field.id == DATA_FILE), None)
     if isinstance(data_file, Record):

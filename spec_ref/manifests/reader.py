@@ -54,7 +54,7 @@ def _spec(
         if spec_id not in specs:
             raise violation(
                 "MLS005", "the table has no such partition spec", found=spec_id,
-                expected=", ".join(map(str, sorted(specs))),
+                expected=", ".join(map(str, sorted(specs))), aspect="unknown-spec",
             )  # fmt: skip
         return specs[spec_id]
     try:

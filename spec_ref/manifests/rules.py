@@ -40,6 +40,7 @@ class Broken:
     message: str
     found: object = None
     expected: str | None = None
+    aspect: str = ""
 
 
 Find: TypeAlias = Callable[[ManifestEntry, Context], Broken | None]
@@ -63,6 +64,7 @@ class EntryRule:
         return Violation(
             requirement=self.requirement,
             message=broken.message,
+            aspect=broken.aspect,
             path=broken.path,
             found=None if broken.found is None else shown(broken.found),
             expected=broken.expected,
@@ -81,7 +83,9 @@ def _same_content(entry: ManifestEntry, context: Context) -> Broken | None:
 def _no_deletes_in_v1(entry: ManifestEntry, context: Context) -> Broken | None:
     if context.version is not V1 or entry.data_file.content is FileContent.DATA:
         return None
-    return Broken("/data_file/content", "all files of v1 are data", entry.data_file.content.name)
+    return Broken(
+        "/data_file/content", "all files of v1 are data", entry.data_file.content.name, aspect="deletes-in-v1"
+    )
 
 
 def _explicit_numbers(entry: ManifestEntry, context: Context) -> Broken | None:
@@ -103,7 +107,12 @@ def _new_file_inherits(entry: ManifestEntry, context: Context) -> Broken | None:
 def _deleted_has_snapshot(entry: ManifestEntry, context: Context) -> Broken | None:
     if entry.status is not EntryStatus.DELETED or entry.snapshot_id is not None:
         return None
-    return Broken("/snapshot_id", "a deleted entry has the id of the deleting snapshot", expected="a snapshot id")
+    return Broken(
+        "/snapshot_id",
+        "a deleted entry has the id of the deleting snapshot",
+        expected="a snapshot id",
+        aspect="no-snapshot-id",
+    )
 
 
 def _new_file_without_row_id(entry: ManifestEntry, context: Context) -> Broken | None:
@@ -124,7 +133,9 @@ def _equality_ids(entry: ManifestEntry, context: Context) -> Broken | None:
     equality = entry.data_file.content is FileContent.EQUALITY_DELETES
     ids = entry.data_file.equality_ids
     if equality and not ids:
-        return Broken("/data_file/equality_ids", "an equality delete file says the fields it compares", ids)
+        return Broken(
+            "/data_file/equality_ids", "an equality delete file says the fields it compares", ids, aspect="missing"
+        )
     return None
 
 
@@ -132,7 +143,9 @@ def _no_equality_ids(entry: ManifestEntry, context: Context) -> Broken | None:
     ids = entry.data_file.equality_ids
     if entry.data_file.content is FileContent.EQUALITY_DELETES or ids is None:
         return None
-    return Broken("/data_file/equality_ids", "only an equality delete file has equality ids", ids, "null")
+    return Broken(
+        "/data_file/equality_ids", "only an equality delete file has equality ids", ids, "null", aspect="of-other-files"
+    )
 
 
 def _sort_order_of_position_deletes(entry: ManifestEntry, context: Context) -> Broken | None:
@@ -146,13 +159,13 @@ def _ascending_offsets(entry: ManifestEntry, context: Context) -> Broken | None:
     offsets = entry.data_file.split_offsets
     if offsets is None or all(one < other for one, other in itertools.pairwise(offsets)):
         return None
-    return Broken("/data_file/split_offsets", "the split offsets do not ascend", offsets)
+    return Broken("/data_file/split_offsets", "the split offsets do not ascend", offsets, aspect="unordered")
 
 
 def _empty_offsets(entry: ManifestEntry, context: Context) -> Broken | None:
     if entry.data_file.split_offsets != ():
         return None
-    return Broken("/data_file/split_offsets", "there are no split offsets", (), "null")
+    return Broken("/data_file/split_offsets", "there are no split offsets", (), "null", aspect="empty")
 
 
 def _not_negative(name: str) -> Find:
@@ -160,7 +173,7 @@ def _not_negative(name: str) -> Find:
         value = getattr(entry.data_file, name)
         if value is None or value >= 0:
             return None
-        return Broken(f"/data_file/{name}", f"{name} is negative", value, "0 or more")
+        return Broken(f"/data_file/{name}", f"{name} is negative", value, "0 or more", aspect="negative")
 
     return find
 
@@ -171,7 +184,9 @@ def _counts_not_negative(name: str) -> Find:
         if not counts or min(counts.values()) >= 0:
             return None
         column = min(counts, key=counts.__getitem__)
-        return Broken(f"/data_file/{name}/{column}", "a count is negative", counts[column], "0 or more")
+        return Broken(
+            f"/data_file/{name}/{column}", "a count is negative", counts[column], "0 or more", aspect="negative"
+        )
 
     return find
 
@@ -180,7 +195,7 @@ def _vector(name: str) -> Find:
     def find(entry: ManifestEntry, context: Context) -> Broken | None:
         if not entry.data_file.is_deletion_vector or getattr(entry.data_file, name) is not None:
             return None
-        return Broken(f"/data_file/{name}", f"a deletion vector has no {name}", expected=f"a {name}")
+        return Broken(f"/data_file/{name}", f"a deletion vector has no {name}", expected=f"a {name}", aspect="missing")
 
     return find
 
@@ -190,20 +205,27 @@ def _puffin_is_vector(entry: ManifestEntry, context: Context) -> Broken | None:
     if data_file.file_format is not FileFormat.PUFFIN or (data_file.is_deletion_vector and context.version >= V3):
         return None
     message = "only deletion vectors are in Puffin files, from v3"
-    return Broken("/data_file/file_format", message, data_file.file_format.value)
+    return Broken("/data_file/file_format", message, data_file.file_format.value, aspect="puffin-without-vector")
 
 
 def _size_with_offset(entry: ManifestEntry, context: Context) -> Broken | None:
     data_file = entry.data_file
     if data_file.content_offset is None or data_file.content_size_in_bytes is not None:
         return None
-    return Broken("/data_file/content_size_in_bytes", "the content has an offset and no size", expected="a size")
+    return Broken(
+        "/data_file/content_size_in_bytes",
+        "the content has an offset and no size",
+        expected="a size",
+        aspect="missing-beside-offset",
+    )
 
 
 def _has_scheme(entry: ManifestEntry, context: Context) -> Broken | None:
     if ":" in entry.data_file.file_path:
         return None
-    return Broken("/data_file/file_path", "the path has no scheme", entry.data_file.file_path, "a full URI")
+    return Broken(
+        "/data_file/file_path", "the path has no scheme", entry.data_file.file_path, "a full URI", aspect="no-scheme"
+    )
 
 
 RULES: tuple[EntryRule, ...] = (

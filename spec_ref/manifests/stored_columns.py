@@ -109,7 +109,9 @@ class StoredColumns:
             if not isinstance(files, RecordColumn) or (rows is not None and len(rows) < column.length):
                 first = 0 if rows is None else int(np.setdiff1d(np.arange(column.length), rows)[0])
                 start = sum(files.length for files in made)
-                raise self.located(violation("MAN015", "data_file is null", path="/data_file"), start + first)
+                raise self.located(
+                    violation("MAN015", "data_file is null", path="/data_file", aspect="null"), start + first
+                )
             made.append(files)
         return made
 
@@ -158,7 +160,11 @@ class StoredColumns:
         if not numbers.valid.all():
             name = _FILE[attribute].name
             error = violation(
-                _FILE[attribute].requirement, f"{name} is null", expected=f"a {name}", path=f"/data_file/{name}"
+                _FILE[attribute].requirement,
+                f"{name} is null",
+                expected=f"a {name}",
+                path=f"/data_file/{name}",
+                aspect="null",
             )
             raise self.located(error, int(np.argmin(numbers.valid)))
         return numbers.values
@@ -181,7 +187,9 @@ class StoredColumns:
         if wrong.any():
             number = int(np.argmax(wrong))
             value = int(found.values[number]) if found.valid[number] else None
-            error = violation(requirement, "the value is not one of the known", found=value, path=path)
+            error = violation(
+                requirement, "the value is not one of the known", found=value, path=path, aspect="unknown-value"
+            )
             raise self.located(error, number)
 
     def file_paths(self, rows: Rows | None = None) -> list[Any]:

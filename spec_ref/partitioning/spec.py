@@ -30,9 +30,17 @@ def check_sources(requirement: str, source_id: int | None, source_ids: tuple[int
     """
     if (source_id is None) == (source_ids is None):
         found = {"source-id": source_id, "source-ids": source_ids}
-        raise violation(requirement, "a field has either source-id or source-ids", found=found, expected="one of them")
+        raise violation(
+            requirement,
+            "a field has either source-id or source-ids",
+            found=found,
+            expected="one of them",
+            aspect="source-and-sources",
+        )
     if source_ids is not None and not source_ids:
-        raise violation(requirement, "the list of source ids is empty", found=source_ids, path="/source-ids")
+        raise violation(
+            requirement, "the list of source ids is empty", found=source_ids, path="/source-ids", aspect="no-source"
+        )
 
 
 def one_or_more(ids: tuple[int, ...]) -> dict[str, Any]:
@@ -165,11 +173,15 @@ def source_type(source_id: int, schema: Schema) -> Type:
     """
     column = schema.find(source_id)
     if column is None:
-        raise violation("PAR004", "the schema has no column with the source id", found=source_id)
+        raise violation(
+            "PAR004", "the schema has no column with the source id", found=source_id, aspect="unknown-source"
+        )
     if not is_primitive(column.type):
-        raise violation("PAR004", "a source column is primitive", found=str(column.type))
+        raise violation("PAR004", "a source column is primitive", found=str(column.type), aspect="not-primitive")
     if any(isinstance(parent.type, (ListType, MapType)) for parent in column.parents):
-        raise violation("PAR004", "a source column does not stand inside a list or map", found=column.name)
+        raise violation(
+            "PAR004", "a source column does not stand inside a list or map", found=column.name, aspect="in-list-or-map"
+        )
     return column.type
 
 

@@ -209,6 +209,20 @@ def register() -> dict[str, Requirement]:
     return requirements
 
 
+def check_id(requirement: str, aspect: str = "") -> str:
+    """The id of a check: the slug of its requirement, and behind it the aspect that is checked.
+
+    Args:
+        requirement: a code of the register.
+        aspect: what of the requirement is checked, as in `spec_ref.errors.Violation`.
+
+    Raises:
+        KeyError: the register has no such code.
+    """
+    slug = register()[requirement].slug
+    return f"{slug}-{aspect}" if aspect else slug
+
+
 @cache
 def contradictions() -> dict[str, Contradiction]:
     """All contradictions by id, in the order of the file."""

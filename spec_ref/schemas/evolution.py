@@ -309,7 +309,7 @@ def _add(schema: Schema, change: AddColumn, table: Evolution) -> tuple[Schema, i
             _check_version(part.type, default, table.version)
             check_default(part.type, default)
         if part.type == UNKNOWN and part.required:
-            raise violation("TYP025", "a field of type unknown is optional", found=part.name)
+            raise violation("TYP025", "a field of type unknown is optional", found=part.name, aspect="required")
     if change.required and change.default is None:
         raise violation("EVO015", "a required field is added with a default that is not null", found=change.name)
     _check_filled(column, change.name)

@@ -17,15 +17,26 @@ NEVER_IDENTIFY = (FLOAT, DOUBLE)
 
 def _problem(field_id: int, column: Column | None) -> SpecError | None:
     if column is None:
-        return violation("IDF001", "the schema has no field with the identifier field id", found=field_id)
+        return violation(
+            "IDF001", "the schema has no field with the identifier field id", found=field_id, aspect="unknown-field"
+        )
     if not is_primitive(column.type):
-        return violation("IDF001", "an identifier field is primitive", found=f"{column.name}: {column.type}")
+        return violation(
+            "IDF001", "an identifier field is primitive", found=f"{column.name}: {column.type}", aspect="not-primitive"
+        )
     if any(isinstance(parent.type, (ListType, MapType)) for parent in column.parents):
         return violation("IDF002", "an identifier field does not stand inside a list or map", found=column.name)
     if column.type in NEVER_IDENTIFY:
-        return violation("IDF003", "an identifier field is no float or double", found=f"{column.name}: {column.type}")
+        return violation(
+            "IDF003",
+            "an identifier field is no float or double",
+            found=f"{column.name}: {column.type}",
+            aspect="floating-point",
+        )
     if not all(around.required for around in (*column.parents, column)):
-        return violation("IDF003", "an identifier field and the structs around it are required", found=column.name)
+        return violation(
+            "IDF003", "an identifier field and the structs around it are required", found=column.name, aspect="optional"
+        )
     return None
 
 
@@ -39,6 +50,7 @@ def identifier_problems(schema: Schema) -> Iterator[Violation]:
             yield Violation(
                 requirement=found.requirement,
                 message=found.message,
+                aspect=found.aspect,
                 found=found.found,
                 path=f"/identifier-field-ids/{place}",
             )

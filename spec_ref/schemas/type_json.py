@@ -212,14 +212,19 @@ _EXPECTED: dict[type, str] = {str: "a string", bool: "true or false", list: "a l
 def _member(json: dict[str, Json], name: str, type_: type, requirement: str) -> Any:
     """A member that has to be there, of one JSON type."""
     if name not in json:
-        raise violation(requirement, "a member is missing", expected=f"{name!r}")
+        raise violation(requirement, "a member is missing", expected=f"{name!r}", aspect="missing")
     value = json[name]
     fits = isinstance(value, type_)
     if type_ is int:
         fits = fits and not isinstance(value, bool) and -MAX_INT - 1 <= value <= MAX_INT
     if not fits:
         raise violation(
-            requirement, "a member has the wrong type", found=value, expected=_EXPECTED[type_], path=f"/{name}"
+            requirement,
+            "a member has the wrong type",
+            found=value,
+            expected=_EXPECTED[type_],
+            path=f"/{name}",
+            aspect="wrong-type",
         )
     if type_ is str:
         with at(f"/{name}"):
@@ -229,7 +234,7 @@ def _member(json: dict[str, Json], name: str, type_: type, requirement: str) -> 
 
 def _member_type(json: dict[str, Json], name: str, depth: int, requirement: str) -> Type:
     if name not in json:
-        raise violation(requirement, "a member is missing", expected=f"{name!r}")
+        raise violation(requirement, "a member is missing", expected=f"{name!r}", aspect="missing")
     with at(f"/{name}"):
         return _type(json[name], depth)
 
@@ -248,7 +253,9 @@ def _field(json: Json, depth: int) -> NestedField:
     type_ = _member_type(json, "type", depth, "JSC006")
     required = _member(json, "required", bool, "JSC006")
     if required and type_ == UNKNOWN:
-        raise violation("TYP025", "a field of type unknown is optional", found=True, path="/required")
+        raise violation(
+            "TYP025", "a field of type unknown is optional", found=True, path="/required", aspect="required"
+        )
     return NestedField(
         id=_member(json, "id", int, "JSC006"),
         name=_member(json, "name", str, "JSC006"),

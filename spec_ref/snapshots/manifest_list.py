@@ -251,17 +251,25 @@ def list_rules(manifest: ManifestFile, version: FormatVersion) -> Iterator[SpecE
     for attribute, requirement in _COUNTS:
         value = getattr(manifest, attribute)
         if value is not None and value < 0:
-            yield violation(requirement, "the number is negative", found=value, path=f"/{attribute}")
+            yield violation(requirement, "the number is negative", found=value, path=f"/{attribute}", aspect="negative")
     if manifest.content is ManifestContent.DELETES:
         if version == FormatVersion.V1:
-            yield violation("MLS006", "v1 has no delete manifests", path="/content", format_version=version)
+            yield violation(
+                "MLS006", "v1 has no delete manifests", path="/content", format_version=version, aspect="deletes-in-v1"
+            )
         if manifest.first_row_id is not None:
             found = manifest.first_row_id
-            yield violation("LIN026", "a delete manifest has no first row id", found=found, path="/first_row_id")
+            yield violation(
+                "LIN026",
+                "a delete manifest has no first row id",
+                found=found,
+                path="/first_row_id",
+                aspect="of-deletes",
+            )
     if manifest.min_sequence_number > manifest.sequence_number:
         yield violation(
             "MLS008", "a file has a later sequence number than the manifest", found=manifest.min_sequence_number,
-            expected=f"at most {manifest.sequence_number}", path="/min_sequence_number",
+            expected=f"at most {manifest.sequence_number}", path="/min_sequence_number", aspect="too-high",
         )  # fmt: skip
 
 

@@ -82,9 +82,9 @@ def listed_problems(
 
 
 def _broken(
-    requirement: str, message: str, path: str, found: str | None = None, expected: str | None = None
+    requirement: str, message: str, path: str, found: str | None = None, expected: str | None = None, aspect: str = ""
 ) -> Violation:
-    return Violation(requirement=requirement, message=message, path=path, found=found, expected=expected)
+    return Violation(requirement=requirement, message=message, aspect=aspect, path=path, found=found, expected=expected)
 
 
 def _in_table(manifest: ManifestFile, specs: Mapping[int, PartitionSpec] | None) -> Iterator[Violation]:
@@ -94,10 +94,17 @@ def _in_table(manifest: ManifestFile, specs: Mapping[int, PartitionSpec] | None)
     if spec is None:
         expected = ", ".join(map(str, sorted(specs)))
         found = str(manifest.partition_spec_id)
-        yield _broken("MLS005", "the table has no such partition spec", "/partition_spec_id", found, expected)
+        yield _broken(
+            "MLS005",
+            "the table has no such partition spec",
+            "/partition_spec_id",
+            found,
+            expected,
+            aspect="unknown-spec",
+        )
     elif manifest.partitions is not None and len(manifest.partitions) != len(spec.fields):
         found, expected = str(len(manifest.partitions)), str(len(spec.fields))
-        yield _broken("MLS016", "there is not a summary for each field", "/partitions", found, expected)
+        yield _broken("MLS016", "there is not a summary for each field", "/partitions", found, expected, aspect="count")
 
 
 def _repeated(manifests: tuple[ManifestFile, ...]) -> Iterator[Violation]:
@@ -107,7 +114,9 @@ def _repeated(manifests: tuple[ManifestFile, ...]) -> Iterator[Violation]:
         first = seen.setdefault(manifest.manifest_path, number)
         if first != number:
             path = f"/{number}/manifest_path"
-            yield _broken("MLS003", f"the manifest is listed at /{first} already", path, manifest.manifest_path)
+            yield _broken(
+                "MLS003", f"the manifest is listed at /{first} already", path, manifest.manifest_path, aspect="repeated"
+            )
 
 
 def _row_ids(manifests: tuple[ManifestFile, ...], first_row_id: int | None) -> Iterator[Violation]:

@@ -188,7 +188,7 @@ class TableMetadata:
         for schema in self.schemas:
             if schema.schema_id == schema_id:
                 return schema
-        raise violation("TMD009", "the table has no schema with the id", found=schema_id)
+        raise violation("TMD009", "the table has no schema with the id", found=schema_id, aspect="unknown")
 
     def spec_by_id(self, spec_id: int) -> PartitionSpec:
         """The partition spec with an id.
@@ -199,7 +199,7 @@ class TableMetadata:
         for spec in self.partition_specs:
             if spec.spec_id == spec_id:
                 return spec
-        raise violation("TMD012", "the table has no partition spec with the id", found=spec_id)
+        raise violation("TMD012", "the table has no partition spec with the id", found=spec_id, aspect="unknown")
 
     def sort_order_by_id(self, order_id: int) -> SortOrder:
         """The sort order with an id.
@@ -210,7 +210,7 @@ class TableMetadata:
         for order in self.sort_orders:
             if order.order_id == order_id:
                 return order
-        raise violation("TMD020", "the table has no sort order with the id", found=order_id)
+        raise violation("TMD020", "the table has no sort order with the id", found=order_id, aspect="unknown")
 
     def snapshot_by_id(self, snapshot_id: int) -> Snapshot:
         """The snapshot with an id.
@@ -221,7 +221,7 @@ class TableMetadata:
         for snapshot in self.snapshots:
             if snapshot.snapshot_id == snapshot_id:
                 return snapshot
-        raise violation("TMD015", "the table has no snapshot with the id", found=snapshot_id)
+        raise violation("TMD015", "the table has no snapshot with the id", found=snapshot_id, aspect="unknown")
 
     @property
     def current_schema(self) -> Schema:

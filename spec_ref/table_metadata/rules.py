@@ -53,6 +53,9 @@ class Rule:
     since: FormatVersion = V1
     """The first format version that has the rule."""
 
+    aspect: str = ""
+    """What of the requirement is broken, as in `Violation`."""
+
     def violations(self, metadata: TableMetadata) -> Iterator[Violation]:
         """Where the metadata breaks the rule."""
         for place in self.find(metadata) if metadata.format_version >= self.since else ():
@@ -65,6 +68,7 @@ class Rule:
         return Violation(
             requirement=self.requirement,
             message=self.message,
+            aspect=self.aspect,
             path=place.path,
             found=None if place.found is NOT_GIVEN else shown(place.found),
             expected=place.expected,

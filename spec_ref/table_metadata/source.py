@@ -42,12 +42,21 @@ def version_of(document: dict[str, Any]) -> FormatVersion:
     """
     found = document.get("format-version")
     if found is None:
-        raise violation("TMD001", "format-version is missing", expected="1, 2 or 3", path="/format-version")
+        raise violation(
+            "TMD001", "format-version is missing", expected="1, 2 or 3", path="/format-version", aspect="missing"
+        )
     if type(found) is not int:
-        raise violation("TMD001", "format-version is an integer", found=found, path="/format-version")
+        raise violation(
+            "TMD001", "format-version is an integer", found=found, path="/format-version", aspect="wrong-type"
+        )
     if found not in FormatVersion._value2member_map_:
         expected = "1, 2 or 3"
         raise violation(
-            "TMD001", "the format version is not supported", found=found, expected=expected, path="/format-version"
+            "TMD001",
+            "the format version is not supported",
+            found=found,
+            expected=expected,
+            path="/format-version",
+            aspect="unknown-value",
         )
     return FormatVersion(found)

@@ -29,19 +29,19 @@ def check_statistics_file(statistics: StatisticsFile, data: bytes) -> Iterator[V
     if statistics.file_size_in_bytes != len(data):
         yield violation(
             "STA003", "the size is not that of the file", found=statistics.file_size_in_bytes, expected=str(len(data)),
-            path="/file-size-in-bytes",
+            path="/file-size-in-bytes", aspect="mismatch",
         ).violation  # fmt: skip
     if file is None:
         return
     if statistics.file_footer_size_in_bytes != file.footer_size:
         yield violation(
             "STA004", "the size is not that of the whole footer", found=statistics.file_footer_size_in_bytes,
-            expected=str(file.footer_size), path="/file-footer-size-in-bytes",
+            expected=str(file.footer_size), path="/file-footer-size-in-bytes", aspect="mismatch",
         ).violation  # fmt: skip
     for place, blob in enumerate(statistics.blob_metadata):
         if not any(_describes(blob, stored) for stored in file.blobs):
             message, path = "the file has no blob of this description", f"/blob-metadata/{place}"
-            yield violation("STA006", message, found=blob, path=path).violation
+            yield violation("STA006", message, found=blob, path=path, aspect="unknown-blob").violation
 
 
 def _describes(blob: BlobMetadata, stored: StoredBlob) -> bool:

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from conformance import expectations, vectors
-from conformance.cli.explain import VALIDATED, checks, deviations, explain, how_to_fix, link
+from conformance.cli.explain import VALIDATED, deviations, explain, how_to_fix, link
 from conformance.expectations import Deviation
+from conformance.rules import checks_of
 from spec_ref.requirements import Requirement, Status, register, sources
 
 
@@ -84,18 +85,29 @@ def test_every_deviation_is_told_of(loaded: Any) -> None:
 
 def test_a_rule_that_tables_break_has_its_checks_and_a_way_to_mend_them(capsys: pytest.CaptureFixture[str]) -> None:
     document = told("DFL016", capsys, json_=True)
-    assert "conformance.validate.rows" in document["checks"]
-    assert "spec_ref.manifests.entry_problems" in document["checks"]
+    assert {"data-file-lower-bounds-exceeded", "data-file-lower-bounds-crossed"} <= set(document["checks"])
     assert document["how_to_fix"].startswith("Scans skip files by this bound")
     assert document["how_to_fix"] in " ".join(told("DFL016", capsys).split())
-    assert checks(register()["NOT005"])
-    assert not [name for name in checks(register()["NOT005"]) if name.endswith("advice")]
+    assert [one.id for one in checks_of(register()["NOT005"])] == [
+        "summary-metrics-not-a-number", "summary-metrics-mismatch",
+    ]  # fmt: skip
+
+
+def test_a_check_is_explained_with_its_requirement(capsys: pytest.CaptureFixture[str]) -> None:
+    text = told("data-file-lower-bounds-exceeded", capsys)
+    assert text.startswith("data-file-lower-bounds-exceeded\n")
+    assert "DFL016" in text
+    document = told("data-file-lower-bounds-exceeded-by-signed-uuid", capsys, json_=True)
+    assert document["code"] == "DFL016"
+    assert document["check"]["severity"] == "tolerated"
+    assert document["check"]["requirements"] == ["DFL016"]
+    assert "Iceberg-Java" in document["check"]["reason"]
 
 
 def test_what_no_table_can_break_has_nothing_to_mend(capsys: pytest.CaptureFixture[str]) -> None:
     def broken_by_tables(rule: Requirement) -> bool:
         shown = rule.unproven is None and bool(set(rule.observable) & {*VALIDATED})
-        return rule.status is Status.ADOPTED and (shown or bool(checks(rule)))
+        return rule.status is Status.ADOPTED and (shown or bool(checks_of(rule)))
 
     mended = {code for code, rule in register().items() if how_to_fix(rule) is not None}
     assert mended == {code for code, rule in register().items() if broken_by_tables(rule)}

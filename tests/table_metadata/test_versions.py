@@ -163,7 +163,7 @@ def test_added_rows_may_be_missing_and_are_told() -> None:
         "current-snapshot-id": 5,
     }
     assert read_metadata(document).snapshots[0].added_rows is None
-    assert ("SNP011", "/snapshots/0") in codes(document, Severity.WARNING)
+    assert ("SNP011", "/snapshots/0") in codes(document, Severity.ERROR)
 
 
 def test_unknown_properties_survive_at_every_level() -> None:

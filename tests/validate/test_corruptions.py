@@ -10,9 +10,12 @@ import pytest
 from workbench import Workbench
 
 from conformance.golden_tables import materialize
+from conformance.rules import check_of
 from conformance.validate.context import Level
 from conformance.validate.run import Snapshots
+from conformance.validate.tolerated import tolerate
 from spec_ref.findings import Severity
+from spec_ref.records import evolve
 from spec_ref.requirements import register
 
 KIT = corruptions.load()
@@ -34,6 +37,11 @@ def test_a_corruption_is_found(one: corruptions.Corruption, tmp_path: Path) -> N
     bench = Workbench(one.table, tmp_path)
     one.mutate(bench)
     report = bench.validate(Level(one.level), Snapshots(one.snapshots))
+    for finding in report.findings:
+        check = check_of(finding.violation)
+        assert check is not None, finding
+        (rated,) = tolerate([evolve(finding, severity=check.severity)])
+        assert finding.severity is rated.severity, finding
     errors = {finding.requirement for finding in report.findings if finding.severity is Severity.ERROR}
     if one.severity == "error":
         assert one.code in errors

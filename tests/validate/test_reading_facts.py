@@ -6,10 +6,11 @@ import functools
 
 import pytest
 
-from conformance.cli.explain import checks, how_to_fix
+from conformance.cli.explain import how_to_fix
 from conformance.cli.targets import limits_of, named
 from conformance.golden_tables import PLACE, materialize
 from conformance.results import Writer
+from conformance.rules import checks_of, registry
 from conformance.runner import Plan, execute
 from conformance.validate import tolerated
 from conformance.validate.advice import advice, known, own_advice
@@ -107,18 +108,20 @@ def test_advice_names_codes_of_the_register() -> None:
 
 
 def test_what_tables_can_break_has_advice_of_its_own() -> None:
-    asked = {code for code, rule in register().items() if how_to_fix(rule) is not None or checks(rule)}
+    asked = {code for code, rule in register().items() if how_to_fix(rule) is not None or checks_of(rule)}
     assert len(asked) > 420
     assert sorted(code for code in asked if own_advice(code) is None) == []
     assert max(map(len, (*known().by_code.values(), *known().by_area.values()))) <= 260
 
 
 def test_what_is_tolerated_is_of_the_register_and_matches_only_itself() -> None:
-    (row,) = [one for one in tolerated.known() if one.code == "DFL020"]
+    assert {one.check for one in tolerated.known()} <= set(registry())
+    (row,) = [one for one in tolerated.known() if one.check == "data-file-equality-ids-wrong-type"]
     assert row.evidence
 
     def found(value: str) -> Finding:
-        problem = Violation(requirement="DFL020", message="the Avro type is another", found=value)
+        path = "/avro.schema/data_file/equality_ids"
+        problem = Violation(requirement="DFL020", message="any", aspect="wrong-type", path=path, found=value)
         return next(tolerated.tolerate([Finding(problem, Severity.ERROR)]))
 
     assert found("list<136: long>").severity is Severity.TOLERATED

@@ -8,12 +8,12 @@ import tracemalloc
 import uuid
 from typing import Any
 
+import attrs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spec_ref import json_document
-from spec_ref.errors import Violation
 from spec_ref.findings import Finding, Tally
 from spec_ref.formats.avro_container import write_container
 from spec_ref.formats.avro_rows import RowWriter, struct_of
@@ -140,10 +140,7 @@ def _same(rows: list[ManifestEntry], version: FormatVersion, content: ManifestCo
     by_objects = Tally()
     for number, entry in enumerate(rows):
         for problem, severity in entry_problems(entry, context, BY_ID):
-            placed = Violation(
-                requirement=problem.requirement, message=problem.message, path=f"/{number}{problem.path}",
-                found=problem.found, expected=problem.expected, format_version=problem.format_version,
-            )  # fmt: skip
+            placed = attrs.evolve(problem, path=f"/{number}{problem.path}")
             by_objects.add([Finding(placed, severity)])
     for whole in (False, True):
         by_columns = Tally()

@@ -130,7 +130,7 @@ def test_a_baseline_accepts_what_it_knows(validate: Cli, tmp_path: Path) -> None
     [
         ((), "name a table"),
         (("x", "--level", "deep"), "deep"),
-        (("x", "--select", "NOPE1"), "no requirement"),
+        (("x", "--select", "NOPE1"), "no check has this id, no requirement has this code"),
         (("x", "--snapshots", ""), "--snapshots: current"),
         (("x", "--diff"), "OLD and NEW"),
         (("x", "--workers", "0"), "--workers 0"),

@@ -50,7 +50,7 @@ def _encrypted_manifest(bench: Any) -> None:
     bench.data.listed["key_metadata"] = b"key"
 
 
-@corruption("MAN006", "schema-id-missing", V2, severity="warning")
+@corruption("MAN006", "schema-id-missing", V2, severity="tolerated")
 def _no_schema_id(bench: Any) -> None:
     bench.data.metadata.pop("schema-id", None)
 

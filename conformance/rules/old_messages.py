@@ -1,0 +1,54 @@
+"""Findings in reports of the version before, which have a message and no check: for one release, then this may go."""
+
+from __future__ import annotations
+
+import functools
+import re
+import tomllib
+from importlib import resources
+
+import attrs
+
+from conformance.rules import registry
+from spec_ref.requirements import check_id, register
+
+ANY = "*"
+"""Any requirement."""
+
+
+@attrs.frozen
+class _Row:
+    code: str
+    message: re.Pattern[str]
+    aspect: str
+    severity: str | None
+    """The severity of those that this row is about, where one message stood for two checks."""
+
+
+@functools.cache
+def _rows() -> tuple[_Row, ...]:
+    text = resources.files(__package__).joinpath("messages.toml").read_text(encoding="utf-8")
+    rows = tomllib.loads(text)["messages"]
+    return tuple(
+        _Row(row["code"], re.compile(row["message"], re.DOTALL), row["aspect"], row.get("severity")) for row in rows
+    )
+
+
+def check_by_message(code: str, message: str, severity: str | None = None) -> str:
+    """The id of the check that a finding of the version before is of.
+
+    Args:
+        code: the requirement.
+        message: the text of that version.
+        severity: that of the finding, where it is known.
+
+    Returns:
+        An id; of a requirement that is unknown, its code.
+    """
+    if code not in register():
+        return code
+    for row in _rows():
+        fits = row.code in (code, ANY) and row.severity in (None, severity)
+        if fits and row.message.fullmatch(message) and check_id(code, row.aspect) in registry():
+            return check_id(code, row.aspect)
+    return check_id(code)

@@ -1,0 +1,217 @@
+"""The registry of checks, and that nothing depends on what a message says."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import attrs
+import corruptions
+import pytest
+from workbench import Workbench
+
+from conformance import rules
+from conformance.failures import UsageError
+from conformance.golden_tables import materialize
+from conformance.rules import Check, registry
+from conformance.rules.old_messages import check_by_message
+from conformance.validate import rendering
+from conformance.validate.acceptance import acceptance
+from conformance.validate.context import Level
+from conformance.validate.finding import finding
+from conformance.validate.rendering import Outcome
+from conformance.validate.run import Snapshots, TableReport
+from spec_ref.errors import Violation
+from spec_ref.findings import Finding, Severity, Tally
+from spec_ref.requirements import check_id, register
+
+SOURCES = Path(__file__).parents[2]
+KIT = {one.id: one for one in corruptions.load()}
+SAMPLE = tuple(
+    KIT[name]
+    for name in sorted(KIT)
+    if name.startswith(("DFL020", "DFL005", "MLS004", "MLS021", "MAN017", "PAR001", "SNP011", "PQT007", "TYP002"))
+)
+"""Corruptions whose findings are told apart by more than their requirements, at every level."""
+
+
+def test_ids_are_lower_case_words_with_hyphens_and_severities_have_reasons() -> None:
+    assert len(registry()) > 700
+    for check in registry().values():
+        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", check.id), check.id
+        assert (check.reason is None) == (check.severity is rules.severity_of(check.requirement)), check.id
+        assert check.reason is None or check.reason.endswith("."), check.id
+        assert set(check.requirements) <= set(register())
+        assert check.id == check_id(check.requirement, check.aspect)
+
+
+def test_every_aspect_of_the_registry_is_one_that_the_sources_check() -> None:
+    named = set()
+    for folder in ("spec_ref", "conformance/validate"):
+        for path in (SOURCES / folder).rglob("*.py"):
+            named |= set(re.findall(r'"([a-z0-9-]+)"', path.read_text(encoding="utf-8")))
+    assert {check.aspect for check in registry().values()} - named - {""} == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ('checks = [{ id = "other", code = "MLS004", scope = "file" }]', "begins with manifest-file-manifest-length"),
+        ('checks = [{ id = "manifest-file-manifest-length", code = "MLS004", scope = "all" }]', "has the scope all"),
+        ('checks = []\nunlike = [{ checks = ["x"], severity = "info", reason = "R." }]', "no such checks: x"),
+        (
+            """
+            checks = [{ id = "manifest-file-manifest-length", code = "MLS004", scope = "file" }]
+            unlike = [{ checks = ["manifest-file-manifest-length"], severity = "error", reason = "R." }]
+            """,
+            "a reason for the severity that its requirement has",
+        ),
+    ],
+)
+def test_a_row_that_is_wrong_is_refused(text: str, fault: str) -> None:
+    with pytest.raises(AssertionError, match=fault):
+        rules.parse(text, "files")
+
+
+def test_a_check_may_have_further_requirements_which_its_findings_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = 'checks = [{ id = "manifest-file-manifest-length", code = "MLS004", scope = "file", also = ["MLS003"] }]'
+    (check,) = rules.parse(text, "manifests")
+    assert check == Check(check.id, ("MLS004", "MLS003"), "", "manifests", "file", Severity.ERROR)
+    monkeypatch.setattr(rules, "registry", lambda: {check.id: check})
+    told = rendering.finding_json(finding("MLS004", "any", file="f"))
+    assert (told["check"], told["code"], told["requirements"]) == (check.id, "MLS004", ["MLS004", "MLS003"])
+
+
+# Messages
+
+
+@pytest.fixture
+def reworded(monkeypatch: pytest.MonkeyPatch) -> random.Random:
+    """Every message says something else each time that it is made or copied."""
+    draw = random.Random(20_260)
+    made: Callable[..., None] = Violation.__init__
+
+    def init(self: Violation, **members: Any) -> None:
+        made(self, **{**members, "message": f"{draw.getrandbits(64):x}"})
+
+    monkeypatch.setattr(Violation, "__init__", init)
+    return draw
+
+
+def report_of(one: corruptions.Corruption, folder: Path) -> TableReport:
+    """What is found in a table that is broken in one way."""
+    folder.mkdir()
+    bench = Workbench(one.table, folder)
+    one.mutate(bench)
+    report = bench.validate(Level(one.level), Snapshots(one.snapshots))
+    assert isinstance(report, TableReport)
+    return attrs.evolve(report, location="file:/t")
+
+
+def identities(report: TableReport) -> list[Any]:
+    """All of the findings but what they say, and where the table is."""
+    return [
+        (one.check, one.severity, one.count, one.writer, one.advice,
+         [(place.path, place.expected is None) for place in one.places])
+        for one in report.findings
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("one", SAMPLE, ids=lambda one: one.id)
+def test_nothing_changes_when_every_message_is_reworded(
+    one: corruptions.Corruption, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    materialize([one.table])
+    plain = report_of(one, tmp_path / "plain")
+    request.getfixturevalue("reworded")
+    other = report_of(one, tmp_path / "other")
+    assert identities(other) == identities(plain)
+    assert {place.message for one in other.findings for place in one.places}.isdisjoint(
+        place.message for one in plain.findings for place in one.places
+    )
+    known = tmp_path / "known.json"
+    known.write_text(rendering.as_json([Outcome("file:/t", plain)]), encoding="utf-8")
+    left, accepted = acceptance((), (), "error", known).applied(other)
+    assert (left.findings, len(accepted)) == ((), len(plain.findings))
+
+
+def test_messages_do_not_part_what_one_check_finds(reworded: random.Random) -> None:
+    found = [finding("MLS004", "any", file=f"f{number}", aspect="mismatch") for number in range(9)]
+    (one,) = Tally(found).findings()
+    assert (one.count, len(one.places)) == (9, 5)
+    told = rendering.finding_json(one)
+    assert [place.get("message", one.violation.message) for place in told["examples"]] == [
+        place.message for place in one.places
+    ]
+
+
+# Names of checks
+
+
+def accepted(findings: list[Finding], *select: str, ignore: tuple[str, ...] = ()) -> list[str]:
+    report = TableReport("file:/t", "file:/t/m", Level.FILES, tuple(findings))
+    told, _ = acceptance(select, ignore, "error", None).applied(report)
+    return [one.check for one in told.findings]
+
+
+def test_checks_are_selected_and_ignored_by_their_ids() -> None:
+    length, count = "manifest-file-manifest-length-mismatch", "data-file-record-count-mismatch"
+    found = [finding(code, "any", file="f", aspect="mismatch") for code in ("MLS004", "DFL005")]
+    assert accepted(found, length) == [length]
+    assert accepted(found, f"{length.upper()},DFL") == [length, count]
+    assert accepted(found, ignore=(count, "SNP")) == [length]
+    assert accepted(found, "MLS004") == [length]
+    with pytest.raises(UsageError, match="no check has this id"):
+        acceptance(("manifest-file-manifest",), (), "error", None)
+
+
+# Reports of the version before
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "severity", "check"),
+    [
+        ("MLS004", "the length is another", "error", "manifest-file-manifest-length-mismatch"),
+        ("MAN006", "the header has no schema-id", "warning", "manifest-property-schema-id-missing"),
+        ("DFL002", "the file cannot be read: there is no such file", "error", "data-file-file-path-unreadable"),
+        ("DFL013", "the null_value_counts are not those of the rows", "error",
+         "data-file-null-value-counts-row-mismatch"),
+        ("DFL013", "the null_value_counts are not those of the rows", "tolerated",
+         "data-file-null-value-counts-row-mismatch-in-nested-orc"),
+        ("SNP007", "summary is missing", "warning", "snapshot-summary-left-out"),
+        ("TMD002", "table-uuid is missing", "error", "metadata-table-uuid-missing"),
+        ("VER005", "the version has no refs in table metadata", "warning", check_id("VER005")),
+        ("TMD018", "a sentence that no version had", "warning", check_id("TMD018")),
+        ("XYZ001", "of a requirement that there is not", "error", "XYZ001"),
+    ],
+)  # fmt: skip
+def test_messages_of_the_version_before_lead_to_checks(code: str, message: str, severity: str, check: str) -> None:
+    assert check_by_message(code, message, severity) == check
+
+
+def test_a_baseline_of_the_version_before_is_still_one(tmp_path: Path) -> None:
+    old = {"code": "DFL005", "severity": "error", "message": "the number of rows is another", "count": 2}
+    known = tmp_path / "known.json"
+    known.write_text(json.dumps({"tables": [{"location": "file:/t", "findings": [old]}]}), encoding="utf-8")
+    places = [finding("DFL005", "another sentence", file=f"f{number}", aspect="mismatch") for number in range(3)]
+    other = finding("DFL005", "another sentence", file="f", aspect="negative")
+    for count, left in ((2, 0), (3, 1)):
+        found = Tally([*places[:count], other]).findings()
+        report = TableReport("file:/t", "file:/t/m", Level.FILES, found)
+        told, _ = acceptance((), (), "error", known).applied(report)
+        assert [one.check for one in told.findings if one.violation.aspect == "mismatch"] == (
+            ["data-file-record-count-mismatch"] * left
+        )
+        assert [one.check for one in told.findings if one.violation.aspect == "negative"] == [other.check]
+
+
+def test_reports_name_the_check(tmp_path: Path) -> None:
+    one = finding("MLS004", "any", file="f", aspect="mismatch")
+    outcome = Outcome("file:/t", TableReport("file:/t", "file:/t/m", Level.FILES, (one,)))
+    for text in (rendering.as_json([outcome]), rendering.as_lines([outcome]), rendering.as_junit([outcome]),
+                 rendering.as_sarif([outcome])):  # fmt: skip
+        assert "manifest-file-manifest-length-mismatch" in text
