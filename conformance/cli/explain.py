@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 import textwrap
 from collections.abc import Iterator
@@ -15,9 +14,10 @@ from cyclopts import Parameter
 from conformance import expectations, vectors
 from conformance.expectations import Deviation, Kind
 from conformance.failures import ExitStatus, UsageError
-from conformance.rules import Check, checks_of, registry
+from conformance.rules import checks_of, registry
 from conformance.validate.advice import own_advice
 from conformance.vectors import Vector
+from spec_ref.checks import Check
 from spec_ref.requirements import (
     EXAMPLES,
     NO_EXAMPLE,

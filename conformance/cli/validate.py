@@ -46,6 +46,7 @@ def validate(
     baseline: Path | None = None,
     format: _Format = "text",
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    verbose: Annotated[bool, Parameter(name=["--verbose", "-v"], negative=())] = False,
     workers: int | None = None,
     master: str | None = None,
     diff: bool = False,
@@ -62,12 +63,13 @@ def validate(
         level: How deep: the metadata; manifests too; files too, by their footers; all rows too.
         engine: What the checks run on: this machine, or Spark.
         snapshots: current, refs (all branches and tags), all, the id of one, or the name of a branch or tag.
-        select: Only requirements with these codes, or whose codes begin so: with commas, or several times.
-        ignore: Not requirements with these codes, or whose codes begin so: with commas, or several times.
+        select: Only checks by their ids, requirements by codes or how codes begin: with commas, or several times.
+        ignore: Not these checks, or requirements, named in the same way.
         fail_on: The least severity that fails.
         baseline: A report in JSON whose findings are accepted, as long as they do not become more.
         format: What is written to standard output.
         output: Write the report to a file instead.
+        verbose: Show in text what is tolerated one by one, not in one line.
         workers: Processes of the local engine; as many as there are processors where not given.
         master: The Spark master, where the command is not run by spark-submit; local[*] where not given.
         diff: Compare two versions of one table, OLD and NEW: what may not vanish or change between commits.
@@ -113,7 +115,7 @@ def validate(
                 interrupted = True
                 break
             unreadable = True
-    _write(outcomes, format, output)
+    _write(outcomes, format, output, verbose=verbose)
     status = _status(failed=failed, unreadable=unreadable, interrupted=interrupted)
     if anything_left_behind():  # a thread that waits for a file would be waited for
         sys.stdout.flush()
@@ -167,12 +169,12 @@ def _checker(
         made.close()
 
 
-def _write(outcomes: list[Outcome], format: _Format, output: Path | None) -> None:
+def _write(outcomes: list[Outcome], format: _Format, output: Path | None, *, verbose: bool) -> None:
     if format == "text":
         environ = os.environ
         wanted = not environ.get("NO_COLOR") and (bool(environ.get("FORCE_COLOR")) or sys.stdout.isatty())
         paint = coloured if wanted and output is None else plain
-        text = "".join(f"{line}\n" for line in rendering.as_text(outcomes, paint))
+        text = "".join(f"{line}\n" for line in rendering.as_text(outcomes, paint, verbose=verbose))
     else:
         text = _RENDER[format](outcomes)
     if output is None:

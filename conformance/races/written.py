@@ -15,6 +15,7 @@ from conformance.races.observed import ObservedSnapshot
 from conformance.validate.context import Context, Level, ListTask
 from conformance.validate.diff import changes
 from conformance.validate.manifest_lists import Listed, listed_otherwise, snapshot_findings
+from spec_ref.checks import rated
 from spec_ref.commits.contents import ManifestContents, ManifestListContent, encode
 from spec_ref.errors import SpecError, Violation
 from spec_ref.findings import Finding, Severity
@@ -143,8 +144,8 @@ def _manifest_findings(context: Context, manifest: ManifestFile, contents: Manif
     inherited = list(inherit(contents.entries, manifest, version))
     for number, (entry, whole) in enumerate(zip(contents.entries, inherited, strict=True)):
         totals.add(whole, manifest.sequence_number)
-        for problem, severity in entry_problems(entry, entry_context, context.types):
-            yield Finding(attrs.evolve(problem, file=name, path=f"/{number}{problem.path}"), severity)
+        for problem in entry_problems(entry, entry_context, context.types):
+            yield rated(attrs.evolve(problem, file=name, path=f"/{number}{problem.path}"))
     header = Header(properties={}, format_version=version, content=contents.content, spec_id=contents.spec.spec_id)
     written: Any = _Written(header, version)
     for one in listed_findings(manifest, written, manifest.manifest_length, totals):

@@ -68,7 +68,7 @@ def _read(location: str, file_seconds: float) -> tuple[str, TableMetadata]:
 def changes(old: TableMetadata, new: TableMetadata, old_file: str, file: str) -> Iterator[Finding]:
     """What changed that may not, with places in the new metadata."""
 
-    def told(code: str, message: str, path: str, found: Any, expected: Any, aspect: str) -> Finding:
+    def told(code: str, message: str, path: str, found: Any, expected: Any, aspect: str = "") -> Finding:
         return finding(code, message, file=file, path=path, found=found, expected=str(expected), aspect=aspect)
 
     if old.table_uuid is not None and new.table_uuid != old.table_uuid:

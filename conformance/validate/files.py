@@ -13,7 +13,7 @@ from conformance.pipeline.file_access import FileAccessError, file_size, read_by
 from conformance.validate.apart import ENDED
 from conformance.validate.context import Context, FilesTask, Level, ManifestTask
 from conformance.validate.emitted import Emitted, Facts, Findings, Seen
-from conformance.validate.finding import InFull, all_of, finding, of, refused
+from conformance.validate.finding import InFull, all_of, finding, of, rated
 from conformance.validate.fingerprints import Evidence, suspect
 from conformance.validate.manifests import load
 from conformance.validate.opened import Opened, open_file
@@ -196,7 +196,7 @@ def _beyond_us(location: str) -> Iterator[Finding]:
 def _damaged(place: Place, problem: Violation) -> Iterator[Finding]:
     """A file that cannot be opened; its size tells whether it is cut off or another file."""
     location = place.data_file.file_path
-    yield refused(attrs.evolve(problem, file=location))
+    yield rated(attrs.evolve(problem, file=location))
     try:
         size = file_size(location)
     except FileAccessError:
@@ -393,7 +393,7 @@ def _vector(context: Context, place: Place, facts: list[Facts]) -> Iterator[Find
     try:
         file = read_puffin(data)
     except SpecError as error:
-        yield refused(attrs.evolve(error.violation, file=location))
+        yield rated(attrs.evolve(error.violation, file=location))
         return
     mine = _first_of(file, data_file)
     yield from all_of((one for one in problems if _concerns(one, file, mine)), file=location)

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
-from conformance.rules import check_of, severity_of
+from conformance.rules import registry
+from spec_ref import checks
 from spec_ref.errors import NOT_GIVEN, Violation, shown
-from spec_ref.findings import Finding, Severity
+from spec_ref.findings import Finding
 
 
 @attrs.frozen
@@ -45,13 +46,6 @@ def all_of(problems: Iterable[Violation], *, file: str, under: str = "") -> Iter
     return (of(problem, file=file, under=under) for problem in problems)
 
 
-def refused(problem: Violation) -> Finding:
-    """What a reader refuses: an error, unless its check says otherwise."""
-    check = check_of(problem)
-    return Finding(problem, Severity.ERROR if check is None else check.severity)
-
-
 def rated(problem: Violation) -> Finding:
-    """A violation with the severity of its check; of none, with that of its requirement."""
-    check = check_of(problem)
-    return Finding(problem, severity_of(problem.requirement) if check is None else check.severity)
+    """A violation with the severity of its check; what the registry does not have, a reader refuses: an error."""
+    return checks.rated(problem, registry())

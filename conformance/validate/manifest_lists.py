@@ -8,7 +8,7 @@ import attrs
 
 from conformance.pipeline.file_access import FileAccessError, read_bytes
 from conformance.validate.context import Context, ListTask, ManifestTask, Members
-from conformance.validate.finding import finding, refused
+from conformance.validate.finding import finding, rated
 from conformance.validate.patience import within
 from spec_ref.errors import SpecError, shown
 from spec_ref.findings import Finding, Tally
@@ -54,7 +54,7 @@ def check_list(context: Context, task: ListTask) -> Listed:
     try:
         manifests = read_manifest_list(data, file=location)
     except SpecError as error:
-        tally.add([refused(attrs.evolve(error.violation, file=location))])
+        tally.add([rated(attrs.evolve(error.violation, file=location))])
         return Listed(snapshot.snapshot_id, tally.findings() if task.checked else (), None)
     if task.checked:
         version = _written_version(data, snapshot, context.metadata.format_version)

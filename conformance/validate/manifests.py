@@ -16,7 +16,7 @@ import pyarrow as pa
 from conformance.pipeline.file_access import FileAccessError, read_bytes
 from conformance.validate.context import Context, ManifestTask
 from conformance.validate.emitted import Emitted, Facts, Findings, ManifestSums, Sums
-from conformance.validate.finding import finding, refused
+from conformance.validate.finding import finding, rated
 from conformance.validate.fingerprints import Evidence, suspect
 from conformance.validate.listed import INTEGERS, Listing
 from conformance.validate.partition_statistics import partition_facts
@@ -84,7 +84,7 @@ def load(context: Context, task: ManifestTask) -> tuple[bytes, Manifest] | Findi
     try:
         return data, read_manifest(data, manifest_file=task.manifest_file, specs=context.specs, file=task.location)
     except SpecError as error:
-        return refused(attrs.evolve(error.violation, file=task.location))
+        return rated(attrs.evolve(error.violation, file=task.location))
 
 
 def check_manifest_task(context: Context, task: ManifestTask) -> Iterator[Emitted]:
@@ -119,7 +119,7 @@ def check_manifest_task(context: Context, task: ManifestTask) -> Iterator[Emitte
             if context.counts_partitions:
                 yield from partition_facts(context, task, columns)
     except SpecError as error:
-        tally.add([refused(attrs.evolve(error.violation, file=task.location))])
+        tally.add([rated(attrs.evolve(error.violation, file=task.location))])
     else:
         if task.checked:
             tally.add(listing.findings())

@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 import pyarrow.compute as pc
 
-from conformance.validate.finding import finding, of, rated
+from conformance.validate.finding import of, rated
 from spec_ref.errors import SpecError, Violation
 from spec_ref.findings import Finding
 from spec_ref.formats.arrow_values import values_of

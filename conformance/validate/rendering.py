@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 from xml.etree import ElementTree
 
 import attrs
@@ -193,22 +193,31 @@ _SIGNS = {
 }
 
 
-def as_text(outcomes: Sequence[Outcome], paint: Callable[[str, str], str]) -> Iterator[str]:
-    """Lines for people."""
-    return map(one_line, _lines(outcomes, paint))
+Paint: TypeAlias = Callable[[str, str], str]
 
 
-def _lines(outcomes: Sequence[Outcome], paint: Callable[[str, str], str]) -> Iterator[str]:
+def as_text(outcomes: Sequence[Outcome], paint: Paint, *, verbose: bool = False) -> Iterator[str]:
+    """Lines for people.
+
+    Args:
+        outcomes: the tables.
+        paint: gives text a colour.
+        verbose: whether findings that are tolerated are shown one by one where they do not fail.
+    """
+    return map(one_line, _lines(outcomes, paint, verbose=verbose))
+
+
+def _lines(outcomes: Sequence[Outcome], paint: Paint, *, verbose: bool) -> Iterator[str]:
     for outcome in outcomes:
         yield paint(outcome.location, "1")
         if outcome.report is None:
             yield f"  {paint('cannot be read', '31')}: {outcome.unreadable}"
         else:
-            yield from _table(outcome, outcome.report, paint)
+            yield from _table(outcome, outcome.report, paint, verbose=verbose)
         yield ""
 
 
-def _table(outcome: Outcome, report: TableReport, paint: Callable[[str, str], str]) -> Iterator[str]:
+def _table(outcome: Outcome, report: TableReport, paint: Paint, *, verbose: bool) -> Iterator[str]:
     looked = ", ".join(
         (
             _many(len(report.snapshots), "snapshot", "snapshots"), _many(report.manifests, "manifest", "manifests"),
@@ -221,8 +230,15 @@ def _table(outcome: Outcome, report: TableReport, paint: Callable[[str, str], st
     yield f"  format version {report.format_version or 'unknown'}, level {report.level.value}{deep}"
     if report.writers:
         yield f"  written by {'; '.join(report.writers)}"
+    fails = outcome.fail_on is not None and outcome.fail_on.rank >= Severity.TOLERATED.rank
+    quiet = [one for one in report.findings if one.severity is Severity.TOLERATED and not verbose and not fails]
     for finding in report.findings:
-        yield from _finding(finding, paint)
+        if finding not in quiet:
+            yield from _finding(finding, paint)
+    if quiet:
+        name, colour = _SIGNS[Severity.TOLERATED]
+        codes = ", ".join(dict.fromkeys(one.requirement for one in quiet))
+        yield f"  {paint(name, colour)} {codes}: engines in wide use write this, and readers accept it (-v shows it)"
     obstacles = [reader for reader in readers(report.features) if not reader.reads]
     for reader in obstacles:
         reasons = "; ".join(dict.fromkeys(f"{fact.outcome}: {fact.reason}" for fact in reader.obstacles))
@@ -247,7 +263,7 @@ def _many(count: int, one: str, several: str) -> str:
     return f"{count} {one if count == 1 else several}"
 
 
-def _finding(finding: Finding, paint: Callable[[str, str], str]) -> Iterator[str]:
+def _finding(finding: Finding, paint: Paint) -> Iterator[str]:
     name, colour = _SIGNS[finding.severity]
     times = f" ({finding.count} times)" if finding.count > 1 else ""
     yield f"  {paint(name, colour)} {finding.requirement}: {finding.violation.message}{times}"

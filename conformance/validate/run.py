@@ -30,6 +30,7 @@ from conformance.validate.readability import features_of
 from conformance.validate.root import Unreadable, hint_findings, is_metadata, location_findings
 from conformance.validate.row_ids import ROWS_A_BUCKET, check_ids, live_ids
 from conformance.validate.table_statistics import check_statistics_task, statistics_tasks
+from conformance.validate.tolerated import tolerate
 from conformance.validate.totals import check_totals
 from spec_ref.errors import SpecError
 from spec_ref.findings import Finding, Tally
@@ -161,7 +162,7 @@ def validate(
         UsageError: the table does not have the snapshot, branch or tag.
     """
     root, data = read_root(location, file_seconds)
-    tally = Tally((*check_metadata(data, file=root), *hint_findings(location, root, file_seconds)))
+    tally = Tally((*tolerate(check_metadata(data, file=root)), *hint_findings(location, root, file_seconds)))
     try:
         metadata = read_metadata(data, file=root)
     except SpecError as error:

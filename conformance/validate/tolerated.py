@@ -48,7 +48,7 @@ def tolerate(findings: Iterable[Finding]) -> Iterator[Finding]:
     """The findings, with those that are tolerated marked as such; the evidence stands for what to do."""
     for finding in findings:
         cause = next((one for one in known() if one.matches(finding)), None)
-        if finding.severity is Severity.ERROR and cause is not None:
+        if finding.severity in (Severity.ERROR, Severity.WARNING) and cause is not None:
             yield evolve(finding, severity=Severity.TOLERATED, advice=f"Nothing: {cause.evidence}")
         else:
             yield finding

@@ -13,11 +13,12 @@ from typing import Any
 
 import attrs
 
+from spec_ref.checks import rated
 from spec_ref.errors import SpecError, Violation
-from spec_ref.findings import Finding, Severity
+from spec_ref.findings import Finding
 from spec_ref.formats.avro_container import Data
-from spec_ref.formats.avro_row_checks import Fault, schema_faults
-from spec_ref.manifests.checks_listed import Totals, broken_at, error_at, listed_findings
+from spec_ref.formats.avro_row_checks import LEFT_OUT, schema_faults
+from spec_ref.manifests.checks_listed import Totals, broken_at, finding_at, listed_findings
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.entry_problems import entry_problems
 from spec_ref.manifests.inheritance import inherit
@@ -45,17 +46,15 @@ class _Key:
     name: str
     requirement: str
     since: FormatVersion
-    tolerated: bool
-    """Whether engines leave it out and readers are not to depend on it (contradiction C1)."""
 
 
 KEYS = (
-    _Key("schema", "MAN005", V1, tolerated=False),
-    _Key("schema-id", "MAN006", V2, tolerated=True),
-    _Key("partition-spec", "MAN007", V1, tolerated=False),
-    _Key("partition-spec-id", "MAN008", V2, tolerated=False),
-    _Key("format-version", "MAN009", V2, tolerated=False),
-    _Key("content", "MAN010", V2, tolerated=False),
+    _Key("schema", "MAN005", V1),
+    _Key("schema-id", "MAN006", V2),
+    _Key("partition-spec", "MAN007", V1),
+    _Key("partition-spec-id", "MAN008", V2),
+    _Key("format-version", "MAN009", V2),
+    _Key("content", "MAN010", V2),
 )
 """The keys by the version that requires them."""
 
@@ -81,7 +80,7 @@ def check_manifest(
     try:
         manifest = read_manifest(data, manifest_file=manifest_file, specs=specs, file=name)
     except SpecError as error:
-        return [Finding(error.violation, Severity.ERROR)]
+        return [rated(error.violation)]
     found = _limited(_findings(manifest, len(memoryview(data)), schema))
     return [Finding(attrs.evolve(one.violation, file=name), one.severity) for one in found]
 
@@ -99,15 +98,12 @@ def _findings(manifest: Manifest, length: int, given: Schema | None) -> Iterator
     yield from _header(manifest.header)
     schema, unread = _parsed(manifest.header.schema)
     if unread is not None and "schema" in manifest.header.properties:
-        yield Finding(
-            attrs.evolve(unread, requirement="MAN005", aspect="malformed", path=f"/schema{unread.path}"), Severity.ERROR
-        )
+        yield rated(attrs.evolve(unread, requirement="MAN005", aspect="malformed", path=f"/schema{unread.path}"))
     spec = manifest.spec
     partition = _partition_type(spec, given or schema)
-    for problem, fault in schema_faults(ManifestEntry, manifest.record, version, partition):
-        if fault is not Fault.LEFT_OUT or problem.requirement in INHERITED:
-            severity = Severity.ERROR if fault is Fault.BROKEN else Severity.WARNING
-            yield Finding(attrs.evolve(problem, path=f"/avro.schema{problem.path}"), severity)
+    for problem in schema_faults(ManifestEntry, manifest.record, version, partition):
+        if problem.aspect != LEFT_OUT or problem.requirement in INHERITED:
+            yield rated(attrs.evolve(problem, path=f"/avro.schema{problem.path}"))
     context = Context(version, manifest.content)
     types = {column.id: column.type for column in (given or schema).columns()} if given or schema else {}
     listed = manifest.manifest_file
@@ -123,16 +119,16 @@ def _findings(manifest: Manifest, length: int, given: Schema | None) -> Iterator
                     other = inherited.snapshot_id
             yield from _entry_findings(entries.entry, entries.number, context, types)
     except SpecError as error:  # row ids that run out of 64 bits
-        yield Finding(error.violation, Severity.ERROR)
+        yield rated(error.violation)
     yield from entries.told()
     if listed is None:
         return
     if other is not None:
-        yield error_at("MAN016", "an added file is of another snapshot", "/added_snapshot_id", other)
+        yield finding_at("MAN016", "an added file is of another snapshot", "/added_snapshot_id", other)
     yield from listed_findings(listed, manifest, length, totals)
     if listed.partitions is not None and partition is not None and len(listed.partitions) != len(partition.fields):
         found, expected = len(listed.partitions), str(len(partition.fields))
-        yield error_at(
+        yield finding_at(
             "MLS016", "there is not a summary for each partition field", "/partitions", found, expected, aspect="count"
         )
 
@@ -140,8 +136,8 @@ def _findings(manifest: Manifest, length: int, given: Schema | None) -> Iterator
 def _entry_findings(
     entry: ManifestEntry, number: int, context: Context, types: Mapping[int, Type]
 ) -> Iterator[Finding]:
-    for problem, severity in entry_problems(entry, context, types):
-        yield Finding(attrs.evolve(problem, path=f"/{number}{problem.path}"), severity)
+    for problem in entry_problems(entry, context, types):
+        yield rated(attrs.evolve(problem, path=f"/{number}{problem.path}"))
 
 
 class _Entries:
@@ -163,12 +159,12 @@ class _Entries:
                     entry = self._manifest.entry_of(row, number)
                 except SpecError as error:
                     if len(self._problems) < MAX_PER_RULE:
-                        self._problems.append(Finding(error.violation, Severity.ERROR))
+                        self._problems.append(rated(error.violation))
                     continue
                 self.entry, self.number = entry, number
                 yield entry
         except SpecError as error:
-            self._problems.append(Finding(error.violation, Severity.ERROR))
+            self._problems.append(rated(error.violation))
 
     def told(self) -> list[Finding]:
         """What is wrong with entries since the last time."""
@@ -194,9 +190,9 @@ def _header(header: Header) -> Iterator[Finding]:
                 format_version=version,
                 aspect="missing",
             )
-            yield Finding(missing, Severity.TOLERATED if key.tolerated else Severity.ERROR)
+            yield rated(missing)
     if "content" in properties and properties["content"] not in CONTENTS:
-        yield error_at(
+        yield finding_at(
             "MAN010",
             "the content is not one of the known",
             "/content",
@@ -206,11 +202,11 @@ def _header(header: Header) -> Iterator[Finding]:
         )
     if "partition-spec-id" in properties and header.spec_id is None:
         found = properties["partition-spec-id"]
-        yield error_at("MAN008", "the id is not a number", "/partition-spec-id", found, aspect="wrong-type")
+        yield finding_at("MAN008", "the id is not a number", "/partition-spec-id", found, aspect="wrong-type")
     if "partition-spec" in properties:
         if properties["partition-spec"].lstrip().startswith("{"):
             expected = "the list of its fields"
-            yield error_at(
+            yield finding_at(
                 "MAN007",
                 "the whole partition spec is stored",
                 "/partition-spec",
@@ -221,7 +217,7 @@ def _header(header: Header) -> Iterator[Finding]:
         _, problem = _parsed(header.spec)
         if problem is not None:
             path = f"/partition-spec{problem.path}"
-            yield Finding(attrs.evolve(problem, requirement="MAN007", aspect="malformed", path=path), Severity.ERROR)
+            yield rated(attrs.evolve(problem, requirement="MAN007", aspect="malformed", path=path))
 
 
 def _partition_type(spec: PartitionSpec | None, schema: Schema | None) -> StructType | None:

@@ -8,13 +8,13 @@ from typing import Any
 
 import attrs
 
+from spec_ref.checks import rated
 from spec_ref.errors import SpecError, Violation, shown
-from spec_ref.findings import Finding, Severity
+from spec_ref.findings import Finding
 from spec_ref.formats.metrics import order_of
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.entry_problems import signed_order
 from spec_ref.manifests.manifest import Manifest
-from spec_ref.records import evolve
 from spec_ref.schemas.types import StructType, Type, kind
 from spec_ref.single_value.bounds import decode_bound
 from spec_ref.snapshots.manifest_list import FieldSummary, ManifestFile
@@ -44,12 +44,12 @@ def broken_at(
     )  # fmt: skip
 
 
-def error_at(
+def finding_at(
     requirement: str, message: str, path: str, found: Any = None, expected: str | None = None, *, aspect: str = ""
 ) -> Finding:
-    """An error at a place."""
+    """A finding at a place, with the severity of its check."""
     told = None if found is None else shown(found)
-    return Finding(broken_at(requirement, message, path, told, expected, aspect=aspect), Severity.ERROR)
+    return rated(broken_at(requirement, message, path, told, expected, aspect=aspect))
 
 
 @attrs.define
@@ -126,7 +126,7 @@ def listed_findings(listed: ManifestFile, manifest: Manifest, length: int, total
     """
     header = manifest.header
     if listed.manifest_length != length:
-        yield error_at(
+        yield finding_at(
             "MLS004",
             "the length is another",
             "/manifest_length",
@@ -136,25 +136,25 @@ def listed_findings(listed: ManifestFile, manifest: Manifest, length: int, total
         )
     if header.spec_id is not None and header.spec_id != listed.partition_spec_id:
         found = listed.partition_spec_id
-        yield error_at(
+        yield finding_at(
             "MAN003", "the header has another partition spec", "/partition_spec_id", found, f"{header.spec_id}"
         )
     if header.content is not None and header.content is not listed.content:
         expected = header.content.name
-        yield error_at(
+        yield finding_at(
             "MAN010", "the header has another content", "/content", listed.content.name, expected, aspect="mismatch"
         )
     for attribute, requirement, status in _COMPARED:
         told = getattr(listed, attribute)
         counted = totals.rows[status] if "rows" in attribute else totals.files[status]
         if told is not None and counted is not None and told != counted:
-            yield error_at(
+            yield finding_at(
                 requirement, f"the {attribute} is another", f"/{attribute}", told, str(counted), aspect="mismatch"
             )
     least = totals.least
     if least is not None and manifest.format_version is not V1 and listed.min_sequence_number > least:
         found = listed.min_sequence_number
-        yield error_at(
+        yield finding_at(
             "MLS008",
             "a live file has a lower sequence number",
             "/min_sequence_number",
@@ -171,11 +171,11 @@ def listed_findings(listed: ManifestFile, manifest: Manifest, length: int, total
 def _summary(summary: FieldSummary, values: PartitionValues, path: str) -> Iterator[Finding]:
     """A summary that leaves out a value of a live file: readers would not find the file (MLS019 to MLS023)."""
     if values.null and not summary.contains_null:
-        yield error_at(
+        yield finding_at(
             "MLS019", "a file has null", f"{path}/contains_null", summary.contains_null, "true", aspect="mismatch"
         )
     if values.nan and summary.contains_nan is False:
-        yield error_at(
+        yield finding_at(
             "MLS020", "a file has NaN", f"{path}/contains_nan", summary.contains_nan, "true", aspect="mismatch"
         )
     if kind(values.type) == "unknown" or values.least is None:
@@ -186,22 +186,21 @@ def _summary(summary: FieldSummary, values: PartitionValues, path: str) -> Itera
     for attribute, code, extreme, beyond in ends:
         data, where = getattr(summary, attribute), f"{path}/{attribute}"
         if data is None:
-            yield error_at(code, "there are values and no bound", where, expected=shown(extreme), aspect="missing")
+            yield finding_at(code, "there are values and no bound", where, expected=shown(extreme), aspect="missing")
             continue
         try:
             bound = decode_bound(values.type, data)
         except SpecError as error:
-            yield error_at(code, error.violation.message, where, data, aspect="undecodable")
+            yield finding_at(code, error.violation.message, where, data, aspect="undecodable")
             continue
         if _is_beyond(beyond, bound, extreme):
             both = (values.least, values.greatest)
             is_lower = beyond is operator.gt
             tolerated = all(signed_order(values.type, bound, value, is_lower=is_lower) for value in both)
             aspect = "mismatch-of-signed-uuids" if tolerated else "mismatch"
-            told = error_at(code, "a value is beyond the bound", where, bound, shown(extreme), aspect=aspect)
-            yield evolve(told, severity=Severity.TOLERATED) if tolerated else told
+            yield finding_at(code, "a value is beyond the bound", where, bound, shown(extreme), aspect=aspect)
         elif bound == 0 == extreme and beyond(order_of(values.type)(bound), order_of(values.type)(extreme)):
-            yield error_at("MLS023", "a zero is beyond the bound", where, bound)
+            yield finding_at("MLS023", "a zero is beyond the bound", where, bound)
 
 
 def _is_beyond(beyond: Callable[[Any, Any], bool], bound: Any, extreme: Any) -> bool:

@@ -1,12 +1,11 @@
 """Everything that is wrong with one entry of a manifest, as it is written (Manifest Entry Fields; Data File Fields).
 
-The rules over the fields are in `spec_ref.manifests.rules`; here they are told with their severity, and with them what
+The rules over the fields are in `spec_ref.manifests.rules`; here they come with what
 needs the types of the table's columns: bounds.
 """
 
 from __future__ import annotations
 
-import itertools
 import struct
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -14,7 +13,6 @@ from typing import Any
 import attrs
 
 from spec_ref.errors import SpecError, Violation, shown
-from spec_ref.findings import Severity
 from spec_ref.manifests.entry import ManifestEntry
 from spec_ref.manifests.metrics import bound_of
 from spec_ref.manifests.rules import Context, broken_rules
@@ -26,9 +24,7 @@ from spec_ref.versions import REQUIRED
 SNAPSHOT_RULE = field_rules(ManifestEntry)["snapshot_id"]
 
 
-def entry_problems(
-    entry: ManifestEntry, context: Context, types: Mapping[int, Type]
-) -> Iterator[tuple[Violation, Severity]]:
+def entry_problems(entry: ManifestEntry, context: Context, types: Mapping[int, Type]) -> Iterator[Violation]:
     """What is wrong with an entry, with paths inside of it.
 
     Args:
@@ -36,10 +32,10 @@ def entry_problems(
         context: what it stands in.
         types: the types of the table's columns by id.
     """
-    for rule, broken in broken_rules(entry, context):
-        yield broken, Severity.ERROR if rule.refused else Severity.WARNING
-    for broken in itertools.chain(_snapshot(entry, context), _nulls(entry)):
-        yield broken, Severity.ERROR
+    for _, broken in broken_rules(entry, context):
+        yield broken
+    yield from _snapshot(entry, context)
+    yield from _nulls(entry)
     yield from _bounds(entry, types)
 
 
@@ -64,7 +60,7 @@ def _nulls(entry: ManifestEntry) -> Iterator[Violation]:
             )  # fmt: skip
 
 
-def _bounds(entry: ManifestEntry, types: Mapping[int, Type]) -> Iterator[tuple[Violation, Severity]]:
+def _bounds(entry: ManifestEntry, types: Mapping[int, Type]) -> Iterator[Violation]:
     bounds: dict[str, dict[int, Any]] = {"lower_bounds": {}, "upper_bounds": {}}
     for name, requirement in (("lower_bounds", "DFL016"), ("upper_bounds", "DFL017")):
         for column in getattr(entry.data_file, name) or {}:
@@ -78,24 +74,24 @@ def _bounds(entry: ManifestEntry, types: Mapping[int, Type]) -> Iterator[tuple[V
                 told = attrs.evolve(
                     problem, requirement=requirement, aspect="undecodable", path=f"/data_file{problem.path}"
                 )
-                yield told, Severity.ERROR
+                yield told
                 continue
             if isinstance(value, float) and value != value:
                 path = f"/data_file/{name}/{column}"
-                yield Violation(requirement="DFL027", message="NaN is a bound", path=path, found="NaN"), Severity.ERROR
+                yield Violation(requirement="DFL027", message="NaN is a bound", path=path, found="NaN")
             bounds[name][column] = value
     for column in bounds["lower_bounds"].keys() & bounds["upper_bounds"].keys():
         low, high = bounds["lower_bounds"][column], bounds["upper_bounds"][column]
         yield from _crossed(types[column], low, high, f"/data_file/lower_bounds/{column}")
 
 
-def _crossed(type_: Type, low: Any, high: Any, path: str) -> Iterator[tuple[Violation, Severity]]:
+def _crossed(type_: Type, low: Any, high: Any, path: str) -> Iterator[Violation]:
     """Bounds that no value is between; those of a variant, of which a field has two types."""
     if isinstance(type_, VariantType):
         try:
             check_same_types(low, high)
         except SpecError as error:
-            yield attrs.evolve(error.violation, path=f"{path}#{error.violation.path}"), Severity.ERROR
+            yield attrs.evolve(error.violation, path=f"{path}#{error.violation.path}")
     elif is_primitive(type_) and not kind(type_).startswith("geo") and low > high:
         tolerated = signed_order(type_, low, high, is_lower=True)
         problem = Violation(
@@ -103,7 +99,7 @@ def _crossed(type_: Type, low: Any, high: Any, path: str) -> Iterator[tuple[Viol
             aspect="crossed-as-signed-uuids" if tolerated else "crossed", path=path, found=shown(low),
             expected=f"at most {shown(high)}",
         )  # fmt: skip
-        yield problem, Severity.TOLERATED if tolerated else Severity.ERROR
+        yield problem
 
 
 def signed_order(type_: Type, bound: Any, value: Any, *, is_lower: bool) -> bool:

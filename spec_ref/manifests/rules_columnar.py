@@ -15,8 +15,9 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
+from spec_ref.checks import rated
 from spec_ref.errors import SpecError
-from spec_ref.findings import EXAMPLES, Finding, Severity
+from spec_ref.findings import EXAMPLES, Finding
 from spec_ref.formats.avro_columns import BytesColumn, Column, NumberColumn
 from spec_ref.manifests.column_values import Mask
 from spec_ref.manifests.columns import ManifestColumns
@@ -24,6 +25,7 @@ from spec_ref.manifests.data_file import FileContent, FileFormat
 from spec_ref.manifests.entry import EntryStatus
 from spec_ref.manifests.entry_problems import SNAPSHOT_RULE, entry_problems
 from spec_ref.manifests.rules import CONTENTS_OF, Context, broken_rules
+from spec_ref.records import evolve
 from spec_ref.schemas.types import FixedType, Type, is_primitive, kind
 from spec_ref.versions import REQUIRED, V2, V3
 
@@ -53,10 +55,10 @@ def entry_findings(columns: ManifestColumns, context: Context, types: Mapping[in
         try:
             entry = columns.manifest.entry_of(row, number)
         except SpecError as error:
-            yield Finding(error.violation, Severity.ERROR)
+            yield rated(error.violation)
             continue
-        for problem, severity in entry_problems(entry, context, types):
-            yield Finding(attrs.evolve(problem, path=f"/{number}{problem.path}"), severity)
+        for problem in entry_problems(entry, context, types):
+            yield rated(attrs.evolve(problem, path=f"/{number}{problem.path}"))
 
 
 def _without_scheme(columns: ManifestColumns, context: Context, looked_at: npt.NDArray[np.intp]) -> Iterator[Finding]:
@@ -76,7 +78,7 @@ def _without_scheme(columns: ManifestColumns, context: Context, looked_at: npt.N
         places += [attrs.evolve(broken, path=f"/{number}{broken.path}") for broken in found]
     if places:
         examples = tuple(places) if len(rows) > 1 else ()
-        yield Finding(places[0], Severity.WARNING, len(rows), examples)
+        yield evolve(rated(places[0]), count=len(rows), examples=examples)
 
 
 def suspects(columns: ManifestColumns, context: Context, types: Mapping[int, Type]) -> npt.NDArray[np.intp]:

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping
 
 import attrs
 
+from spec_ref.checks import rated
 from spec_ref.errors import SpecError, Violation
-from spec_ref.findings import Finding, Severity
+from spec_ref.findings import Finding
 from spec_ref.formats.avro_container import Data, open_container
-from spec_ref.formats.avro_row_checks import Fault, schema_faults
+from spec_ref.formats.avro_row_checks import LEFT_OUT, schema_faults
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.schemas.types import StructType
 from spec_ref.snapshots.manifest_list import (
@@ -45,14 +46,13 @@ def check_manifest_list(
         record = root_record(open_container(data, REQUIREMENT).metadata["avro.schema"], REQUIREMENT)
         manifests = read_manifest_list(data, file=file)
     except SpecError as error:
-        return [Finding(attrs.evolve(error.violation, file=file), Severity.ERROR)]
-    found = []
-    for problem, fault in schema_faults(ManifestFile, record, format_version, StructType(())):
-        if fault is not Fault.LEFT_OUT:
-            severity = Severity.ERROR if fault is Fault.BROKEN else Severity.WARNING
-            found.append(Finding(attrs.evolve(problem, path=f"/avro.schema{problem.path}"), severity))
-    problems = listed_problems(manifests, format_version, specs, first_row_id)
-    found += (Finding(problem, Severity.ERROR) for problem in problems)
+        return [rated(attrs.evolve(error.violation, file=file))]
+    found = [
+        rated(attrs.evolve(problem, path=f"/avro.schema{problem.path}"))
+        for problem in schema_faults(ManifestFile, record, format_version, StructType(()))
+        if problem.aspect != LEFT_OUT
+    ]
+    found += map(rated, listed_problems(manifests, format_version, specs, first_row_id))
     return [Finding(attrs.evolve(one.violation, file=file), one.severity) for one in found]
 
 

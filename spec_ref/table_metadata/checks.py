@@ -13,8 +13,9 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
+from spec_ref.checks import rated
 from spec_ref.errors import SpecError, Violation
-from spec_ref.findings import Finding, Severity
+from spec_ref.findings import Finding
 from spec_ref.json_checking import BROKEN, collect_rows, duties
 from spec_ref.json_records import finished
 from spec_ref.records import field_rules
@@ -58,13 +59,12 @@ def check_metadata(data: Source, *, file: str | None = None) -> list[Finding]:
         document = document_of(data)
         version = version_of(document)
     except SpecError as error:
-        return [Finding(attrs.evolve(error.violation, file=file), Severity.ERROR)]
+        return [rated(attrs.evolve(error.violation, file=file))]
     problems: list[Violation] = []
     values = collect_rows(METADATA, document, version, "", problems)
-    found += (Finding(problem, Severity.ERROR) for problem in problems)
-    found += (Finding(problem, Severity.WARNING) for problem in _some_of_each(duties(METADATA, document, version)))
+    found += map(rated, problems)
     if version >= NULL_SINCE and document.get("current-snapshot-id") == NO_SNAPSHOT:
-        found.append(Finding(_NO_SNAPSHOT, Severity.WARNING))
+        found.append(rated(_NO_SNAPSHOT))
     broken = {name for name, value in values.items() if value is BROKEN or _has_problem(name, problems)}
     if broken & {attribute for attribute, _ in DEPRECATED}:
         broken |= {attribute for attribute, _ in FILLED_IN if values[attribute] is None}
@@ -73,7 +73,11 @@ def check_metadata(data: Source, *, file: str | None = None) -> list[Finding]:
     for rule in RULES:
         if broken.isdisjoint(rule.reads):
             told = itertools.islice(rule.violations(metadata), MAX_PER_RULE)
-            found += (Finding(problem, rule.severity) for problem in told)
+            found += map(rated, told)
+    broken_by_rules = {(one.requirement, one.path) for one in found}
+    for problem in _some_of_each(duties(METADATA, document, version)):
+        if (problem.requirement, problem.path) not in broken_by_rules:
+            found.append(rated(problem))
     return [Finding(attrs.evolve(one.violation, file=file), one.severity) for one in found]
 
 

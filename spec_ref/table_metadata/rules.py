@@ -1,10 +1,9 @@
 """What a rule over several fields of table metadata is.
 
-A rule is a small function that finds where the metadata breaks it, with a code and two questions answered: how bad it
-is, and whether a reader must refuse. A reader must refuse what leaves open which data the table has: an id that
-resolves to nothing, or to two things, on the way from the table to its rows. What breaks only a writer's duty is an
-error that reading passes over; what the spec merely advises against, or older editions and known engines allowed, is a
-warning.
+A rule is a small function that finds where the metadata breaks it, with a code and a question answered: whether a
+reader must refuse. A reader must refuse what leaves open which data the table has: an id that resolves to nothing, or
+to two things, on the way from the table to its rows. What breaks only a writer's duty is something that reading passes
+over; how bad it is, the registry says (`spec_ref.checks`).
 """
 
 from __future__ import annotations
@@ -14,8 +13,10 @@ from typing import Any, TypeAlias
 
 import attrs
 
+from spec_ref.checks import registry
 from spec_ref.errors import NOT_GIVEN, SpecError, Violation, shown
 from spec_ref.findings import Severity
+from spec_ref.requirements import check_id
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.versions import V1, FormatVersion
 
@@ -46,7 +47,6 @@ class Rule:
     """The attributes that it looks at; it is not asked where one of them could not be read."""
 
     find: Callable[[TableMetadata], Found]
-    severity: Severity = Severity.ERROR
     refused: bool = False
     """Whether a reader must refuse metadata that breaks it."""
 
@@ -55,6 +55,12 @@ class Rule:
 
     aspect: str = ""
     """What of the requirement is broken, as in `Violation`."""
+
+    @property
+    def severity(self) -> Severity:
+        """How bad it is to break the rule."""
+        check = registry().get(check_id(self.requirement, self.aspect))
+        return Severity.ERROR if check is None else check.severity
 
     def violations(self, metadata: TableMetadata) -> Iterator[Violation]:
         """Where the metadata breaks the rule."""

@@ -7,14 +7,13 @@ import binascii
 import itertools
 from collections.abc import Callable, Iterator
 
-from spec_ref.findings import Severity
 from spec_ref.json_document import escaped
 from spec_ref.records import field_rules
 from spec_ref.snapshots.references import MAIN, RefType
 from spec_ref.snapshots.snapshot import OPERATION, SUMMARY_METRICS, Operation, Snapshot
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.table_metadata.rules import Found, Place, Rule, repeated
-from spec_ref.versions import OMITTED, REQUIRED, V3
+from spec_ref.versions import OMITTED, REQUIRED, V2, V3
 
 SNAPSHOT_RULES = field_rules(Snapshot)
 OPERATIONS = frozenset(operation.value for operation in Operation)
@@ -157,7 +156,22 @@ def _first_row_ids(metadata: TableMetadata) -> Found:
 def _added_rows(metadata: TableMetadata) -> Found:
     for place, snapshot in enumerate(metadata.snapshots):
         if (snapshot.first_row_id is None) != (snapshot.added_rows is None):
-            yield Place(f"/snapshots/{place}", expected="both first-row-id and added-rows, or neither")
+            name = "added-rows" if snapshot.added_rows is None else "first-row-id"
+            yield Place(f"/snapshots/{place}/{name}", expected="both first-row-id and added-rows, or neither")
+
+
+def _manifest_lists(metadata: TableMetadata) -> Found:
+    """Snapshots of before the upgrade from v1, which have the sequence number 0, may list their manifests."""
+    for place, snapshot in enumerate(metadata.snapshots):
+        if snapshot.manifest_list is None and snapshot.manifests and snapshot.sequence_number > 0:
+            yield Place(f"/snapshots/{place}/manifest-list", expected="the location of a manifest list")
+
+
+def _summaries(metadata: TableMetadata) -> Found:
+    """Snapshots of before the upgrade from v1, which have the sequence number 0, may lack the summary."""
+    for place, snapshot in enumerate(metadata.snapshots):
+        if snapshot.summary is None and snapshot.sequence_number > 0:
+            yield Place(f"/snapshots/{place}/summary", expected="a summary with the operation")
 
 
 def _row_ranges(metadata: TableMetadata) -> Iterator[tuple[int, int, int]]:
@@ -308,12 +322,11 @@ def _repeated_keys(metadata: TableMetadata) -> Found:
         yield Place(f"/encryption-keys/{second}/key-id", ids[second], f"an id that key {first} does not have")
 
 
-WARNING = Severity.WARNING
 SNAPSHOTS = ("snapshots",)
 
 RULES: tuple[Rule, ...] = (
     Rule("SNP001", "two snapshots have one id", SNAPSHOTS, _repeated_snapshots, refused=True, aspect="repeated"),
-    Rule("NOT007", "the id of a snapshot is not positive", SNAPSHOTS, _positive_ids, WARNING),
+    Rule("NOT007", "the id of a snapshot is not positive", SNAPSHOTS, _positive_ids),
     Rule("TMD015", "the current snapshot is not among the snapshots", ("current_snapshot_id", "snapshots"),
          _current_snapshot, refused=True, aspect="unknown"),
     Rule("TMD015", "the main branch is not at the current snapshot", ("current_snapshot_id", "refs"), _main,
@@ -321,17 +334,19 @@ RULES: tuple[Rule, ...] = (
     Rule("REF002", "main is no branch", ("refs",), _main_is_branch, aspect="main-is-tag"),
     Rule("SNP005", "a snapshot has no manifests", ("snapshots", "format_version"), _no_manifests, refused=True,
          aspect="no-manifests"),
+    Rule("SNP005", "a snapshot has no manifest list", SNAPSHOTS, _manifest_lists, since=V2, aspect="missing"),
     Rule("SNP006", "a snapshot has manifests twice", ("snapshots", "format_version"), _both_manifests, aspect="twice"),
     Rule("TMD004", "a snapshot is newer than the last sequence number", ("snapshots", "last_sequence_number"),
          _last_sequence_number, aspect="exceeded-by-snapshot"),
     Rule("SNP003", "a snapshot is no newer than its parent", SNAPSHOTS, _sequence_order, aspect="not-increasing"),
     Rule("SNP002", "a snapshot is its own ancestor", SNAPSHOTS, _cycles, aspect="cycle"),
-    Rule("SNP002", "a snapshot without a parent names one", SNAPSHOTS, _no_parent, Severity.TOLERATED,
+    Rule("SNP002", "a snapshot without a parent names one", SNAPSHOTS, _no_parent,
          aspect="negative"),
     Rule("SNP008", "a summary does not tell a known operation", SNAPSHOTS, _operations),
-    Rule("NOT005", "a metric of a summary is not a number", SNAPSHOTS, _metrics, WARNING, aspect="not-a-number"),
+    Rule("SNP007", "a snapshot has no summary", SNAPSHOTS, _summaries, since=V2, aspect="missing"),
+    Rule("NOT005", "a metric of a summary is not a number", SNAPSHOTS, _metrics, aspect="not-a-number"),
     Rule("SNP009", "the schema of a snapshot is not among the schemas", ("snapshots", "schemas"), _snapshot_schemas,
-         WARNING, aspect="unknown-schema"),
+         aspect="unknown-schema"),
     Rule("SNP012", "the key of a snapshot is not among the keys", ("snapshots", "encryption_keys"), _snapshot_keys,
          aspect="unknown-key"),
     Rule("SNP010", "a snapshot has no first row id", SNAPSHOTS, _first_row_ids, since=V3, aspect="unassigned"),
@@ -350,17 +365,17 @@ RULES: tuple[Rule, ...] = (
         Rule(code, "a tag has the retention of a branch", ("refs",), _tag_limit(name, attribute), aspect="of-tag")
         for code, name, attribute in REF_LIMITS[:2]
     ),
-    Rule("REF005", "main never expires", ("refs",), _main_limit, WARNING, aspect="main"),
-    Rule("TMD017", "the snapshot log is not in the order of time", ("snapshot_log",), _snapshot_log_order, WARNING,
+    Rule("REF005", "main never expires", ("refs",), _main_limit, aspect="main"),
+    Rule("TMD017", "the snapshot log is not in the order of time", ("snapshot_log",), _snapshot_log_order,
          aspect="unordered"),
     Rule("TMD017", "the snapshot log does not end with the current snapshot", ("snapshot_log", "current_snapshot_id"),
-         _snapshot_log_end, WARNING, aspect="wrong-end"),
+         _snapshot_log_end, aspect="wrong-end"),
     Rule("TMD017", "the snapshot log tells of an expired snapshot", ("snapshot_log", "snapshots"), _snapshot_log_known,
-         WARNING, aspect="unknown-snapshot"),
-    Rule("TMD018", "the metadata log is not in the order of time", ("metadata_log",), _metadata_log_order, WARNING,
+         aspect="unknown-snapshot"),
+    Rule("TMD018", "the metadata log is not in the order of time", ("metadata_log",), _metadata_log_order,
          aspect="unordered"),
     Rule("STA001", "statistics tell of a snapshot that is not there",
-         ("statistics", "partition_statistics", "snapshots"), _statistics_snapshots, WARNING,
+         ("statistics", "partition_statistics", "snapshots"), _statistics_snapshots,
          aspect="unknown-snapshot"),
     Rule("STA016", "a snapshot has several partition statistics files", ("partition_statistics",),
          _partition_statistics),

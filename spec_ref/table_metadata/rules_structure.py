@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import cast
 
 from spec_ref.errors import SpecError, Violation
-from spec_ref.findings import Severity
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec, source_type
 from spec_ref.partitioning.transforms import UnknownTransform, Void
 from spec_ref.schemas.evolution import history_problems
@@ -287,11 +286,9 @@ def _unsorted(metadata: TableMetadata) -> Found:
             yield Place(f"/sort-orders/{place}/fields", f"{len(order.fields)} fields", "no fields")
 
 
-WARNING = Severity.WARNING
-
 RULES: tuple[Rule, ...] = (
     Rule("TMD002", "the table's id is no UUID", ("table_uuid",), _uuid, aspect="not-a-uuid"),
-    Rule("LOC001", "the location has no URI scheme", ("location",), _location, WARNING),
+    Rule("LOC001", "the location has no URI scheme", ("location",), _location),
     Rule("TMD008", "two schemas have one id", ("schemas",), _ambiguous("/schemas", "schemas", "schema_id"),
          refused=True, aspect="repeated-id"),
     Rule(
@@ -300,7 +297,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule("TYP002", "two fields of a schema have one id", ("schemas",), _repeated_field_ids, refused=True,
          aspect="repeated-id"),
-    Rule("TYP002", "two fields of a struct have one name", ("schemas",), _repeated_names, WARNING,
+    Rule("TYP002", "two fields of a struct have one name", ("schemas",), _repeated_names,
          aspect="repeated-name"),
     Rule("RES001", "a field id is reserved for metadata columns", ("schemas",), _reserved_ids),
     Rule("TMD006", "a field has a higher id than the last", ("schemas", "last_column_id"), _last_column_id,
@@ -309,24 +306,24 @@ RULES: tuple[Rule, ...] = (
     Rule("VER004", "a type is newer than the table", ("schemas", "format_version"), _new_types),
     Rule("TYP032", "a reference system is a definition", ("schemas",), _inline_definitions),
     Rule("TYP033", "the definition of a reference system is not there", ("schemas", "properties"),
-         _missing_definitions, WARNING),
+         _missing_definitions),
     Rule("TYP025", "a field of type unknown is required", ("schemas",), _unknown_required, aspect="required"),
     Rule("EVO001", "a field changed as no evolution may", ("schemas", "format_version"), _history),
     Rule("TMD007", "the deprecated schema is not the current one", ("schema", "schemas", "current_schema_id"),
-         _deprecated_schema, WARNING, aspect="mismatch"),
+         _deprecated_schema, aspect="mismatch"),
     Rule("NAM009", "the name mapping cannot be read", ("properties",), _name_mapping),
     Rule(
         "TMD011", "two partition specs have one id", ("partition_specs",),
         _ambiguous("/partition-specs", "partition_specs", "spec_id"), refused=True, aspect="repeated-id",
     ),
     Rule("PAR025", "two fields of a spec have one id", ("partition_specs",), _repeated_partition_ids, refused=True),
-    Rule("PAR002", "two fields of a spec have one name", ("partition_specs",), _repeated_partition_names, WARNING,
+    Rule("PAR002", "two fields of a spec have one name", ("partition_specs",), _repeated_partition_names,
          aspect="repeated"),
     Rule("PAR003", "two partition fields have one id", ("partition_specs",), _shared_partition_ids,
          since=V2),
     Rule("PAR022", "a transform of one argument has a list of sources", ("partition_specs",),
          _argument_forms("/partition-specs", "partition_specs"), since=V3),
-    Rule("PAR008", "two partition specs are equivalent", ("partition_specs",), _equivalent_specs, WARNING),
+    Rule("PAR008", "two partition specs are equivalent", ("partition_specs",), _equivalent_specs),
     Rule(
         "TMD012", "the default spec is not among the specs", ("partition_specs", "default_spec_id"),
         _unresolved("/default-spec-id", "default_spec_id", "partition_specs", "spec_id"), aspect="unknown",
@@ -335,10 +332,10 @@ RULES: tuple[Rule, ...] = (
          _last_partition_id, aspect="exceeded"),
     Rule("PAR004", "a source is not fit", ("partition_specs", "default_spec_id", "schemas", "current_schema_id"),
          _spec_sources),
-    Rule("PAR004", "no schema has the source", ("partition_specs", "sort_orders", "schemas"), _old_sources, WARNING,
+    Rule("PAR004", "no schema has the source", ("partition_specs", "sort_orders", "schemas"), _old_sources,
          aspect="lost-source"),
     Rule("PAR007", "the default spec has unknown transforms", ("partition_specs", "default_spec_id"),
-         _unknown_transforms, WARNING, aspect="default-spec"),
+         _unknown_transforms, aspect="default-spec"),
     Rule("TMD019", "two sort orders have one id", ("sort_orders",),
          _ambiguous("/sort-orders", "sort_orders", "order_id"), aspect="repeated-id"),
     Rule(

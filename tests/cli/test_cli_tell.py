@@ -70,7 +70,7 @@ def test_running_vectors_loads_no_columnar_library() -> None:
     assert done.stdout.splitlines()[-1] == "0 []"
 
 
-@pytest.mark.parametrize("what", ["vectors", "adapters", "engines", "requirements"])
+@pytest.mark.parametrize("what", ["vectors", "adapters", "engines", "requirements", "checks"])
 def test_every_list_has_a_json_form(cli: Cli, what: str) -> None:
     text = cli("list", what)
     as_json = cli("list", what, "--format", "json")

@@ -79,6 +79,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (("engines", "prune", "--dry-run"), 0, lambda told: told == []),
         (("list", "adapters"), 0, lambda told: told[0]["name"] == "reference"),
         (("list", "engines"), 0, lambda told: len(told) > 5),
+        (("list", "checks"), 0, lambda told: len(told) > 700 and {"id", "level", "severity"} <= set(told[0])),
+        (("list", "checks", "--level", "diff", "--requirement", "snp"), 0, lambda told: len(told) == 2),
         (("list", "requirements"), 0, lambda told: len(told) > 600),
         (("list", "vectors", "--vectors", "mini vectors"), 0, lambda told: len(told) == 10),
         (("check", "vectors", "mini vectors"), 1, lambda told: told[0]["line"] == 1),

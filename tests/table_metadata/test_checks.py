@@ -17,7 +17,7 @@ FIELDS = [
     {"id": 5, "name": "o", "required": False, "type": "int"},
 ]
 UNSORTED = {"order-id": 0, "fields": []}
-ERROR, WARNING = Severity.ERROR, Severity.WARNING
+ERROR, TOLERATED, WARNING = Severity.ERROR, Severity.TOLERATED, Severity.WARNING
 
 
 def snapshot(snapshot_id: int = 5, **changes: Any) -> dict[str, Any]:
@@ -79,7 +79,7 @@ STATISTICS = {"snapshot-id": 5, "statistics-path": "s", "file-size-in-bytes": 3}
 
 CASES = [
     ("TMD002", "/table-uuid", ERROR, v3(table_uuid="no uuid")),
-    ("LOC001", "/location", WARNING, v3(location="/wh/table")),
+    ("LOC001", "/location", TOLERATED, v3(location="/wh/table")),
     ("RES001", "/schemas/0", ERROR, v3(schemas=[schema(column(2147483448, "int"))], last_column_id=2147483647)),
     ("TMD006", "/last-column-id", ERROR, v3(last_column_id=4)),
     ("IDF001", "/schemas/0/identifier-field-ids/0", ERROR, v3(schemas=[schema(*FIELDS, ids=(9,))])),
@@ -120,7 +120,11 @@ CASES = [
     ("SNP008", "/snapshots/0/summary/operation", ERROR, v3(snapshots=[snapshot(summary={"operation": "merge"})])),
     ("NOT005", "/snapshots/0/summary/added-records", WARNING,
      v3(snapshots=[snapshot(summary={"operation": "append", "added-records": "many"})])),
-    ("SNP009", "/snapshots/0/schema-id", WARNING, v3(snapshots=[snapshot(schema_id=9)])),
+    ("SNP009", "/snapshots/0/schema-id", ERROR, v3(snapshots=[snapshot(schema_id=9)])),
+    ("SNP007", "/snapshots/0/summary", ERROR, v3(snapshots=[snapshot(summary=None)])),
+    ("SNP007", "/snapshots/0/summary", Severity.INFO,
+     v3(snapshots=[snapshot(summary=None, sequence_number=0)])),
+    ("SNP011", "/snapshots/0/added-rows", ERROR, v3(snapshots=[snapshot(added_rows=None)])),
     ("SNP012", "/snapshots/0/key-id", ERROR, v3(snapshots=[snapshot(key_id="k")])),
     ("SNP010", "/snapshots/1/first-row-id", ERROR,
      v3(snapshots=[snapshot(), snapshot(6, parent_snapshot_id=5, sequence_number=2, first_row_id=None)])),
@@ -170,4 +174,4 @@ def test_every_rule_names_a_requirement_and_attributes() -> None:
     for rule in RULES:
         assert rule.requirement in register()
         assert set(rule.reads) <= attributes
-    assert len({rule.message + rule.requirement for rule in RULES}) == len(RULES)
+    assert len({(rule.requirement, rule.aspect) for rule in RULES}) == len(RULES)

@@ -20,6 +20,7 @@ from conformance.validate.local import Local
 from conformance.validate.readability import Fact, adapters, engines, facts, readers
 from conformance.validate.run import validate
 from conformance.vectors import Selection, load, shipped
+from spec_ref.checks import rated
 from spec_ref.errors import Violation
 from spec_ref.findings import EXAMPLES, Finding, Severity, Tally
 from spec_ref.requirements import register
@@ -161,3 +162,20 @@ def test_a_tally_does_not_depend_on_order_or_grouping() -> None:
     assert [finding.count for finding in whole] == [40, 1]
     assert [len(finding.places) for finding in whole] == [EXAMPLES, 1]
     assert [place.path for place in whole[0].places] == ["/0/x", "/3/x", "/6/x", "/9/x", "/12/x"]
+
+
+@pytest.mark.parametrize(
+    ("path", "severity"),
+    [
+        ("/refs", Severity.TOLERATED),
+        ("/partition-specs/0/fields/12/field-id", Severity.TOLERATED),
+        ("/snapshots/0/sequence-number", Severity.WARNING),
+        ("/refs/main", Severity.WARNING),
+    ],
+)
+def test_what_engines_write_into_v1_is_tolerated_and_nothing_else_of_the_same_check(
+    path: str, severity: Severity
+) -> None:
+    problem = Violation(requirement="VER005", message="any", path=path)
+    (found,) = tolerated.tolerate([rated(problem)])
+    assert found.severity is severity

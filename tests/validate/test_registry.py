@@ -17,7 +17,7 @@ from workbench import Workbench
 from conformance import rules
 from conformance.failures import UsageError
 from conformance.golden_tables import materialize
-from conformance.rules import Check, registry
+from conformance.rules import registry
 from conformance.rules.old_messages import check_by_message
 from conformance.validate import rendering
 from conformance.validate.acceptance import acceptance
@@ -25,6 +25,8 @@ from conformance.validate.context import Level
 from conformance.validate.finding import finding
 from conformance.validate.rendering import Outcome
 from conformance.validate.run import Snapshots, TableReport
+from spec_ref import checks
+from spec_ref.checks import Check
 from spec_ref.errors import Violation
 from spec_ref.findings import Finding, Severity, Tally
 from spec_ref.requirements import check_id, register
@@ -43,7 +45,7 @@ def test_ids_are_lower_case_words_with_hyphens_and_severities_have_reasons() -> 
     assert len(registry()) > 700
     for check in registry().values():
         assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", check.id), check.id
-        assert (check.reason is None) == (check.severity is rules.severity_of(check.requirement)), check.id
+        assert (check.reason is None) == (check.severity is checks.severity_of(check.requirement)), check.id
         assert check.reason is None or check.reason.endswith("."), check.id
         assert set(check.requirements) <= set(register())
         assert check.id == check_id(check.requirement, check.aspect)
@@ -74,12 +76,12 @@ def test_every_aspect_of_the_registry_is_one_that_the_sources_check() -> None:
 )
 def test_a_row_that_is_wrong_is_refused(text: str, fault: str) -> None:
     with pytest.raises(AssertionError, match=fault):
-        rules.parse(text, "files")
+        checks.parse(text, "files")
 
 
 def test_a_check_may_have_further_requirements_which_its_findings_name(monkeypatch: pytest.MonkeyPatch) -> None:
     text = 'checks = [{ id = "manifest-file-manifest-length", code = "MLS004", scope = "file", also = ["MLS003"] }]'
-    (check,) = rules.parse(text, "manifests")
+    (check,) = checks.parse(text, "manifests")
     assert check == Check(check.id, ("MLS004", "MLS003"), "", "manifests", "file", Severity.ERROR)
     monkeypatch.setattr(rules, "registry", lambda: {check.id: check})
     told = rendering.finding_json(finding("MLS004", "any", file="f"))

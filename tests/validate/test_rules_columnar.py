@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spec_ref import json_document
-from spec_ref.findings import Finding, Tally
+from spec_ref.checks import rated
+from spec_ref.findings import Tally
 from spec_ref.formats.avro_container import write_container
 from spec_ref.formats.avro_rows import RowWriter, struct_of
 from spec_ref.formats.avro_schema import schema_json
@@ -139,9 +140,8 @@ def _same(rows: list[ManifestEntry], version: FormatVersion, content: ManifestCo
     context = Context(version, content)
     by_objects = Tally()
     for number, entry in enumerate(rows):
-        for problem, severity in entry_problems(entry, context, BY_ID):
-            placed = attrs.evolve(problem, path=f"/{number}{problem.path}")
-            by_objects.add([Finding(placed, severity)])
+        for problem in entry_problems(entry, context, BY_ID):
+            by_objects.add([rated(attrs.evolve(problem, path=f"/{number}{problem.path}"))])
     for whole in (False, True):
         by_columns = Tally()
         for columns in column_batches(manifest, whole=whole):

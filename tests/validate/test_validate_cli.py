@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -67,11 +68,24 @@ def test_a_valid_table_passes_and_a_broken_one_fails_and_both_are_told(validate:
     assert done.stderr == ""
 
 
+def test_what_is_tolerated_is_one_line_unless_it_is_asked_for_or_fails(validate: Cli) -> None:
+    quiet = validate(PLACE / VALID).stdout
+    assert re.findall(r"^  tolerated (.*): engines in wide use", quiet, re.MULTILINE) == ["DFL002, LOC001, MAN006"]
+    assert "what to do" not in quiet
+    for options in (("-v",), ("--verbose",), ("--fail-on", "tolerated")):
+        text = validate(PLACE / VALID, *options).stdout
+        assert len(re.findall(r"^  tolerated (?:DFL002|LOC001|MAN006): ", text, re.MULTILINE)) == 3
+        assert "engines in wide use" not in text
+    counts = json.loads(validate(PLACE / VALID, "--format", "json").stdout)["tables"][0]["counts"]
+    assert counts == {"error": 0, "tolerated": 3, "warning": 0, "info": 0}
+
+
 def test_json_has_the_published_form(validate: Cli) -> None:
     done = validate(PLACE / BROKEN, "--format", "json")
     (table,) = json.loads(done.stdout)["tables"]
     error = next(one for one in table["findings"] if one["severity"] == "error")
-    assert error["code"] == "MLS003"
+    assert (error["check"], error["code"]) == ("manifest-file-manifest-path-unreadable", "MLS003")
+    assert error["requirements"] == ["MLS003"]
     assert error["count"] == len(error["examples"]) == 1
     assert error["file"].endswith(".avro")
     assert error["what_to_do"]

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from conformance.vectors import Vector
-from tools.docs import findings, protocol, requirements
+from tools.docs import checks, findings, protocol, requirements
 
 ROOT = Path(__file__).resolve().parents[2]
 STAGE = ROOT / "build" / "docs"
@@ -32,7 +32,7 @@ ELSEWHERE = {
 """Documentation in other folders, and what its page is called."""
 
 CHAPTERS = {
-    "First steps": ["quick-start", "concepts", "validate", "ci"],
+    "First steps": ["quick-start", "concepts", "validate", "checks", "ci"],
     "Plug in an engine": ["adapters", "go-and-rust", "protocol", "operations", "known-deviations"],
     "What is known": [
         "matrix",
@@ -85,6 +85,7 @@ def made() -> dict[str, str]:
     known = findings.by_requirement()
     found = {
         "operations.md": protocol.reference(),
+        "checks.md": checks.page(),
         "findings.md": findings.index(),
         "contradictions.md": findings.contradictions_page(),
         "requirements.md": requirements.index(proofs),

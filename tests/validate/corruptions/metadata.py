@@ -285,6 +285,16 @@ def _summary(bench: Any) -> None:
     bench.snapshot["summary"] = ["append"]
 
 
+@corruption("SNP007", "summary-missing", V2, "metadata")
+def _no_summary(bench: Any) -> None:
+    del bench.snapshot["summary"]
+
+
+@corruption("SNP011", "added-rows-missing", V3, "metadata")
+def _no_added_rows(bench: Any) -> None:
+    del bench.snapshot["added-rows"]
+
+
 @corruption("SNP004", "timestamp-a-text", V2, "metadata")
 def _timestamp(bench: Any) -> None:
     bench.snapshot["timestamp-ms"] = "yesterday"
@@ -300,7 +310,7 @@ def _metric(bench: Any) -> None:
     bench.snapshot["summary"]["total-records"] = "many"
 
 
-@corruption("SNP009", "schema-unknown", V2, "metadata", severity="warning")
+@corruption("SNP009", "schema-unknown", V2, "metadata")
 def _snapshot_schema(bench: Any) -> None:
     bench.snapshot["schema-id"] = 77
 
@@ -385,7 +395,7 @@ def _refs_in_v1(bench: Any) -> None:
     bench.metadata["next-row-id"] = 4
 
 
-@corruption("TMD007", "deprecated-schema-differs", V1, "metadata", severity="warning")
+@corruption("TMD007", "deprecated-schema-differs", V1, "metadata", severity="tolerated")
 def _deprecated(bench: Any) -> None:
     bench.metadata["schema"]["fields"][0]["name"] = "renamed"
 

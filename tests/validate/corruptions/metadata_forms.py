@@ -153,6 +153,6 @@ def _equivalent(bench: Any) -> None:
     bench.metadata["last-partition-id"] = 2100
 
 
-corruption("LOC001", "location-without-scheme", V2, "metadata", severity="warning")(
+corruption("LOC001", "location-without-scheme", V2, "metadata", severity="tolerated")(
     set_at("location", value="/tmp/iceberg-conformance/tables/position-deletes-parquet")
 )

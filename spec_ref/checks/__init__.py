@@ -1,0 +1,137 @@
+"""The registry of checks of metadata, manifests and files, each with a stable id, requirements, a level and a severity.
+
+A check is one way in which a table can break a requirement. Its id is the slug of the requirement, with what of it is
+checked behind it where there are several (`spec_ref.requirements.check_id`); an id never changes its meaning. Where a
+rule has a definition and a fast form, both are one check. The registry is data, a TOML file for each level. How bad a
+finding is follows from the requirement: a broken must is an error, a broken should is a warning; a row that departs
+from that has a reason.
+"""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from collections.abc import Mapping
+from importlib import resources
+from importlib.resources.abc import Traversable
+from typing import Any
+
+import attrs
+
+from spec_ref.errors import Violation
+from spec_ref.findings import Finding, Severity
+from spec_ref.requirements import Level, check_id, register
+
+LEVELS = ("metadata", "manifests", "files", "rows", "diff")
+"""How deep a check looks; those of ``diff`` compare two versions of one table."""
+
+SCOPES = ("field", "document", "file", "several files")
+"""What a check looks at together."""
+
+_SEVERITIES = {Level.MUST: Severity.ERROR, Level.SHOULD: Severity.WARNING, Level.MAY: Severity.INFO}
+
+
+@attrs.frozen
+class Check:
+    """One way in which a table can break a requirement."""
+
+    id: str
+    """Lower-case words with hyphens; it never changes its meaning."""
+
+    requirements: tuple[str, ...]
+    """The codes; findings name the first."""
+
+    aspect: str
+    """What of the first requirement is checked; empty where there is one way to break it, or for the main one."""
+
+    level: str
+    """One of `LEVELS`."""
+
+    scope: str
+    """One of `SCOPES`."""
+
+    severity: Severity
+    reason: str | None = None
+    """Why the severity is another one than the requirement's."""
+
+    @property
+    def requirement(self) -> str:
+        """The code that findings name."""
+        return self.requirements[0]
+
+
+def severity_of(requirement: str) -> Severity:
+    """How bad it is to break a requirement, where no check says otherwise."""
+    return _SEVERITIES[register()[requirement].level]
+
+
+@functools.cache
+def registry() -> Mapping[str, Check]:
+    """The checks of this package by id: level by level, in the order of the files."""
+    return load(resources.files(__package__))
+
+
+def load(folder: Traversable) -> Mapping[str, Check]:
+    """The checks of a folder that has a file ``LEVEL.toml`` for some of the `LEVELS`, by id.
+
+    Raises:
+        AssertionError: as for `parse`, or two checks have one id.
+    """
+    found: dict[str, Check] = {}
+    for level in LEVELS:
+        file = folder.joinpath(f"{level}.toml")
+        for check in parse(file.read_text(encoding="utf-8"), level) if file.is_file() else ():
+            if check.id in found:
+                raise AssertionError(f"the registry has the check {check.id} twice")
+            found[check.id] = check
+    return found
+
+
+def parse(text: str, level: str) -> tuple[Check, ...]:
+    """The checks of one level.
+
+    Args:
+        text: a TOML document: ``checks``, a list of tables of ``id``, ``code``, ``scope`` and perhaps ``also``, further
+            codes; and ``unlike``, which says of checks (by their ids) that they have another ``severity`` and why.
+        level: one of `LEVELS`.
+
+    Raises:
+        AssertionError: a check has no id that fits its code, or a severity has no reason.
+    """
+    document = tomllib.loads(text)
+    unlike: dict[str, dict[str, Any]] = {}
+    for row in document.get("unlike", ()):
+        for name in row["checks"]:
+            if name in unlike:
+                raise AssertionError(f"the check {name} has another severity twice")
+            unlike[name] = row
+    made = tuple(_check(row, level, unlike.pop(row["id"], None)) for row in document["checks"])
+    if unlike:
+        raise AssertionError(f"there are no such checks: {', '.join(unlike)}")
+    return made
+
+
+def _check(row: Mapping[str, Any], level: str, unlike: Mapping[str, Any] | None) -> Check:
+    code, name = row["code"], row["id"]
+    aspect = name.removeprefix(register()[code].slug).removeprefix("-")
+    if check_id(code, aspect) != name:
+        raise AssertionError(f"the id of a check of {code} begins with {register()[code].slug}, unlike {name}")
+    if row["scope"] not in SCOPES:
+        raise AssertionError(f"{name} has the scope {row['scope']}")
+    severity = severity_of(code) if unlike is None else Severity(unlike["severity"])
+    reason = None if unlike is None else " ".join(unlike["reason"].split())
+    if reason is not None and severity is severity_of(code):
+        raise AssertionError(f"{name} has a reason for the severity that its requirement has")
+    return Check(name, (code, *row.get("also", ())), aspect, level, row["scope"], severity, reason)
+
+
+def rated(problem: Violation, checks: Mapping[str, Check] | None = None) -> Finding:
+    """A violation with the severity of its check.
+
+    Args:
+        problem: the violation.
+        checks: the registry; that of this package where not given. What it does not have is something that a reader
+            refuses, and thus an error.
+    """
+    check = (registry() if checks is None else checks).get(check_id(problem.requirement, problem.aspect))
+    return Finding(problem, Severity.ERROR if check is None else check.severity)

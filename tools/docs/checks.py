@@ -1,0 +1,64 @@
+"""The page of the checks: what ``validate`` finds, how bad it is, and why it is not what the requirement says."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from conformance.rules import registry
+from spec_ref.checks import LEVELS, Check, severity_of
+from spec_ref.findings import Severity
+from spec_ref.requirements import register
+from tools.docs.markdown import code, plain, table
+from tools.docs.requirements import requirement_link
+
+
+def page() -> str:
+    """The page: first the checks whose severity does not follow from the requirement, then all of them by level."""
+    checks = list(registry().values())
+    counted = Counter(check.severity for check in checks)
+    unlike = [check for check in checks if check.reason is not None]
+    lines = [
+        "# Checks",
+        "",
+        f"`validate` has {len(checks)} checks: {', '.join(f'{counted[one]} {one.value}' for one in Severity)}.",
+        "",
+        "The id of a check never changes its meaning. Reports, baselines, `--select`, `--ignore` and `explain` go by",
+        "ids and by codes of requirements; what a message says may be reworded at any time. All checks are printed by",
+        "`iceberg-conformance list checks`.",
+        "",
+        "How bad a finding is follows from the requirement: a broken must is an error, a broken should is a warning.",
+        f"The {len(unlike)} checks of the first table depart from that, each for the reason beside it.",
+        "",
+        "## Severities that do not follow from the requirement",
+        "",
+        *table(("Check", "Requirement", "Level of the requirement", "Severity", "Reason"), map(_unlike, unlike)),
+        "",
+    ]
+    for level in LEVELS:
+        found = [check for check in checks if check.level == level]
+        lines += [f"## {_TITLES[level]}", ""]
+        lines += [*table(("Check", "Requirement", "Looks at", "Severity"), map(_row, found)), ""]
+    return "\n".join(lines)
+
+
+_TITLES = {
+    "metadata": "Table metadata",
+    "manifests": "Manifest lists and manifests",
+    "files": "Files",
+    "rows": "Rows",
+    "diff": "Two versions of one table",
+}
+
+
+def _codes(check: Check) -> str:
+    return ", ".join(map(requirement_link, check.requirements))
+
+
+def _row(check: Check) -> list[str]:
+    return [code(check.id), _codes(check), check.scope, check.severity.value]
+
+
+def _unlike(check: Check) -> list[str]:
+    level = register()[check.requirement].level.value
+    instead = f"{check.severity.value}, not {severity_of(check.requirement).value}"
+    return [code(check.id), _codes(check), level, instead, plain(check.reason or "")]
