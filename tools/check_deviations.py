@@ -62,11 +62,16 @@ def _names_what_its_vectors_prove(one: Deviation, facts: Facts) -> Iterator[str]
 
 
 def _binds_the_role(one: Deviation, facts: Facts) -> Iterator[str]:
-    """A deviation is from a requirement that binds whoever does the operation of the vector."""
+    """Where malformed input is accepted, a requirement binds whoever does the operation of the vector.
+
+    Valid input is another matter: how writers must store something is what readers have to read.
+    """
     if one.kind is not Kind.DEVIATION:
         return
     for id_ in one.vectors:
         vector = facts.vectors[id_]
+        if not all("error" in outcome for outcome in vector.expect.get("any_of", [vector.expect])):
+            continue
         rules = [facts.requirements[code] for code in vector.requirements if code in one.requirements]
         bound = {role for rule in rules for party in rule.binds for role in ROLES[party]}
         if rules and not bound & vector.operation.roles:
