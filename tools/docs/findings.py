@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from conformance import expectations, vectors
-from conformance.expectations import Deviation
+from conformance.expectations import Deviation, Kind
 from conformance.matrix.known import Known, load_known
 from conformance.vectors import Vector
 from spec_ref.requirements import Contradiction, Decision, contradictions, register
@@ -16,6 +16,15 @@ from tools.docs.requirements import requirement_link
 
 SHOWN = 5
 """The vectors of a finding that are named one by one."""
+
+
+HEADINGS = {
+    Kind.DEVIATION: "Deviations from the spec",
+    Kind.LENIENCY: "Malformed input that is accepted",
+    Kind.ROBUSTNESS: "Wrong kinds of errors and crashes",
+    Kind.LIMITATION: "Not implemented",
+    Kind.CHOICE: "Choices at open points",
+}
 
 
 @cache
@@ -51,16 +60,18 @@ def index() -> str:
         cases = len({id_ for one in found for id_ in one.vectors})
         matrix = sum(one.who.partition("@")[0] == engine for one in tables())
         name = f"[{engine}](findings-{engine}.md)"
-        rows.append([name, ", ".join(versions), str(len(found)), str(cases), str(matrix)])
+        kinds = Counter(one.kind for one in found)
+        rows.append([name, ", ".join(versions), *(str(kinds[kind]) for kind in Kind), str(cases), str(matrix)])
     lines = [
         "# Findings",
         "",
-        "What engines do otherwise than the text asks for, as the vectors see it, grouped by cause. Each was looked at",
-        "one by one: what the engine answers, why that is wrong, for whom it matters, and where it can be seen. A run",
-        "with `--expect known-deviations` fails when one of them no longer happens, so that this list is what the",
-        "named versions do.",
+        "What engines answer otherwise than the vectors expect, grouped by cause: what the engine does, why that matters,",
+        "and where it can be seen. Only a *deviation* breaks a requirement that binds the engine in its role. A *leniency*",
+        "accepts malformed input, *robustness* is the wrong kind of error or a crash, a *limitation* is not implemented,",
+        "and a *choice* is at a point that the text leaves open. A run with `--expect known-deviations` fails when one of",
+        "them no longer happens, so this list is what the named versions do.",
         "",
-        *table(["engine", "versions", "causes", "vectors", "causes in tables of others"], rows),
+        *table(["engine", "versions", *(kind.value for kind in Kind), "vectors", "causes in tables of others"], rows),
         "",
         "An engine that is not asked about an area has no findings there: the number of causes ranks nobody.",
         "`iceberg-conformance replay ID --adapter ENGINE` shows any of them again with all evidence.",
@@ -76,16 +87,19 @@ def index() -> str:
 
 
 def engine_page(engine: str) -> str:
-    """The findings of one engine, by suite."""
-    found = [one for one in deviations() if one.engine == engine]
+    """The findings of one engine, by kind and suite."""
     lines = [f"# {engine}", ""]
-    suites: dict[str, list[Deviation]] = {}
-    for one in found:
-        suites.setdefault(all_vectors()[one.vectors[0]].suite, []).append(one)
-    for suite, members in sorted(suites.items()):
-        lines += [f"## {suite}", ""]
-        for one in members:
-            lines += _finding(one)
+    for kind in Kind:
+        suites: dict[str, list[Deviation]] = {}
+        for one in deviations():
+            if one.engine == engine and one.kind is kind:
+                suites.setdefault(all_vectors()[one.vectors[0]].suite, []).append(one)
+        if suites:
+            lines += [f"## {HEADINGS[kind]}", ""]
+        for suite, members in sorted(suites.items()):
+            lines += [f"### {suite}", ""]
+            for one in members:
+                lines += _finding(one)
     matrix = [one for one in tables() if one.who.partition("@")[0] == engine]
     if matrix:
         lines += ["## tables that one engine writes and another reads", ""]
@@ -117,12 +131,12 @@ def _finding(one: Deviation) -> Iterator[str]:
     if one.does:
         yield plain(one.reason)
         yield ""
-    codes = list(dict.fromkeys(code_ for id_ in one.vectors for code_ in all_vectors()[id_].requirements))
-    named = [code_ for code_ in codes if code_ in one.reason] or codes
     about = [
+        ("in its favour", plain(one.counter)),
         ("versions", ", ".join(one.versions) or "all that were seen"),
         ("evidence", plain(one.evidence)),
-        ("rules", ", ".join(map(requirement_link, named))),
+        ("rules", ", ".join(map(requirement_link, one.requirements))),
+        ("reports", ", ".join(f"<{link}>" for link in one.upstream)),
         ("vectors", _ids(one.vectors)),
     ]
     yield from (f"- {label}: {text}" for label, text in about if text)
