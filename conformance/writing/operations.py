@@ -18,7 +18,7 @@ from conformance.writing.row_changes import Mode, Pieces, change_rows, mode_of, 
 from conformance.writing.tables import WritableTable
 from conformance.writing.write_tasks import FileWriter, Rows, RowSink, batches_of, no_rows, write_to
 from spec_ref.commits import CommitStateUnknown, Committed, changes
-from spec_ref.commits.changes import Isolation, NewFile
+from spec_ref.commits.changes import Isolation, NewFile, Validation
 from spec_ref.commits.matching import bound_filter
 from spec_ref.commits.reading import head
 from spec_ref.errors import violation
@@ -191,6 +191,8 @@ def _deleted_by_equality(
             pieces.remove(one.task)
         else:
             partial.setdefault(one.task.partition_spec_id, []).append(one.task)
+            # Rows that others move to files of another partition spec would not be deleted.
+            pieces.deleted_from.add(one.task.data_file.file_path)
     reading = source.reading(names)
     for spec_id, tasks in partial.items():
         own = plan_equality_deletes(metadata, names, plan, spec_id)
@@ -255,6 +257,8 @@ def delete_keys(
         summary: further entries of the snapshot's summary.
 
     Raises:
+        CommitConflict: others added data files meanwhile that the deletes cannot be for: of another spec, or, where the
+            columns do not tell the partition, any. Plan it again on the table as it is now.
         SpecError: DEL001 in v1, DEL018 for columns that cannot be compared; and what `append` raises.
     """
     metadata = table.metadata
@@ -265,13 +269,16 @@ def delete_keys(
     with writing() as files:
         plan = plan_write(metadata)
         added = [] if rows is None else list(write_to(files, plan, rows, TASK, threads=threads))
+        specs: frozenset[int] | None = frozenset()
         for spec_id in _specs_of(table, branch):
             own = plan_equality_deletes(metadata, names, plan, spec_id)
             if _tells_partitions(own):
+                specs = None if specs is None or own.spec.unpartitioned else specs | {spec_id}
                 added += write_to(files, own, wanted, f"{TASK}-{spec_id}-deletes", threads=threads)
             else:
                 added += _for_each_partition(Source(table.table, branch, threads), own, wanted, files)
-        return table.commit(evolve(changes.row_delta(added, branch=branch), summary=summary))
+        validation = Validation(data_specs=specs)
+        return table.commit(evolve(changes.row_delta(added, branch=branch, validation=validation), summary=summary))
 
 
 def _tells_partitions(plan: WritePlan) -> bool:

@@ -58,6 +58,10 @@ class Validation:
     files_exist: tuple[str, ...] = ()
     """Data files that have to be in the table, because the deletes that are added are of their rows."""
 
+    data_specs: frozenset[int] | None = None
+    """The partition specs that data files which others added may have, in rewrites too: the equality deletes that are
+    added are for the data files of these specs, whatever their partition. None for any."""
+
 
 NOTHING = Validation()
 

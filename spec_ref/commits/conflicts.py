@@ -76,7 +76,8 @@ def validate(change: SnapshotChange, planned: TableMetadata, current: TableMetad
         if repeated:
             raise violation("DEL003", "two deletion vectors of one data file are added", found=repeated[0])
         yield from _check_vectors(change, set(vectors), current, files)
-    if not (validation.no_new_data or validation.no_new_deletes or change.keeps_rows):
+    asked = validation.no_new_data or validation.no_new_deletes or validation.data_specs is not None
+    if not (asked or change.keeps_rows):
         return
     snapshots = since(change, planned, current)
     predicate = bound_filter(validation.conflict_filter, current)
@@ -86,6 +87,15 @@ def validate(change: SnapshotChange, planned: TableMetadata, current: TableMetad
         for manifest, entry in added:
             data_file = entry.data_file
             is_data = data_file.content is FileContent.DATA
+            if (
+                is_data
+                and validation.data_specs is not None
+                and manifest.partition_spec_id not in validation.data_specs
+            ):
+                raise conflict(
+                    "OCC004", "others added a data file of a partition that the deletes are not for",
+                    found=data_file.file_path,
+                )  # fmt: skip
             if replaced or not (validation.no_new_data if is_data else validation.no_new_deletes):
                 continue
             if may_match(predicate, data_file, current.spec_by_id(manifest.partition_spec_id)):

@@ -31,7 +31,7 @@ from conformance.writing import (
     update,
     write_rows,
 )
-from spec_ref.commits import changes
+from spec_ref.commits import CommitConflict, changes
 from spec_ref.commits.changes import ChangeSchema, ChangeSortOrder, ChangeSpec, SetProperties, SetReference, Upgrade
 from spec_ref.deletes.deletion_vector import decode_deletion_vector
 from spec_ref.errors import SpecError
@@ -310,6 +310,53 @@ def test_rows_that_were_deleted_stay_so_when_their_file_is_written_anew(
     assert ids(table) == expected
     compact(table, min_files=1)
     assert ids(table) == expected
+    assert errors(table) == []
+
+
+CHANGED: dict[str, Any] = {
+    "a new partition": lambda table: append(table, rows(2, part="c")),
+    "an old partition": lambda table: append(table, rows(2, part="a")),
+    "rows moved to another spec": lambda table: (
+        table.commit(ChangeSpec((AddPartitionField((1,), Bucket(4), "b"),))), compact(table)),
+    "rows updated in another spec": lambda table: (
+        table.commit(ChangeSpec((AddPartitionField((1,), Bucket(4), "b"),))),
+        update(table, {"number": 5}, equal("id", 2), mode=COPY)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("how", ["keys of one column", "keys with the partition", "a predicate"])
+@pytest.mark.parametrize("change", CHANGED)
+def test_equality_deletes_miss_no_row_that_others_add_or_move_meanwhile(tmp_path: Path, change: str, how: str) -> None:
+    table = table_of(tmp_path, V2, BY_PART)
+    append(table, rows(1, 2, 3, part="a"))
+    append(table, rows(4, 5, part="b"))
+    stale = open_table(str(tmp_path / "t"))
+    CHANGED[change](table)
+    refused = False
+    try:
+        if how == "a predicate":
+            delete(stale, equal("id", 2), mode=EQUALITY)
+        else:
+            keys = pa.table({"id": [2, 2], "part": ["a", "c"]})
+            delete_keys(stale, keys, on=["id"] if how == "keys of one column" else ["id", "part"])
+    except CommitConflict:
+        refused = True
+    table.refresh()
+    assert (2 in ids(table)) is refused
+    told = how == "keys with the partition" and change in ("a new partition", "an old partition")
+    assert refused is not told
+    assert errors(table) == []
+
+
+def test_equality_deletes_of_no_partition_are_for_whatever_others_add(tmp_path: Path) -> None:
+    table = table_of(tmp_path, V2)
+    append(table, rows(1, 2, 3))
+    table.commit(ChangeSpec((AddPartitionField((2,), Identity(), "part"),)))
+    stale = open_table(str(tmp_path / "t"))
+    append(table, rows(2, part="c"))
+    compact(table)
+    delete_keys(stale, pa.table({"id": [2]}))
+    assert ids(table.refresh()) == [1, 3]
     assert errors(table) == []
 
 
