@@ -419,7 +419,7 @@ REFERENCES = TableFixture(
     ),
     place=IN_A, other=IN_B, new=IN_A, further_files=("f4",),
     operations=(
-        "append", "append-to-branch", "append-to-dev", "delete-on-branch", "drop-branch", "drop-tag",
+        "append", "append-to-branch", "append-to-dev", "append-to-tag", "delete-on-branch", "drop-branch", "drop-tag",
         "move-branch", "tag", "rollback", "expire",
     ),
 )  # fmt: skip

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
 
 import attrs
 
@@ -15,6 +16,7 @@ from spec_ref.findings import Finding, Tally
 from spec_ref.formats.avro_container import open_container
 from spec_ref.snapshots.manifest_list import REQUIREMENT, ManifestFile, read_manifest_list, root_record
 from spec_ref.snapshots.manifest_list_checks import check_manifest_list
+from spec_ref.snapshots.retention import ancestors
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.versions import V1, V2, V3, FormatVersion
 
@@ -123,35 +125,78 @@ _SAME = (
     ("sequence_number", "MLS007"),
     ("added_snapshot_id", "MLS009"), ("added_files_count", "MLS010"), ("existing_files_count", "MLS011"),
     ("deleted_files_count", "MLS012"), ("added_rows_count", "MLS013"), ("existing_rows_count", "MLS014"),
-    ("deleted_rows_count", "MLS015"), ("first_row_id", "LIN026"),
+    ("deleted_rows_count", "MLS015"),
 )  # fmt: skip
 """What every list says of one manifest alike, once it says it, and the requirement that is broken where they differ."""
 
 
 def listed_otherwise(context: Context, tasks: Sequence[ListTask], lists: Sequence[Listed]) -> Iterator[Finding]:
-    """Manifests of which two lists tell different things: files do not change (File System Operations).
+    """Manifests of which two lists say different things: files do not change (File System Operations).
 
     The lists are compared from the oldest snapshot on; those of parents that are not checked only with versions.
     """
     known: dict[str, tuple[ManifestFile, int]] = {}
+    assigned: dict[str, set[int]] = {}
     pairs = [(task, one) for task, one in zip(tasks, lists, strict=True) if task.checked or context.compares]
-    for task, listed in sorted(
-        pairs, key=lambda pair: (pair[0].snapshot.sequence_number, pair[0].snapshot.timestamp_ms)
-    ):
+    pairs.sort(key=lambda pair: (pair[0].snapshot.sequence_number, pair[0].snapshot.timestamp_ms))
+    for task, listed in pairs:
         for place, (location, manifest) in enumerate(listed.manifests or ()):
             if manifest is None:
                 continue
+            if manifest.first_row_id is not None:
+                assigned.setdefault(location, set()).add(manifest.first_row_id)
             first, snapshot_id = known.setdefault(location, (manifest, task.snapshot.snapshot_id))
             if snapshot_id == task.snapshot.snapshot_id:
                 continue
             for attribute, code in _SAME:
                 one, two = getattr(first, attribute), getattr(manifest, attribute)
                 if one is not None and two is not None and one != two:
-                    yield finding(
-                        code, f"the {attribute} of a manifest is not what an older snapshot says of it",
-                        file=task.snapshot.manifest_list or context.metadata_location, path=f"/{place}/{attribute}",
-                        found=two, expected=f"{shown(one)}, as in snapshot {snapshot_id}", aspect="changed",
-                    )  # fmt: skip
+                    yield _listed_otherwise(context, code, attribute, task, place, two, one, snapshot_id)
+    several = {location for location, values in assigned.items() if len(values) > 1}
+    if several:
+        yield from _row_ids_assigned_again(context, pairs, several)
+
+
+def _row_ids_assigned_again(
+    context: Context, pairs: Sequence[tuple[ListTask, Listed]], locations: Collection[str]
+) -> Iterator[Finding]:
+    """Manifests that have other row ids than an older snapshot gave them (LIN026).
+
+    Snapshots of different branches may each assign row ids to a manifest of before an upgrade (LIN016), so that only
+    the nearest ancestor counts for such a manifest.
+    """
+    values = {
+        (location, task.snapshot.snapshot_id): manifest.first_row_id
+        for task, listed in pairs
+        for location, manifest in listed.manifests or ()
+        if manifest is not None and manifest.first_row_id is not None and location in locations
+    }
+    older: list[int] = []
+    for task, listed in pairs:
+        own_id = task.snapshot.snapshot_id
+        before = [one.snapshot_id for one in ancestors(context.snapshots, own_id)][1:]
+        for place, (location, manifest) in enumerate(listed.manifests or ()):
+            own = values.get((location, own_id))
+            if own is None or manifest is None:
+                continue
+            adder = context.snapshots.get(manifest.added_snapshot_id)
+            has_ids = adder is not None and adder.first_row_id is not None
+            nearest = next((one for one in (older if has_ids else before) if (location, one) in values), None)
+            if nearest is not None and values[location, nearest] != own:
+                yield _listed_otherwise(
+                    context, "LIN026", "first_row_id", task, place, own, values[location, nearest], nearest
+                )
+        older.append(own_id)
+
+
+def _listed_otherwise(
+    context: Context, code: str, attribute: str, task: ListTask, place: int, found: Any, expected: Any, snapshot_id: int
+) -> Finding:
+    return finding(
+        code, f"the {attribute} of a manifest is not what an older snapshot says of it",
+        file=task.snapshot.manifest_list or context.metadata_location, path=f"/{place}/{attribute}", found=found,
+        expected=f"{shown(expected)}, as in snapshot {snapshot_id}", aspect="changed",
+    )  # fmt: skip
 
 
 def list_tasks(context: Context, chosen: Iterable[int]) -> tuple[ListTask, ...]:

@@ -293,12 +293,14 @@ def _left(
     position: Numbers, count: Numbers, first: Numbers, stored: Numbers, gone: Sequence[tuple[Numbers, ...]]
 ) -> tuple[Numbers, Numbers, Numbers]:
     """The ids of the rows that are not deleted: where runs of them begin and end, and whether they are stored."""
-    if not gone:
+    starts, counts = (
+        np.concatenate([np.zeros(0, np.int64), *(one[column] for one in gone)]) for column in (0, 1)
+    )  # fmt: skip
+    if not len(starts) or not len(position):  # an empty vector deletes nothing (contradiction B17)
         return first, first + count, stored
     order = np.argsort(position, kind="stable")
     position, count, first, stored = position[order], count[order], first[order], stored[order]
-    starts = np.concatenate([one[0] for one in gone])
-    ends = starts + np.concatenate([one[1] for one in gone])
+    ends = starts + counts
     order = np.argsort(starts, kind="stable")
     starts, reach = starts[order], np.maximum.accumulate(ends[order])
     cuts = np.unique(np.concatenate([position, position + count, starts, reach]))
