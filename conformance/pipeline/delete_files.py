@@ -26,7 +26,7 @@ from spec_ref.formats.data_files import open_rows
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.scan_planning.delete_scope import partition_key
 from spec_ref.scan_planning.tasks import ScanDelete, ScanTask
-from spec_ref.schemas.projection import WrittenColumns, identity_values
+from spec_ref.schemas.projection import WrittenColumns, check_selected, identity_values
 from spec_ref.schemas.projection_columnar import compile_projection
 from spec_ref.schemas.types import StructType
 
@@ -189,6 +189,7 @@ class DeleteFiles:
         constants = identity_values(self._reading.spec(delete.partition_spec_id), file.partition)
         with open_input(file.file_path) as opened, in_file(file.file_path):
             rows = open_rows(opened, file.file_format, self._reading.mapping)
+            check_selected([column.field for column in columns], rows.written)
             for column in columns:
                 if column.id not in constants and not _has(rows.written, column.field.id, column.id):
                     message = "an equality delete file has the columns that it compares"

@@ -16,7 +16,7 @@ from conformance.validate.parquet_footer import Chunk, footer_of
 from spec_ref import json_document
 from spec_ref.errors import SpecError, Violation, violation
 from spec_ref.formats.avro_container import SCHEMA_KEY, open_container
-from spec_ref.formats.data_files import open_rows
+from spec_ref.formats.data_files import RowFile, open_rows
 from spec_ref.formats.file_window import FileWindow, source_of
 from spec_ref.formats.orc_footer import read_stripes
 from spec_ref.formats.parquet_schema import check_parquet_schema
@@ -46,8 +46,11 @@ class Opened:
     """Whether the ids are of the table's name mapping, because the file has none."""
 
     created_by: str | None = None
+    unreadable: tuple[Violation, ...] = ()
+    """The columns that no reader can ask for, or read."""
+
     faults: tuple[Violation, ...] = ()
-    """How the schema is stored otherwise than the appendix asks."""
+    """How the schema is stored otherwise than the appendix asks, beside these."""
 
     chunks: Mapping[int, Chunk] = attrs.field(factory=dict)
     """By field id, for Parquet."""
@@ -80,11 +83,13 @@ def _parquet(location: str, mapping: Mapped) -> Opened:
     root = read_parquet_schema(file)
     footer = footer_of(file, root)
     rows = open_rows(file, FileFormat.PARQUET, mapping)
+    unreadable = _unreadable_columns(rows)
+    told = set(map(_key, unreadable))
     return Opened(
         struct=rows.written.struct, record_count=footer.rows, size=file.size(), batches=rows.batches,
-        by_name=rows.written.mapped, created_by=footer.created_by,
-        faults=() if rows.written.mapped else tuple(check_parquet_schema(root)), chunks=footer.chunks,
-        offsets=footer.offsets,
+        by_name=rows.written.mapped, created_by=footer.created_by, unreadable=unreadable,
+        faults=() if rows.written.mapped else tuple(one for one in check_parquet_schema(root) if _key(one) not in told),
+        chunks=footer.chunks, offsets=footer.offsets,
     )  # fmt: skip
 
 
@@ -98,7 +103,8 @@ def _orc(location: str, mapping: Mapped) -> Opened:
         raise _unreadable("ORC008", error) from error
     return Opened(
         struct=rows.written.struct, record_count=count, size=file.size(), batches=rows.batches,
-        by_name=rows.written.mapped, offsets=tuple(sorted(one.offset for one in stripes)),
+        by_name=rows.written.mapped, unreadable=_unreadable_columns(rows),
+        offsets=tuple(sorted(one.offset for one in stripes)),
     )  # fmt: skip
 
 
@@ -110,9 +116,17 @@ def _avro(location: str, mapping: Mapped) -> Opened:
     schema = json_document.loads(container.metadata[SCHEMA_KEY])
     return Opened(
         struct=rows.written.struct, record_count=container.count, size=len(source), batches=rows.batches,
-        by_name=rows.written.mapped,
+        by_name=rows.written.mapped, unreadable=_unreadable_columns(rows),
         faults=() if rows.written.mapped else tuple(_avro_faults(schema, "")),
     )  # fmt: skip
+
+
+def _unreadable_columns(rows: RowFile) -> tuple[Violation, ...]:
+    return tuple(column.problem for column in rows.written.unreadable)
+
+
+def _key(problem: Violation) -> tuple[str, str]:
+    return problem.requirement, problem.path
 
 
 def _avro_faults(schema: Any, path: str) -> Iterator[Violation]:

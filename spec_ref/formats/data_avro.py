@@ -6,6 +6,7 @@ Blocks are read, decompressed and decoded some at a time. All types are carried.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import attrs
@@ -53,7 +54,9 @@ def open_avro(file: Any, mapping: Sequence[MappedField] | None) -> tuple[Written
         found = type(schema).__name__
         raise violation(REQUIREMENT, "the objects of a data file are records", found=found, expected="a record")
     own = _has_ids(schema)
-    struct, places = _columns(schema, ids_of("AVR013", own, mapping))
+    ids = ids_of("AVR013", own, mapping)
+    struct, places = _columns(schema, ids)
+    written = WrittenColumns(struct, mapped=ids.mapping is not None, unreadable=tuple(ids.left_out))
 
     def batches(columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         wanted = [(field, places[field.id]) for field in struct.fields if field.name in columns]
@@ -65,7 +68,7 @@ def open_avro(file: Any, mapping: Sequence[MappedField] | None) -> tuple[Written
             first += column.length
             yield from sliced(_batch(schema, wanted, column), rows)
 
-    return WrittenColumns(struct, mapped=mapping is not None and not own), batches
+    return written, batches
 
 
 def _batch(schema: Record, wanted: Sequence[tuple[NestedField, int]], column: Column) -> pa.RecordBatch:
@@ -102,13 +105,15 @@ def _columns(record: Record, ids: Ids) -> tuple[StructType, dict[int, int]]:
     """The fields of a record that have ids, and the place of each."""
     fields, places = [], {}
     for place, field in enumerate(record.fields):
-        with at(f"/{field.name}"):
-            field_id = ids.take(field.name, field.id)
-            if field_id is not None:
-                inner, required = present(field.type)
-                fields.append(NestedField(field_id, field.name, required, _type(inner, ids.inside(field.name))))
-                places[field_id] = place
+        column = ids.column(field.name, partial(getattr, field, "id"), partial(_present_type, field.type))
+        if column is not None:
+            fields.append(NestedField(column[0], field.name, present(field.type)[1], column[1]))
+            places[column[0]] = place
     return StructType(tuple(fields)), places
+
+
+def _present_type(type_: AvroType, ids: Ids) -> Type:
+    return _type(present(type_)[0], ids)
 
 
 def _type(type_: AvroType, ids: Ids) -> Type:

@@ -17,7 +17,7 @@ from spec_ref.formats.data_files import counted, sliced
 from spec_ref.formats.file_window import source_of
 from spec_ref.formats.metrics_orc import width
 from spec_ref.formats.orc_footer import check_types, read_stripes
-from spec_ref.formats.orc_schema import has_ids, struct_from_orc
+from spec_ref.formats.orc_schema import columns_from_orc
 from spec_ref.formats.orc_timestamps import read_timestamps
 from spec_ref.schemas.name_mapping import MappedField
 from spec_ref.schemas.projection import WrittenColumns
@@ -32,7 +32,7 @@ def open_orc(file: Any, mapping: Sequence[MappedField] | None) -> tuple[WrittenC
         schema = opened.schema
     except (pa.ArrowException, OSError) as error:
         raise violation("ORC008", f"the file cannot be read: {error}") from error
-    written = WrittenColumns(struct_from_orc(schema, mapping), mapped=mapping is not None and not has_ids(schema))
+    written = columns_from_orc(schema, mapping)
 
     def batches(columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         try:

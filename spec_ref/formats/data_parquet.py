@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from spec_ref.errors import violation
-from spec_ref.formats.parquet_schema import has_ids, struct_from_parquet
+from spec_ref.formats.parquet_schema import columns_from_parquet
 from spec_ref.formats.parquet_thrift import read_parquet_schema
 from spec_ref.schemas.name_mapping import MappedField
 from spec_ref.schemas.projection import WrittenColumns
@@ -30,14 +30,12 @@ def open_parquet(
     file: Any, mapping: Sequence[MappedField] | None, *, threads: bool = False, dictionaries: bool = False
 ) -> tuple[WrittenColumns, Any]:
     """The columns of a file and what reads its batches; see `spec_ref.formats.data_files.open_rows`."""
-    root = read_parquet_schema(file)
-    struct = struct_from_parquet(root, mapping)
-    written = WrittenColumns(struct, mapped=mapping is not None and not has_ids(root))
+    written = columns_from_parquet(read_parquet_schema(file), mapping)
 
     def batches(columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         try:
             opened = _opened(file)
-            if dictionaries and (coded := _by_dictionary(opened.metadata, struct)):
+            if dictionaries and (coded := _by_dictionary(opened.metadata, written.struct)):
                 opened = _opened(file, metadata=opened.metadata, read_dictionary=coded)
             yield from opened.iter_batches(rows, columns=list(columns), use_threads=threads)
         except (pa.ArrowException, OSError) as error:

@@ -8,6 +8,7 @@ attributes included, from which pyarrow writes a file.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 import pyarrow as pa
@@ -16,6 +17,7 @@ from spec_ref.errors import at, violation
 from spec_ref.formats.arrow_nested import arrow_fields, nested_type
 from spec_ref.formats.file_ids import Ids, ids_of
 from spec_ref.schemas.name_mapping import MappedField
+from spec_ref.schemas.projection import WrittenColumns
 from spec_ref.schemas.types import (
     BINARY,
     BOOLEAN,
@@ -96,8 +98,24 @@ def type_attributes(type_: Type) -> Attributes:
 # From ORC
 
 
+def columns_from_orc(schema: pa.Schema, mapping: Sequence[MappedField] | None = None) -> WrittenColumns:
+    """The columns of a file; those that cannot be read are told of, and are no fields of the struct.
+
+    Args:
+        schema: the Arrow schema of ``pyarrow.orc.ORCFile``.
+        mapping: the table's name mapping, for a file without ids; columns that it does not name are left out.
+
+    Raises:
+        SpecError: ORC001, for a file without ids of a table without a mapping.
+    """
+    fields = list(schema)
+    ids = ids_of("ORC001", has_ids(fields), mapping)
+    struct = _struct(fields, ids)
+    return WrittenColumns(struct, mapped=ids.mapping is not None, unreadable=tuple(ids.left_out))
+
+
 def struct_from_orc(schema: pa.Schema, mapping: Sequence[MappedField] | None = None) -> StructType:
-    """The columns of a file as an Iceberg struct.
+    """The columns of a file as an Iceberg struct, where all of them can be read.
 
     ORC has no place for the CRS and the algorithm of geospatial types, so these are the defaults; the table's schema
     knows them.
@@ -109,8 +127,7 @@ def struct_from_orc(schema: pa.Schema, mapping: Sequence[MappedField] | None = N
     Raises:
         SpecError: ORC001 for a column without id, ORC002 to ORC008 for a column of no Iceberg type.
     """
-    fields = list(schema)
-    return _struct(fields, ids_of("ORC001", has_ids(fields), mapping))
+    return columns_from_orc(schema, mapping).all_readable()
 
 
 def attributes_of(field: ArrowField) -> Attributes:
@@ -149,12 +166,10 @@ def _is_required(attributes: Attributes) -> bool:
 def _struct(fields: Sequence[ArrowField], ids: Ids) -> StructType:
     made = []
     for field in fields:
-        with at(f"/{field.name}"):
-            attributes = attributes_of(field)
-            field_id = ids.take(field.name, _own_id(attributes))
-            if field_id is not None:
-                type_ = _type(field.type, attributes, ids.inside(field.name))
-                made.append(NestedField(field_id, field.name, _is_required(attributes), type_))
+        attributes = attributes_of(field)
+        column = ids.column(field.name, partial(_own_id, attributes), partial(_type, field.type, attributes))
+        if column is not None:
+            made.append(NestedField(column[0], field.name, _is_required(attributes), column[1]))
     return StructType(tuple(made))
 
 

@@ -11,6 +11,7 @@ that should bear it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import attrs
@@ -21,6 +22,7 @@ from spec_ref.formats.parquet_thrift import ParquetNode
 from spec_ref.formats.variant_shredding import check_shredding
 from spec_ref.records import record
 from spec_ref.schemas.name_mapping import MappedField
+from spec_ref.schemas.projection import WrittenColumns
 from spec_ref.schemas.types import (
     BINARY,
     BOOLEAN,
@@ -123,8 +125,23 @@ def stored_type(type_: Type) -> ParquetType | None:
 # From Parquet
 
 
+def columns_from_parquet(root: ParquetNode, mapping: Sequence[MappedField] | None = None) -> WrittenColumns:
+    """The columns of a file; those that cannot be read are told of, and are no fields of the struct.
+
+    Args:
+        root: the schema of the file.
+        mapping: the table's name mapping, for a file without field ids; columns that it does not name are left out.
+
+    Raises:
+        SpecError: PQT001, for a file without ids of a table without a mapping.
+    """
+    ids = ids_of("PQT001", has_ids(root), mapping)
+    struct = _struct(root.children, ids)
+    return WrittenColumns(struct, mapped=ids.mapping is not None, unreadable=tuple(ids.left_out))
+
+
 def struct_from_parquet(root: ParquetNode, mapping: Sequence[MappedField] | None = None) -> StructType:
-    """The columns of a file as an Iceberg struct.
+    """The columns of a file as an Iceberg struct, where all of them can be read.
 
     Args:
         root: the schema of the file.
@@ -134,7 +151,7 @@ def struct_from_parquet(root: ParquetNode, mapping: Sequence[MappedField] | None
         SpecError: PQT001 for a column without id, PQT002 to PQT007 for a column of no Iceberg type. Paths are the names
             of the columns.
     """
-    return _struct(root.children, ids_of("PQT001", has_ids(root), mapping))
+    return columns_from_parquet(root, mapping).all_readable()
 
 
 def has_ids(node: ParquetNode) -> bool:
@@ -145,12 +162,9 @@ def has_ids(node: ParquetNode) -> bool:
 def _struct(children: Sequence[ParquetNode], ids: Ids) -> StructType:
     fields = []
     for node in children:
-        with at(f"/{node.name}"):
-            field_id = ids.take(node.name, node.field_id)
-            if field_id is not None:
-                fields.append(
-                    NestedField(field_id, node.name, node.repetition == "required", _type(node, ids.inside(node.name)))
-                )
+        column = ids.column(node.name, partial(getattr, node, "field_id"), partial(_type, node))
+        if column is not None:
+            fields.append(NestedField(column[0], node.name, node.repetition == "required", column[1]))
     return StructType(tuple(fields))
 
 
@@ -270,7 +284,7 @@ def primitive_from_parquet(node: ParquetNode) -> Type:
 
 
 def check_parquet_schema(root: ParquetNode) -> Iterator[Violation]:
-    """What a writer should have stored otherwise; the schema is one that `struct_from_parquet` reads."""
+    """What a writer should have stored otherwise, beside columns that cannot be read at all."""
     yield from _check_children(root.children, "")
 
 
@@ -283,7 +297,10 @@ def _check_node(node: ParquetNode, path: str) -> Iterator[Violation]:
     if node.field_id is None:
         yield violation("PQT001", "the column has no field id", path=path).violation
     if node.physical is not None:
-        type_ = primitive_from_parquet(node)
+        try:
+            type_ = primitive_from_parquet(node)
+        except SpecError:  # told as a column that cannot be read
+            return
         wanted = stored_type(type_)
         if type_ == UNKNOWN:
             yield violation("PQT006", "a column of type unknown is written", path=path).violation

@@ -16,10 +16,10 @@ Decided here, because the text leaves it open:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from spec_ref.errors import at, violation
+from spec_ref.errors import SpecError, Violation, at, violation
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.partitioning.transforms import Identity
 from spec_ref.records import evolve, record
@@ -39,12 +39,24 @@ from spec_ref.schemas.types import (
     PrimitiveType,
     StructType,
     Type,
+    children,
 )
 from spec_ref.schemas.values import check_required
 from spec_ref.versions import V3
 
 Constants = Mapping[int, Any]
 """Values by field id that are the same for all rows of a file."""
+
+
+@record
+class UnreadableColumn:
+    """A column of a data file, or a field of its structs, that cannot be read as any field."""
+
+    field_id: int | None
+    """None where it has none."""
+
+    problem: Violation
+    """What is wrong, with the path of the column in the file."""
 
 
 @record
@@ -56,6 +68,19 @@ class WrittenColumns:
 
     mapped: bool = False
     """Whether the ids come from the name mapping, as the file has none."""
+
+    unreadable: tuple[UnreadableColumn, ...] = ()
+    """What the struct leaves out, beside columns that the name mapping does not name."""
+
+    def all_readable(self) -> StructType:
+        """The struct of a file all of whose columns can be read.
+
+        Raises:
+            SpecError: the problem of the first that cannot.
+        """
+        for column in self.unreadable:
+            raise SpecError(column.problem)
+        return self.struct
 
 
 def identity_values(spec: PartitionSpec, partition: Constants) -> dict[int, Any]:
@@ -84,6 +109,27 @@ def column_of(field: NestedField, written: StructType, constants: Constants, *, 
         names = ", ".join(column.name for column in found)
         raise violation("PRJ001", f"several columns have the field id {field.id}", found=names, expected="one column")
     return found[0] if found else None
+
+
+def check_selected(fields: Sequence[NestedField], written: WrittenColumns) -> None:
+    """Refuse a file that has columns for the fields to read, at any depth, which cannot be read.
+
+    Raises:
+        SpecError: the problem of such a column.
+    """
+    problems = {column.field_id: column.problem for column in written.unreadable}
+    if not problems:
+        return
+    for field_id in _selected_ids(StructType(tuple(fields))):
+        if field_id in problems:
+            raise SpecError(problems[field_id])
+
+
+def _selected_ids(type_: Type) -> Iterator[int]:
+    for field_id, child in children(type_):
+        if child != UNKNOWN:
+            yield field_id
+            yield from _selected_ids(child)
 
 
 def missing_value(field: NestedField, constants: Constants) -> Any:
@@ -118,8 +164,10 @@ def project_row(
         constants: the identity partition values of the file.
 
     Raises:
-        SpecError: a field is required and null or missing, or its type is not promoted from that of the file.
+        SpecError: a field is required and null or missing, its type is not promoted from that of the file, or its
+            column cannot be read.
     """
+    check_selected(fields, written)
     return _struct(fields, written.struct, row, constants, mapped=written.mapped)
 
 

@@ -16,7 +16,14 @@ from spec_ref.formats.metrics_columnar import comparable, storage_of
 from spec_ref.formats.variant_shredding import unshredded
 from spec_ref.records import record
 from spec_ref.schemas.evolution import UNITS_PER_DAY
-from spec_ref.schemas.projection import Constants, WrittenColumns, check_readable, column_of, missing_value
+from spec_ref.schemas.projection import (
+    Constants,
+    WrittenColumns,
+    check_readable,
+    check_selected,
+    column_of,
+    missing_value,
+)
 from spec_ref.schemas.types import (
     DATE,
     UNKNOWN,
@@ -167,8 +174,10 @@ def compile_projection(fields: Sequence[NestedField], written: WrittenColumns, c
     """The projection of a file; arguments and errors as in `spec_ref.schemas.projection.project_row`.
 
     Raises:
-        SpecError: a field has neither column nor value, or a type that the file's is not promoted to.
+        SpecError: a field has neither column nor value, a type that the file's is not promoted to, or a column that
+            cannot be read.
     """
+    check_selected(fields, written)
     made: list[tuple[str | None, Any]] = []
     for field in fields:
         with at(f"/{field.name}"):

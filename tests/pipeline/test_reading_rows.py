@@ -325,6 +325,87 @@ def test_files_without_ids_need_a_mapping(tmp_path: Path, file_format: FileForma
         read_table(kit.table()).read_all()
 
 
+def partly_numbered(file_format: FileFormat, *, odd: bool = False) -> bytes:
+    """A file whose columns have ids but for ``bare``, ``p.bare`` and the element of ``l``; with ``odd`` there is one of
+    no Iceberg type, whose id is 9.
+    """
+    rows = [{"id": 1, "bare": 10, "p": {"x": 3, "bare": 4}, "l": [5], "odd": 6}]
+    if file_format is FileFormat.AVRO:
+        import io
+
+        import fastavro
+
+        def column(name: str, type_: Any, field_id: int | None = None) -> dict[str, Any]:
+            return {"name": name, "type": type_} | ({} if field_id is None else {"field-id": field_id})
+
+        point = {"type": "record", "name": "p", "fields": [column("x", "long", 4), column("bare", "long")]}
+        odd_columns = [column("odd", ["long", "string"], 9)] if odd else []
+        fields = [column("bare", "long"), column("id", "long", 1), column("p", point, 3),
+                  column("l", {"type": "array", "items": "long"}, 6), *odd_columns]  # fmt: skip
+        out = io.BytesIO()
+        fastavro.writer(out, {"type": "record", "name": "r", "fields": fields}, rows)
+        return out.getvalue()
+    key = "PARQUET:field_id" if file_format is FileFormat.PARQUET else "iceberg.id"
+
+    def numbered(name: str, type_: Any, field_id: int) -> pa.Field[Any]:
+        return pa.field(name, type_, metadata={key: str(field_id)})
+
+    point = pa.struct([numbered("x", pa.int64(), 4), pa.field("bare", pa.int64())])
+    odd_arrow = pa.uint64() if file_format is FileFormat.PARQUET else pa.timestamp("ns")
+    columns = [pa.field("bare", pa.int64()), numbered("id", pa.int64(), 1), numbered("p", point, 3),
+               numbered("l", pa.list_(pa.int64()), 6)]  # fmt: skip
+    if odd:
+        unit = {} if file_format is FileFormat.PARQUET else {"iceberg.timestamp-unit": "HOURS"}
+        columns.append(pa.field("odd", odd_arrow, metadata={key: "9", **unit}))
+    table = pa.Table.from_pylist(rows, pa.schema(columns))
+    sink = pa.BufferOutputStream()
+    if file_format is FileFormat.PARQUET:
+        pa.parquet.write_table(table, sink)  # type: ignore[attr-defined]
+    else:
+        pa.orc.write_table(table, sink)  # type: ignore[attr-defined]
+    return sink.getvalue().to_pybytes()
+
+
+CODE_OF_IDS = {FileFormat.PARQUET: "PQT001", FileFormat.ORC: "ORC001", FileFormat.AVRO: "AVR013"}
+
+
+@every_format
+def test_columns_without_ids_are_left_out_where_others_have_some(tmp_path: Path, file_format: FileFormat) -> None:
+    point = StructType((field(4, "x", LONG), field(5, "bare", LONG)))
+    fields = (ID, field(2, "bare", LONG), field(3, "p", point), field(6, "l", ListType(7, LONG)))
+    kit = TableKit(f"{tmp_path}/t", fields)
+    kit.commit(kit.file([{}], data=partly_numbered(file_format), file_format=file_format))
+    assert read_table(kit.table(), select=["id", "bare", "p"]).read_all().to_pylist() == [
+        {"id": 1, "bare": None, "p": {"x": 3, "bare": None}}
+    ]
+    assert read_table(kit.table(), select=["_pos"]).read_all().to_pylist() == [{"_pos": 0}]
+    for select in (["l"], ["id", "l"], None):
+        with pytest.raises(SpecError, match=rf"00001.*:/l.*: {CODE_OF_IDS[file_format]}: "):
+            read_table(kit.table(), select=select).read_all()
+    filtered = where("p.x", Operation.EQ, 3)
+    assert read_table(kit.table(), select=["id"], filter=filtered).read_all().to_pylist() == [{"id": 1}]
+
+
+@every_format
+def test_a_name_mapping_does_not_find_columns_of_files_that_have_ids(tmp_path: Path, file_format: FileFormat) -> None:
+    # B22
+    mapping = to_property((MappedField(names=("bare",), field_id=2), MappedField(names=("id",), field_id=1)))
+    kit = TableKit(f"{tmp_path}/t", (ID, field(2, "bare", LONG)), properties={"schema.name-mapping.default": mapping})
+    kit.commit(kit.file([{}], data=partly_numbered(file_format), file_format=file_format))
+    assert read_table(kit.table()).read_all().to_pylist() == [{"id": 1, "bare": None}]
+
+
+@every_format
+def test_a_column_of_no_iceberg_type_matters_to_those_who_ask_for_it(tmp_path: Path, file_format: FileFormat) -> None:
+    kit = TableKit(f"{tmp_path}/t", (ID, field(9, "odd", LONG), field(6, "l", UNKNOWN)), version=V3)
+    kit.commit(kit.file([{}], data=partly_numbered(file_format, odd=True), file_format=file_format))
+    assert read_table(kit.table(), select=["id", "l"]).read_all().to_pylist() == [{"id": 1, "l": None}]
+    with pytest.raises(SpecError, match=r"00001.*:/odd: (PQT007|ORC003|AVR001)"):
+        read_table(kit.table(), select=["odd"]).read_all()
+    kit.evolve((ID, field(9, "odd", UNKNOWN)))
+    assert read_table(kit.table()).read_all().to_pylist() == [{"id": 1, "odd": None}]
+
+
 def test_a_mapping_does_not_change_the_ids_of_files_that_have_them(tmp_path: Path) -> None:
     mapping = to_property((MappedField(names=("s",), field_id=1),))
     kit = TableKit(f"{tmp_path}/t", (ID, TEXT), properties={"schema.name-mapping.default": mapping})

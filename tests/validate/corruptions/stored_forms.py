@@ -152,7 +152,7 @@ def _three(bench: Any) -> None:
     reader = fastavro.reader(io.BytesIO(bench.read(bench.file["file_path"])))
     schema = json.loads(reader.metadata["avro.schema"])
     rows = list(reader)
-    schema["fields"][-1]["type"] = ["null", "string", "long"]
+    schema["fields"][-1] |= {"type": ["null", "string", "long"], "default": None}
     out = io.BytesIO()
     fastavro.writer(out, schema, rows)
     bench.replace(bench.file["file_path"], out.getvalue())
