@@ -7,7 +7,7 @@ case is about. Nothing here judges whether a table makes sense.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -24,8 +24,7 @@ from spec_ref.formats.avro_schema import schema_json, value_writer
 from spec_ref.formats.avro_types import from_json
 from spec_ref.formats.avro_values import encoder
 from spec_ref.formats.parquet_arrow import WRITER_OPTIONS, arrow_schema
-from spec_ref.formats.parquet_footer import VARIANT_UNION, annotated, logical_types, with_logical_types
-from spec_ref.formats.parquet_thrift import ParquetNode, read_parquet_schema
+from spec_ref.formats.parquet_footer import logical_types, with_logical_types
 from spec_ref.formats.puffin import Blob, write_puffin
 from spec_ref.formats.stored_arrays import nulled
 from spec_ref.json_document import dumps as json_text
@@ -56,19 +55,6 @@ def parquet_bytes(fields: Sequence[NestedField], rows: Rows | pa.Table, **option
     arrays = [_retyped(column, field.type) for column, field in zip(table.columns, schema, strict=True)]
     pq.write_table(pa.table(arrays, schema=schema), out, **WRITER_OPTIONS, **options)
     return with_logical_types(out.getvalue(), struct) if any(logical_types(struct)) else out.getvalue()
-
-
-def variant_bytes(table: pa.Table, **options: Any) -> bytes:
-    """A Parquet file of an Arrow table, whose groups with a field ``metadata`` are variants, shredded or not."""
-    out = io.BytesIO()
-    pq.write_table(table, out, **{**WRITER_OPTIONS, **options})
-
-    def unions(node: ParquetNode) -> Iterator[bytes | None]:
-        yield VARIANT_UNION if any(child.name == "metadata" for child in node.children) else None
-        for child in node.children:
-            yield from unions(child)
-
-    return annotated(out.getvalue(), list(unions(read_parquet_schema(out))))
 
 
 def orc_bytes(fields: Sequence[NestedField], rows: Rows, **options: Any) -> bytes:

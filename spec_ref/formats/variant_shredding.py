@@ -6,7 +6,7 @@ everything else is in ``value``, in the encoding of `spec_ref.formats.variant`. 
 ``metadata``. `check_shredding` holds the schema of a file to this, `reconstruct` is the rule for one value, and
 `unshredded` applies it to the rows of an Arrow array.
 
-Decided here, because Parquet's text leaves a choice to readers:
+Decided here, because Parquet's text leaves a choice to readers (contradiction E30):
 
 - A value beside a typed value that is no object is refused, and so are a value that is no object beside shredded
   fields, and one that has a field which is shredded: a reader that trusts one of the two may give either.

@@ -34,7 +34,7 @@ from spec_ref.formats.variant import (
 from spec_ref.manifests.data_file import FileFormat
 from spec_ref.schemas.projection_columnar import compile_projection
 from spec_ref.schemas.types import LONG, VARIANT, ListType, MapType, NestedField, StructType
-from tools.table_kit import variant_bytes
+from tools.shredded_files import variant_bytes
 
 EMPTY = encode_metadata([])
 

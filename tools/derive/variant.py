@@ -56,6 +56,11 @@ def _names(value: Any) -> set[str]:
     return set().union(*map(_names, value)) if isinstance(value, list) else set()
 
 
+def value(node: Any, names: Sequence[str]) -> bytes:
+    """The value of a variant, as for `encoded`, in a dictionary of sorted names."""
+    return _encoded(node, names)
+
+
 TAGGED = {
     "date": (11, "<i"), "timestamp": (12, "<q"), "timestamp_ntz": (13, "<q"), "float": (14, "<f"), "time": (17, "<q"),
     "timestamp_ns": (18, "<q"), "timestamp_ntz_ns": (19, "<q"),

@@ -22,18 +22,20 @@ PATH, POS = (2147483546, "file_path"), (2147483545, "pos")
 class ArrowTable(Table):
     """A golden table of files that Arrow makes."""
 
-    def __init__(self, name: str, about: str, columns: dict[str, str], **properties: str) -> None:
+    def __init__(
+        self, name: str, about: str, columns: dict[str, Any], *, version: int = 2, last: int = 0, **properties: str
+    ) -> None:
         import pyarrow as pa
 
-        super().__init__(name, f"pyarrow {pa.__version__}", 2, about)
+        super().__init__(name, f"pyarrow {pa.__version__}", version, about)
         self.columns = dict(columns)
         fields = [
             {"id": id_, "name": column, "required": False, "type": type_}
             for id_, (column, type_) in enumerate(columns.items(), 1)
         ]
-        self.plan = PlanTable(name, about, columns=fields)
+        self.plan = PlanTable(name, about, version=version, columns=fields)
         self.plan.name = name
-        self.plan.changes = {"properties": properties}
+        self.plan.changes = {"properties": properties} | ({"last-column-id": last} if last else {})
         (self.location / "data").mkdir(parents=True)
 
     def write(self, name: str, columns: dict[tuple[int, str], Any], **options: Any) -> Json:
@@ -50,6 +52,13 @@ class ArrowTable(Table):
         rows = len(next(iter(columns.values())))
         self.say(f"pyarrow: write {name} with the options {options or 'that are the default'}")
         return {"record_count": rows, "file_size_in_bytes": path.stat().st_size}
+
+    def raw(self, name: str, data: bytes, rows: int, said: str) -> Json:
+        """Write a data file of bytes, and give its entry."""
+        Path(self.plan.path(name)).write_bytes(data)
+        self.say(said)
+        file_format = name.rpartition(".")[2].upper()
+        return entry(name, record_count=rows, file_size_in_bytes=len(data), file_format=file_format)
 
     def data(self, name: str, rows: list[Row], types: dict[str, Any], **options: Any) -> Json:
         """Write a data file, and give its entry."""

@@ -13,7 +13,7 @@ from corruptions import corruption
 from spec_ref.formats.parquet_arrow import arrow_type
 from spec_ref.schemas.types import INT, STRING, GeographyType, GeometryType, Type
 from spec_ref.single_value.variant_bounds import encode_variant_bound
-from tools.table_kit import variant_bytes
+from tools.shredded_files import variant_bytes
 
 V3, VARIANTS = "row-lineage-parquet", "variant-parquet"
 COLUMN = 2

@@ -38,6 +38,8 @@ TOPICS: dict[str, tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]] = {
             ("nested-parquet", ("PQT001", "PQT002")),
             ("pyiceberg-nested", ("PQT001", "PQT002")),
             ("variant-*", ("PQT005",)),
+            ("arrow-variant-*", ("PQT005",)),
+            ("arrow-unknown-stored", ("PQT006",)),
             ("unknown-parquet", ("PQT006",)),
         ),
     ),
@@ -49,6 +51,7 @@ TOPICS: dict[str, tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]] = {
             ("nested-avro", ("AVR001", "AVR005", "AVR013")),
             ("names-avro", ("AVR013", "AVR014")),
             ("unknown-avro", ("AVR010",)),
+            ("avro-codec-*", ("AVR014",)),
         ),
     ),
     "orc": (
@@ -67,6 +70,7 @@ TOPICS: dict[str, tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]] = {
             ("pyiceberg-evolution", ("EVO003", "EVO010", "PRJ001", "PRJ005", "PRJ006")),
             ("nested-evolution-*", ("EVO003", "PRJ001", "PRJ005", "PRJ006")),
             ("nested-missing-*", ("PRJ001", "PRJ005")),
+            ("arrow-ids-partly-*", ("PRJ001", "PRJ005")),
             ("name-mapping-*", ("NAM001", "PRJ003", "PRJ005")),
             ("partition-values-missing-*", ("PRJ002", "PRJ003")),
             ("arrow-names-of-deletes", ("DEL013", "PRJ001")),
@@ -145,7 +149,19 @@ TOPICS: dict[str, tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]] = {
 }
 """The file of vectors, its section, and what the tables prove, by their names; the first that fits counts."""
 
-REFUSABLE = {"arrow-int96": "E27", "arrow-int96-local": "E27", "arrow-deletes-unsorted": "E27"}
+REFUSABLE = {
+    "arrow-int96": "E27",
+    "arrow-int96-local": "E27",
+    "arrow-deletes-unsorted": "E27",
+    "avro-codec-bzip2": "E28",
+    "avro-codec-xz": "E28",
+    "arrow-ids-partly-parquet": "E29",
+    "arrow-ids-partly-orc": "E29",
+    "arrow-ids-partly-avro": "E29",
+    "arrow-variant-both": "E30",
+    "arrow-variant-no-object": "E30",
+    "arrow-variant-field-twice": "E30",
+}
 """Tables that may be read or refused, with the contradiction that leaves it open."""
 
 LINEAGE_CODES = ("LIN007", "LIN008")

@@ -1,0 +1,28 @@
+"""Parquet files of shredded variants, which pyarrow writes but for their annotation."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from spec_ref.formats.parquet_footer import VARIANT_UNION, annotated
+from spec_ref.formats.parquet_thrift import ParquetNode, read_parquet_schema
+
+OPTIONS: dict[str, Any] = {"version": "2.6", "store_decimal_as_integer": True, "store_schema": False}
+
+
+def variant_bytes(table: pa.Table, **options: Any) -> bytes:
+    """A Parquet file of an Arrow table, whose groups with a field ``metadata`` are variants, shredded or not."""
+    out = io.BytesIO()
+    pq.write_table(table, out, **{**OPTIONS, **options})
+
+    def unions(node: ParquetNode) -> Iterator[bytes | None]:
+        yield VARIANT_UNION if any(child.name == "metadata" for child in node.children) else None
+        for child in node.children:
+            yield from unions(child)
+
+    return annotated(out.getvalue(), list(unions(read_parquet_schema(out))))
