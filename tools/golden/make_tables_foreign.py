@@ -71,8 +71,11 @@ def _numbered(format_: str, rows: list[dict[str, Any]]) -> bytes:
     import pyarrow.parquet as pq
 
     if format_ == "avro":
-        fields = [{"name": "id", "type": "long", "field-id": 1}, {"name": "data", "type": ["null", "string"]},
-                  {"name": "more", "type": "long"}]  # fmt: skip
+        fields = [
+            {"name": "id", "type": "long", "field-id": 1},
+            {"name": "data", "type": ["null", "string"], "default": None},
+            {"name": "more", "type": "long"},
+        ]
         return _avro({"type": "record", "name": "row", "fields": fields}, rows, "deflate")
     key = "PARQUET:field_id" if format_ == "parquet" else "iceberg.id"
     schema = pa.schema([pa.field("id", pa.int64(), metadata={key: "1"}), ("data", pa.string()), ("more", pa.int64())])
