@@ -161,7 +161,7 @@ def check_file(
         return list(_damaged(place, error.violation)), None
     writer = suspect(Evidence(created_by=opened.created_by))
     found = list(_described(place, opened))
-    found += [Finding(attrs.evolve(one, file=location), Severity.ERROR) for one in opened.unreadable]
+    found += all_of(opened.unreadable, file=location)
     found += tolerate(all_of(opened.faults, file=location))
     found += _columns(context, place, opened)
     if opened.by_name:

@@ -1,6 +1,6 @@
 """The ids of the columns of a data file: its own, or those of a name mapping (Column Projection; Appendix A).
 
-Decided here, because the text leaves it open (contradictions B22 and E29):
+Decided here, because the text leaves it open (contradictions B22 and E31):
 
 - A file that has field ids anywhere is read by them. A name mapping stands in where a file has none at all.
 - A column without an id, of a file that has ids, is no field of the table: it is left out, as one that the name mapping

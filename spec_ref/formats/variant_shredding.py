@@ -81,18 +81,32 @@ def _check_names(names: Sequence[str], more: frozenset[str]) -> None:
     given = set(names)
     if len(given) < len(names) or not PARTS & given or not more <= given or given - PARTS - more:
         expected = " and ".join([*more, "value, typed_value or both"])
-        raise violation(REQUIREMENT, "the group is no part of a variant", found=", ".join(names), expected=expected)
+        raise violation(
+            REQUIREMENT,
+            "the group is no part of a variant",
+            aspect="shredding",
+            found=", ".join(names),
+            expected=expected,
+        )
 
 
 def _check_binary(node: ParquetNode) -> None:
     if node.physical != "byte_array" or node.logical is not None or node.repetition == "repeated":
-        raise violation(REQUIREMENT, "a part of a variant is no binary", found=_shown(node), expected="binary")
+        raise violation(
+            REQUIREMENT, "a part of a variant is no binary", aspect="shredding", found=_shown(node), expected="binary"
+        )
 
 
 def _check_pair(node: ParquetNode) -> None:
     """An element of a shredded array, or a field of a shredded object."""
     if node.physical is not None or node.logical is not None or node.repetition == "repeated":
-        raise violation(REQUIREMENT, "a shredded value is no group", found=_shown(node), expected="a required group")
+        raise violation(
+            REQUIREMENT,
+            "a shredded value is no group",
+            aspect="shredding",
+            found=_shown(node),
+            expected="a required group",
+        )
     _check_names([child.name for child in node.children], frozenset())
     for child in node.children:
         with at(f"/{child.name}"):
@@ -101,30 +115,53 @@ def _check_pair(node: ParquetNode) -> None:
 
 def _check_typed(node: ParquetNode) -> None:
     if node.repetition == "repeated":
-        raise violation(REQUIREMENT, "a typed value is repeated", found=_shown(node), expected="an optional field")
+        raise violation(
+            REQUIREMENT,
+            "a typed value is repeated",
+            aspect="shredding",
+            found=_shown(node),
+            expected="an optional field",
+        )
     if node.physical is not None:
         shape = (node.physical, node.logical, node.parameters)
         is_decimal = node.logical == "DECIMAL" and node.physical in _DECIMALS and node.parameters[0] <= MAX_PRECISION
         is_uuid = shape == ("fixed_len_byte_array", "UUID", ()) and node.length == 16
         if shape not in _SHREDDED and not is_decimal and not is_uuid:
             message = "no variant is shredded as a column of the type"
-            raise violation(REQUIREMENT, message, found=_shown(node), expected="a type of a variant's primitives")
+            raise violation(
+                REQUIREMENT,
+                message,
+                aspect="shredding",
+                found=_shown(node),
+                expected="a type of a variant's primitives",
+            )
     elif node.logical == "LIST":
         repeated = node.children[0] if len(node.children) == 1 else None
         if repeated is None or repeated.repetition != "repeated" or len(repeated.children) != 1:
-            raise violation(REQUIREMENT, "a shredded array has not the three levels of a list", found=_shown(node))
+            raise violation(
+                REQUIREMENT,
+                "a shredded array has not the three levels of a list",
+                aspect="shredding",
+                found=_shown(node),
+            )
         with at("/element"):
             _check_pair(repeated.children[0])
     elif node.logical is None:
         names = [child.name for child in node.children]
         if len(set(names)) < len(names):
-            raise violation(REQUIREMENT, "two shredded fields have one name", found=", ".join(names))
+            raise violation(
+                REQUIREMENT, "two shredded fields have one name", aspect="shredding", found=", ".join(names)
+            )
         for child in node.children:
             with at(f"/{child.name}"):
                 _check_pair(child)
     else:
         raise violation(
-            REQUIREMENT, "no variant is shredded as such a group", found=_shown(node), expected="LIST, or none"
+            REQUIREMENT,
+            "no variant is shredded as such a group",
+            aspect="shredding",
+            found=_shown(node),
+            expected="LIST, or none",
         )
 
 
@@ -154,14 +191,14 @@ def reconstruct(value: Node | None, typed: Node | None, shredded: frozenset[str]
     if typed is None or value is None:
         return value if typed is None else typed
     if not isinstance(typed, dict):
-        raise violation(REQUIREMENT, "a variant has a value and a typed value", expected="one of them, or an object")
+        message = "a variant has a value and a typed value"
+        raise violation(REQUIREMENT, message, aspect="two-values", expected="one of them, or an object")
     if not isinstance(value, dict):
-        raise violation(
-            REQUIREMENT, "a variant has shredded fields and a value that is no object", expected="an object"
-        )
+        message = "a variant has shredded fields and a value that is no object"
+        raise violation(REQUIREMENT, message, aspect="value-no-object", expected="an object")
     if both := shredded & value.keys():
         message = "a field of a variant is shredded, and in the value too"
-        raise violation(REQUIREMENT, message, found=min(both), expected="either")
+        raise violation(REQUIREMENT, message, aspect="field-twice", found=min(both), expected="either")
     return {**value, **typed}
 
 
@@ -183,7 +220,8 @@ def unshredded(array: Array, target: Any) -> Array:
     parts = _parts(array)
     metadata = parts["metadata"].cast(pa.binary())
     if metadata.null_count > array.null_count:
-        raise violation(REQUIREMENT, "a variant has no metadata", expected="a dictionary of names")
+        message = "a variant has no metadata"
+        raise violation(REQUIREMENT, message, aspect="no-metadata", expected="a dictionary of names")
     made = _binaries(parts.get("value"), len(array))
     typed = parts.get("typed_value", pa.nulls(len(array)))
     if typed.null_count < len(typed):

@@ -31,7 +31,7 @@ BORNE = {
     "arrow-variant-field-twice": "PQT005",
     "arrow-variant-no-object": "PQT005",
 }
-"""Golden tables that break a rule as files in the wild do, and that readers may read (contradictions E27, E29, E30)."""
+"""Golden tables that break a rule as files in the wild do, and that readers may read (contradictions E27, E31, E30)."""
 
 
 @pytest.fixture(scope="module", autouse=True)
