@@ -20,6 +20,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from conformance.validate.finding import rated
+from conformance.validate.tolerated import tolerate
 from conformance.writers import manifest_marks, program
 from spec_ref.findings import Finding
 from spec_ref.formats.avro_container import open_container
@@ -27,7 +29,6 @@ from spec_ref.formats.parquet_schema import check_parquet_schema
 from spec_ref.formats.parquet_thrift import read_parquet_schema
 from spec_ref.formats.puffin_checks import check_puffin
 from spec_ref.manifests import check_manifest
-from spec_ref.requirements import register
 from spec_ref.snapshots.manifest_list import ManifestFile, read_manifest_list
 from spec_ref.snapshots.manifest_list_checks import check_manifest_list
 from spec_ref.table_metadata import TableMetadata, check_metadata, read_metadata
@@ -104,15 +105,15 @@ class Table:
             for finding in check_manifest(self.file(path), manifest_file=listed, specs=specs, schema=schema):
                 yield "manifest", finding
 
-    def data_findings(self) -> Iterator[tuple[str, str, str]]:
-        """What the checks of data files find: the kind, the requirement and the message."""
+    def data_findings(self) -> Iterator[tuple[str, Finding]]:
+        """What the checks of data files find, by kind of file."""
         for path in sorted(self.folder.glob("*.parquet")):
             kind = "delete-file" if "pos" in pq.read_schema(path).names else "data-file"
             for broken in check_parquet_schema(read_parquet_schema(path.read_bytes())):
-                yield kind, broken.requirement, broken.message
+                yield kind, rated(broken)
         for path in sorted(self.folder.glob("*.puffin")):
             for broken in check_puffin(path.read_bytes()):
-                yield "puffin", broken.requirement, broken.message
+                yield "puffin", rated(broken)
 
 
 def _completed(text: bytes) -> bytes:
@@ -165,10 +166,11 @@ def facts(table: Table) -> Json:
     snapshots = document.get("snapshots", [])
     lists = [header(data) for data in table.lists()]
     manifests = [header(table.file(path)) for path in table.manifests()]
-    findings: collections.Counter[tuple[str, str, str, str]] = collections.Counter(
-        (kind, one.requirement, one.severity.value, one.violation.message) for kind, one in table.findings()
+    findings = collections.Counter(
+        (kind, one.requirement, one.check, one.severity.value, _form_of(one.path))
+        for kind, found in (*table.findings(), *table.data_findings())
+        for one in tolerate([found])
     )
-    findings.update((kind, code, "error", message) for kind, code, message in table.data_findings())
     return {
         "metadata": {
             "file": _pattern(table.index["metadata"]),
@@ -184,10 +186,15 @@ def facts(table: Table) -> Json:
         "manifest": _distinct(manifests),
         "data-files": _files(table),
         "findings": [
-            {"in": kind, "requirement": code, "severity": severity, "message": message, "times": times}
-            for (kind, code, severity, message), times in sorted(findings.items())
+            {"in": kind, "requirement": code, "check": check, "severity": severity, "at": place, "times": times}
+            for (kind, code, check, severity, place), times in sorted(findings.items())
         ],
     }
+
+
+def _form_of(path: str) -> str:
+    """A path without the numbers that differ from table to table."""
+    return re.sub(r"(?<=/)\d+(?=/|$)", "N", path)
 
 
 def _pattern(name: str) -> str:
@@ -310,18 +317,17 @@ def page(all_facts: dict[str, dict[str, Json]], all_indexes: dict[str, Json]) ->
             members, snapshot, summary = (", ".join(told[key]) for key in ("members", "snapshot", "summary"))
             lines.append(f"| {writer} | {name} | {told['file']} | {members} | {snapshot} | {summary} |")
     lines += ["", "## Broken rules", ""]
-    lines += ["| writer | tables | in | rule | severity | what |", "|---|---|---|---|---|---|"]
+    lines += ["| writer | tables | in | rule | check | severity | at |", "|---|---|---|---|---|---|---|"]
     for writer, tables in all_facts.items():
         rows: dict[tuple[str, ...], list[str]] = {}
         for name, table in tables.items():
             for finding in table["findings"]:
-                key = (finding["in"], finding["requirement"], finding["severity"], finding["message"])
+                key = tuple(finding[part] for part in ("in", "requirement", "check", "severity", "at"))
                 rows.setdefault(key, []).append(name)
-        for (kind, code, severity, message), names in sorted(rows.items()):
-            rule = f"{code} ({register()[code].slug})"
-            lines.append(f"| {writer} | {', '.join(names)} | {kind} | {rule} | {severity} | {message} |")
+        for (kind, code, check, severity, place), names in sorted(rows.items()):
+            lines.append(f"| {writer} | {', '.join(names)} | {kind} | {code} | {check} | {severity} | `{place}` |")
         if not rows:
-            lines.append(f"| {writer} | | | none | | |")
+            lines.append(f"| {writer} | | | none | | | |")
     return "\n".join(lines) + "\n"
 
 

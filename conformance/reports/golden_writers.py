@@ -65,5 +65,5 @@ def _findings(facts: dict[str, Any], *, wanted: bool) -> Iterator[tuple[str, str
     told: dict[str, str] = {}
     for finding in facts["findings"]:
         if (finding["severity"] == "error") is wanted:
-            told.setdefault(finding["requirement"], f"{finding['in']}: {finding['message']}")
+            told.setdefault(finding["requirement"], f"{finding['in']}: {finding['check']}, at {finding['at']}")
     yield from sorted(told.items())

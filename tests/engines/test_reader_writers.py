@@ -150,8 +150,8 @@ def test_checks_find_what_is_known_to_be_wrong_and_no_more(writer: str) -> None:
     for name, table in (
         (param.values[1].folder.name, param.values[1]) for param in TABLES if param.values[0] == writer
     ):
-        found |= {(name, kind, finding.requirement) for kind, finding in table.findings()}
-        found |= {(name, kind, code) for kind, code, _ in table.data_findings()}
+        every = (*table.findings(), *table.data_findings())
+        found |= {(name, kind, finding.requirement) for kind, finding in every}
     assert found == FINDINGS[writer]
 
 
