@@ -9,6 +9,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from functools import cache
@@ -122,6 +123,9 @@ class Address:
     s3: str = ""
     """The endpoint of the mock of S3, where the server needs one."""
 
+    data: Path = Path()
+    """The folder of its database: the same, or one of another user."""
+
     @property
     def http(self) -> str:
         """The address of its HTTP port."""
@@ -146,6 +150,9 @@ class Kind:
 
     prepare: Callable[[Path], None] = lambda _: None
     """What is done once, before it starts for the first time."""
+
+    apart: bool = False
+    """Whether it runs as another user, to whom folders of this one are closed: it keeps its files in `/tmp`."""
 
     needs_s3: bool = False
     survives: bool = True
@@ -237,9 +244,6 @@ def _postgres_user() -> str:
 
 def _init_postgres(place: Path) -> None:
     if os.geteuid() == 0:
-        for folder in (place, *place.parents):  # every folder above has to be open to it
-            if folder.stat().st_uid == 0 and folder != Path("/") and not folder.stat().st_mode & 0o001:
-                folder.chmod(folder.stat().st_mode | 0o011)
         shutil.chown(place, POSTGRES_USER, POSTGRES_USER)
     command = [_postgres_program("initdb"), "-D", str(place / "data"), "-U", _postgres_user(), "--auth=trust",
                "--no-sync", "--encoding=UTF8"]  # fmt: skip
@@ -250,7 +254,7 @@ def _init_postgres(place: Path) -> None:
 
 def _postgres(at: Address) -> list[str]:
     settings = ["-c", f"listen_addresses={LOOPBACK}", "-c", "unix_socket_directories="]
-    command = [_postgres_program("postgres"), "-D", str(at.place / "data"), "-p", str(at.port), *settings]
+    command = [_postgres_program("postgres"), "-D", str(at.data / "data"), "-p", str(at.port), *settings]
     return _as_postgres(command)
 
 
@@ -289,6 +293,7 @@ KINDS = {
         title="PostgreSQL",
         command=_postgres,
         prepare=_init_postgres,
+        apart=True,
         properties=lambda at: _sql_properties(
             f"postgresql+psycopg2://{_postgres_user()}@{LOOPBACK}:{at.port}/postgres", at
         ),
@@ -352,10 +357,15 @@ class Running:
         self.name = kind.package or kind.title
         if kind.package and (reason := server_status(find_server(kind.package)).reason):
             raise EngineError(self.name, reason)
-        place.mkdir(parents=True)
-        kind.prepare(place)
-        self.address = Address(place, free_port(), s3)
         self._guardian: subprocess.Popen[str] | None = None
+        place.mkdir(parents=True)
+        self._apart = Path(tempfile.mkdtemp(prefix="iceberg-conformance-server-")) if kind.apart else None
+        self.address = Address(place, free_port(), s3, self._apart or place)
+        try:
+            kind.prepare(self.address.data)
+        except BaseException:
+            self.stop()
+            raise
         if kind.command is None:
             return
         script = str(Path(__file__).with_name("guardian.py"))
@@ -389,14 +399,19 @@ class Running:
 
     def stop(self) -> None:
         """End it, and its guardian."""
-        if self._guardian is None:
-            return
-        assert self._guardian.stdin is not None
-        assert self._guardian.stdout is not None
-        self._guardian.stdin.close()
-        self._guardian.wait()
-        self._guardian.stdout.close()
-        self._guardian = None
+        if self._guardian is not None:
+            self._end_guardian(self._guardian)
+            self._guardian = None
+        if self._apart is not None:
+            shutil.rmtree(self._apart, ignore_errors=True)
+
+    @staticmethod
+    def _end_guardian(guardian: subprocess.Popen[str]) -> None:
+        assert guardian.stdin is not None
+        assert guardian.stdout is not None
+        guardian.stdin.close()
+        guardian.wait()
+        guardian.stdout.close()
 
     def _tell(self, what: str) -> str:
         assert self._guardian is not None

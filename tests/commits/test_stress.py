@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -142,13 +141,13 @@ def alive(pids: list[int]) -> list[int]:
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_no_process_is_left_when_the_tool_is_killed(how: signal.Signals, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "conformance", "race", "stress", "--processes", "3", "--seconds", "120"]
-    command += ["--server", "postgresql"]
+    command += ["--server", "postgresql", "--keep", str(tmp_path / "kept")]
     with subprocess.Popen(
-        command, cwd=tmp_path, env={**os.environ, "TMPDIR": str(tmp_path)}, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     ) as process:  # fmt: skip
         until = time.monotonic() + 120
-        while not list(tmp_path.glob("*/journals/*.jsonl")):
+        while not list(tmp_path.glob("kept/journals/*.jsonl")):
             assert process.poll() is None
             assert time.monotonic() < until
             time.sleep(0.05)

@@ -1,0 +1,104 @@
+"""Short stress of real catalogs: on a server that is killed too, and on a mock that is known to lose commits."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from conformance.catalogs.servers import KINDS, Running, server_status
+from conformance.engines.built import TOOLCHAINS, missing
+from conformance.engines.catalog import find_server
+from conformance.races.fixtures import data, empty_table
+from conformance.stores import commit, load, open_store
+from conformance.stress.run import PYICEBERG, REFERENCE, Settings, Stopped, stress
+from conformance.validate.catalogs import from_catalog
+from conformance.validate.root import Unreadable
+from spec_ref.commits.changes import CreateTable, SetProperties, append, fast_append
+
+pytestmark = pytest.mark.engine
+
+QUICK = {"processes": 3, "seconds": 8.0, "kills_per_s": 0.2, "seed": 3}
+
+
+def needed(server: str) -> None:
+    """Fail where the server is not installed, but skip where it cannot be built."""
+    package = KINDS[server].package
+    reason = server_status(find_server(package)).reason if package else None
+    toolchain = find_server(package).toolchain if package else ""
+    if reason is not None and toolchain and (lack := missing(TOOLCHAINS[toolchain])):
+        pytest.skip(f"{server}: {lack}")
+    if reason is not None:
+        pytest.fail(f"{server}: {reason}")
+
+
+def test_pyiceberg_loses_nothing_on_postgresql_that_is_killed(tmp_path: Path) -> None:
+    report = stress(Settings(server="postgresql", client=PYICEBERG, server_kills=1, **QUICK), tmp_path)  # type: ignore[arg-type]
+    assert report.problems == []
+    assert report.server_kills == 1
+    assert report.acknowledged > 1
+    assert report.client.startswith("PyIceberg 0.12.0")
+    assert report.server == "PostgreSQL, started here"
+
+
+@pytest.mark.parametrize("client", [REFERENCE, PYICEBERG])
+def test_nothing_is_lost_on_icebergs_rest_catalog(client: str, tmp_path: Path) -> None:
+    needed("iceberg-rest")
+    report = stress(Settings(server="iceberg-rest", client=client, **QUICK), tmp_path)  # type: ignore[arg-type]
+    assert report.problems == []
+    assert report.acknowledged > 3
+
+
+def test_the_mock_of_glue_that_looks_at_no_version_is_found(tmp_path: Path) -> None:
+    needed("glue-unchecked")
+    settings = Settings(server="glue-unchecked", client=PYICEBERG, processes=4, seconds=15.0, kills_per_s=0.0)
+    assert {one.kind for one in stress(settings, tmp_path).problems} & {"lost", "history"}
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_our_client_and_icebergs_rest_catalog_agree(version: int, tmp_path: Path) -> None:
+    needed("iceberg-rest")
+    running = Running(KINDS["iceberg-rest"], tmp_path / "server")
+    try:
+        assert KINDS["iceberg-rest"].store is not None
+        store = open_store(KINDS["iceberg-rest"].store(running.address).format(table="t"))
+        location = f"{running.address.warehouse}/t"
+        commit(CreateTable(empty_table(version, location)), store)
+        commit(append([data("a", location=location)]), store)
+        planned = load(store)
+        commit(fast_append([data("b", location=location)], branch="audit"), store)
+        done = commit(fast_append([data("c", location=location)]), store, base=planned)
+        commit(SetProperties({"x": "y"}), store)
+        base = load(store)
+    finally:
+        running.stop()
+    assert base is not None
+    assert done.metadata.current_snapshot_id == base.metadata.current_snapshot_id
+    assert base.metadata.table_uuid == empty_table(version).table_uuid
+    assert base.metadata.format_version == version
+    assert [one.sequence_number for one in base.metadata.snapshots] == ([0, 0, 0] if version == 1 else [1, 2, 3])
+    assert sorted(base.metadata.references) == ["audit", "main"]
+    assert base.metadata.properties["x"] == "y"
+
+
+def test_a_catalog_that_is_not_configured_is_named_with_where_that_was_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYICEBERG_HOME", str(tmp_path))
+    directory = tmp_path / "stress"
+    directory.mkdir()
+    wanted = rf"catalog nowhere: .*{tmp_path}/\.pyiceberg\.yaml \(is not there\).*PYICEBERG_CATALOG__NOWHERE__\* \(none"
+    with pytest.raises(Stopped, match=wanted):
+        stress(Settings(catalog="catalog:nowhere"), directory)
+    with pytest.raises(Unreadable, match=wanted):
+        from_catalog("catalog:nowhere.db.t")
+
+
+def test_a_catalog_that_nobody_answers_for_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    monkeypatch.setenv("PYICEBERG_CATALOG__LAKE__TYPE", "rest")
+    monkeypatch.setenv("PYICEBERG_CATALOG__LAKE__URI", f"http://127.0.0.1:{port}")
+    with pytest.raises(Unreadable, match=r"catalog lake: the catalog cannot be reached: .*LAKE__TYPE, PYICEBERG.*URI"):
+        from_catalog("catalog:lake.db.t")
