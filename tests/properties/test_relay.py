@@ -240,6 +240,7 @@ WRONG_ENTRIES: dict[str, dict[str, Any]] = {
     "reason is missing": {name: ENTRY[name] for name in ENTRY if name != "reason"},
     "does not begin with a-": {**ENTRY, "id": "b-fails"},
     "no requirement ABC001": {**ENTRY, "requirements": ["ABC001"]},
+    "no kind other": {**ENTRY, "kind": "other"},
     "not a list": {**ENTRY, "versions": "1"},
     "not a text": {**ENTRY, "says": ""},
 }
