@@ -3,13 +3,13 @@
 A shredded variant is a group of ``metadata``, ``value`` and ``typed_value``. What fits the type of ``typed_value`` is
 stored there, as a column of that type, as a list whose elements are such pairs again, or as a group of fields that are;
 everything else is in ``value``, in the encoding of `spec_ref.formats.variant`. All names are in the one dictionary
-``metadata``. `check_shredding` holds the schema of a file to this, `reconstruct` is the rule for one value, and
+``metadata``. `check_shredding` checks the schema of a file against this, `reconstruct` is the rule for one value, and
 `unshredded` applies it to the rows of an Arrow array.
 
 Decided here, because Parquet's text leaves a choice to readers (contradiction E30):
 
-- A value beside a typed value that is no object is refused, and so are a value that is no object beside shredded
-  fields, and one that has a field which is shredded: a reader that trusts one of the two may give either.
+- A value beside a typed value that is not an object is refused, and so are a value that is not an object beside
+  shredded fields, and one that has a field which is shredded: a reader that trusts one of the two may give either.
 - An object may be in ``value`` alone, and the groups of shredded fields may be optional, though no writer should do so.
 - Where nothing is there and a value is needed, in a row and in an array, it is the variant null.
 - A decimal is the smallest of the three decimal types that holds the precision of its column.
@@ -29,7 +29,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from spec_ref.arrow_types import validity
-from spec_ref.errors import at, violation
+from spec_ref.errors import SpecError, at, violation
 from spec_ref.formats.parquet_thrift import ParquetNode
 from spec_ref.formats.variant import (
     DECIMAL_DIGITS,
@@ -70,99 +70,65 @@ def check_shredding(node: ParquetNode) -> None:
     Raises:
         SpecError: PQT005; the path leads from the variant to the part.
     """
+    _check_parts(node, "metadata")
+
+
+def _malformed(message: str, found: str, expected: str) -> SpecError:
+    return violation(REQUIREMENT, message, aspect="shredding", found=found, expected=expected)
+
+
+def _check_parts(node: ParquetNode, *more: str) -> None:
     names = [child.name for child in node.children]
-    _check_names(names, frozenset({"metadata"}))
+    given = set(names)
+    if len(given) < len(names) or not PARTS & given or given - PARTS != set(more):
+        expected = " and ".join([*more, "value, typed_value or both"])
+        raise _malformed("the group does not have the parts of a variant", ", ".join(names), expected)
     for child in node.children:
         with at(f"/{child.name}"):
             (_check_typed if child.name == "typed_value" else _check_binary)(child)
 
 
-def _check_names(names: Sequence[str], more: frozenset[str]) -> None:
-    given = set(names)
-    if len(given) < len(names) or not PARTS & given or not more <= given or given - PARTS - more:
-        expected = " and ".join([*more, "value, typed_value or both"])
-        raise violation(
-            REQUIREMENT,
-            "the group is no part of a variant",
-            aspect="shredding",
-            found=", ".join(names),
-            expected=expected,
-        )
-
-
 def _check_binary(node: ParquetNode) -> None:
     if node.physical != "byte_array" or node.logical is not None or node.repetition == "repeated":
-        raise violation(
-            REQUIREMENT, "a part of a variant is no binary", aspect="shredding", found=_shown(node), expected="binary"
-        )
+        raise _malformed("a part of a variant is not binary", _shown(node), "binary")
 
 
 def _check_pair(node: ParquetNode) -> None:
     """An element of a shredded array, or a field of a shredded object."""
     if node.physical is not None or node.logical is not None or node.repetition == "repeated":
-        raise violation(
-            REQUIREMENT,
-            "a shredded value is no group",
-            aspect="shredding",
-            found=_shown(node),
-            expected="a required group",
-        )
-    _check_names([child.name for child in node.children], frozenset())
-    for child in node.children:
-        with at(f"/{child.name}"):
-            (_check_typed if child.name == "typed_value" else _check_binary)(child)
+        raise _malformed("a shredded value is not a group", _shown(node), "a required group")
+    _check_parts(node)
 
 
 def _check_typed(node: ParquetNode) -> None:
     if node.repetition == "repeated":
-        raise violation(
-            REQUIREMENT,
-            "a typed value is repeated",
-            aspect="shredding",
-            found=_shown(node),
-            expected="an optional field",
-        )
+        raise _malformed("a typed value is repeated", _shown(node), "an optional field")
     if node.physical is not None:
-        shape = (node.physical, node.logical, node.parameters)
-        is_decimal = node.logical == "DECIMAL" and node.physical in _DECIMALS and node.parameters[0] <= MAX_PRECISION
-        is_uuid = shape == ("fixed_len_byte_array", "UUID", ()) and node.length == 16
-        if shape not in _SHREDDED and not is_decimal and not is_uuid:
-            message = "no variant is shredded as a column of the type"
-            raise violation(
-                REQUIREMENT,
-                message,
-                aspect="shredding",
-                found=_shown(node),
-                expected="a type of a variant's primitives",
-            )
+        _check_primitive(node)
     elif node.logical == "LIST":
         repeated = node.children[0] if len(node.children) == 1 else None
         if repeated is None or repeated.repetition != "repeated" or len(repeated.children) != 1:
-            raise violation(
-                REQUIREMENT,
-                "a shredded array has not the three levels of a list",
-                aspect="shredding",
-                found=_shown(node),
-            )
+            raise _malformed("a shredded array does not have the levels of a list", _shown(node), "three levels")
         with at("/element"):
             _check_pair(repeated.children[0])
     elif node.logical is None:
         names = [child.name for child in node.children]
         if len(set(names)) < len(names):
-            raise violation(
-                REQUIREMENT, "two shredded fields have one name", aspect="shredding", found=", ".join(names)
-            )
+            raise _malformed("two shredded fields have one name", ", ".join(names), "a field of each name")
         for child in node.children:
             with at(f"/{child.name}"):
                 _check_pair(child)
     else:
-        raise violation(
-            REQUIREMENT,
-            "no variant is shredded as such a group",
-            aspect="shredding",
-            found=_shown(node),
-            expected="LIST, or none",
-        )
+        raise _malformed("a variant is not shredded as such a group", _shown(node), "LIST, or no annotation")
+
+
+def _check_primitive(node: ParquetNode) -> None:
+    shape = (node.physical, node.logical, node.parameters)
+    is_decimal = node.logical == "DECIMAL" and node.physical in _DECIMALS and node.parameters[0] <= MAX_PRECISION
+    is_uuid = shape == ("fixed_len_byte_array", "UUID", ()) and node.length == 16
+    if shape not in _SHREDDED and not is_decimal and not is_uuid:
+        message = "a variant is not shredded as a column of this type"
+        raise _malformed(message, _shown(node), "a type of a variant's primitives")
 
 
 def _shown(node: ParquetNode) -> str:
@@ -194,8 +160,8 @@ def reconstruct(value: Node | None, typed: Node | None, shredded: frozenset[str]
         message = "a variant has a value and a typed value"
         raise violation(REQUIREMENT, message, aspect="two-values", expected="one of them, or an object")
     if not isinstance(value, dict):
-        message = "a variant has shredded fields and a value that is no object"
-        raise violation(REQUIREMENT, message, aspect="value-no-object", expected="an object")
+        message = "a variant has shredded fields and a value that is not an object"
+        raise violation(REQUIREMENT, message, aspect="value-not-object", expected="an object")
     if both := shredded & value.keys():
         message = "a field of a variant is shredded, and in the value too"
         raise violation(REQUIREMENT, message, aspect="field-twice", found=min(both), expected="either")

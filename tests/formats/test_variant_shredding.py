@@ -232,7 +232,7 @@ def test_a_value_beside_a_typed_value_that_is_no_object_is_refused() -> None:
 
 def test_shredded_fields_beside_a_value_that_is_no_object_are_refused() -> None:
     for value in (TEXT, NULL, encode_variant(()).value):
-        assert "a value that is no object" in refused(variant_type(typed=EVENT), event(value, MISSING, MISSING))
+        assert "a value that is not an object" in refused(variant_type(typed=EVENT), event(value, MISSING, MISSING))
 
 
 @pytest.mark.parametrize("field", [MISSING, typed("b")])
