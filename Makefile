@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.installed
 
-.PHONY: help install conformance older races matrix writers test bench scale trace trace-check lint types docs format lock clean
+.PHONY: help install conformance older races matrix writers test scenarios bench scale trace trace-check lint types docs format lock clean
 
 help:           ## say what can be made
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -20,9 +20,9 @@ $(READY): requirements.lock pyproject.toml
 conformance: $(READY)    ## replay every vector against the reference and the real engines, with known deviations
 	-$(BIN)/iceberg-conformance engines install --all
 	$(BIN)/iceberg-conformance race explore --faults 1
-	$(BIN)/iceberg-conformance equivalence --adapter reference --seed 0 --examples 300
-	$(BIN)/iceberg-conformance equivalence --adapter iceberg-java --seed 0 --examples 60 --avoid null --avoid nan --avoid zero --avoid uuid
-	$(BIN)/iceberg-conformance laws --adapter reference --seed 0 --examples 15
+	$(BIN)/iceberg-conformance filter-pushdown --adapter reference --seed 0 --examples 300
+	$(BIN)/iceberg-conformance filter-pushdown --adapter iceberg-java --seed 0 --examples 60 --avoid null --avoid nan --avoid zero --avoid uuid
+	$(BIN)/iceberg-conformance metamorphic --adapter reference --seed 0 --examples 15
 	$(BIN)/iceberg-conformance run --all-engines --latest --jobs 2 -k "not table.write and not table.change" --expect known-deviations --results results/conformance.jsonl --report json:results/conformance.json --report html:results/conformance.html --report junit:results/conformance.xml
 	$(BIN)/iceberg-conformance run --adapter reference --adapter pyiceberg --jobs 2 -k "table.write or table.change" --expect known-deviations
 	$(BIN)/iceberg-conformance matrix --quick --producer reference --producer spark-reference --producer iceberg-java --producer pyiceberg --producer golden --golden-results results/conformance.jsonl --results results/matrix.jsonl --report html:results/matrix.html
@@ -50,6 +50,11 @@ test: $(READY) lint types    ## lint, check the types and pass every test, those
 	$(BIN)/python -m pytest -n 2 --dist loadfile --durations 30 --hypothesis-profile repeatable -p tools.trace_recorder --trace-out results/trace.json
 	$(BIN)/python -m tools.trace --check --run results/trace.json
 	$(BIN)/python -m tools.bench --quick
+
+EXAMPLES ?= 1000
+SEED ?= 0
+scenarios: $(READY)    ## follow EXAMPLES random scripts from SEED on, and compare the table with a model after every operation
+	nice -n 15 $(BIN)/iceberg-conformance scenarios --adapter reference --seed $(SEED) --examples $(EXAMPLES)
 
 mutants: $(READY)    ## hold every mutant of the reference against the vectors and checks (half an hour of one core)
 	nice -n 15 $(BIN)/python -m tools.mutants run

@@ -49,13 +49,14 @@ def _differences(args: Json, expected: Json, got: Json) -> Iterator[Difference]:
         table = Written.load(location, place)
         broken = list(table.broken_rules())
         yield from (Difference(f"/table/{code}", ABSENT, text) for code, text in broken)
-        yield from _state(expected, table)
+        yield from state_differences(expected, table)
         yield from _rows(expected, args.get("history", []), got.get("snapshots", []), table)
     except (SpecError, NotExamined) as error:
         yield Difference("/table", "a table that can be read", str(error))
 
 
-def _state(expected: Json, table: Written) -> Iterator[Difference]:
+def state_differences(expected: Json, table: Written) -> Iterator[Difference]:
+    """How the version, schema, spec, sort order and references of a table differ from what a script makes of them."""
     sides = {
         "format_version": (expected["format_version"], table.format_version),
         "schema": (nameless(expected["schema"]), nameless(table.schema_json())),
@@ -101,7 +102,7 @@ def _rows(expected: Json, history: list[str | None], given: list[str | None], ta
     # Of operations that were there before, those on other branches than main made snapshots that nobody names.
     unknown = {state["after"] for state in expected["states"] if state["ref"] != "main"} & set(range(len(history)))
     snapshots = [*(None if index in unknown else id_ for index, id_ in enumerate(history)), *given]
-    lineage = _Lineage(snapshots, table)
+    lineage = Lineage(table.sequence_spans(snapshots))
     before: dict[str, str | None] = {}
     for state in expected["states"]:
         if state["after"] >= len(snapshots) or state["after"] in unknown:
@@ -115,14 +116,14 @@ def _rows(expected: Json, history: list[str | None], given: list[str | None], ta
         if snapshot is None and state["changed"]:
             yield Difference(path, "a snapshot", ABSENT)
         elif snapshot is not None and table.has_snapshot(int(snapshot)):
-            yield from _reading(path, state, table.read(snapshot_id=int(snapshot)), lineage)
+            yield from reading_differences(path, state, table.read(snapshot_id=int(snapshot)), lineage)
     for ref, state in expected["refs"].items():
         if ref == "main" or ref in table.refs():
-            yield from _reading(f"/refs/{ref}", state, table.read(ref=ref), lineage)
+            yield from reading_differences(f"/refs/{ref}", state, table.read(ref=ref), lineage)
 
 
-def _reading(path: str, expected: Json, found: Reading, lineage: _Lineage) -> Iterator[Difference]:
-    """How the rows of one reading differ, and where all are there, their row ids."""
+def reading_differences(path: str, expected: Json, found: Reading, lineage: Lineage | None) -> Iterator[Difference]:
+    """How the rows of one reading differ, and where all are there, their row ids, if a lineage knows them."""
     columns = {name: nameless(type_) for name, type_ in expected["columns"].items()}
     others = {name: nameless(type_) for name, type_ in found.columns.items()}
     if columns != others:
@@ -139,6 +140,8 @@ def _reading(path: str, expected: Json, found: Reading, lineage: _Lineage) -> It
             Difference(f"{path}/rows", ABSENT, _times(row, -count)) for row, count in missing.items() if count < 0
         )
         return
+    if lineage is None:
+        return
     rows = zip(wanted, expected["identity"], expected["updated"], strict=True)
     yield from lineage.differences(path, list(rows), found)
 
@@ -147,19 +150,25 @@ def _times(row: str, count: int) -> str:
     return row if count == 1 else f"{row} ({count} times)"
 
 
-class _Lineage:
+class Lineage:
     """What is known of row ids from the readings so far.
 
     A row that is not changed keeps its id; one that is changed keeps it or gets one that no row ever had (writers may
     tell an update as a delete and an insert). When a row was changed last is told by the snapshot that did.
     """
 
-    def __init__(self, snapshots: list[str | None], table: Written) -> None:
+    def __init__(self, spans: dict[int, tuple[int, int]]) -> None:
+        """Make one that knows no ids yet.
+
+        Args:
+            spans: by operation, the sequence numbers of its snapshots: above the first, up to the second.
+        """
         self._ids: dict[tuple[int, int], int] = {}
         self._owners: dict[int, int] = {}
-        self._spans = table.sequence_spans(snapshots)
+        self.spans = spans
 
     def differences(self, path: str, rows: list[tuple[str, int, int]], found: Reading) -> Iterator[Difference]:
+        """How the row ids of a reading differ from those of earlier readings."""
         if found.row_ids is None:
             return
         ids = [row_id for row_id in found.row_ids if row_id is not None]
@@ -209,7 +218,7 @@ class _Lineage:
         yield from self._updated(path, row, fact[1], updated)
 
     def _updated(self, path: str, row: str, operation: int, found: int | None) -> Iterator[Difference]:
-        low, high = self._spans.get(operation, (None, None))
+        low, high = self.spans.get(operation, (None, None))
         if low is None or high is None:
             return
         if found is None or not (low < found <= high or found == high):

@@ -20,8 +20,9 @@ from conformance.visible import Visible
 COMMANDS = {
     "run": ("run:run", "Replay vectors against implementations."),
     "validate": ("validate:validate", "Check tables that any engine wrote, at four levels, here or on Spark."),
-    "equivalence": ("equivalence:equivalence", "Hold what is read with a filter to what the filter leaves."),
-    "laws": ("laws:laws", "Hold what is written to laws: compaction changes nothing, appends commute, and others."),
+    "filter-pushdown": ("filter_pushdown:filter_pushdown", "Check that filtered reads equal filtering a full read."),
+    "scenarios": ("scenarios:scenarios", "Follow random scripts, and compare the table with a model after every step."),
+    "metamorphic": ("metamorphic:metamorphic", "Compare tables of related scripts: appends commute, and other laws."),
     "matrix": ("matrix:matrix", "Let every consumer read what every producer writes."),
     "relay": ("relay:relay", "Let several engines change one table in turn, and check it after each step."),
     "replay": ("replay:replay", "Ask one case again and show all evidence."),
@@ -37,6 +38,9 @@ COMMANDS = {
     "completion": ("completion:completion", "Write the script with which a shell completes commands and options."),
 }
 """The commands: where each is, and its one line of help, which is shown without importing it."""
+
+DEPRECATED = {"equivalence": "filter-pushdown", "laws": "metamorphic"}
+"""Names that commands had, which go on working for one release."""
 
 EXIT_STATUSES = """\
 Exit status: 0 conformant, 1 at least one failure, 2 wrong usage or configuration, 3 an implementation could not be
@@ -78,9 +82,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _main(arguments: Sequence[str] | None) -> int:
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given and given[0] in DEPRECATED:
+        name = DEPRECATED[given[0]]
+        print(f"iceberg-conformance: the command {given[0]} is deprecated; its name is {name}", file=sys.stderr)
+        given[0] = name
     try:
         status = make_app()(
-            list(sys.argv[1:] if arguments is None else arguments),
+            given,
             exit_on_error=False,
             print_error=False,
             result_action="return_value",

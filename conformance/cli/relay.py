@@ -65,9 +65,9 @@ def relay(
         format: Text for people, or JSON.
     """
     from conformance.expectations import SHIPPED
-    from conformance.generated_scripts import AVOIDABLE
     from conformance.properties.relay import Engine, Relays, run_relays
     from conformance.properties.relay_known import load_known
+    from conformance.properties.scripts import AVOIDABLE
 
     if not adapter:
         raise UsageError("--adapter is missing: name the engines that take part")

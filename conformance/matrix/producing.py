@@ -12,8 +12,8 @@ from conformance.matrix.catalogue import Variant
 from conformance.matrix.cells import MadeTable, Writing
 from conformance.matrix.features import features_of
 from conformance.pipeline.tables import load_table
+from conformance.properties.scenario_tables import OtherSchema, ScriptedTable, readings, vector_of, write_script
 from conformance.protocol import Answer, Crashed, Refused, Started, Unsupported
-from conformance.scripted_tables import OtherSchema, ScriptedTable, readings, vector_of, write_script
 from conformance.scripts.expected import expected_of
 from spec_ref.errors import SpecError
 

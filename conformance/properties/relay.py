@@ -24,13 +24,13 @@ from conformance.adapters.asking import Adapter, Request
 from conformance.adapters.table_requests import local_path
 from conformance.compare_writing import written_table
 from conformance.failures import NotExamined, UsageError
-from conformance.generated_scripts import Size, make_script, makes_sense
 from conformance.properties.relay_known import KnownRelay
+from conformance.properties.scripts import Size, make_script, makes_sense
+from conformance.properties.smaller_scripts import smaller
 from conformance.protocol import Crashed, Ok, Refused, Started, Unsupported, dump_json, parse_json, shorten
 from conformance.scripts import ScriptError, parse_script
 from conformance.scripts.expected import expected_of
 from conformance.scripts.model import run_model
-from conformance.smaller_scripts import smaller
 from conformance.validate.diff import changes
 from spec_ref.errors import SpecError
 from spec_ref.findings import Severity
@@ -439,7 +439,7 @@ def run_relays(
         relays: the engines, started.
         seed: of the first script; those of the others follow it.
         examples: how many scripts.
-        avoid: what scripts leave out, of `conformance.generated_scripts.AVOIDABLE`.
+        avoid: what scripts leave out, of `conformance.properties.scripts.AVOIDABLE`.
         size: how large scripts may be.
         keep: where relays that fail are kept; a new temporary folder where None.
         max_failures: after how many to stop; each is of another kind, engine and operation.

@@ -19,16 +19,17 @@ def expected_of(states: Sequence[TableState]) -> Json:
         "schema": {"type": "struct", "fields": copy.deepcopy(list(last.fields))},
         "partition": [dict(part) for part in last.spec],
         "sort": [dict(part) for part in last.sort],
-        "refs": {name: _reading(rows) for name, rows in last.refs.items()},
+        "refs": {name: reading_json(rows) for name, rows in last.refs.items()},
         "states": [
-            {"after": index, "ref": state.ref, "changed": state.changed, **_reading(state.refs[state.ref])}
+            {"after": index, "ref": state.ref, "changed": state.changed, **reading_json(state.refs[state.ref])}
             for index, state in enumerate(states)
             if state.ref is not None
         ],
     }
 
 
-def _reading(rows: Rows) -> Json:
+def reading_json(rows: Rows) -> Json:
+    """What a reading has to give."""
     return {
         "columns": {field["name"]: copy.deepcopy(field["type"]) for field in rows.fields},
         "rows": [row.values for row in rows.rows],

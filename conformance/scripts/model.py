@@ -165,9 +165,19 @@ class Table:
         refs = {name: reading(self.fields, snapshot.rows) for name, snapshot in heads.items()}
         refs |= {name: reading(snapshot.fields, snapshot.rows) for name, snapshot in self.tags.items()}
         return TableState(
-            self.version, self.fields, self._named(self.spec), self._named(self.sort), dict(self.properties), refs,
+            self.version, self.fields, self.partition, self.sorted_by, dict(self.properties), refs,
             *self.target,
         )  # fmt: skip
+
+    @property
+    def partition(self) -> tuple[Json, ...]:
+        """The default partition spec, by the names of its sources."""
+        return self._named(self.spec)
+
+    @property
+    def sorted_by(self) -> tuple[Json, ...]:
+        """The default sort order, by the names of its sources."""
+        return self._named(self.sort)
 
     def _named(self, sources: Iterable[Source]) -> tuple[Json, ...]:
         return tuple({"source": name_of(self.fields, source.id), **source.members} for source in sources)

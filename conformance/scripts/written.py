@@ -17,6 +17,7 @@ from conformance.scripts.literals import read_literal, write_literal
 from conformance.validate.context import Level
 from conformance.validate.local import Local
 from conformance.validate.run import Snapshots, validate
+from spec_ref.expressions.expression_json import predicate_from_json
 from spec_ref.findings import Severity
 from spec_ref.formats.arrow_values import values_of
 from spec_ref.scan_planning import table_state
@@ -168,8 +169,13 @@ class Written:
                 low = max(low, numbers[snapshot])
         return spans
 
-    def read(self, *, snapshot_id: int | None = None, ref: str | None = None) -> Reading:
+    def read(self, *, snapshot_id: int | None = None, ref: str | None = None, filter: Json = True) -> Reading:
         """Read a snapshot by its id, or a branch or tag; main is there even without a snapshot.
+
+        Args:
+            snapshot_id: the snapshot.
+            ref: the branch or tag.
+            filter: a predicate in JSON that the rows match.
 
         Raises:
             NotExamined, SpecError: it cannot be read.
@@ -182,7 +188,9 @@ class Written:
         types = {column.name: column.type for column in state.schema.fields}
         lineage = LINEAGE if metadata.format_version >= V3 else ()
         columns: dict[str, list[Any]] = {name: [] for name in (*types, *lineage)}
-        for batch in read_table(self.table, select=list(columns), threads=1, **which):
+        for batch in read_table(
+            self.table, select=list(columns), threads=1, filter=predicate_from_json(filter), **which
+        ):
             for name in columns:
                 array = batch.column(name)
                 columns[name] += values_of(types[name], array) if name in types else array.to_pylist()

@@ -6,6 +6,7 @@ behind; its file is one that cannot be read, with the reason.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -46,11 +47,13 @@ class _Work(threading.Thread, Generic[T]):
 
 
 def within(seconds: float, location: str, work: Callable[[], T]) -> T:
-    """What reads a file, given up when it gave no sign of life (`alive`) for so many seconds.
+    """What reads a file, given up when it gave no sign of life (`alive`) for so many seconds, if these are finite.
 
     Raises:
         Stalled: it gave none.
     """
+    if seconds == math.inf:
+        return work()
     running = _Work(work)
     try:
         running.start()

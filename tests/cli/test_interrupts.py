@@ -16,7 +16,7 @@ import pytest
 LONG = {
     "run": ["run", "--adapter", f"{sys.executable} -m conformance.adapters.reference", "--pipeline", "1"],
     "explore": ["race", "explore", "--faults", "1", "--processes", "2"],
-    "equivalence": ["equivalence", "--examples", "100000", "--seed", "1"],
+    "filter-pushdown": ["filter-pushdown", "--examples", "100000", "--seed", "1"],
 }
 
 

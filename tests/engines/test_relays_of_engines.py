@@ -8,9 +8,9 @@ import pytest
 from patient import PATIENT
 
 from conformance.cli.targets import named
-from conformance.generated_scripts import Size
 from conformance.properties.relay import Engine, Relays, matrix, run_relays
 from conformance.properties.relay_known import load_known
+from conformance.properties.scripts import Size
 
 pytestmark = pytest.mark.engine
 

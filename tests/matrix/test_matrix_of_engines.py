@@ -39,7 +39,7 @@ def test_what_is_known_is_new_without_the_list(capsys: pytest.CaptureFixture[str
 
 
 def test_an_engine_keeps_laws(capsys: pytest.CaptureFixture[str]) -> None:
-    asked = ["laws", "--adapter", "pyiceberg", "--law", "appends-commute", "--seed", "0", "--examples", "3"]
+    asked = ["metamorphic", "--adapter", "pyiceberg", "--law", "appends-commute", "--seed", "0", "--examples", "3"]
     avoid = [f"--avoid={word}" for word in ("v3", "orc", "avro", "merge-on-read", "delete-equal", "upsert", "nested")]
     assert main([*asked, *avoid, "--timeout", "300", "--start-timeout", "600"]) == 0
     assert "1 laws" in capsys.readouterr().err

@@ -15,7 +15,6 @@ from conformance.adapters.asking import InProcess
 from conformance.adapters.process import Limits, Process
 from conformance.adapters.serve import Invalid, Unsupported
 from conformance.failures import UsageError
-from conformance.generated_scripts import Size
 from conformance.properties.relay import (
     Engine,
     Findings,
@@ -29,6 +28,7 @@ from conformance.properties.relay import (
     run_relays,
 )
 from conformance.properties.relay_known import KnownRelay, load_known
+from conformance.properties.scripts import Size
 from conformance.reports.relay_page import render
 
 Json = Any
@@ -66,7 +66,7 @@ def refusing(args: dict[str, Any], right: Change) -> object:
     return right(args)
 
 
-def run(found: Relays, keep: Path, examples: int = 2, seed: int = 7) -> Findings:
+def run(found: Relays, keep: Path, examples: int = 2, seed: int = 1) -> Findings:
     return run_relays(found, seed, examples, AVOID, size=Size(columns=2, operations=6), keep=keep)
 
 
@@ -240,7 +240,6 @@ WRONG_ENTRIES: dict[str, dict[str, Any]] = {
     "reason is missing": {name: ENTRY[name] for name in ENTRY if name != "reason"},
     "does not begin with a-": {**ENTRY, "id": "b-fails"},
     "no requirement ABC001": {**ENTRY, "requirements": ["ABC001"]},
-    "no kind other": {**ENTRY, "kind": "other"},
     "not a list": {**ENTRY, "versions": "1"},
     "not a text": {**ENTRY, "says": ""},
 }

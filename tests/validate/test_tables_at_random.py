@@ -8,9 +8,9 @@ import pytest
 
 from conformance.adapters import reference
 from conformance.adapters.asking import InProcess
-from conformance.generated_scripts import Size, make_script
+from conformance.properties.scenario_tables import ScriptedTable, write_script
+from conformance.properties.scripts import Size, make_script
 from conformance.protocol import Unsupported
-from conformance.scripted_tables import ScriptedTable, write_script
 from conformance.validate.context import Level
 from conformance.validate.local import Local
 from conformance.validate.run import Snapshots, validate

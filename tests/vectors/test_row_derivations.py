@@ -12,8 +12,8 @@ ROOT = Path(__file__).parents[2]
 if str(ROOT) not in sys.path:  # tools are run from the root and not installed
     sys.path.insert(0, str(ROOT))
 
-from conformance.equivalence import matching_rows  # noqa: E402
-from conformance.generated_tables import make_case  # noqa: E402
+from conformance.properties.filter_pushdown import matching_rows  # noqa: E402
+from conformance.properties.tables import make_case  # noqa: E402
 from tools.derive.rows import matches, matching  # noqa: E402
 
 TYPES: dict[str, Any] = {

@@ -136,8 +136,8 @@ def _reference() -> Any:
 
 def equivalence() -> dict[str, Check]:
     """Scan equivalence, as ``iceberg-conformance equivalence`` holds engines to it."""
-    from conformance.equivalence import judge_case
-    from conformance.generated_tables import make_case, write_table
+    from conformance.properties.filter_pushdown import judge_case
+    from conformance.properties.tables import make_case, write_table
 
     def holds(seed: int) -> bool:
         case = make_case(seed, frozenset())
@@ -150,8 +150,8 @@ def equivalence() -> dict[str, Check]:
 
 def laws() -> dict[str, Check]:
     """Laws, as ``iceberg-conformance laws`` holds engines to them."""
-    from conformance.laws.checking import make_lawful, tried
-    from conformance.laws.lawbook import LAWS
+    from conformance.properties.laws import LAWS
+    from conformance.properties.metamorphic import make_lawful, tried
 
     def holds(name: str, seed: int) -> bool:
         script = make_lawful(LAWS[name], seed)
@@ -166,9 +166,9 @@ def laws() -> dict[str, Check]:
 
 def written() -> dict[str, Check]:
     """Tables of scripts at random: whatever the reference writes is valid, at every level and in every snapshot."""
-    from conformance.generated_scripts import Size, make_script
+    from conformance.properties.scenario_tables import ScriptedTable, write_script
+    from conformance.properties.scripts import Size, make_script
     from conformance.protocol import Unsupported
-    from conformance.scripted_tables import ScriptedTable, write_script
     from conformance.validate.context import Level
     from conformance.validate.local import Local
     from conformance.validate.run import Snapshots, validate

@@ -1,4 +1,4 @@
-"""Scan equivalence: what an engine reads with a filter is what the filter leaves of all that it reads.
+"""Filter pushdown: what an engine reads with a filter is what the filter leaves of all that it reads.
 
 Planning, partitions, metrics, row groups and residuals are all shortcuts, and none of them may be seen in the rows
 (Scan Planning, SCN006). The tables and predicates are made at random from a seed; what fails is made as small as it
@@ -20,8 +20,10 @@ from attrs import frozen
 from conformance.adapters.asking import Adapter, Request
 from conformance.compare import Undecodable
 from conformance.exchange import from_exchange
-from conformance.generated_tables import TableCase, make_case, smaller, write_table
 from conformance.operations import OPERATIONS
+from conformance.properties.errors import Broken, NotSupported
+from conformance.properties.searching import drawn_chance, search
+from conformance.properties.tables import TableCase, draw_case, write_table
 from conformance.protocol import Crashed, Ok, Refused, Unsupported, dump_json
 from spec_ref.expressions.binding import bind
 from spec_ref.expressions.bound import evaluate
@@ -29,9 +31,6 @@ from spec_ref.expressions.expression_json import predicate_from_json
 from spec_ref.json_records import reader
 from spec_ref.schemas.schema import SCHEMA, Schema
 from spec_ref.versions import V3
-
-MAX_TRIES = 400
-"""Smaller cases that are tried for one failure."""
 
 
 @frozen
@@ -116,10 +115,6 @@ def judge_case(case: TableCase, metadata: Path, adapter: Adapter) -> str | None:
     return None
 
 
-class NotSupported(Exception):
-    """The implementation does not have what a case takes."""
-
-
 def check(
     adapter: Adapter,
     seed: int,
@@ -130,68 +125,54 @@ def check(
     most: int = 1,
     progress: Callable[[int, int], None] = lambda _done, _all: None,
 ) -> Findings:
-    """Hold an implementation to the property.
+    """Check an implementation against the property.
 
     Args:
         adapter: an adapter that was started.
-        seed: the seed of the first example; those of the others follow it.
+        seed: of the examples.
         examples: how many tables and predicates.
-        avoid: what they leave out, of `conformance.generated_tables.AVOIDABLE`.
+        avoid: what they leave out, of `conformance.properties.tables.AVOIDABLE`.
         keep: where the tables of counterexamples are kept; a new temporary folder where None.
-        most: the most counterexamples to look for, each with another reason.
+        most: the most counterexamples to look for, each of another kind.
         progress: is told how many were done of all.
     """
-    found: list[Counterexample] = []
     counts: Counter[str] = Counter()
-    scratch = Path(tempfile.mkdtemp(prefix="iceberg-equivalence-"))
+    scratch = Path(tempfile.mkdtemp(prefix="iceberg-filter-pushdown-"))
     numbers = itertools.count()
 
-    def tried(case: TableCase) -> tuple[str | None, Path]:
+    def attempt(case: TableCase) -> None:
         folder = scratch / str(next(numbers))
-        metadata = write_table(case, folder)
         try:
-            return judge_case(case, metadata, adapter), metadata
+            reason = judge_case(case, write_table(case, folder), adapter)
         except NotSupported:
             counts["unsupported"] += 1
-            return None, metadata
+            return
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        if reason is not None:
+            raise Broken(reason.partition(":")[0], reason)
+        counts["compared"] += 1
 
     try:
-        for done in range(examples):
-            case = make_case(seed + done, avoid)
-            before = counts["unsupported"]
-            reason, metadata = tried(case)
-            counts["compared"] += counts["unsupported"] == before
-            if reason is not None:
-                case, reason, metadata = _shrunk(case, reason, metadata, tried, avoid)
-                kept = Path(tempfile.mkdtemp(prefix="iceberg-counterexample-", dir=keep)) / "table"
-                found.append(Counterexample(seed + done, case, reason, write_table(case, kept)))
-                if len(found) >= most:
-                    break
-            else:
-                shutil.rmtree(metadata.parent.parent)
-            progress(done + 1, examples)
+        failures = search(
+            lambda: cases(avoid), attempt, seed=seed, examples=examples, max_failures=most,
+            progress=lambda done: progress(done, examples),
+        )  # fmt: skip
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-    return Findings(counts["compared"], counts["unsupported"], tuple(found))
+    found = []
+    for one in failures:
+        kept = Path(tempfile.mkdtemp(prefix="iceberg-counterexample-", dir=keep)) / "table"
+        found.append(Counterexample(seed, one.example, one.reason, write_table(one.example, kept)))
+    return Findings(counts["compared"] + len(found), counts["unsupported"], tuple(found))
 
 
-def _shrunk(
-    case: TableCase,
-    reason: str,
-    metadata: Path,
-    tried: Callable[[TableCase], tuple[str | None, Path]],
-    avoid: frozenset[str],
-) -> tuple[TableCase, str, Path]:
-    """The smallest case that fails still, by leaving out one thing at a time."""
-    tries = 0
-    candidates = smaller(case, avoid)
-    while tries < MAX_TRIES:
-        candidate = next(candidates, None)
-        if candidate is None:
-            break
-        tries += 1
-        why, place = tried(candidate)
-        if why is not None:
-            case, reason, metadata = candidate, why, place
-            candidates = smaller(case, avoid)
-    return case, reason, metadata
+def cases(avoid: frozenset[str]) -> Any:
+    """The strategy of tables and predicates."""
+    from hypothesis import strategies as st
+
+    @st.composite
+    def drawn(draw: Callable[[Any], Any]) -> TableCase:
+        return draw_case(drawn_chance(draw, avoid))
+
+    return drawn()

@@ -1,4 +1,4 @@
-"""``iceberg-conformance laws``."""
+"""``iceberg-conformance metamorphic``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from conformance.failures import ExitStatus, NothingSelected, UsageError
 DEFAULTS = Limits()
 
 
-def laws(
+def metamorphic(
     *,
     adapter: Annotated[str, Parameter(name=["--adapter", "-a"])] = REFERENCE,
     reader: str = REFERENCE,
@@ -29,13 +29,13 @@ def laws(
     examples: int = 50,
     avoid: tuple[str, ...] = (),
     keep: Path | None = None,
-    most: int = 1,
+    most: Annotated[int, Parameter(name=["--max-failures", "--most"])] = 1,
     replay: Path | None = None,
     start_timeout: float = DEFAULTS.start,
     timeout: float = DEFAULTS.request,
     format: Literal["text", "json"] = "text",
 ) -> int:
-    """Hold a writer to laws: compaction changes nothing, appends commute, a delete is a set difference, and others.
+    """Compare tables of related scripts: compaction changes nothing, appends commute, a delete is a set difference.
 
     Scripts are made at random; one that breaks a law is made as small as it goes, kept and shown, with the command that
     tries it again.
@@ -58,10 +58,10 @@ def laws(
         timeout: Seconds that it may take for an answer.
         format: Text for people, or JSON.
     """
-    from conformance.generated_scripts import AVOIDABLE
-    from conformance.laws.checking import check
-    from conformance.laws.checking import replay as try_again
-    from conformance.laws.lawbook import LAWS
+    from conformance.properties.laws import LAWS
+    from conformance.properties.metamorphic import check
+    from conformance.properties.metamorphic import replay as try_again
+    from conformance.properties.scripts import AVOIDABLE
 
     for option, given, known in (("--law", law, LAWS.keys()), ("--avoid", avoid, AVOIDABLE)):
         unknown = sorted(set(given) - set(known))
@@ -97,7 +97,7 @@ def laws(
         found = check(writes, reads, wanted, first, examples, frozenset(avoid), keep=keep, most=most, progress=tell)
     name = chosen.reproduce or shlex.quote(chosen.name)
     with_reader = "" if reader == REFERENCE else f" --reader {shlex.quote(reader)}"
-    again = f"iceberg-conformance laws --adapter {name}{with_reader} --replay"
+    again = f"iceberg-conformance metamorphic --adapter {name}{with_reader} --replay"
     if format == "json":
         content = {
             "implementation": started.implementation,

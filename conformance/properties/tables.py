@@ -1,6 +1,6 @@
 """Small tables made at random, written with the reference's own writers, for properties that hold for any table.
 
-A `TableCase` is a value: what it holds is what is written, so that it can be made smaller piece by piece. Its files
+A `TableCase` is a value: what it holds is what is written. Its files
 lack columns that were added later, are partitioned by any transform, and have all the metrics that planning goes by.
 """
 
@@ -16,19 +16,17 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from attrs import evolve, frozen
+from attrs import frozen
 
 from conformance.compare import read_type
 from conformance.exchange import from_exchange
-from conformance.generated_values import (
+from conformance.properties.values import (
     LEAST,
     TRANSFORMS,
     VALUES,
     Chance,
     constant,
     leaves_of,
-    names_in,
-    simpler_predicates,
 )
 from conformance.scripts.literals import with_ids
 from spec_ref.formats.metrics_parquet import parquet_metrics
@@ -119,8 +117,12 @@ NESTED_IDS = 100
 
 def make_case(seed: int, avoid: frozenset[str] = frozenset()) -> TableCase:
     """The table and predicate of a seed."""
-    chance = Chance(random.Random(seed), avoid)
-    draw = chance.random
+    return draw_case(Chance(random.Random(seed), avoid))
+
+
+def draw_case(chance: Chance) -> TableCase:
+    """A table and a predicate, by chance."""
+    draw, avoid = chance.random, chance.avoid
     files = draw.randint(1, 3)
     ids = itertools.count(NESTED_IDS)
     columns: list[ColumnCase] = []
@@ -282,36 +284,3 @@ def _grouped(
             partition[field.field_id] = field.transform.apply(source.type, row.get(source.id))
         groups.setdefault(value_key(type_, partition), (partition, []))[1].append(row)
     yield from groups.values()
-
-
-# Making a case smaller.
-
-
-def smaller(case: TableCase, avoid: frozenset[str] = frozenset()) -> Iterator[TableCase]:
-    """Cases with one thing less than a case, the most first; what keeps out null stays where that is avoided."""
-    for place in range(len(case.files)):
-        if len(case.files) > 1:
-            rest = case.files[:place] + case.files[place + 1 :]
-            columns = tuple(
-                evolve(column, born=column.born - 1 if column.born > place else column.born) for column in case.columns
-            )
-            yield evolve(case, files=rest, columns=columns)
-    for place, file in enumerate(case.files):
-        for row in range(len(file)):
-            if len(file) > 1:
-                kept = file[:row] + file[row + 1 :]
-                yield evolve(case, files=(*case.files[:place], kept, *case.files[place + 1 :]))
-    yield from (
-        evolve(case, predicate=predicate) for predicate in simpler_predicates(case.predicate, guarded="null" in avoid)
-    )
-    if case.partition is not None:
-        yield evolve(case, partition=None)
-    used = {case.partition[1] if case.partition else None, *(n.partition(".")[0] for n in names_in(case.predicate))}
-    for place, column in enumerate(case.columns):
-        if column.name not in used:
-            files = tuple(tuple(row[:place] + row[place + 1 :] for row in file) for file in case.files)
-            yield evolve(case, columns=case.columns[:place] + case.columns[place + 1 :], files=files)
-        for change in ({"default": None}, {"born": 0}):
-            simpler = evolve(column, **change)
-            if simpler != column:
-                yield evolve(case, columns=(*case.columns[:place], simpler, *case.columns[place + 1 :]))

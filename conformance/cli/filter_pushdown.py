@@ -1,4 +1,4 @@
-"""``iceberg-conformance equivalence``."""
+"""``iceberg-conformance filter-pushdown``."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from conformance.failures import ExitStatus, NothingSelected, UsageError
 DEFAULTS = Limits()
 
 
-def equivalence(
+def filter_pushdown(
     *,
     adapter: Annotated[str, Parameter(name=["--adapter", "-a"])] = REFERENCE,
     seed: int | None = None,
     examples: int = 200,
     avoid: Annotated[tuple[str, ...], Parameter(negative=())] = (),
     keep: Path | None = None,
-    most: int = 1,
+    most: Annotated[int, Parameter(name=["--max-failures", "--most"])] = 1,
     start_timeout: float = DEFAULTS.start,
     timeout: float = DEFAULTS.request,
     format: Literal["text", "json"] = "text",
@@ -50,9 +50,9 @@ def equivalence(
         timeout: Seconds that it may take for an answer.
         format: Text for people, or JSON.
     """
-    from conformance.equivalence import check
-    from conformance.generated_tables import AVOIDABLE
-    from conformance.generated_values import VALUES
+    from conformance.properties.filter_pushdown import check
+    from conformance.properties.tables import AVOIDABLE
+    from conformance.properties.values import VALUES
 
     unknown = sorted(set(avoid) - AVOIDABLE)
     if unknown:
@@ -71,8 +71,10 @@ def equivalence(
     options = "".join(f" --avoid {word!r}" if " " in word else f" --avoid {word}" for word in avoid)
     told = []
     for one in found.counterexamples:
-        named = f"--adapter {chosen.reproduce or chosen.name} --seed {one.seed} --examples 1{options}"
-        told.append((list(one.lines(f"{chosen.name} ({started.version})")), f"iceberg-conformance equivalence {named}"))
+        named = f"--adapter {chosen.reproduce or chosen.name} --seed {first} --examples {examples}{options}"
+        told.append(
+            (list(one.lines(f"{chosen.name} ({started.version})")), f"iceberg-conformance filter-pushdown {named}")
+        )
     if format == "json":
         content = {
             "implementation": started.implementation,

@@ -1,4 +1,4 @@
-"""Holding an implementation to laws: scripts from seeds, and counterexamples made as small as they go."""
+"""Metamorphic laws: scripts that relate to each other make tables that do (`conformance.properties.laws`)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import random
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +15,17 @@ from attrs import frozen
 
 from conformance.adapters.asking import Adapter
 from conformance.failures import UsageError
-from conformance.generated_scripts import SMALL, Maker, Size
-from conformance.generated_values import Chance
-from conformance.laws.laboratory import Broken, Laboratory, NotSupported
-from conformance.laws.lawbook import LAWS, Law
+from conformance.properties.errors import Broken, NotSupported
+from conformance.properties.harness import LAW, Harness
+from conformance.properties.laws import LAWS, Law
+from conformance.properties.scripts import REFUSED, SMALL, Maker, Size
+from conformance.properties.searching import add_operations, drawn_maker, search
+from conformance.properties.values import Chance
 from conformance.protocol import dump_json, parse_json
 from conformance.scripts import ScriptError, parse_script
 from conformance.scripts.model import run_model
-from conformance.smaller_scripts import smaller
 
 Json = Any
-
-MAX_TRIES = 300
-"""Smaller scripts that are tried for one failure."""
 
 ATTEMPTS = 5
 """Scripts that are made for one seed until one ends as the law asks."""
@@ -37,9 +36,7 @@ class Counterexample:
     """A script with which a law does not hold."""
 
     law: Law
-    seed: int | None
-    """None where the script was given."""
-
+    seed: int
     script: Json
     reason: str
     file: Path
@@ -65,22 +62,38 @@ class Findings:
 
 def make_lawful(law: Law, seed: int, avoid: frozenset[str] = frozenset(), size: Size = SMALL) -> Json | None:
     """The script of a law and a seed; None where the table that came out has no use for the law."""
-    if avoid | law.avoid >= {"v1", "v2", "v3"}:
+    left_out = avoid | law.avoid | {REFUSED}
+    if left_out >= {"v1", "v2", "v3"}:
         return None
-    made = (_attempt(law, f"{law.name} {seed} {attempt}", avoid | law.avoid, size) for attempt in range(ATTEMPTS))
-    return next((script for script in made if script is not None), None)
+    for attempt in range(ATTEMPTS):
+        chance = Chance(random.Random(f"{law.name} {seed} {attempt}"), left_out, nulls=0 if "null" in avoid else 0.2)
+        maker = Maker(chance, size)
+        maker.create()
+        last = maker.draw.randint(1, size.operations - 2)
+        for _ in range(2 * size.operations):
+            if len(maker.operations) <= last:
+                maker.add(maker.pick())
+        if _ended(law, maker):
+            return maker.script
+    return None
 
 
-def _attempt(law: Law, seed: str, avoid: frozenset[str], size: Size) -> Json | None:
-    chance = Chance(random.Random(seed), avoid, nulls=0 if "null" in avoid else 0.2)
-    maker = Maker(chance, size)
-    maker.create()
-    last = maker.draw.randint(1, size.operations - 2)
-    for _ in range(2 * size.operations):
-        if len(maker.operations) <= last:
-            maker.add(maker.pick())
-    fits = any(law.end(maker) for _ in range(4)) and law.fits(maker.operations)
-    return maker.script if fits else None
+def _ended(law: Law, maker: Maker) -> bool:
+    """End a script as a law asks, if that can be done."""
+    return any(law.end(maker) for _ in range(4)) and law.fits(maker.operations)
+
+
+def lawful_scripts(law: Law, avoid: frozenset[str], size: Size = SMALL) -> Any:
+    """The strategy of the scripts of a law; None is drawn where the table has no use for the law."""
+    from hypothesis import strategies as st
+
+    @st.composite
+    def drawn(draw: Callable[[Any], Any]) -> Json | None:
+        maker = drawn_maker(draw, avoid | law.avoid | {REFUSED}, size)
+        add_operations(draw, maker, size.operations - 2)
+        return maker.script if _ended(law, maker) else None
+
+    return drawn()
 
 
 def check(
@@ -95,41 +108,48 @@ def check(
     most: int = 1,
     progress: Callable[[str, int, int], None] = lambda _law, _done, _all: None,
 ) -> Findings:
-    """Hold an implementation to laws.
+    """Check an implementation against laws.
 
     Args:
         writer: an adapter that was started and writes.
         reader: one that reads what it wrote.
         laws: which.
-        seed: the seed of the first example of each law; those of the others follow it.
+        seed: of the scripts of each law.
         examples: how many scripts for each law.
-        avoid: what scripts leave out, of `conformance.generated_scripts.AVOIDABLE`.
+        avoid: what scripts leave out, of `conformance.properties.scripts.AVOIDABLE`.
         keep: where counterexamples are kept; a new temporary folder where None.
         most: the most counterexamples for each law.
         progress: is told how many of a law were done of all.
+
+    Raises:
+        UsageError: Hypothesis is not installed.
     """
     held = unsupported = 0
     found: list[Counterexample] = []
     for law in laws:
-        broken = 0
-        for done in range(examples):
-            script = make_lawful(law, seed + done, avoid)
+        if avoid | law.avoid >= {"v1", "v2", "v3"}:
+            continue
+
+        def attempt(script: Json | None, law: Law = law) -> None:
+            nonlocal held, unsupported
             if script is None:
-                continue
+                return
             reason = tried(law, script, writer, reader)
-            match reason:
-                case None:
-                    unsupported += 1
-                case "":
-                    held += 1
-                case _:
-                    script, reason = _shrunk(law, script, reason, avoid, writer, reader)
-                    found.append(_kept(law, seed + done, script, reason, keep, writer, reader))
-                    broken += 1
-            progress(law.name, done + 1, examples)
-            if broken >= most:
-                break
+            if reason:
+                raise Broken(LAW, reason)
+            unsupported += reason is None
+            held += reason == ""
+
+        failures = search(
+            partial(lawful_scripts, law, avoid), attempt, seed=seed, examples=examples, max_failures=most,
+            progress=partial(_tell, progress, law.name, examples),
+        )  # fmt: skip
+        found += [_kept(law, one.seed, one.example, one.reason, keep, writer, reader) for one in failures]
     return Findings(held, unsupported, tuple(found))
+
+
+def _tell(progress: Callable[[str, int, int], None], name: str, examples: int, done: int) -> None:
+    progress(name, done, examples)
 
 
 def replay(file: Path, writer: Adapter, reader: Adapter) -> tuple[Law, Json, str | None]:
@@ -161,7 +181,7 @@ def tried(law: Law, script: Json, writer: Adapter, reader: Adapter, place: Path 
     """Why a law does not hold for a script; empty where it does, None where it cannot be tried."""
     folder = place or Path(tempfile.mkdtemp(prefix="iceberg-law-"))
     try:
-        law.judge(Laboratory(writer, reader, folder), script["operations"])
+        law.judge(Harness(writer, reader, folder), script["operations"])
     except Broken as broken:
         return str(broken) or law.text
     except NotSupported:
@@ -170,26 +190,6 @@ def tried(law: Law, script: Json, writer: Adapter, reader: Adapter, place: Path 
         if place is None:
             shutil.rmtree(folder, ignore_errors=True)
     return ""
-
-
-def _shrunk(
-    law: Law, script: Json, reason: str, avoid: frozenset[str], writer: Adapter, reader: Adapter
-) -> tuple[Json, str]:
-    """The smallest script with which the law fails still, by leaving out one thing at a time."""
-    tries = 0
-    candidates = smaller(script, avoid)
-    while tries < MAX_TRIES:
-        candidate = next(candidates, None)
-        if candidate is None:
-            break
-        if not law.fits(candidate["operations"]):
-            continue
-        tries += 1
-        why = tried(law, candidate, writer, reader)
-        if why:
-            script, reason = candidate, why
-            candidates = smaller(script, avoid)
-    return script, reason
 
 
 def _kept(

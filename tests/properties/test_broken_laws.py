@@ -12,8 +12,8 @@ import pytest
 from planted import adapter
 
 from conformance.cli import main
-from conformance.laws.checking import Findings, check, make_lawful, replay
-from conformance.laws.lawbook import LAWS
+from conformance.properties.laws import LAWS
+from conformance.properties.metamorphic import Findings, check, make_lawful, replay
 from conformance.scripts.model import rows_of, run_model
 
 Json = Any
@@ -166,19 +166,24 @@ def test_a_law_of_a_version_that_is_avoided_has_no_scripts() -> None:
 
 def test_the_command_shows_a_counterexample_and_replays_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     faulty = f"{sys.executable} {Path(__file__).parent / 'faulty_writer.py'}"
-    asked = ["laws", "--adapter", faulty, "--law", "appends-commute", "--seed", "0", "--examples", "20"]
+    asked = ["metamorphic", "--adapter", faulty, "--law", "appends-commute", "--seed", "0", "--examples", "20"]
     assert main([*asked, "--keep", str(tmp_path)]) == 1
     told = capsys.readouterr().out
     assert "it does not hold" in told
     (file,) = tmp_path.glob("*/counterexample.json")
     assert str(file) in told
-    assert main(["laws", "--adapter", faulty, "--replay", str(file)]) == 1
-    assert main(["laws", "--replay", str(file)]) == 0
+    assert main(["metamorphic", "--adapter", faulty, "--replay", str(file)]) == 1
+    assert main(["metamorphic", "--replay", str(file)]) == 0
 
 
 def test_the_command_ends_well_when_the_laws_hold(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["laws", "--law", "appends-commute", "--seed", "1", "--examples", "3"]) == 0
+    assert main(["metamorphic", "--law", "appends-commute", "--seed", "1", "--examples", "3"]) == 0
     assert "3 scripts kept them" in capsys.readouterr().err
+
+
+def test_the_old_name_of_the_command_still_works(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["laws", "--law", "appends-commute", "--seed", "1", "--examples", "1"]) == 0
+    assert "laws is deprecated; its name is metamorphic" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -187,11 +192,11 @@ def test_the_command_ends_well_when_the_laws_hold(capsys: pytest.CaptureFixture[
      ["--replay", "/no/such/file"]],
 )  # fmt: skip
 def test_the_command_refuses_what_makes_no_sense(wrong: list[str]) -> None:
-    assert main(["laws", *wrong]) == 2
+    assert main(["metamorphic", *wrong]) == 2
 
 
 def test_a_counterexample_that_is_none_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "counterexample.json"
     for text in ("{", "{}", '{"law": "appends-commute", "script": {"operations": []}}'):
         file.write_text(text, encoding="utf-8")
-        assert main(["laws", "--replay", str(file)]) == 2
+        assert main(["metamorphic", "--replay", str(file)]) == 2

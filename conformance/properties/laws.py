@@ -11,9 +11,10 @@ from typing import Any
 from attrs import frozen
 
 from conformance.compare_writing import written_table
-from conformance.generated_scripts import MODES, Maker
-from conformance.laws.laboratory import Broken, Laboratory, NotSupported, Reading, Row, agree
-from conformance.scripted_tables import OtherSchema, ScriptedTable, expected_rows
+from conformance.properties.errors import Broken, NotSupported
+from conformance.properties.harness import LAW, Harness, Reading, Row, agree
+from conformance.properties.scenario_tables import OtherSchema, ScriptedTable, expected_rows
+from conformance.properties.scripts import MODES, Maker
 from conformance.scripts.expected import expected_of
 
 Json = Any
@@ -36,7 +37,7 @@ class Law:
     fits: Callable[[Ops], bool]
     """Whether a script ends as the law asks."""
 
-    judge: Callable[[Laboratory, Ops], None]
+    judge: Callable[[Harness, Ops], None]
     """Raises `Broken` where the law does not hold for a script."""
 
     avoid: frozenset[str] = frozenset()
@@ -57,7 +58,7 @@ def _any_script(_operations: Maker | Ops) -> bool:
     return True
 
 
-def _nothing_changes(lab: Laboratory, operations: Ops) -> None:
+def _nothing_changes(lab: Harness, operations: Ops) -> None:
     """Every head of the table is the same with and without the last operation."""
     before, after = lab.write(operations[:-1]), lab.write(operations)
     found = dict(lab.heads(after))
@@ -70,14 +71,10 @@ def _two_appends(maker: Maker) -> bool:
 
 
 def _append_to_main(maker: Maker) -> bool:
-    added = {"op": "append", "rows": maker.rows()}
-    if not maker.makes_sense_next(added):
-        return False
-    maker.operations.append(added)
-    return True
+    return maker.take({"op": "append", "rows": maker.rows()})
 
 
-def _appends_commute(lab: Laboratory, operations: Ops) -> None:
+def _appends_commute(lab: Harness, operations: Ops) -> None:
     *base, first, second = operations
     one, other = lab.write(operations), lab.write([*base, second, first])
     agree(lab.read(one), lab.read(other), "the table with its last two appends in the other order")
@@ -88,7 +85,7 @@ def _ends_with_appends(operations: Ops) -> bool:
     return len(operations) > 2 and all(one["op"] == "append" and "branch" not in one for one in last)
 
 
-def _delete_is_difference(lab: Laboratory, operations: Ops) -> None:
+def _delete_is_difference(lab: Harness, operations: Ops) -> None:
     last, branch = operations[-1], operations[-1].get("branch")
     before = lab.read(lab.write(operations[:-1]), ref=branch)
     after = lab.read(lab.write(operations), ref=branch)
@@ -106,25 +103,25 @@ def _equals(row: Row, deleted: Row) -> bool:
     return all(row[name] == value for name, value in deleted.items())
 
 
-def _time_travel(lab: Laboratory, operations: Ops) -> None:
+def _time_travel(lab: Harness, operations: Ops) -> None:
     table = lab.write(operations)
     if not table.snapshots:
         raise NotSupported("it does not tell its snapshots")
     for index, state in enumerate(table.states):
         snapshot = table.snapshots[index]
         if state.changed and snapshot is None:
-            raise Broken(f"there is no snapshot after operation {index}, {operations[index]['op']}")
+            raise Broken(LAW, f"there is no snapshot after operation {index}, {operations[index]['op']}")
         if state.changed and snapshot is not None and table.has_snapshot(snapshot):
             found = lab.read(table, snapshot=snapshot)
             what = f"the table at the snapshot of operation {index}, {operations[index]['op']}"
             try:
                 rows = expected_rows(state.written, found.types)["rows"]
             except OtherSchema as error:
-                raise Broken(f"{what}: {error}") from None
+                raise Broken(LAW, f"{what}: {error}") from None
             agree(found.only(rows), found, what)
 
 
-def _overwrite_is_delete_and_append(lab: Laboratory, operations: Ops) -> None:
+def _overwrite_is_delete_and_append(lab: Harness, operations: Ops) -> None:
     *base, last = operations
     branch = {"branch": last["branch"]} if "branch" in last else {}
     delete = {"op": "delete", "filter": last["filter"], "mode": MODES[0], **branch}
@@ -134,7 +131,7 @@ def _overwrite_is_delete_and_append(lab: Laboratory, operations: Ops) -> None:
     agree(lab.read(other, ref=ref), lab.read(one, ref=ref), "the table after overwrite, beside delete and append")
 
 
-def _rows_keep_their_ids(lab: Laboratory, operations: Ops) -> None:
+def _rows_keep_their_ids(lab: Harness, operations: Ops) -> None:
     table, last = lab.write(operations), operations[-1]
     before, after = _around_last(lab, table)
     if before is None or after is None:
@@ -142,7 +139,7 @@ def _rows_keep_their_ids(lab: Laboratory, operations: Ops) -> None:
     same = "_row_id"
     ids = [row[same] for row in after.rows]
     if len(set(ids)) < len(ids) or None in ids:
-        raise Broken(f"after {last['op']}: row ids are {sorted(ids, key=str)}, and have to be there and different")
+        raise Broken(LAW, f"after {last['op']}: row ids are {sorted(ids, key=str)}, and have to be there and different")
     match last["op"]:
         case "compact":
             agree(before, after, "rows and their row ids after compact")
@@ -163,10 +160,10 @@ def _updated(table: ScriptedTable, before: Reading, after: Reading, last: dict[s
     for row in after.rows:
         if row["_row_id"] not in ids and row["_last_updated_sequence_number"] != str(number):
             found = row["_last_updated_sequence_number"]
-            raise Broken(f"a row that update matches has the last update {found}, and its snapshot is {number}")
+            raise Broken(LAW, f"a row that update matches has the last update {found}, and its snapshot is {number}")
 
 
-def _around_last(lab: Laboratory, table: ScriptedTable) -> tuple[Reading | None, Reading | None]:
+def _around_last(lab: Harness, table: ScriptedTable) -> tuple[Reading | None, Reading | None]:
     """Main before and after the last operation, in one table, as row ids are the table's to give."""
     if not table.snapshots:
         raise NotSupported("it does not tell its snapshots")
@@ -192,19 +189,16 @@ def _end_that_keeps_ids(maker: Maker) -> bool:
         row = maker.row()
         chosen = maker.draw.choice(able)["name"]
         made["set"] = {chosen: row[chosen]}
-    if not maker.makes_sense_next(made):
-        return False
-    maker.operations.append(made)
-    return True
+    return maker.take(made)
 
 
-def _is_what_its_script_makes(lab: Laboratory, operations: Ops) -> None:
+def _is_what_its_script_makes(lab: Harness, operations: Ops) -> None:
     table = lab.write(operations)
     place = str(table.metadata).rpartition("/metadata/")[0]
     answer = {"metadata": table.metadata, "snapshots": list(table.snapshots)}
     differences = written_table({"table": place}, expected_of(table.states), answer)
     if differences:
-        raise Broken("; ".join(map(str, differences[:3])))
+        raise Broken(LAW, "; ".join(map(str, differences[:3])))
 
 
 _compaction, _is_compaction = _ends("compact", "rewrite-manifests")

@@ -1,4 +1,4 @@
-"""Scripts made smaller: those of `conformance.generated_scripts` with one operation, column or member less.
+"""Scripts made smaller: those of `conformance.properties.scripts` with one operation, column or member less.
 
 A script that a writer does wrong is made smaller as long as it makes sense and is done wrong, so that it shows why.
 """
@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from conformance.generated_scripts import Json, Op, makes_sense
-from conformance.generated_values import simpler_predicates
+from conformance.properties.scripts import Json, Op, makes_sense
+from conformance.properties.values import simpler_predicates
 
 
 def smaller(

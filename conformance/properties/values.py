@@ -7,7 +7,7 @@ has them. A struct is an object by the names of its fields, as scripts have it (
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from attrs import frozen
@@ -102,7 +102,7 @@ class Chance:
 
     random: random.Random
     avoid: frozenset[str] = frozenset()
-    """``null``, ``nan``, ``zero``, ``nested`` and names of types; see `conformance.generated_tables.AVOIDABLE`."""
+    """``null``, ``nan``, ``zero``, ``nested`` and names of types; see `conformance.properties.tables.AVOIDABLE`."""
 
     nulls: float = 0.2
     """The share of optional values that are null."""
@@ -159,25 +159,29 @@ class Chance:
         """The constants to which columns of a type are compared, as the spec's JSON has them."""
         return [constant(kind, value) for value in self.pool(kind) if value not in NOT_FINITE]
 
-    def predicate(self, leaves: Sequence[tuple[str, str]], depth: int) -> Json:
+    def predicate(
+        self, leaves: Sequence[tuple[str, str]], depth: int, present: Mapping[str, Sequence[Json]] | None = None
+    ) -> Json:
         """A predicate on columns that have primitive types.
 
         Args:
             leaves: full names of columns, each with its type.
             depth: how deep ``and``, ``or`` and ``not`` go.
+            present: constants that rows have, by the full names of columns; they are asked for more often than others.
         """
         if depth and self.random.random() < 0.4:
             kind = self.random.choice(("and", "or", "not"))
             if kind == "not":
-                return {"type": "not", "child": self.predicate(leaves, depth - 1)}
-            sides = {side: self.predicate(leaves, depth - 1) for side in ("left", "right")}
+                return {"type": "not", "child": self.predicate(leaves, depth - 1, present)}
+            sides = {side: self.predicate(leaves, depth - 1, present) for side in ("left", "right")}
             return {"type": kind, **sides}
-        leaf = self._leaf(*self.random.choice(leaves))
+        name, type_ = self.random.choice(leaves)
+        leaf = self._leaf(name, type_, (present or {}).get(name, ()))
         if "null" in self.avoid and leaf["type"] not in ("is-null", "not-null"):
             return {"type": "and", "left": guard(leaf), "right": leaf}
         return leaf
 
-    def _leaf(self, name: str, kind: str) -> Json:
+    def _leaf(self, name: str, kind: str, present: Sequence[Json]) -> Json:
         kinds = ["is-null", "not-null", "in", "not-in", *COMPARISONS, *COMPARISONS]
         if kind in _FLOATS:
             kinds += ["is-nan", "not-nan"]
@@ -187,6 +191,8 @@ class Chance:
         if test in ("is-null", "not-null", "is-nan", "not-nan"):
             return {"type": test, "term": name}
         pool = self.constants(kind)
+        if present and self.random.random() < 0.7:
+            pool = list(present)
         if test in ("in", "not-in"):
             return {"type": test, "term": name, "values": self.random.sample(pool, self.random.randint(1, len(pool)))}
         return {"type": test, "term": name, "value": self.random.choice(pool)}
@@ -242,12 +248,3 @@ def simpler_predicates(predicate: Json, *, guarded: bool) -> Iterator[Json]:
     if len(predicate.get("values", ())) > 1:
         for place in range(len(predicate["values"])):
             yield {**predicate, "values": predicate["values"][:place] + predicate["values"][place + 1 :]}
-
-
-def names_in(predicate: Json) -> set[str]:
-    """The columns that a predicate names."""
-    if not isinstance(predicate, dict):
-        return set()
-    if "term" in predicate:
-        return {predicate["term"]}
-    return {name for side in ("child", "left", "right") if side in predicate for name in names_in(predicate[side])}

@@ -1,4 +1,4 @@
-"""Where laws are tried: one adapter writes tables by scripts, another (or the same) reads them."""
+"""Where metamorphic laws are tried: one adapter writes tables by scripts, another (or the same) reads them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from conformance.compare import Undecodable, read_type
 from conformance.compare_writing import nameless
 from conformance.exchange import from_exchange
 from conformance.operations import OPERATIONS
+from conformance.properties.errors import Broken, NotSupported
+from conformance.properties.scenario_tables import ScriptedTable, write_script
 from conformance.protocol import Answer, Crashed, Ok, Refused, Unsupported
-from conformance.scripted_tables import ScriptedTable, write_script
 from conformance.scripts.literals import with_ids, with_names
 from spec_ref.expressions.binding import bind
 from spec_ref.expressions.bound import evaluate
@@ -28,16 +29,11 @@ from spec_ref.versions import V3
 Json = Any
 Row = dict[str, Json]
 
+LAW = "law"
+"""The kind of what is broken: a smaller script may break the law in another way."""
+
 LINEAGE = {"_row_id": "long", "_last_updated_sequence_number": "long"}
 READ = OPERATIONS["table.read"]
-
-
-class NotSupported(Exception):
-    """An implementation does not have what a law takes with this script."""
-
-
-class Broken(Exception):
-    """The law does not hold; the message says how."""
 
 
 @frozen
@@ -76,7 +72,7 @@ class Reading:
 
 
 @frozen
-class Laboratory:
+class Harness:
     """An adapter that writes and one that reads, and a folder for the tables."""
 
     writer: Adapter
@@ -113,7 +109,7 @@ class Laboratory:
             raise _trouble(answer, f"reading {snapshot or ref or 'the table'}")
         wrong = READ.answer_complaint(answer.value)
         if wrong is not None:
-            raise Broken(f"the answer is not of the form that table.read has: {wrong}")
+            raise Broken(LAW, f"the answer is not of the form that table.read has: {wrong}")
         return Reading(tuple(columns(args)), tuple(answer.value["rows"]), lineage)
 
     def heads(self, table: ScriptedTable) -> Iterator[tuple[str | None, Reading]]:
@@ -129,9 +125,9 @@ def _trouble(answer: Answer, what: str) -> Exception:
         case Unsupported(message):
             return NotSupported(message)
         case Refused(kind, message):
-            return Broken(f"it refuses {what} ({kind}): {message}")
+            return Broken(LAW, f"it refuses {what} ({kind}): {message}")
         case Crashed(reason):
-            return Broken(f"it crashed with {what}: {reason}")
+            return Broken(LAW, f"it crashed with {what}: {reason}")
     raise AssertionError(answer)
 
 
@@ -143,7 +139,7 @@ def agree(expected: Reading, found: Reading, what: str) -> None:
     """
     wanted, types = expected.types, found.types
     if [*wanted] != [*types] or any(nameless(wanted[name]) != nameless(types[name]) for name in wanted):
-        raise Broken(f"{what}: the columns are {types}, and have to be {wanted}")
+        raise Broken(LAW, f"{what}: the columns are {types}, and have to be {wanted}")
     read = {name: (read_type(wanted[name]), read_type(types[name])) for name in wanted}
     rows = [
         {name: with_ids(new, with_names(old, row[name])) for name, (old, new) in read.items()} for row in expected.rows
@@ -151,6 +147,6 @@ def agree(expected: Reading, found: Reading, what: str) -> None:
     try:
         differences = READ.compare({"types": types}, {"rows": rows}, {"rows": list(found.rows)})
     except Undecodable as error:
-        raise Broken(f"{what}: {error}") from None
+        raise Broken(LAW, f"{what}: {error}") from None
     if differences:
-        raise Broken(f"{what}: {'; '.join(map(str, differences[:3]))}")
+        raise Broken(LAW, f"{what}: {'; '.join(map(str, differences[:3]))}")

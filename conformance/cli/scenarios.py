@@ -1,0 +1,171 @@
+"""``iceberg-conformance scenarios``."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shlex
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from conformance.adapters.process import Limits
+from conformance.cli.progress import progress
+from conformance.cli.targets import REFERENCE, limits_of, target
+from conformance.failures import ExitStatus, NothingSelected, UsageError
+
+DEFAULTS = Limits()
+MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of its own is made in it
+"""Where tables are written, if there is such a file system: nothing of them has to last."""
+
+
+def scenarios(
+    *,
+    adapter: Annotated[str, Parameter(name=["--adapter", "-a"])] = REFERENCE,
+    seed: int | None = None,
+    examples: int = 100,
+    operations: int = 12,
+    versions: tuple[int, ...] = (),
+    avoid: tuple[str, ...] = (),
+    reads: bool = True,
+    replay: Path | None = None,
+    keep: Path | None = None,
+    max_failures: int = 1,
+    start_timeout: float = DEFAULTS.start,
+    timeout: float = DEFAULTS.request,
+    format: Literal["text", "json"] = "text",
+) -> int:
+    """Follow random scripts of operations, and compare the table with a model after every operation.
+
+    Each branch, tag and earlier snapshot has to have the rows of the model, with filters and without; the table has to
+    be valid at every level; and an operation that the text forbids has to be refused. A script that fails is shrunk,
+    kept in a file and shown, with the command that tries it again. What a writer does not support is found out first
+    and left out of its scripts.
+
+    Exit status: 0 if all scripts passed, 1 if one failed, 3 if the adapter cannot be started, 5 if it can write no
+    table.
+
+    Args:
+        adapter: What writes, as for run.
+        seed: Of the first script; a random one where it is left out.
+        examples: How many scripts.
+        operations: The most operations of a script, beside the first.
+        versions: Only these format versions. May be repeated.
+        avoid: What scripts leave out, so that a known failure hides no other: the name of an operation, a mode, a file
+            format, a type or a transform; null, nan, zero, nested, required, partition, shared-source (partition
+            fields of one column), nested-source, default, evolve-nested, metrics, branch-writes, or refused (operations
+            that the text forbids). May be repeated.
+        reads: Whether the adapter reads its own tables too, where it can.
+        replay: Try the script of this file, and nothing else.
+        keep: Where scripts that fail are kept; a new temporary folder where it is left out.
+        max_failures: After how many failures to stop, each of another kind.
+        start_timeout: Seconds that the adapter may take to start.
+        timeout: Seconds that it may take for an answer.
+        format: Text for people, or JSON.
+    """
+    from conformance.properties.errors import Broken, NotSupported
+    from conformance.properties.probes import find_supported
+    from conformance.properties.scenario_files import read_scenario, write_scenario
+    from conformance.properties.scenarios import follow_reference
+    from conformance.properties.scripts import AVOIDABLE, Size
+    from conformance.properties.searching import hypothesis, scripts, search
+    from conformance.properties.written_scenarios import follow_written
+
+    unknown = sorted(set(avoid) - AVOIDABLE)
+    if unknown:
+        raise UsageError(f"--avoid {unknown[0]}: there are {', '.join(sorted(AVOIDABLE))}")
+    if set(versions) - {1, 2, 3}:
+        raise UsageError("--versions are 1, 2 and 3")
+    left_out = {*avoid, *(f"v{one}" for one in (1, 2, 3) if versions and one not in versions)}
+    if left_out >= {"v1", "v2", "v3"}:
+        raise UsageError("--avoid leaves no format version")
+    if min(examples, operations, max_failures) < 1:
+        raise UsageError("--examples, --operations and --max-failures are at least 1")
+    script = read_scenario(replay) if replay is not None else None
+    if script is None:
+        hypothesis()
+    first = random.randrange(2**31) if seed is None else seed
+    chosen = target(adapter, limits_of(start_timeout, timeout))
+    counts: Counter[str] = Counter()
+    tried = 0
+    with ExitStack() as stack:
+        writer = stack.enter_context(chosen.open())
+        started = writer.start()
+        if "table.write" not in started.operations:
+            raise NothingSelected(f"{adapter} does not have the operation table.write")
+        scratch = Path(
+            tempfile.mkdtemp(prefix="iceberg-scenarios-", dir=MEMORY if os.access(MEMORY, os.W_OK) else None)
+        )
+        stack.callback(shutil.rmtree, scratch, ignore_errors=True)
+
+        def attempt(one: Any) -> None:
+            nonlocal tried
+            tried += 1
+            place = scratch / str(tried)
+            try:
+                if adapter == REFERENCE:
+                    follow_reference(one, place, counts)
+                else:
+                    reader = writer if reads and "table.read" in started.operations else None
+                    follow_written(one, writer, reader, place, counts)
+            except NotSupported:
+                counts["unsupported"] += 1
+            finally:
+                shutil.rmtree(place, ignore_errors=True)
+
+        if script is not None:
+            try:
+                attempt(script)
+            except Broken as broken:
+                print(f"{started}: {broken}")
+                return ExitStatus.FAILURES
+            print(f"{started}: {'not supported' if counts['unsupported'] else 'the table is what the script makes'}")
+            return ExitStatus.CONFORMANT
+        tell = stack.enter_context(progress())
+        reasons: dict[str, str] = {}
+        if adapter != REFERENCE:
+            supported = find_supported(writer, frozenset(left_out), lambda done: tell("probes", done, done))
+            if supported is None:
+                raise NothingSelected(f"{adapter} can write no table")
+            left_out, reasons = {*supported.avoid}, supported.reasons
+        found = search(
+            lambda: scripts(frozenset(left_out), Size(operations=operations)), attempt, seed=first, examples=examples,
+            max_failures=max_failures, progress=lambda done: tell("scripts", done, examples),
+        )  # fmt: skip
+    files = [write_scenario(one, keep) for one in found]
+    again = f"iceberg-conformance scenarios --adapter {chosen.reproduce or shlex.quote(chosen.name)} --replay"
+    if format == "json":
+        content = {
+            "implementation": started.implementation, "version": started.version, "seed": first, "scripts": tried,
+            "operations": dict(counts), "not_supported": reasons,
+            "failures": [
+                {"kind": one.kind, "reason": one.reason, "script": one.example, "file": str(file),
+                 "reproduce": f"{again} {shlex.quote(str(file))}"}
+                for one, file in zip(found, files, strict=True)
+            ],
+        }  # fmt: skip
+        sys.stdout.write(json.dumps(content, indent=2) + "\n")
+    else:
+        for word, reason in reasons.items():
+            print(f"{started}: left out of scripts: {word}: {reason}")
+        for one, file in zip(found, files, strict=True):
+            print(f"{started}: {one.reason}")
+            for operation in one.example["operations"]:
+                print(f"    {json.dumps(operation)}")
+            print(f"    reproduce    {again} {shlex.quote(str(file))}")
+    sys.stdout.flush()
+    done = sum(counts[name] for name in counts if name != "unsupported")
+    told = f"{tried} scripts, {done} operations, {counts['unsupported']} scripts not supported, seed {first}"
+    print(f"{started}: {told}; {len(found)} failed", file=sys.stderr)
+    if found:
+        return ExitStatus.FAILURES
+    if counts["unsupported"] == tried:
+        raise NothingSelected(f"{adapter} can write none of the scripts")
+    return ExitStatus.CONFORMANT

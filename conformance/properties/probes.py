@@ -1,0 +1,177 @@
+"""What a writer supports, found out by the smallest script of each thing, so that longer ones have nothing else."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+
+from conformance.adapters.asking import Adapter, Request
+from conformance.properties.scripts import FORMATS, MODES
+from conformance.properties.values import NEW_VALUES, SEALED_VALUES, TRANSFORMS, VALUES
+from conformance.protocol import Ok, Unsupported
+
+Json = Any
+Op = dict[str, Json]
+
+VERSIONS = (2, 3, 1)
+ID: Op = {"id": 1, "name": "id", "required": False, "type": "long"}
+ROW: Op = {"id": "1"}
+WHERE: Op = {"type": "eq", "term": "id", "value": 1}
+POINT: Op = {
+    "id": 2, "name": "c", "required": False,
+    "type": {"type": "struct", "fields": [{"id": 3, "name": "x", "required": False, "type": "int"}]},
+}  # fmt: skip
+
+
+@frozen
+class Supported:
+    """What a writer supports."""
+
+    avoid: frozenset[str]
+    """What scripts for it leave out, of `conformance.properties.scripts.AVOIDABLE`."""
+
+    reasons: dict[str, str]
+    """For each of these words, what the writer said."""
+
+
+def create(version: int, *columns: Op, row: Op | None = None, **more: Json) -> list[Op]:
+    """A table with one row."""
+    fields = [ID, *columns]
+    first = {"op": "create", "format_version": version, "schema": {"type": "struct", "fields": fields}, **more}
+    return [first, {"op": "append", "rows": [row or ROW]}]
+
+
+def probes(version: int) -> Iterator[tuple[str, list[Op]]]:
+    """A word for each thing that scripts can have, and the smallest script of it.
+
+    Args:
+        version: one that the writer supports, the newest that has most.
+    """
+    two = max(version, 2)
+    yield "v1", create(1)
+    yield "v2", create(2)
+    yield "v3", create(3)
+    base = create(version)
+    for name in FORMATS:
+        yield name, create(version, properties={"write.format.default": name})
+    for mode in MODES:
+        rows = {"op": "append", "rows": [{"id": "1"}, {"id": "2"}]}
+        yield mode, [base[0], rows, {"op": "delete", "filter": WHERE, "mode": mode}]
+    for name, op in _operations():
+        yield name, [*create(two if name in ("delete-equal", "upsert") else version), *op]
+    yield "upgrade", [*create(1 if version == 1 else 2), {"op": "upgrade", "format_version": 2 if version == 1 else 3}]
+    yield "sort", [*base, {"op": "sort", "fields": [{"source": "id", "direction": "asc", "null_order": "nulls-last"}]}]
+    yield "required", create(version, {"id": 2, "name": "c", "required": True, "type": "int"}, row={"id": "1", "c": 1})
+    yield "nested", create(version, POINT, row={"id": "1", "c": {"x": 1}})
+    yield "default", [*create(3), _alter({"op": "add", "name": "c", "type": "int", "default": 1}), base[1]]
+    yield "evolve-nested", [
+        *create(version, POINT, row={"id": "1", "c": {"x": 1}}), _alter({"op": "rename", "name": "c.x", "to": "y"})
+    ]  # fmt: skip
+    yield "branch-writes", [*base, {"op": "branch", "name": "b"}, {**base[1], "branch": "b"}]
+    for word, partition in _partitions():
+        yield word, create(version, *_partitioned(partition), row=_partitioned_row(partition), partition=partition)
+    for kind in (*VALUES, *NEW_VALUES, *SEALED_VALUES):
+        since = version if kind in VALUES else 3
+        value = (VALUES.get(kind) or NEW_VALUES.get(kind) or SEALED_VALUES[kind])[-1]
+        yield kind, create(since, {"id": 2, "name": "c", "required": False, "type": kind}, row={"id": "1", "c": value})
+
+
+def _alter(change: Op) -> Op:
+    return {"op": "alter-schema", "changes": [change]}
+
+
+def _operations() -> Iterator[tuple[str, list[Op]]]:
+    yield "overwrite", [{"op": "overwrite", "filter": WHERE, "rows": [ROW]}]
+    yield "delete", [{"op": "delete", "filter": WHERE}]
+    yield "delete-equal", [{"op": "delete-equal", "rows": [ROW]}]
+    yield (
+        "update",
+        [_alter({"op": "add", "name": "c", "type": "int"}), {"op": "update", "filter": WHERE, "set": {"c": 1}}],
+    )
+    yield "merge", [{"op": "merge", "on": ["id"], "rows": [{"id": "2"}]}]
+    yield "upsert", [{"op": "upsert", "on": ["id"], "rows": [ROW]}]
+    yield "compact", [{"op": "compact"}]
+    yield "rewrite-manifests", [{"op": "rewrite-manifests"}]
+    yield "alter-schema", [_alter({"op": "add", "name": "c", "type": "int"})]
+    yield "alter-spec", [{"op": "alter-spec", "changes": [
+        {"op": "add", "source": "id", "transform": "bucket[4]", "name": "p"}]}]  # fmt: skip
+    yield "properties", [{"op": "properties", "set": {"a": "b"}}]
+    yield "branch", [{"op": "branch", "name": "b"}]
+    yield "tag", [{"op": "tag", "name": "t"}]
+    yield "fast-forward", [{"op": "branch", "name": "b"}, {"op": "fast-forward", "to": "b"}]
+    yield "rollback", [{"op": "append", "rows": [ROW]}, {"op": "rollback", "to": 1}]
+    yield "expire", [{"op": "append", "rows": [ROW]}, {"op": "expire"}]
+
+
+def _partitions() -> Iterator[tuple[str, list[Op]]]:
+    kinds = dict.fromkeys(one.partition("[")[0] for every in TRANSFORMS.values() for one in every)
+    for kind in (*kinds, "void"):
+        source = "d" if kind in ("year", "month", "day") else "t" if kind == "hour" else "id"
+        transform = f"{kind}[4]" if kind in ("bucket", "truncate") else kind
+        yield kind, [{"source": source, "transform": transform, "name": "p"}]
+    yield "shared-source", [
+        {"source": "id", "transform": "identity", "name": "p"}, {"source": "id", "transform": "bucket[4]", "name": "q"}
+    ]  # fmt: skip
+    yield "nested-source", [{"source": "c.x", "transform": "identity", "name": "p"}]
+
+
+_SOURCES: dict[str, tuple[Op, Json]] = {
+    "d": ({"id": 2, "name": "d", "required": False, "type": "date"}, "1970-01-01"),
+    "t": ({"id": 2, "name": "t", "required": False, "type": "timestamp"}, "1970-01-01T00:00:00.000000"),
+    "c": (POINT, {"x": 1}),
+}
+
+
+def _partitioned(partition: list[Op]) -> list[Op]:
+    name = partition[0]["source"].partition(".")[0]
+    return [_SOURCES[name][0]] if name in _SOURCES else []
+
+
+def _partitioned_row(partition: list[Op]) -> Op:
+    name = partition[0]["source"].partition(".")[0]
+    return {**ROW, name: _SOURCES[name][1]} if name in _SOURCES else ROW
+
+
+def find_supported(
+    writer: Adapter, avoid: frozenset[str] = frozenset(), progress: Callable[[int], None] = lambda _done: None
+) -> Supported | None:
+    """Find out what a writer supports.
+
+    Args:
+        writer: an adapter with ``table.write`` that was started.
+        avoid: what is left out in any case.
+        progress: is called with how many things were tried.
+
+    Returns:
+        What it supports; None where it can write no table at all.
+    """
+    with tempfile.TemporaryDirectory(prefix="iceberg-probes-") as folder:
+        numbers = iter(range(1_000_000))
+
+        def answer(operations: list[Op]) -> Any:
+            place = str(Path(folder) / str(next(numbers)))
+            return next(
+                iter(writer.ask([Request("table.write", {"table": place, "script": {"operations": operations}})]))
+            )
+
+        able = [one for one in VERSIONS if f"v{one}" not in avoid and isinstance(answer(create(one)), Ok)]
+        if not able:
+            return None
+        reasons = {f"v{one}": "not supported" for one in VERSIONS if one not in able and f"v{one}" not in avoid}
+        for done, (word, operations) in enumerate(probes(able[0])):
+            wants = {f"v{operations[0]['format_version']}"}
+            if (
+                word in avoid
+                or word in reasons
+                or (wants & (reasons.keys() | avoid) and word not in ("v1", "v2", "v3"))
+            ):
+                continue
+            found = answer(operations)
+            if isinstance(found, Unsupported):
+                reasons[word] = found.message
+            progress(done + 1)
+        return Supported(avoid | reasons.keys(), reasons)

@@ -1,0 +1,401 @@
+"""Scenarios: a script is followed step by step, and the table compared with the model after every operation.
+
+After each operation, every branch and tag has the rows of the model, with and without filters that ask for values which
+are there; the table is valid at every level; nothing vanished or changed that one version of the metadata shares with
+the next; and what the text forbids was refused with its code and changed nothing. At the end, every snapshot still has
+the rows that it had when it was made.
+
+Only what is new is read and validated after an operation: a snapshot is immutable, so that reading it again gives what
+it gave as long as its record, its schema and its files are the same, which is checked. At the end everything is read
+and validated once more.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+import traceback
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any, Protocol
+
+import attrs
+from attrs import define, field, frozen
+
+from conformance.adapters.reference_writing import ReferenceWriter
+from conformance.adapters.serve import Invalid, Unsupported
+from conformance.compare import Difference
+from conformance.compare_writing import Lineage, reading_differences, state_differences
+from conformance.failures import NotExamined
+from conformance.properties.errors import Broken
+from conformance.properties.scripts import constants_of
+from conformance.properties.values import Chance, leaves_of
+from conformance.scripts import LeftOpen, RefusedByText, ScriptError
+from conformance.scripts.expected import reading_json
+from conformance.scripts.model import Fields, Row, Table, reading
+from conformance.scripts.model_schemas import ids_in
+from conformance.scripts.written import Written
+from conformance.validate.context import Level
+from conformance.validate.diff import compare
+from conformance.validate.local import Local
+from conformance.validate.run import Snapshots, TableReport, validate
+from spec_ref.commits import CommitConflict, CommitFailed
+from spec_ref.errors import SpecError
+from spec_ref.findings import Finding, Severity
+
+Json = Any
+Op = dict[str, Json]
+
+LINEAGE_SINCE = 3
+"""The version that has row lineage; rows from before it have the number of the file that they are in then (LIN007)."""
+
+FILTERS = 2
+"""Filters that each branch or tag is read with after an operation that concerns it."""
+
+EXPECTED_WARNINGS = frozenset({"LOC001", "DFL002", "SNP010", "SNP011", "VER005"})
+"""Requirements whose warnings say nothing against a writer: it is told to write to a path (LOC001, DFL002), snapshots
+from before an upgrade stay as they are (SNP010, SNP011; LIN013), and references of version 1 (VER005)."""
+
+
+class Refusal(Exception):
+    """A writer refused an operation."""
+
+    def __init__(self, code: str | None, message: str) -> None:
+        """Make the error.
+
+        Args:
+            code: of the requirement, where the writer says it.
+            message: what the writer says.
+        """
+        super().__init__(f"{code or 'no code'}: {message}")
+        self.code = code
+
+
+class Subject(Protocol):
+    """What follows a script, one operation after another."""
+
+    def do(self, operation: Op) -> str:
+        """Do an operation; the location of the metadata after it.
+
+        Raises:
+            Refusal: it was refused.
+            Unsupported: the writer does not have it.
+        """
+
+
+class ReferenceSubject:
+    """The reference implementation, in this process."""
+
+    def __init__(self, folder: Path) -> None:
+        """Make a subject that writes its table in a folder that does not exist."""
+        self._writer = ReferenceWriter(str(folder))
+        self._mains: list[int | None] = []
+
+    def do(self, operation: Op) -> str:
+        at = operation.get("to") if operation["op"] == "rollback" else operation.get("at")
+        told = operation if at is None else {**operation, "snapshot": self._mains[at]}
+        try:
+            getattr(self._writer, operation["op"].replace("-", "_"))(told)
+        except SpecError as error:
+            raise Refusal(error.violation.requirement, str(error)) from None
+        except (CommitConflict, CommitFailed, NotExamined, Invalid) as error:
+            raise Refusal(None, f"{type(error).__name__}: {error}") from None
+        finally:
+            self._mains.append(
+                self._writer.snapshot("main") if len(self._mains) or operation["op"] == "create" else None
+            )
+        return self._writer.metadata()
+
+    def skip(self) -> None:
+        """Count an operation that is left out."""
+        self._mains.append(self._mains[-1] if self._mains else None)
+
+
+@frozen
+class Expected:
+    """What a snapshot has to give for ever."""
+
+    fields: Fields
+    rows: tuple[Row, ...]
+
+
+@define
+class TableChecks:
+    """What is compared after each operation, and what is remembered for the next."""
+
+    place: str
+    filters: int = FILTERS
+    level: Level = Level.ROWS
+    location: str | None = None
+    snapshots: dict[int, Expected] = field(factory=dict)
+    """By id, what was current after an operation."""
+
+    validated: set[int] = field(factory=set)
+    spans: dict[int, tuple[int, int]] = field(factory=dict)
+    """By operation, its sequence numbers: above the first, up to the second."""
+
+    known: dict[Any, Any] = field(factory=dict)
+    """What was read and right: by snapshot and schema, the rows of the model."""
+
+    files: dict[str, tuple[int, int]] = field(factory=dict)
+    lineage: Lineage = field(factory=lambda: Lineage({}))
+
+    def step(self, index: int, operation: Op, model: Table, location: str) -> None:
+        """Compare the table after an operation.
+
+        Args:
+            index: of the operation.
+            operation: which one.
+            model: the model after it.
+            location: of the metadata after it.
+
+        Raises:
+            Broken: the table is not what the model says.
+        """
+        what = f"after operation {index}, {operation['op']}"
+        try:
+            self._files(what, operation)
+            written = Written.load(location, self.place)
+            self._state(what, model, written)
+            self._sequence_numbers(index, operation, model, written)
+            for name, expected in heads_of(model).items():
+                self._head(what, index, name, expected, model, written)
+            if location != self.location:
+                self._valid(what, written, location)
+            if operation["op"] == "expire":
+                self._time_travel(what, written)
+        except Exception as error:
+            raise broken_by(what, error) from error
+        self.location = location
+
+    def refused(self, index: int, operation: Op, location: str) -> None:
+        """Make sure that an operation which was refused changed nothing."""
+        what = f"after operation {index}, {operation['op']}, which was refused"
+        if location != self.location:
+            raise Broken("refused and committed", f"{what}: the table has new metadata, {location}")
+        found = _files_below(self.place)
+        if found != self.files:
+            left = sorted(found.keys() ^ self.files.keys())
+            raise Broken("refused and wrote", f"{what}: files came, went or changed: {', '.join(left) or 'in place'}")
+
+    def end(self) -> None:
+        """Read and validate everything once more."""
+        if self.location is None:
+            return
+        try:
+            self._time_travel("at the end", Written.load(self.location, self.place))
+            no_findings("at the end", validate(self.location, self.level, Local(), Snapshots("all"), math.inf))
+        except Exception as error:
+            raise broken_by("at the end", error) from error
+
+    def _state(self, what: str, model: Table, written: Written) -> None:
+        state = {
+            "format_version": model.version, "schema": {"type": "struct", "fields": list(model.fields)},
+            "partition": list(model.partition), "sort": list(model.sorted_by), "refs": heads_of(model).keys(),
+        }  # fmt: skip
+        _no_differences(what, state_differences(state, written))
+
+    def _sequence_numbers(self, index: int, operation: Op, model: Table, written: Written) -> None:
+        last = written.table.metadata.last_sequence_number or 0
+        before = max((high for _, high in self.spans.values()), default=0)
+        if model.target[0] is not None:
+            self.spans[index] = (before, last)
+        if operation["op"] == "upgrade" and model.version == LINEAGE_SINCE:
+            self.spans = {one: (min(low, high - 1), last) for one, (low, high) in self.spans.items()}
+        self.lineage.spans = self.spans
+
+    def _head(self, what: str, index: int, name: str, expected: Expected, model: Table, written: Written) -> None:
+        """Compare the rows of a branch or tag, with and without filters."""
+        metadata = written.table.metadata
+        snapshot = metadata.refs[name].snapshot_id if name in metadata.refs else None
+        if snapshot is not None and name in model.branches and snapshot not in self.snapshots:
+            self.snapshots[snapshot] = Expected(model.fields, expected.rows)
+        key = (snapshot, _schema_key(expected.fields))
+        if self.known.get(key) is expected.rows:
+            return
+        what = f"{what}: {name}"
+        wanted = reading_json(reading(expected.fields, expected.rows))
+        _no_differences(what, reading_differences("", wanted, written.read(ref=name), self.lineage))
+        for predicate in filters_of(index, expected, model, self.filters):
+            matching = Table(fields=expected.fields).matcher(predicate)
+            rows = [row for row in expected.rows if matching(row)]
+            wanted = reading_json(reading(expected.fields, rows))
+            found = written.read(ref=name, filter=predicate)
+            _no_differences(f"{what} where {predicate}", reading_differences("", wanted, found, None))
+        self.known[key] = expected.rows
+
+    def _files(self, what: str, operation: Op) -> None:
+        """Make sure that no file vanished or changed but by expiration."""
+        found = _files_below(self.place)
+        for path, facts in self.files.items():
+            if operation["op"] != "expire" and not path.endswith("version-hint.text") and found.get(path) != facts:
+                raise Broken("lost file", f"{what}: {path} {'changed' if path in found else 'is gone'}")
+        self.files = found
+
+    def _valid(self, what: str, written: Written, location: str) -> None:
+        """Validate what is new, and compare the metadata with that before."""
+        new = [
+            snapshot.snapshot_id
+            for snapshot in written.table.metadata.snapshots
+            if snapshot.snapshot_id not in self.validated
+        ]
+        self.validated.update(new)
+
+        def check(place: str, _: Snapshots) -> TableReport:
+            level = self.level if new else Level.METADATA
+            chosen = Snapshots("one", new[-1]) if new else Snapshots("current")
+            return validate(place, level, Local(), chosen, math.inf)
+
+        if self.location is None:
+            no_findings(what, check(location, Snapshots("current")))
+        else:
+            no_findings(what, compare(self.location, location, check, math.inf))
+
+    def _time_travel(self, what: str, written: Written) -> None:
+        """Compare every snapshot with the rows that it had when it was made."""
+        for snapshot, expected in self.snapshots.items():
+            if written.has_snapshot(snapshot):
+                wanted = reading_json(reading(expected.fields, expected.rows))
+                found = written.read(snapshot_id=snapshot)
+                _no_differences(f"{what}: snapshot {snapshot}", reading_differences("", wanted, found, self.lineage))
+
+
+def filters_of(index: int, expected: Expected, model: Table, count: int = FILTERS) -> Iterator[Json]:
+    """Filters of a reading, which the script alone decides: every other one is of a column that partitions or once did.
+
+    Args:
+        index: of the operation.
+        expected: the rows, whose values the filters ask for.
+        model: the table.
+        count: how many.
+    """
+    leaves = list(leaves_of(expected.fields))
+    values = constants_of(attrs.evolve(model, fields=expected.fields), expected.rows)
+    chance = Chance(random.Random(f"{index} {len(expected.rows)}"))
+    sources = {source.id for source in model.specs}
+    names = {field["name"] for field in expected.fields if sources & {field["id"], *ids_in(field["type"])}}
+    once = [leaf for leaf in leaves if leaf[0].partition(".")[0] in names]
+    for number in range(count):
+        yield chance.predicate(once if once and number % 2 == 0 else leaves, 1, values)
+
+
+def heads_of(model: Table) -> dict[str, Expected]:
+    """The rows of each branch and tag, under the schema that it is read with."""
+    heads = {"main": Expected(model.fields, ())}
+    heads |= {name: Expected(model.fields, snapshot.rows) for name, snapshot in model.branches.items()}
+    return heads | {name: Expected(snapshot.fields, snapshot.rows) for name, snapshot in model.tags.items()}
+
+
+def _schema_key(fields: Fields) -> str:
+    return str(fields)
+
+
+def _files_below(place: str) -> dict[str, tuple[int, int]]:
+    found = {}
+    for folder, _, names in os.walk(place):
+        for name in names:
+            facts = os.stat(f"{folder}/{name}")
+            found[f"{folder}/{name}".removeprefix(f"{place}/")] = (facts.st_size, facts.st_mtime_ns)
+    return found
+
+
+def _no_differences(what: str, differences: Iterable[Difference]) -> None:
+    found = list(islice(differences, 3))
+    if found:
+        where = "filter" if " where " in what else found[0].path.rpartition("/")[2]
+        raise Broken(f"differs: {where}", f"{what}: {'; '.join(map(str, found))}")
+
+
+def broken_by(what: str, error: Exception) -> Broken:
+    """What an error says of a table."""
+    match error:
+        case Broken():
+            return error
+        case SpecError():
+            return Broken(f"unreadable: {error.violation.requirement}", f"{what}: {error}")
+        case NotExamined():
+            return Broken("unreadable", f"{what}: {error}")
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    message = f"{what}: an internal error, {type(error).__name__}: {error} ({where.filename}:{where.lineno})"
+    return Broken(f"internal error: {type(error).__name__} in {where.name}", message)
+
+
+def no_findings(what: str, report: TableReport) -> None:
+    """Make sure that a report has no error, and no warning but those that are expected.
+
+    Raises:
+        Broken: it has one.
+    """
+    found = [one for one in report.findings if _counts(one)]
+    if found:
+        raise Broken(f"finding: {found[0].requirement}", f"{what}: {'; '.join(str(one) for one in found[:3])}")
+
+
+def _counts(finding: Finding) -> bool:
+    if finding.severity is Severity.ERROR:
+        return True
+    return finding.severity is Severity.WARNING and finding.requirement not in EXPECTED_WARNINGS
+
+
+def follow_reference(script: Json, folder: Path, counts: Counter[str] | None = None) -> None:
+    """Let the reference follow a script, and compare after every operation.
+
+    Args:
+        script: in its JSON. Operations that make no sense where they are, which scripts that shrink may have, are
+            left out.
+        folder: where the table goes; it must not exist.
+        counts: counts the operations that were done, by name; those that were refused as ``refused``.
+
+    Raises:
+        Broken: the table is not what the script makes.
+    """
+    subject, checks, model = ReferenceSubject(folder), TableChecks(str(folder)), Table()
+    counts = Counter() if counts is None else counts
+    for index, operation in enumerate(script["operations"]):
+        forbidden: RefusedByText | None = None
+        after = model
+        try:
+            after = model.after(index, operation)
+        except RefusedByText as error:
+            forbidden = error
+        except ScriptError:
+            subject.skip()
+            model = model.skipped(index)
+            continue
+        location = _done(subject, index, operation, forbidden)
+        if location is None:
+            counts["refused"] += 1
+            model = model.skipped(index)
+            if checks.location is not None:
+                checks.refused(index, operation, subject._writer.metadata())
+            continue
+        if isinstance(forbidden, LeftOpen):
+            return  # what the table is now is the writer's to say
+        counts[operation["op"]] += 1
+        model = after
+        checks.step(index, operation, model, location)
+    checks.end()
+
+
+def _done(subject: Subject, index: int, operation: Op, forbidden: RefusedByText | None) -> str | None:
+    """Do an operation; None where it was refused as it has to be."""
+    what = f"operation {index}, {operation['op']}"
+    try:
+        location = subject.do(operation)
+    except Refusal as error:
+        if forbidden is None:
+            raise Broken(f"refused: {error.code}", f"{what} was refused: {error}") from None
+        if error.code != forbidden.code:
+            message = f"{what} was refused with {error}; expected {forbidden.code}: {forbidden}"
+            raise Broken(f"refused: {error.code}, not {forbidden.code}", message) from None
+        return None
+    except Unsupported:
+        return None
+    except Exception as error:
+        raise broken_by(what, error) from error
+    if forbidden is not None and not isinstance(forbidden, LeftOpen):
+        raise Broken(f"accepted: {forbidden.code}", f"{what} was accepted; expected {forbidden.code}: {forbidden}")
+    return location

@@ -1,0 +1,230 @@
+"""Scripts drawn with Hypothesis, which shrinks one that fails to the fewest and simplest choices that fail alike.
+
+Hypothesis is imported when something is searched, as nothing else needs it: it is the extra ``testing``.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from attrs import frozen
+
+from conformance.failures import UsageError
+from conformance.properties.errors import Broken
+from conformance.properties.scripts import SMALL, Maker, Size
+from conformance.properties.values import Chance
+
+Json = Any
+
+BATCH = 100
+"""Examples of one run of Hypothesis: it remembers all that it drew, and many of them take much memory."""
+
+STOP = 127
+"""A script has another operation, unless the least of so many numbers is drawn."""
+
+PARTS = 64
+"""Into how many parts chances are divided."""
+
+
+@frozen
+class Failure:
+    """An example for which a property does not hold, as small as it gets."""
+
+    example: Any
+    kind: str
+    reason: str
+    seed: int
+    """Of the batch that found it."""
+
+
+class Choices(random.Random):
+    """A source of chance whose every choice is drawn with Hypothesis; the first of several things is the simplest."""
+
+    def __init__(self, below: Callable[[int], int]) -> None:
+        """Make a source.
+
+        Args:
+            below: draws a number below another one.
+        """
+        super().__init__(0)
+        self._below = below
+
+    def random(self) -> float:
+        """A number from 0 on and below 1; large ones are simpler, so that rare things are."""
+        return (PARTS - 1 - self._below(PARTS)) / PARTS
+
+    def _randbelow(self, n: int) -> int:
+        return self._below(n) if n > 1 else 0
+
+
+def hypothesis() -> Any:
+    """The module, imported.
+
+    Raises:
+        UsageError: it is not installed.
+    """
+    try:
+        import hypothesis
+    except ImportError:
+        raise UsageError(
+            "Hypothesis is not installed, which draws and shrinks scripts: pip install 'iceberg-conformance[testing]'"
+        ) from None
+    return hypothesis
+
+
+@cache
+def _integers(below: int) -> Any:
+    return hypothesis().strategies.integers(0, below - 1)
+
+
+def drawn_chance(draw: Callable[[Any], Any], avoid: frozenset[str], nulls: float = 0.2) -> Chance:
+    """A source of types, values and predicates whose choices Hypothesis draws; arguments as of `Chance`."""
+    return Chance(Choices(lambda below: int(draw(_integers(below)))), avoid, nulls=0 if "null" in avoid else nulls)
+
+
+def drawn_maker(draw: Callable[[Any], Any], avoid: frozenset[str], size: Size) -> Maker:
+    """A maker of scripts whose choices Hypothesis draws, with the first operation.
+
+    Args:
+        draw: of a composite strategy.
+        avoid: what scripts leave out, of `conformance.properties.scripts.AVOIDABLE`.
+        size: how large scripts may be.
+    """
+    maker = Maker(drawn_chance(draw, avoid), size)
+    maker.create()
+    return maker
+
+
+def add_operations(draw: Callable[[Any], Any], maker: Maker, last: int) -> None:
+    """Add operations to a script, up to so many.
+
+    An operation is a span of choices that begins with whether there is one, so that a span can be left out.
+    """
+    from hypothesis import strategies as st
+
+    @st.composite
+    def operation(inner: Callable[[Any], Any]) -> bool:
+        if inner(_integers(STOP + 1)) == 0:
+            return False
+        # The choices of an operation are drawn within its span.
+        maker.chance.random._below = lambda below: int(inner(_integers(below)))  # type: ignore[attr-defined]
+        maker.add(maker.pick())
+        return True
+
+    for _ in range(2 * last):
+        if len(maker.operations) > last or not draw(operation()):
+            return
+
+
+def scripts(avoid: frozenset[str], size: Size = SMALL) -> Any:
+    """The strategy of scripts; arguments as in `conformance.properties.scripts.make_script`."""
+    from hypothesis import strategies as st
+
+    @st.composite
+    def drawn(draw: Callable[[Any], Any]) -> Json:
+        maker = drawn_maker(draw, avoid, size)
+        add_operations(draw, maker, size.operations)
+        return maker.script
+
+    return drawn()
+
+
+def search(
+    strategy: Callable[[], Any],
+    attempt: Callable[[Any], None],
+    *,
+    seed: int,
+    examples: int,
+    max_failures: int = 1,
+    progress: Callable[[int], None] = lambda _done: None,
+) -> list[Failure]:
+    """Try examples, and shrink those that fail.
+
+    Args:
+        strategy: makes the strategy that draws them; it is not called where Hypothesis is not installed.
+        attempt: tries one; raises `Broken` where the property does not hold.
+        seed: of the first batch; the others follow it.
+        examples: how many to try, without those that are tried to shrink others.
+        max_failures: after how many failures to stop; each is of another kind.
+        progress: is called with how many were tried.
+
+    Returns:
+        The failures, shrunk.
+
+    Raises:
+        UsageError: Hypothesis is not installed.
+    """
+    hypothesis()
+    drawn = strategy()
+    found: list[Failure] = []
+    done = 0
+    batch = 0
+    while done < examples and len(found) < max_failures:
+        number = seed * 1_000_003 + batch
+        tried, failure = _batch(drawn, attempt, number, min(BATCH, examples - done), {one.kind for one in found})
+        found += [] if failure is None else [failure]
+        done += max(tried, 1)
+        batch += 1
+        progress(min(done, examples))
+    return found
+
+
+def _batch(
+    strategy: Any, attempt: Callable[[Any], None], seed: int, examples: int, known: set[str]
+) -> tuple[int, Failure | None]:
+    """Try one batch; how many examples were tried before one failed, and that one, shrunk."""
+    from hypothesis import HealthCheck, Phase, Verbosity, errors, given, settings
+    from hypothesis import seed as seeded
+
+    last: list[Failure] = []
+    seen: dict[str, Broken | None] = {}
+    tried = 0
+
+    @seeded(seed)
+    @settings(
+        max_examples=examples, database=None, deadline=None, report_multiple_bugs=False, print_blob=False,
+        phases=(Phase.generate, Phase.shrink), suppress_health_check=list(HealthCheck), verbosity=Verbosity.quiet,
+    )  # fmt: skip
+    @given(strategy)
+    def run(example: Any) -> None:
+        nonlocal tried
+        tried += not last
+        try:
+            _attempt_once(example, attempt, seen)
+        except Broken as broken:
+            if broken.kind in known:
+                return
+            last[:] = [Failure(example, broken.kind, str(broken), seed)]
+            raise _of_kind(broken.kind)(str(broken)) from None
+
+    try:
+        run()
+    except (_Failing, errors.Flaky):
+        return tried, last[0]
+    return tried, None
+
+
+def _attempt_once(example: Any, attempt: Callable[[Any], None], seen: dict[str, Broken | None]) -> None:
+    """Try an example, unless an equal one was tried: many choices make the same one."""
+    key = repr(example)
+    if key not in seen:
+        seen[key] = None
+        try:
+            attempt(example)
+        except Broken as broken:
+            seen[key] = broken
+    broken_before = seen[key]
+    if broken_before is not None:
+        raise broken_before.with_traceback(None)
+
+
+class _Failing(Exception):
+    """What Hypothesis tells apart by its type: it shrinks to failures of one type."""
+
+
+@cache
+def _of_kind(kind: str) -> type[_Failing]:
+    return type(f"Failing {kind}", (_Failing,), {})

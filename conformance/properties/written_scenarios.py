@@ -1,0 +1,169 @@
+"""Scenarios by adapters: a script is written by ``table.write``, and all states of its table are compared.
+
+The answer has the snapshot after each operation, so that one table shows every state in which it was. What the text
+forbids is asked for in a script of its own, which ends with it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from conformance.adapters.asking import Adapter, Request
+from conformance.adapters.table_requests import local_path, metadata
+from conformance.compare import Undecodable
+from conformance.compare_writing import written_table
+from conformance.properties.errors import Broken, NotSupported
+from conformance.properties.scenario_tables import READ, OtherSchema, ScriptedTable, expected_rows, write_script
+from conformance.properties.scenarios import Expected, broken_by, filters_of, heads_of, no_findings
+from conformance.protocol import Answer, Crashed, Ok, Refused, Unsupported
+from conformance.scripts import LeftOpen, RefusedByText, ScriptError
+from conformance.scripts.expected import expected_of
+from conformance.scripts.model import Table, reading
+from conformance.validate.context import Level
+from conformance.validate.diff import compare
+from conformance.validate.local import Local
+from conformance.validate.run import Snapshots, TableReport, validate
+
+Json = Any
+Op = dict[str, Json]
+
+
+def follow_written(
+    script: Json, writer: Adapter, reader: Adapter | None, folder: Path, counts: Counter[str] | None = None
+) -> None:
+    """Let an adapter write the table of a script, and compare every state of it.
+
+    Args:
+        script: in its JSON.
+        writer: has ``table.write``.
+        reader: has ``table.read``, and is asked for every branch and tag too; None to read with the reference alone.
+        folder: where tables go; it must not exist.
+        counts: counts the operations that were done, by name; those that were refused as ``refused``.
+
+    Raises:
+        Broken: the table is not what the script makes.
+        NotSupported: the adapter does not have what it takes.
+    """
+    counts = Counter() if counts is None else counts
+    operations, model, forbidden = _permitted(script)
+    table = _written(writer, operations, folder / "table")
+    counts.update(one["op"] for one in operations)
+    try:
+        answer = {"metadata": table.metadata, "snapshots": list(table.snapshots)}
+        differences = written_table({"table": str(folder / "table")}, expected_of(table.states), answer)
+        for one in differences[:1]:
+            _, *path = one.path.split("/")
+            kind = f"finding: {path[1]}" if path[0] == "table" and len(path) > 1 else f"differs: {path[-1]}"
+            raise Broken(kind, "; ".join(map(str, differences[:3])))
+        _compare_versions(table)
+        if reader is not None:
+            _read(table, model, reader)
+    except Exception as error:
+        raise broken_by("the table", error) from error
+    for number, (before, operation, code) in enumerate(forbidden):
+        _refused(writer, before, operation, code, folder / f"refused-{number}")
+        counts["refused"] += 1
+
+
+def _permitted(script: Json) -> tuple[list[Op], Table, list[tuple[list[Op], Op, str]]]:
+    """The operations that the text permits and the model after them; and those that it forbids, each after others."""
+    model, done, forbidden = Table(), list[Op](), list[tuple[list[Op], Op, str]]()
+    places: list[int] = []
+    for operation in script["operations"]:
+        moved = dict(operation)
+        for name in ("at", "to"):
+            if isinstance(operation.get(name), int):
+                moved[name] = places[operation[name]]
+        try:
+            model = model.after(len(done), moved)
+            done.append(moved)
+        except LeftOpen:
+            pass
+        except RefusedByText as error:
+            forbidden.append((list(done), moved, error.code))
+        except ScriptError as error:
+            raise ScriptError(f"{operation['op']}: {error}") from None
+        places.append(len(done) - 1)
+    return done, model, forbidden
+
+
+def _written(writer: Adapter, operations: list[Op], place: Path) -> ScriptedTable:
+    made = write_script(writer, {"operations": operations}, place)
+    if isinstance(made, ScriptedTable):
+        return made
+    raise _trouble("the script", made)
+
+
+def _trouble(what: str, answer: Answer) -> Exception:
+    match answer:
+        case Unsupported(message):
+            return NotSupported(message)
+        case Refused(kind, message):
+            return Broken(f"refused: {kind}", f"{what} was refused ({kind}): {message}")
+        case Crashed(reason):
+            return Broken("crashed", f"the adapter crashed with {what}: {reason}")
+    raise AssertionError(answer)
+
+
+def _refused(writer: Adapter, before: list[Op], operation: Op, code: str, place: Path) -> None:
+    """Make sure that an operation is refused that the text forbids."""
+    args = {"table": str(place), "script": {"operations": [*before, operation]}}
+    (answer,) = writer.ask([Request("table.write", args)])
+    if isinstance(answer, Ok):
+        raise Broken(f"accepted: {code}", f"{operation['op']} was accepted, which {code} forbids: {operation}")
+    if isinstance(answer, Crashed):
+        raise _trouble(f"{operation['op']}, which {code} forbids", answer)
+
+
+def _compare_versions(table: ScriptedTable) -> None:
+    """Compare each version of the metadata with the one before, as far as the log of the last one has them."""
+
+    def check(place: str, _: Snapshots) -> TableReport:
+        return validate(place, Level.METADATA, Local(), Snapshots("current"), math.inf)
+
+    log = metadata(table.metadata).get("metadata-log") or ()
+    versions = [local_path(one["metadata-file"]) for one in log] + [local_path(table.metadata)]
+    for old, new in pairwise(one for one in versions if Path(one).exists()):
+        no_findings(f"from {Path(old).name} to {Path(new).name}", compare(old, new, check, math.inf))
+
+
+def _read(table: ScriptedTable, model: Table, reader: Adapter) -> None:
+    """Let a reader read every branch and tag, with filters and without."""
+    for name, expected in heads_of(model).items():
+        if name != "main" and name not in table.states[-1].refs:
+            continue
+        args = table.reading() if name == "main" else table.reading(ref=name)
+        for predicate, rows in _questions(expected, model):
+            asked = args if predicate is None else {**args, "filter": predicate}
+            what = name if predicate is None else f"{name} where {predicate}"
+            try:
+                wanted = expected_rows(reading(expected.fields, rows), args["types"])
+            except OtherSchema as error:
+                raise Broken("differs: columns", f"{name}: {error}") from None
+            (answer,) = reader.ask([Request("table.read", asked)])
+            if isinstance(answer, Unsupported):
+                continue
+            if not isinstance(answer, Ok):
+                raise _trouble(f"reading {what}", answer)
+            complaint = READ.answer_complaint(answer.value)
+            if complaint is not None:
+                raise Broken("form of the answer", f"reading {what}: {complaint}")
+            try:
+                differences = READ.compare(asked, wanted, answer.value)
+            except Undecodable as error:
+                raise Broken("form of the answer", f"reading {what}: {error}") from None
+            if differences:
+                kind = "read" if predicate is None else "read with a filter"
+                raise Broken(kind, f"reading {what}: {'; '.join(map(str, differences[:3]))}")
+
+
+def _questions(expected: Expected, model: Table) -> Iterator[tuple[Json, Any]]:
+    yield None, expected.rows
+    for predicate in filters_of(len(expected.rows), expected, model):
+        matches = Table(fields=expected.fields).matcher(predicate)
+        yield predicate, [row for row in expected.rows if matches(row)]

@@ -1,0 +1,226 @@
+"""Scenarios: the reference passes them, planted faults are found and shrunk, and bad input is refused."""
+
+from __future__ import annotations
+
+import builtins
+import json
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.adapters.reference_writing import ReferenceWriter
+from conformance.cli import main
+from conformance.properties.errors import Broken
+from conformance.properties.scenarios import follow_reference
+from conformance.properties.scripts import OPERATIONS, Size
+from conformance.properties.searching import Failure, scripts, search
+
+Json = Any
+ID = {"id": 1, "name": "id", "required": False, "type": "long"}
+ROWS = {"op": "append", "rows": [{"id": "1"}, {"id": "2"}]}
+ONE = {"type": "eq", "term": "id", "value": 1}
+
+LARGE, SMALL = Size(operations=10), Size(columns=2, rows=2, operations=5)
+SEED = 20261122
+EXAMPLES = 150
+KNOWN = frozenset({"sort"})
+"""What the validator is known to do wrong yet: it cannot compare columns that are null all over."""
+
+
+@pytest.fixture(autouse=True)
+def _without_a_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is written need not last here, and waiting for disks is most of the time that it takes."""
+    monkeypatch.setattr("os.fsync", lambda _descriptor: None)
+
+
+def script(*operations: Json, version: int = 2, **more: Json) -> Json:
+    create = {"op": "create", "format_version": version, "schema": {"type": "struct", "fields": [ID]}, **more}
+    return {"operations": [create, *operations]}
+
+
+def find(folder: Path, examples: int, avoid: frozenset[str], size: Size = LARGE, counts: Any = None) -> list[Failure]:
+    numbers = iter(range(1_000_000))
+
+    def attempt(one: Json) -> None:
+        place = folder / str(next(numbers))
+        try:
+            follow_reference(one, place, counts)
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
+
+    return search(lambda: scripts(avoid, size), attempt, seed=SEED, examples=examples)
+
+
+def test_the_reference_passes_random_scripts(tmp_path: Path) -> None:
+    counts: Counter[str] = Counter()
+    assert find(tmp_path, EXAMPLES, KNOWN, counts=counts) == []
+    assert counts.keys() >= {"create", "refused", *OPERATIONS} - KNOWN
+
+
+def _plant(monkeypatch: pytest.MonkeyPatch, name: str, wrong: Callable[[Any, Any, Any], Any]) -> None:
+    right = getattr(ReferenceWriter, name)
+    monkeypatch.setattr(ReferenceWriter, name, lambda writer, operation: wrong(right, writer, operation))
+
+
+def _loses_a_row(right: Any, writer: Any, operation: Any) -> None:
+    right(writer, {**operation, "rows": operation["rows"][1:]})
+
+
+def _deletes_everything(right: Any, writer: Any, operation: Any) -> None:
+    right(writer, {**operation, "filter": True})
+
+
+def _null_equals_nothing(right: Any, writer: Any, operation: Any) -> None:
+    rows = [row for row in operation["rows"] if None not in row.values()]
+    if rows:
+        right(writer, {**operation, "rows": rows})
+
+
+def _writes_twice(right: Any, writer: Any, operation: Any) -> None:
+    right(writer, operation)
+    writer.append({"rows": operation["rows"], **({"branch": operation["branch"]} if "branch" in operation else {})})
+
+
+def _forgets_the_name(right: Any, writer: Any, operation: Any) -> None:
+    changes = [{**one, "op": "drop"} if one["op"] == "rename" else one for one in operation["changes"]]
+    right(writer, {"changes": changes})
+
+
+def _fails(right: Any, writer: Any, operation: Any) -> None:
+    raise IndexError(operation["op"])
+
+
+def _rewrites_rows_as_new(right: Any, writer: Any, operation: Any) -> None:
+    """Deletes rows and adds the same again, which are other rows then."""
+    del right
+    branch = {"branch": operation["branch"]} if "branch" in operation else {}
+    writer.overwrite({"op": "overwrite", "filter": True, "rows": [], **branch})
+
+
+PLAIN = frozenset({"orc", "avro", "nested", "refused", "metrics", "branch", "tag", "fast-forward", "properties"})
+"""What planted faults have nothing to do with."""
+
+FAULTS: tuple[tuple[str, Callable[[Any, Any, Any], Any], str], ...] = (
+    ("append", _loses_a_row, "differs: rows"),
+    ("delete", _deletes_everything, "differs: rows"),
+    ("delete_equal", _null_equals_nothing, "differs: rows"),
+    ("overwrite", _writes_twice, "differs: rows"),
+    ("alter_schema", _forgets_the_name, "differs: schema"),
+    ("merge", _fails, "internal error: IndexError in _fails"),
+    ("compact", _rewrites_rows_as_new, "differs: rows"),
+)
+
+
+@pytest.mark.parametrize(("name", "wrong", "kind"), FAULTS)
+def test_a_planted_fault_is_found_and_shrunk(
+    name: str, wrong: Callable[[Any, Any, Any], Any], kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _plant(monkeypatch, name, wrong)
+    (failure,) = find(tmp_path, 300, KNOWN | PLAIN, SMALL)
+    assert failure.kind == kind
+    operations = failure.example["operations"]
+    assert len(operations) <= 4
+    assert name.replace("_", "-") in [one["op"] for one in operations]
+    assert sum(len(one.get("rows", ())) for one in operations) <= 3
+    monkeypatch.undo()
+    monkeypatch.setattr("os.fsync", lambda _descriptor: None)
+    follow_reference(failure.example, tmp_path / "again")
+
+
+def test_an_operation_that_the_text_forbids_has_to_be_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    nowhere = {"op": "delete", "filter": {"type": "eq", "term": "nowhere", "value": 1}}
+    counts: Counter[str] = Counter()
+    follow_reference(script(ROWS, nowhere), tmp_path / "right", counts)
+    assert counts["refused"] == 1
+    _plant(monkeypatch, "delete", lambda *_: None)
+    with pytest.raises(Broken, match="operation 2, delete was accepted; expected EXP003"):
+        follow_reference(script(ROWS, nowhere), tmp_path / "wrong")
+
+
+def test_what_is_refused_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def changes_and_refuses(right: Any, writer: Any, operation: Any) -> None:
+        writer.append(ROWS)
+        right(writer, operation)
+
+    _plant(monkeypatch, "delete", changes_and_refuses)
+    nowhere = {"op": "delete", "filter": {"type": "eq", "term": "nowhere", "value": 1}}
+    with pytest.raises(Broken, match="which was refused: the table has new metadata"):
+        follow_reference(script(ROWS, nowhere), tmp_path / "table")
+
+
+def test_a_file_that_vanishes_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def loses(right: Any, writer: Any, operation: Any) -> None:
+        right(writer, operation)
+        next((tmp_path / "table" / "data").glob("*.parquet")).unlink()
+
+    _plant(monkeypatch, "rewrite_manifests", loses)
+    with pytest.raises(Broken, match=r"after operation 2, rewrite-manifests: .* is gone"):
+        follow_reference(script(ROWS, {"op": "rewrite-manifests"}), tmp_path / "table")
+
+
+def _replay(tmp_path: Path, content: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
+    file = tmp_path / "scenario.json"
+    file.write_text(content, encoding="utf-8")
+    status = main(["scenarios", "--replay", str(file)])
+    captured = capsys.readouterr()
+    return status, captured.out + captured.err
+
+
+def test_a_script_is_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, said = _replay(tmp_path, json.dumps(script(ROWS, {"op": "delete", "filter": ONE})), capsys)
+    assert (status, "the table is what the script makes" in said) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("{", "not a script"),
+        ("[]", "a script is an object"),
+        ('{"operations": []}', "at least the operation create"),
+        (json.dumps(script({"op": "vacuum"})), "/operations/1/op: no operation 'vacuum'"),
+        (json.dumps(script({"op": "rollback", "to": 0})), "/operations/1: rollback: main has no snapshot"),
+    ],
+)
+def test_a_file_that_is_no_script_is_refused(
+    content: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, found = _replay(tmp_path, content, capsys)
+    assert status == 2
+    assert said in found
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [["--avoid", "monday"], ["--examples", "0"], ["--operations", "0"], ["--versions", "4"],
+     ["--avoid", "v1", "--avoid", "v2", "--avoid", "v3"], ["--replay", "/no/such/file"]],
+)  # fmt: skip
+def test_the_command_refuses_what_makes_no_sense(wrong: list[str]) -> None:
+    assert main(["scenarios", *wrong]) == 2
+
+
+def test_the_command_says_how_to_get_hypothesis(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    imported = builtins.__import__
+
+    def without(name: str, *more: Any, **options: Any) -> Any:
+        if name.partition(".")[0] == "hypothesis":
+            raise ImportError(name)
+        return imported(name, *more, **options)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    assert main(["scenarios", "--examples", "1"]) == 2
+    assert "pip install 'iceberg-conformance[testing]'" in capsys.readouterr().err
+
+
+def test_the_command_reports_what_it_tried(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["scenarios", "--seed", "1", "--examples", "3", "--operations", "4", "--avoid", "sort", "--format", "json"]
+    assert main(asked) == 0
+    captured = capsys.readouterr()
+    content = json.loads(captured.out)
+    assert (content["scripts"], content["failures"], content["operations"]["create"]) == (3, [], 3)
+    assert "3 scripts" in captured.err
