@@ -49,8 +49,7 @@ class OrcRows:
         """Append rows."""
         columns = [nulled(column) for column in stored_batch(self._struct, batch, self._schema).columns]
         for field, column in zip(self._schema, columns, strict=True):
-            if not pa.types.is_timestamp(field.type):
-                _check_inner_timestamps(field.name, column)
+            _check_listed_timestamps(field.name, column)
         rows = pa.Table.from_arrays(columns, schema=self._schema)
         try:
             for start in range(0, rows.num_rows, ADDED_ROWS):
@@ -88,36 +87,40 @@ class OrcRows:
         self._writer.is_open = False
 
 
-def _check_inner_timestamps(name: str, array: Any) -> None:
-    """Refuse timestamps inside of structs, lists and maps that no one could read here.
+def _check_listed_timestamps(name: str, array: Any) -> None:
+    """Refuse timestamps inside of lists and maps that could not be read back here.
 
     pyarrow has every ORC timestamp in nanoseconds, and those beyond are decoded by `spec_ref.formats.orc_timestamps` at
-    the top level alone.
+    the top level and inside of structs alone.
 
     Raises:
         SpecError: ORC008, for a timestamp before 1677-09-21T00:12:44 or after 2262-04-11T23:47:15.
     """
     kernels: Any = pc
-    for inner in _inner_arrays(array):
+    for inner in _listed_arrays(array):
         if pa.types.is_timestamp(inner.type) and inner.type.unit == "us":
             ends = kernels.min_max(inner.cast(pa.int64()))
             for end in (ends["min"].as_py(), ends["max"].as_py()):
                 if end is not None and abs(end) >= NANOSECONDS_FROM_1970:
                     raise violation(
-                        "ORC008", "a nested timestamp that is that far from 1970 is not written to ORC, as nothing here"
-                        " could read it back; Parquet and Avro hold it", found=f"{end} microseconds", path=f"/{name}",
+                        "ORC008", "a timestamp that far from 1970 is not written to ORC inside of a list or map, as it"
+                        " could not be read back; Parquet and Avro hold it", found=f"{end} microseconds",
+                        path=f"/{name}",
                     )  # fmt: skip
 
 
-def _inner_arrays(array: Any) -> Iterator[Any]:
-    """An array and all that are inside of it."""
-    yield array
+def _listed_arrays(array: Any, *, inside: bool = False) -> Iterator[Any]:
+    """The arrays inside of lists and maps, at any depth."""
+    if inside:
+        yield array
     if pa.types.is_struct(array.type):
         parts = array.flatten()
     elif pa.types.is_map(array.type):
         _, first, count = ranges(array)
-        parts = [array.keys.slice(first, count), array.items.slice(first, count)]
+        parts, inside = [array.keys.slice(first, count), array.items.slice(first, count)], True
+    elif pa.types.is_list(array.type):
+        parts, inside = [array.flatten()], True
     else:
-        parts = [array.flatten()] if pa.types.is_list(array.type) else []
+        parts = []
     for part in parts:
-        yield from _inner_arrays(part)
+        yield from _listed_arrays(part, inside=inside)

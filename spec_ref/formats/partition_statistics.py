@@ -92,13 +92,18 @@ def unified_partition_type(types: Iterable[StructType]) -> StructType:
     """The struct of all partition fields of the tuple types of a table's specs, ascending by field id (STA031).
 
     Of fields with one id, the first that is given stays; give the newest spec first, so that its names are used. Its
-    type is that of the first whose type is known: a newer spec may have void of a column that was dropped.
+    type is that of the first whose type is known: a newer spec may have void of a column that was dropped. Where fields
+    of several ids have one name, as one that was removed and another that has its name now, the later ones have their
+    id behind it.
     """
     fields: dict[int, NestedField] = {}
     for type_ in types:
         for field in type_.fields:
-            first = fields.setdefault(field.id, field)
-            if first.type == UNKNOWN:
+            names = {one.name for one in fields.values()}
+            first = fields.get(field.id)
+            if first is None:
+                fields[field.id] = evolve(field, name=f"{field.name}_{field.id}") if field.name in names else field
+            elif first.type == UNKNOWN:
                 fields[field.id] = evolve(first, type=field.type)
     return StructType(tuple(fields[field_id] for field_id in sorted(fields)))
 

@@ -307,16 +307,16 @@ def test_known_parts_are_those_before_the_places():
 
 
 MOMENTS = (
-    StructType((NestedField(2, "a", required=False, type=TIMESTAMP),)),
     ListType(2, TIMESTAMP, element_required=False),
     MapType(2, INT, 3, TIMESTAMPTZ, value_required=False),
     ListType(2, StructType((NestedField(3, "a", required=True, type=TIMESTAMP),)), element_required=False),
+    StructType((NestedField(2, "l", required=False, type=ListType(3, TIMESTAMP, element_required=False)),)),
 )
 
 
 @pytest.mark.parametrize("type_", MOMENTS, ids=str)
 @pytest.mark.parametrize("moment", [-9_223_372_035_999_999, -1, 0, 9_223_372_035_999_999])
-def test_a_nested_timestamp_of_orc_is_read_as_it_was_written(type_: Type, moment: int) -> None:
+def test_a_timestamp_in_a_list_or_map_of_orc_is_read_as_it_was_written(type_: Type, moment: int) -> None:
     struct_ = StructType((NestedField(1, "c", required=False, type=type_),))
     out = io.BytesIO()
     writer = open_writer(out, struct_, ORC)
@@ -330,7 +330,7 @@ def test_a_nested_timestamp_of_orc_is_read_as_it_was_written(type_: Type, moment
 
 @pytest.mark.parametrize("type_", MOMENTS, ids=str)
 @pytest.mark.parametrize("moment", [-9_223_372_036_000_000, 9_223_372_036_000_000, -62_135_596_800_000_000])
-def test_a_nested_timestamp_that_nothing_here_reads_is_not_written_to_orc(type_: Type, moment: int) -> None:
+def test_a_timestamp_in_a_list_or_map_that_nothing_here_reads_is_not_written_to_orc(type_: Type, moment: int) -> None:
     writer = open_writer(io.BytesIO(), StructType((NestedField(1, "c", required=False, type=type_),)), ORC)
     with pytest.raises(SpecError, match="ORC008"):
         writer.write(pa.RecordBatch.from_arrays([arrow_values(type_, [_holding(type_, moment)])], names=["c"]))

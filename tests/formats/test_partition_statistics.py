@@ -20,7 +20,7 @@ from spec_ref.formats.partition_statistics import (
     unified_partition_type,
 )
 from spec_ref.hashing import hash_value
-from spec_ref.schemas.types import DOUBLE, INT, LONG, STRING, NestedField, StructType
+from spec_ref.schemas.types import DOUBLE, INT, LONG, STRING, UNKNOWN, NestedField, StructType
 from spec_ref.versions import V1, V2, V3
 
 GOLDEN = Path(__file__).parents[2] / "vectors" / "golden" / "partition-statistics"
@@ -35,6 +35,16 @@ def test_the_unified_type_has_every_field_once_ascending_by_id():  # STA031
     newer = StructType((NestedField(1000, "renamed", False, STRING),))
     assert [field.name for field in unified_partition_type([newer, SECOND]).fields] == ["renamed", "id_bucket_4"]
     assert unified_partition_type([]) == StructType(())
+
+
+def test_fields_of_the_unified_type_have_their_own_names_and_known_types():
+    again = StructType((NestedField(1002, "p", False, INT),))
+    assert [(one.id, one.name) for one in unified_partition_type([again, FIRST]).fields] == [
+        (1000, "p_1000"),
+        (1002, "p"),
+    ]
+    gone = StructType((NestedField(1000, "gone", False, UNKNOWN),))
+    assert unified_partition_type([gone, FIRST]) == StructType((NestedField(1000, "gone", False, STRING),))
 
 
 def test_the_schema_of_the_file_depends_on_the_version():

@@ -41,7 +41,7 @@ from spec_ref.formats.puffin import read_puffin
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.partitioning.evolution import AddPartitionField, RemovePartitionField
 from spec_ref.partitioning.spec import UNPARTITIONED, PartitionField, PartitionSpec
-from spec_ref.partitioning.transforms import Bucket, Identity
+from spec_ref.partitioning.transforms import Bucket, Identity, Truncate
 from spec_ref.scan_planning import ScanTask, plan
 from spec_ref.schemas.evolution import AddColumn, DropColumn, RenameColumn
 from spec_ref.schemas.types import DOUBLE, STRING, UUID, ListType, NestedField, StructType
@@ -87,6 +87,15 @@ def table_of(
     tmp_path: Path, version: FormatVersion = V3, spec: PartitionSpec = UNPARTITIONED, **told: str
 ) -> WritableTable:
     return create_table(str(tmp_path / "t"), FIELDS, version=version, spec=spec, properties=told)
+
+
+def test_partition_fields_of_one_name_are_read_by_names_of_their_own(tmp_path: Path) -> None:
+    table = table_of(tmp_path, V2, BY_PART)
+    append(table, rows(1))
+    table.commit(ChangeSpec((RemovePartitionField("part"), AddPartitionField((2,), Truncate(1), "part"))))
+    append(table, rows(2, part="bc"))
+    found = lines(table, "id", "_partition")
+    assert found == [(1, {"part_1000": "a", "part": None}), (2, {"part_1000": None, "part": "b"})]
 
 
 EVERY = [(V1, COPY), *((version, mode) for version in (V2, V3) for mode in Mode)]
