@@ -45,19 +45,27 @@ class Races:
         self.catalog.createNamespace(self._namespace)
         self._numbers = itertools.count()
         self._lost = [jvm.class_(name) for name in LOST]
-        self.schema = self.iceberg.SchemaParser.fromJson(
+
+    def schema(self, args: Arguments) -> Any:
+        """The schema of the table that a request asks for."""
+        return self.iceberg.SchemaParser.fromJson(
             json.dumps(
                 {
                     "type": "struct",
                     "schema-id": 0,
                     "fields": [
                         {"name": name, "id": id_, "type": type_, "required": required}
-                        for name, id_, type_, required in race_logs.SCHEMA_FIELDS
+                        for name, id_, type_, required in race_logs.columns(args)
                     ],
                 }
             )
         )
-        self.spec = self.iceberg.PartitionSpec.builderFor(self.schema).identity("part").build()
+
+    def spec(self, args: Arguments) -> Any:
+        """The first partition spec of that table."""
+        builder = self.iceberg.PartitionSpec.builderFor(self.schema(args))
+        column = race_logs.partition_column(args)
+        return (builder if column is None else builder.identity(column[0])).build()
 
     def is_lost(self, error: Py4JJavaError) -> bool:
         """Whether an exception says that others were in the way."""
@@ -85,11 +93,11 @@ class Races:
         properties = self._jvm.root.java.util.HashMap()
         for key, value in {**race_logs.PROPERTIES, "format-version": str(args["format_version"])}.items():
             properties.put(key, value)
-        self.catalog.createTable(name, self.schema, self.spec, properties)
+        self.catalog.createTable(name, self.schema(args), self.spec(args), properties)
         snapshots: list[int] = []
         try:
             return race_logs.replayed(
-                args, lambda: JavaWriter(self, name, snapshots), lambda: self._told(name, snapshots)
+                args, lambda: JavaWriter(self, args, name, snapshots), lambda: self._told(name, snapshots)
             )
         finally:
             self.catalog.dropTable(name, False)  # noqa: FBT003
@@ -139,8 +147,8 @@ class Races:
 class JavaWriter:
     """A handle on the table."""
 
-    def __init__(self, races: Races, name: Any, snapshots: list[int]) -> None:
-        self._races, self._name, self._snapshots = races, name, snapshots
+    def __init__(self, races: Races, args: Arguments, name: Any, snapshots: list[int]) -> None:
+        self._races, self._args, self._name, self._snapshots = races, args, name, snapshots
         self._table: Any = None
         self._update: Any = None
 
@@ -155,7 +163,8 @@ class JavaWriter:
             Conflict: Iceberg-Java refuses it at once, as what the version of the table does not have.
         """
         with self._losing():
-            self._update = getattr(self, "_" + change["op"].replace("-", "_"))(change)
+            name = {"spec": "change_spec"}.get(change["op"], change["op"].replace("-", "_"))
+            self._update = getattr(self, f"_{name}")(change)
 
     @contextmanager
     def _losing(self) -> Iterator[None]:
@@ -187,13 +196,27 @@ class JavaWriter:
     def _path(self, name: str) -> str:
         return f"{self._table.location()}/data/{name}"
 
-    def _data_file(self, name: str, part: str, rows: int) -> Any:
-        builder = self._races.iceberg.DataFiles.builder(self._races.spec).withPath(self._path(name))
-        builder = builder.withFormat("parquet").withPartitionPath(f"part={part}").withRecordCount(rows)
-        return builder.withFileSizeInBytes(100 * rows).build()
+    def _spec(self, file: Change) -> Any:
+        return self._table.specs().get(file.get("spec", 0))
+
+    def _placed(self, builder: Any, file: Change) -> Any:
+        """A builder of a file with the partition that a request gives."""
+        spec = self._spec(file)
+        if not spec.fields().size():
+            return builder
+        values = self._races.iceberg.PartitionData(spec.partitionType())
+        for place, field in enumerate(spec.fields()):
+            value = None if field.transform().isVoid() else race_logs.partition_value(str(field.name()), file)
+            values.set(place, value)
+        return builder.withPartition(values)
+
+    def _data_file(self, file: Change) -> Any:
+        builder = self._races.iceberg.DataFiles.builder(self._spec(file)).withPath(self._path(file["name"]))
+        builder = self._placed(builder.withFormat("parquet"), file).withRecordCount(file["rows"])
+        return builder.withFileSizeInBytes(100 * file["rows"]).build()
 
     def _new(self, change: Change) -> list[Any]:
-        return [self._data_file(file["name"], file["part"], file["rows"]) for file in change.get("files", ())]
+        return [self._data_file(file) for file in change.get("files", ())]
 
     def _known(self, change: Change) -> list[Any]:
         """The files to remove, as the loaded table has them."""
@@ -208,12 +231,11 @@ class JavaWriter:
         ]
 
     def _delete_file(self, file: Change) -> Any:
-        builder = self._races.iceberg.FileMetadata.deleteFileBuilder(self._races.spec)
+        builder = self._races.iceberg.FileMetadata.deleteFileBuilder(self._spec(file))
         kind = file["kind"]
         builder = builder.ofEqualityDeletes(self._races.ints(1)) if kind == "equality" else builder.ofPositionDeletes()
         builder = builder.withPath(self._path(file["name"])).withFormat("puffin" if kind == "vector" else "parquet")
-        builder = builder.withPartitionPath(f"part={file['part']}").withRecordCount(file["rows"])
-        builder = builder.withFileSizeInBytes(50)
+        builder = self._placed(builder, file).withRecordCount(file["rows"]).withFileSizeInBytes(50)
         if "of" in file:
             builder = builder.withReferencedDataFile(self._path(file["of"]))
         if kind == "vector":
@@ -221,8 +243,14 @@ class JavaWriter:
         return builder.build()
 
     def _filter(self, change: Change) -> Any:
-        part = change.get("filter", {}).get("part")
-        return self._races.expressions.alwaysTrue() if part is None else self._races.expressions.equal("part", part)
+        expressions = self._races.expressions
+        if "filter" not in change:
+            return expressions.alwaysTrue()
+        name = race_logs.filter_column(self._args)
+        value = race_logs.partition_value(name, change["filter"])
+        if value is None:
+            return expressions.isNull(name)
+        return expressions.isNaN(name) if value != value else expressions.equal(name, value)
 
     def _started(self, update: Any, change: Change) -> Any:
         ref = self._table.refs().get(change.get("branch", "main"))
@@ -295,10 +323,15 @@ class JavaWriter:
     def _schema(self, change: Change) -> Any:
         return self._table.updateSchema().addColumn(change["add"], self._races.iceberg.types.Types.IntegerType.get())
 
-    def _spec(self, change: Change) -> Any:
+    def _change_spec(self, change: Change) -> Any:
+        update = self._table.updateSpec()
+        if "remove" in change:
+            for name in change["remove"]:
+                update.removeField(name)
+            return update
         buckets = int(change["transform"].removeprefix("bucket[").removesuffix("]"))
         term = self._races.expressions.bucket(change["source"], buckets)
-        return self._table.updateSpec().addField(change["name"], term)
+        return update.addField(change["name"], term)
 
     def _sort_order(self, change: Change) -> Any:
         first = self._races.iceberg.NullOrder.NULLS_FIRST
@@ -319,7 +352,9 @@ class JavaWriter:
         return self._table.manageSnapshots().createTag(change["name"], self._snapshots[change["at"] - 1])
 
     def _remove_ref(self, change: Change) -> Any:
-        return self._table.manageSnapshots().removeBranch(change["name"])
+        update, ref = self._table.manageSnapshots(), self._table.refs().get(change["name"])
+        is_tag = ref is not None and ref.isTag()
+        return update.removeTag(change["name"]) if is_tag else update.removeBranch(change["name"])
 
     def _rollback(self, change: Change) -> Any:
         return self._table.manageSnapshots().setCurrentSnapshot(self._snapshots[change["to"] - 1])

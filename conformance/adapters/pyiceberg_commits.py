@@ -8,22 +8,23 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.conversions import to_bytes
 from pyiceberg.exceptions import CommitFailedException, ValidationException
-from pyiceberg.expressions import AlwaysTrue, EqualTo
+from pyiceberg.expressions import AlwaysTrue, EqualTo, IsNaN, IsNull
 from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
 from pyiceberg.partitioning import PartitionField, PartitionSpec
 from pyiceberg.schema import Schema
 from pyiceberg.table.statistics import StatisticsFile
 from pyiceberg.table.update.snapshot import ExpireSnapshots, ManageSnapshots
-from pyiceberg.transforms import IdentityTransform, parse_transform
+from pyiceberg.transforms import IdentityTransform, VoidTransform, parse_transform
 from pyiceberg.typedef import Record
-from pyiceberg.types import IntegerType, LongType, NestedField, StringType
+from pyiceberg.types import DoubleType, IntegerType, LongType, NestedField, StringType
 
 from conformance.adapters import race_logs
 from conformance.adapters.race_logs import Arguments, Change, Conflict
 from conformance.adapters.serve import Unsupported
 
-TYPES = {"long": LongType(), "string": StringType()}
+TYPES = {"long": LongType(), "string": StringType(), "double": DoubleType()}
 TABLE = "races.table"
 LOST = (CommitFailedException, ValidationException, ValueError)
 """What a commit raises where others have made it impossible."""
@@ -31,17 +32,23 @@ LOST = (CommitFailedException, ValidationException, ValueError)
 WRITTEN_VERSIONS = (1, 2)
 
 
-def _schema() -> Schema:
+def _schema(args: Arguments) -> Schema:
     return Schema(
         *(
             NestedField(field_id=id_, name=name, field_type=TYPES[type_], required=required)
-            for name, id_, type_, required in race_logs.SCHEMA_FIELDS
+            for name, id_, type_, required in race_logs.columns(args)
         )
     )
 
 
-def _partitioned() -> PartitionSpec:
-    field = PartitionField(source_id=2, field_id=1000, transform=IdentityTransform(), name="part")
+def _partitioned(args: Arguments) -> PartitionSpec:
+    column = race_logs.partition_column(args)
+    if column is None:
+        return PartitionSpec(spec_id=0)
+    name, source = column
+    field = PartitionField(
+        source_id=source, field_id=race_logs.PARTITION_FIELD, transform=IdentityTransform(), name=name
+    )
     return PartitionSpec(field, spec_id=0)
 
 
@@ -71,11 +78,11 @@ def replay(args: Arguments) -> object:
 
         first = catalog()
         first.create_namespace("races")
-        first.create_table(TABLE, _schema(), partition_spec=_partitioned(), properties=properties)
+        first.create_table(TABLE, _schema(args), partition_spec=_partitioned(args), properties=properties)
         snapshots: list[int] = []
         try:
             return race_logs.replayed(
-                args, lambda: Writer(catalog(), snapshots), lambda: _told(first.load_table(TABLE), snapshots)
+                args, lambda: Writer(args, catalog(), snapshots), lambda: _told(first.load_table(TABLE), snapshots)
             )
         finally:
             for one in catalogs:
@@ -85,8 +92,8 @@ def replay(args: Arguments) -> object:
 class Writer:
     """A handle on the table, by a catalog of its own."""
 
-    def __init__(self, catalog: SqlCatalog, snapshots: list[int]) -> None:
-        self._catalog, self._snapshots = catalog, snapshots
+    def __init__(self, args: Arguments, catalog: SqlCatalog, snapshots: list[int]) -> None:
+        self._args, self._catalog, self._snapshots = args, catalog, snapshots
         self._table: Any = None
         self._transaction: Any = None
 
@@ -98,6 +105,7 @@ class Writer:
         """Plan a change in a transaction.
 
         Raises:
+            Conflict: PyIceberg refuses it at once, as a snapshot on a tag.
             Unsupported: PyIceberg does not have it.
         """
         name = "_" + change["op"].replace("-", "_")
@@ -107,7 +115,10 @@ class Writer:
         self._transaction = self._catalog.load_table(TABLE).transaction()
         self._transaction._table.metadata = self._table.metadata
         self._transaction._table.metadata_location = self._table.metadata_location
-        getattr(self, name)(change)
+        try:
+            getattr(self, name)(change)
+        except LOST as error:
+            raise Conflict(str(error)) from error
 
     def commit(self, *, reply: str | None = None) -> None:
         """Commit the transaction.
@@ -133,18 +144,35 @@ class Writer:
         return f"{self._table.location()}/data/{name}"
 
     def _new(self, change: Change) -> list[DataFile]:
-        return [self._data_file(file["name"], file["part"], file["rows"]) for file in change.get("files", ())]
+        return [self._data_file(file) for file in change.get("files", ())]
 
-    def _data_file(self, name: str, part: str, rows: int) -> DataFile:
+    def _data_file(self, file: Change) -> DataFile:
+        rows, spec = file["rows"], self._table.metadata.specs()[file.get("spec", 0)]
+        values = [
+            None if isinstance(field.transform, VoidTransform) else race_logs.partition_value(field.name, file)
+            for field in spec.fields
+        ]
         made = DataFile.from_args(
-            content=DataFileContent.DATA, file_path=self._path(name), file_format=FileFormat.PARQUET,
-            partition=Record(part), record_count=rows, file_size_in_bytes=100 * rows,
-            # Without metrics PyIceberg deletes no file by a predicate, whatever the partition says.
-            value_counts={2: rows}, null_value_counts={2: 0}, nan_value_counts={},
-            lower_bounds={2: part.encode()}, upper_bounds={2: part.encode()},
+            content=DataFileContent.DATA, file_path=self._path(file["name"]), file_format=FileFormat.PARQUET,
+            partition=Record(*values), record_count=rows, file_size_in_bytes=100 * rows, **self._metrics(file),
         )  # fmt: skip
-        made.spec_id = 0
+        made.spec_id = spec.spec_id
         return made
+
+    def _metrics(self, file: Change) -> dict[str, Any]:
+        """The metrics of the column that filters name, without which PyIceberg deletes no file by a predicate."""
+        name = race_logs.filter_column(self._args)
+        field = self._table.schema().find_field(name)
+        number, rows, value = field.field_id, file["rows"], race_logs.partition_value(name, file)
+        made: dict[str, Any] = {
+            "value_counts": {number: rows},
+            "null_value_counts": {number: rows if value is None else 0},
+            "nan_value_counts": {number: rows if value != value else 0} if name == "score" else {},
+        }
+        if value is None or value != value:
+            return made
+        bound = to_bytes(field.field_type, value)
+        return {**made, "lower_bounds": {number: bound}, "upper_bounds": {number: bound}}
 
     def _known(self, change: Change) -> list[DataFile]:
         names = {self._path(name) for name in change.get("remove", ())}
@@ -157,8 +185,13 @@ class Writer:
         ]
 
     def _filter(self, change: Change) -> Any:
-        part = change.get("filter", {}).get("part")
-        return AlwaysTrue() if part is None else EqualTo("part", part)
+        if "filter" not in change:
+            return AlwaysTrue()
+        name = race_logs.filter_column(self._args)
+        value = race_logs.partition_value(name, change["filter"])
+        if value is None:
+            return IsNull(name)
+        return IsNaN(name) if value != value else EqualTo(name, value)
 
     # Changes of files
 
@@ -192,6 +225,10 @@ class Writer:
 
     def _spec(self, change: Change) -> None:
         with self._transaction.update_spec() as update:
+            for name in change.get("remove", ()):
+                update.remove_field(name)
+            if "remove" in change:
+                return
             update.add_field(change["source"], parse_transform(change["transform"]), change["name"])
 
     def _sort_order(self, change: Change) -> None:
@@ -210,7 +247,9 @@ class Writer:
         self._references().create_tag(self._snapshots[change["at"] - 1], change["name"]).commit()
 
     def _remove_ref(self, change: Change) -> None:
-        self._references().remove_branch(change["name"]).commit()
+        update, ref = self._references(), self._table.metadata.refs.get(change["name"])
+        is_tag = ref is not None and ref.snapshot_ref_type.value == "tag"
+        (update.remove_tag if is_tag else update.remove_branch)(change["name"]).commit()
 
     def _rollback(self, change: Change) -> None:
         self._references().set_current_snapshot(snapshot_id=self._snapshots[change["to"] - 1]).commit()

@@ -13,7 +13,13 @@ Arguments = dict[str, Any]
 Change = dict[str, Any]
 
 SCHEMA_FIELDS = (("id", 1, "long", True), ("part", 2, "string", False))
-"""The columns of the table: name, id, type, whether required. It is partitioned by ``part`` as it is."""
+"""The columns of every table: name, id, type, whether required."""
+
+SCORE = ("score", 3, "double", False)
+"""The column of a table that is partitioned by it."""
+
+PARTITION_FIELD = 1000
+"""The id of the field of the first partition spec."""
 
 PROPERTIES = {
     "commit.retry.num-retries": "4",
@@ -24,6 +30,35 @@ PREFIX = "race."
 """What the names of the properties begin with that an answer tells."""
 
 COMMITTED, CONFLICT = "committed", "conflict"
+
+
+def columns(args: Arguments) -> tuple[tuple[str, int, str, bool], ...]:
+    """The columns of the table that a request asks for."""
+    return (*SCHEMA_FIELDS, SCORE) if args.get("partitioned_by") == SCORE[0] else SCHEMA_FIELDS
+
+
+def partition_column(args: Arguments) -> tuple[str, int] | None:
+    """The name and id of the column that the table is partitioned by at first; None for no partitions."""
+    name = args.get("partitioned_by", "part")
+    return next(((column, id_) for column, id_, _, _ in columns(args) if column == name), None)
+
+
+def partition_value(name: str, file: Change) -> Any:
+    """The value that a file has of a partition field.
+
+    Args:
+        name: the name of the field: ``part``, ``score``, or another one, which is a bucket.
+        file: the file, as a request gives it.
+    """
+    if name not in ("part", "score"):
+        return file.get("bucket")
+    text = file["part"]
+    return float(text) if name == "score" and text is not None else text
+
+
+def filter_column(args: Arguments) -> str:
+    """The column whose value a filter names."""
+    return "score" if args.get("partitioned_by") == "score" else "part"
 
 
 class Conflict(Exception):

@@ -8,18 +8,20 @@ from typing import Any
 
 from conformance.adapters import race_logs
 from conformance.adapters.race_logs import Arguments, Change, Conflict
-from conformance.races.fixtures import LOCATION, data, empty_table, equality_deletes, position_deletes, vector
+from conformance.races.fixtures import LOCATION, SCHEMA, data, empty_table, equality_deletes, position_deletes, vector
 from conformance.stores.runner import Runner
 from spec_ref.commits import Base, CommitConflict, CommitFailed, MetastoreTable, changes, load
 from spec_ref.commits.contents import Content, FileKind, encode
 from spec_ref.commits.effects import Steps, Swap
 from spec_ref.commits.reading import Files
-from spec_ref.expressions.predicates import TRUE, Comparison, Literal, NamedReference, Operation
+from spec_ref.expressions.predicates import TRUE, Comparison, Literal, NamedReference, Operation, Test
 from spec_ref.manifests.data_file import FileContent
-from spec_ref.partitioning.evolution import AddPartitionField
-from spec_ref.partitioning.transforms import Identity, parse_transform
+from spec_ref.partitioning.evolution import AddPartitionField, RemovePartitionField
+from spec_ref.partitioning.spec import PartitionField, PartitionSpec
+from spec_ref.partitioning.transforms import Identity, Void, parse_transform
+from spec_ref.records import evolve
 from spec_ref.schemas.evolution import AddColumn
-from spec_ref.schemas.types import INT
+from spec_ref.schemas.types import DOUBLE, INT, NestedField
 from spec_ref.snapshots.references import MAIN, RefType, SnapshotRef
 from spec_ref.snapshots.retention import ancestors
 from spec_ref.sorting import SortField
@@ -93,8 +95,8 @@ class MemoryRunner(Runner):
 class ReferenceWriter:
     """A handle of the reference."""
 
-    def __init__(self, runner: Runner, store: MemoryStore, snapshots: list[int]) -> None:
-        self._runner, self._store, self._snapshots = runner, store, snapshots
+    def __init__(self, args: Arguments, runner: Runner, store: MemoryStore, snapshots: list[int]) -> None:
+        self._args, self._runner, self._store, self._snapshots = args, runner, store, snapshots
         self._base: Base | None = None
         self._staged: tuple[changes.Change, Base | None] | None = None
 
@@ -105,7 +107,7 @@ class ReferenceWriter:
     def stage(self, change: Change) -> None:
         """Plan a change."""
         assert self._base is not None
-        self._staged = change_of(change, self._snapshots), self._base
+        self._staged = change_of(change, self._snapshots, self._base.metadata, self._args), self._base
 
     def commit(self, *, reply: str | None = None) -> None:
         """Commit the change.
@@ -125,40 +127,55 @@ class ReferenceWriter:
         self._base = Base(done.written, done.metadata)
 
 
-def _filter(change: Change) -> Any:
-    part = change.get("filter", {}).get("part")
-    return TRUE if part is None else Comparison(Operation.EQ, NamedReference("part"), Literal(part))
+def _filter(change: Change, args: Arguments) -> Any:
+    if "filter" not in change:
+        return TRUE
+    name = race_logs.filter_column(args)
+    value = race_logs.partition_value(name, change["filter"])
+    if value is None:
+        return Test(Operation.IS_NULL, NamedReference(name))
+    if value != value:
+        return Test(Operation.IS_NAN, NamedReference(name))
+    return Comparison(Operation.EQ, NamedReference(name), Literal(value))
 
 
 def _path(name: str) -> str:
     return f"{LOCATION}/data/{name}"
 
 
-def _new(file: Change, sequence_number: int | None = None) -> changes.NewFile:
-    name, part, rows = file["name"], file["part"], file["rows"]
+def _new(file: Change, table: TableMetadata, sequence_number: int | None = None) -> changes.NewFile:
+    name, rows = file["name"], file["rows"]
+    spec = table.spec_by_id(file.get("spec", 0))
+    place: dict[str, Any] = {
+        "spec_id": spec.spec_id,
+        "partition": {
+            field.field_id: None if isinstance(field.transform, Void) else race_logs.partition_value(field.name, file)
+            for field in spec.fields
+        },
+    }
     match file.get("kind", "data"):
         case "data":
-            return data(name, part, rows, sequence_number=sequence_number)
+            return data(name, rows=rows, sequence_number=sequence_number, **place)
         case "equality":
-            return equality_deletes(name, part, rows)
+            return equality_deletes(name, rows=rows, **place)
         case "position":
-            return position_deletes(name, file.get("of"), part, rows)
+            return position_deletes(name, file.get("of"), rows=rows, **place)
         case _:
-            return vector(name, file["of"], part, rows)
+            return vector(name, file["of"], rows=rows, **place)
 
 
-def _validation(change: Change) -> changes.Validation:
+def _validation(change: Change, args: Arguments) -> changes.Validation:
     referenced = [_path(name) for name in change.get("referenced", ())]
     isolation = change.get("isolation")
     if isolation is None:
         return changes.Validation(files_exist=tuple(referenced))
-    return changes.validation_for(changes.Isolation(isolation), _filter(change), referenced)
+    return changes.validation_for(changes.Isolation(isolation), _filter(change, args), referenced)
 
 
-def _rows_change(change: Change) -> changes.Change:
-    added = [_new(file, change.get("data_sequence_number")) for file in change.get("files", ())]
+def _rows_change(change: Change, table: TableMetadata, args: Arguments) -> changes.Change:
+    added = [_new(file, table, change.get("data_sequence_number")) for file in change.get("files", ())]
     removed = [_path(name) for name in change.get("remove", ())]
-    validation, branch = _validation(change), change.get("branch", MAIN)
+    validation, branch = _validation(change, args), change.get("branch", MAIN)
     match change["op"]:
         case "append":
             return changes.append(added, branch=branch)
@@ -169,19 +186,28 @@ def _rows_change(change: Change) -> changes.Change:
         case "delete":
             return changes.delete_files(removed, validation=validation, branch=branch)
         case "delete-where":
-            return changes.delete_where(_filter(change), validation=validation, branch=branch)
+            return changes.delete_where(_filter(change, args), validation=validation, branch=branch)
         case "rewrite":
             return changes.rewrite(added, removed, branch=branch)
         case _:
-            deletes = [_new(file) for file in change.get("deletes", ())]
+            deletes = [_new(file, table) for file in change.get("deletes", ())]
             return changes.row_delta([*added, *deletes], validation=validation, branch=branch)
 
 
-def change_of(change: Change, snapshots: list[int]) -> changes.Change:
-    """The change of the protocol that a log tells; snapshots are told by their number in the order of commits."""
+def change_of(change: Change, snapshots: list[int], table: TableMetadata, args: Arguments) -> changes.Change:
+    """The change of the protocol that a log describes.
+
+    Args:
+        change: the change as a request gives it.
+        snapshots: the ids of the snapshots, which a request names by their number in the order of commits.
+        table: the table that it is planned on.
+        args: the request.
+    """
     match change["op"]:
         case "schema":
             return changes.ChangeSchema((AddColumn(change["add"], INT),))
+        case "spec" if "remove" in change:
+            return changes.ChangeSpec(tuple(RemovePartitionField(name) for name in change["remove"]))
         case "spec":
             source = {"id": 1, "part": 2}[change["source"]]
             return changes.ChangeSpec(
@@ -212,7 +238,7 @@ def change_of(change: Change, snapshots: list[int]) -> changes.Change:
         case "upgrade":
             return changes.Upgrade(FormatVersion(change["version"]))
         case _:
-            return _rows_change(change)
+            return _rows_change(change, table, args)
 
 
 def told(metadata: TableMetadata, runner: Runner, snapshots: list[int]) -> dict[str, Any]:
@@ -255,20 +281,39 @@ def told(metadata: TableMetadata, runner: Runner, snapshots: list[int]) -> dict[
     }  # fmt: skip
 
 
+def _table(args: Arguments) -> TableMetadata:
+    """The empty table that a request asks for."""
+    table = empty_table(args["format_version"], LOCATION, dict(race_logs.PROPERTIES))
+    added = tuple(
+        NestedField(id_, name, required, DOUBLE, None, None, None)
+        for name, id_, _, required in race_logs.columns(args)[len(SCHEMA.fields) :]
+    )
+    schema = evolve(SCHEMA, fields=(*SCHEMA.fields, *added))
+    column = race_logs.partition_column(args)
+    fields = () if column is None else (
+        PartitionField(
+            source_id=column[1], field_id=race_logs.PARTITION_FIELD, name=column[0], transform=Identity()
+        ),
+    )  # fmt: skip
+    return evolve(
+        table, schemas=(schema,), last_column_id=len(schema.fields), partition_specs=(PartitionSpec(0, fields),),
+        last_partition_id=race_logs.PARTITION_FIELD - (column is None),
+    )  # fmt: skip
+
+
 def replay(args: Arguments) -> object:
     """Follow a log on the reference."""
     store = MemoryStore()
     runner = MemoryRunner(store)
     snapshots: list[int] = []
-    table = empty_table(args["format_version"], LOCATION, dict(race_logs.PROPERTIES))
-    runner.commit(changes.CreateTable(table))
+    runner.commit(changes.CreateTable(_table(args)))
 
     def now() -> dict[str, Any]:
         base = runner.run(load())
         assert base is not None
         return told(base.metadata, runner, snapshots)
 
-    return race_logs.replayed(args, lambda: ReferenceWriter(runner, store, snapshots), now)
+    return race_logs.replayed(args, lambda: ReferenceWriter(args, runner, store, snapshots), now)
 
 
 def operations() -> dict[str, Callable[[Arguments], object]]:

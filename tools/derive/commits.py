@@ -17,14 +17,18 @@ COMMITTED, CONFLICT = "committed", "conflict"
 PROPERTY_PREFIX = "race."
 
 
-def new_table(version: int) -> Table:
-    """An empty table, partitioned by ``part``."""
+PARTITIONED_BY = {"part": ["part"], "score": ["score"], "nothing": []}
+"""The fields of the first partition spec, by what a table is partitioned by."""
+
+
+def new_table(version: int, partitioned_by: str = "part") -> Table:
+    """An empty table, with one partition spec."""
     return {
         "version": version,
         "sequence": 0,
-        "columns": ["id", "part"],
+        "columns": ["id", "part", *(["score"] if partitioned_by == "score" else [])],
         "schema_changes": 0,
-        "spec": ["part"],
+        "specs": [{"fields": PARTITIONED_BY[partitioned_by], "values": PARTITIONED_BY[partitioned_by]}],
         "spec_changes": 0,
         "sort": [],
         "properties": {},
@@ -62,8 +66,17 @@ def _leads_back(change: Change, planned: Table, current: Table) -> bool:
 
 
 def _matches(change: Change, file: dict[str, Any]) -> bool:
-    wanted = change.get("filter", {}).get("part")
-    return wanted is None or file["part"] == wanted
+    """Whether rows of a file may match the filter of a change, which names a partition of the first spec."""
+    return "filter" not in change or file["spec"] > 0 or file["part"] == change["filter"]["part"]
+
+
+def _may_delete(table: Table, delete: dict[str, Any], name: str, data: dict[str, Any]) -> bool:
+    """Whether a newer delete file is of rows of a data file: by its name, by its partition, or everywhere."""
+    if delete["of"] is not None:
+        return bool(delete["of"] == name)
+    if delete["kind"] == "equality" and not table["specs"][delete["spec"]]["values"]:
+        return True
+    return all(delete[what] == data[what] for what in ("spec", "part", "bucket"))
 
 
 def _validated(change: Change, planned: Table, current: Table) -> bool:
@@ -85,10 +98,8 @@ def _validated(change: Change, planned: Table, current: Table) -> bool:
                 return False
             if change["op"] == "rewrite" and not is_data:
                 kept = change.get("data_sequence_number") is not None and file["kind"] == "equality"
-                for one in change["remove"]:
-                    of = file.get("of")
-                    if not kept and (of == one or (of is None and file["part"] == live[one]["part"])):
-                        return False
+                if not kept and any(_may_delete(current, file, one, live[one]) for one in change["remove"]):
+                    return False
     if current["version"] > 2 and any(file["kind"] == "position" for file in change.get("deletes", ())):
         return False  # v3 takes no new position delete files
     if current["version"] < 3 and any(file["kind"] == "vector" for file in change.get("deletes", ())):
@@ -140,6 +151,7 @@ def _snapshot(change: Change, current: Table, *, with_deletes: bool = False, onl
         is_data = file.get("kind", "data") == "data"
         files[file["name"]] = {
             "kind": file.get("kind", "data"), "part": file["part"], "of": file.get("of"),
+            "spec": file.get("spec", 0), "bucket": file.get("bucket"),
             "number": number if number is not None and is_data else table["sequence"], "rows": file["rows"],
         }  # fmt: skip
     snapshot = {
@@ -161,6 +173,15 @@ def _operation(change: Change) -> str:
     return "overwrite" if data and deletes else "delete" if deletes else "append"
 
 
+def _next_spec(current: Table, change: Change) -> dict[str, list[str]]:
+    """The spec with a field more, or without some; v1 leaves void fields in the place of those."""
+    before = current["specs"][-1]
+    if "name" in change:
+        return {what: [*names, change["name"]] for what, names in before.items()}
+    left = {what: [name for name in names if name not in change["remove"]] for what, names in before.items()}
+    return {**left, "fields": before["fields"]} if current["version"] == 1 else left
+
+
 def _with(current: Table, **changes: Any) -> Table:
     return {**copy.deepcopy(current), **changes}
 
@@ -180,6 +201,9 @@ def outcomes(change: Change, planned: Table, current: Table) -> list[tuple[str, 
     """
     lost = (CONFLICT, current)
     moved = planned != current
+    ref = current["refs"].get(change.get("branch"))
+    if ref is not None and ref["type"] == "tag":
+        return [lost]  # a tag labels one snapshot
     match change["op"]:
         case "append" | "fast-append":
             return [(COMMITTED, _snapshot(change, current))]
@@ -207,8 +231,8 @@ def outcomes(change: Change, planned: Table, current: Table) -> list[tuple[str, 
         case "spec":
             if planned["schema_changes"] != current["schema_changes"]:
                 return [lost]
-            spec = [*current["spec"], change["name"]]
-            done = COMMITTED, _with(current, spec=spec, spec_changes=current["spec_changes"] + 1)
+            specs = [*current["specs"], _next_spec(current, change)]
+            done = COMMITTED, _with(current, specs=specs, spec_changes=current["spec_changes"] + 1)
             if planned["spec_changes"] != current["spec_changes"]:
                 return [lost, done]
         case "sort-order":
@@ -273,7 +297,7 @@ def answer(table: Table, ended: list[str]) -> dict[str, Any]:
             "format-version": table["version"],
             "last-sequence-number": str(table["sequence"]),
             "columns": table["columns"],
-            "spec": table["spec"],
+            "spec": table["specs"][-1]["fields"],
             "sort": table["sort"],
             "properties": dict(sorted(table["properties"].items())),
             "refs": dict(sorted(refs.items())),
@@ -290,7 +314,9 @@ def _has_row_ids(table: Table, ref: dict[str, Any]) -> bool:
     return has_ids
 
 
-def replayed(version: int, base: list[Change], log: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def replayed(
+    version: int, base: list[Change], log: list[dict[str, Any]], partitioned_by: str = "part"
+) -> list[dict[str, Any]]:
     """Every answer that the text permits to a log, the one that it leads to first.
 
     Args:
@@ -298,8 +324,9 @@ def replayed(version: int, base: list[Change], log: list[dict[str, Any]]) -> lis
         base: changes that are committed before, one after the other.
         log: the steps: ``{"writer": w, "do": "load"}``, ``{..., "do": "stage", "change": c}`` or
             ``{..., "do": "commit"}``.
+        partitioned_by: what the table is partitioned by at first: ``part``, ``score`` or ``nothing``.
     """
-    table = new_table(version)
+    table = new_table(version, partitioned_by)
     for change in base:
         ((ended, table),) = outcomes(change, table, table)
         if ended != COMMITTED:

@@ -21,6 +21,7 @@ import (
 
 type replayArgs struct {
 	FormatVersion int          `json:"format_version"`
+	PartitionedBy string       `json:"partitioned_by"`
 	Base          []raceChange `json:"base"`
 	Log           []raceStep   `json:"log"`
 }
@@ -33,11 +34,34 @@ type raceStep struct {
 }
 
 type raceFile struct {
-	Name string `json:"name"`
-	Part string `json:"part"`
-	Rows int64  `json:"rows"`
-	Kind string `json:"kind"`
-	Of   string `json:"of"`
+	Name string  `json:"name"`
+	Part *string `json:"part"`
+	Rows int64   `json:"rows"`
+	Kind string  `json:"kind"`
+	Of   string  `json:"of"`
+	// The partition spec by its number, and the value of its bucket field.
+	Spec   int  `json:"spec"`
+	Bucket *int `json:"bucket"`
+}
+
+// value is that of a partition field of the file.
+func (f raceFile) value(field iceberg.PartitionField) (any, error) {
+	if _, void := field.Transform.(iceberg.VoidTransform); void {
+		return nil, nil
+	}
+	if field.Name != "part" && field.Name != "score" {
+		if f.Bucket == nil {
+			return nil, nil
+		}
+		return int32(*f.Bucket), nil
+	}
+	if f.Part == nil {
+		return nil, nil
+	}
+	if field.Name == "score" {
+		return strconv.ParseFloat(*f.Part, 64)
+	}
+	return *f.Part, nil
 }
 
 type raceChange struct {
@@ -60,13 +84,22 @@ type raceChange struct {
 	Version   int
 }
 
-func created(version int, serializable bool, folder string) (*memoryCatalog, error) {
-	schema := iceberg.NewSchema(0,
-		iceberg.NestedField{ID: 1, Name: "id", Type: iceberg.Int64Type{}, Required: true},
-		iceberg.NestedField{ID: 2, Name: "part", Type: iceberg.StringType{}})
-	spec := iceberg.NewPartitionSpec(iceberg.PartitionField{
-		SourceIDs: []int{2}, FieldID: 1000, Name: "part", Transform: iceberg.IdentityTransform{},
-	})
+func created(version int, partitionedBy string, serializable bool, folder string) (*memoryCatalog, error) {
+	fields := []iceberg.NestedField{
+		{ID: 1, Name: "id", Type: iceberg.Int64Type{}, Required: true},
+		{ID: 2, Name: "part", Type: iceberg.StringType{}},
+	}
+	partition := iceberg.PartitionField{SourceIDs: []int{2}, FieldID: 1000, Name: "part", Transform: iceberg.IdentityTransform{}}
+	spec := iceberg.NewPartitionSpec(partition)
+	switch partitionedBy {
+	case "nothing":
+		spec = *iceberg.UnpartitionedSpec
+	case "score":
+		fields = append(fields, iceberg.NestedField{ID: 3, Name: "score", Type: iceberg.Float64Type{}})
+		partition.SourceIDs, partition.Name = []int{3}, "score"
+		spec = iceberg.NewPartitionSpec(partition)
+	}
+	schema := iceberg.NewSchema(0, fields...)
 	level := "snapshot"
 	if serializable {
 		level = "serializable"
@@ -99,11 +132,11 @@ func commitReplay(args replayArgs) (any, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(folder)
-	catalog, err := created(args.FormatVersion, serializable, folder)
+	catalog, err := created(args.FormatVersion, args.PartitionedBy, serializable, folder)
 	if err != nil {
 		return nil, err
 	}
-	first := &raceWriter{catalog: catalog}
+	first := &raceWriter{catalog: catalog, byScore: args.PartitionedBy == "score"}
 	for _, one := range args.Base {
 		if err := errors.Join(first.load(), first.stage(one), first.commit()); err != nil {
 			return nil, err
@@ -113,7 +146,7 @@ func commitReplay(args replayArgs) (any, error) {
 	for _, step := range args.Log {
 		writer, known := writers[step.Writer]
 		if !known {
-			writer = &raceWriter{catalog: catalog}
+			writer = &raceWriter{catalog: catalog, byScore: args.PartitionedBy == "score"}
 			writers[step.Writer] = writer
 		}
 		switch step.Do {
@@ -141,6 +174,8 @@ type raceWriter struct {
 	catalog *memoryCatalog
 	table   *table.Table
 	pending func() error
+	// Whether filters name score instead of part.
+	byScore bool
 }
 
 func (w *raceWriter) load() (err error) {
@@ -188,7 +223,7 @@ func (w *raceWriter) stage(asked raceChange) error {
 	case "delete":
 		return transaction.ReplaceFiles(ctx, removed, nil, nil, nil, table.WithoutAutoNameMapping())
 	case "delete-where":
-		filter, err := whereOf(asked.Filter)
+		filter, err := w.whereOf(asked.Filter)
 		if err != nil {
 			return err
 		}
@@ -220,6 +255,13 @@ func (w *raceWriter) stage(asked raceChange) error {
 	case "schema":
 		return transaction.UpdateSchema(true, false).AddColumn([]string{asked.Add}, iceberg.Int32Type{}, "", false, nil).Commit()
 	case "spec":
+		if len(asked.Remove) > 0 {
+			update := transaction.UpdateSpec(true)
+			for _, name := range asked.Remove {
+				update = update.RemoveField(name)
+			}
+			return update.Commit()
+		}
 		function, err := iceberg.ParseTransform(asked.Transform)
 		if err != nil {
 			return err
@@ -284,14 +326,30 @@ func (w *raceWriter) stageUpdate(asked raceChange) error {
 	return nil
 }
 
-func whereOf(raw json.RawMessage) (iceberg.BooleanExpression, error) {
+func (w *raceWriter) whereOf(raw json.RawMessage) (iceberg.BooleanExpression, error) {
+	if raw == nil {
+		return iceberg.AlwaysTrue{}, nil
+	}
 	var filter struct {
 		Part *string `json:"part"`
 	}
-	if err := json.Unmarshal(raw, &filter); err != nil || filter.Part == nil {
-		return iceberg.AlwaysTrue{}, err
+	if err := json.Unmarshal(raw, &filter); err != nil {
+		return nil, err
 	}
-	return iceberg.EqualTo(iceberg.Reference("part"), *filter.Part), nil
+	name := iceberg.Reference("part")
+	if w.byScore {
+		name = "score"
+	}
+	switch {
+	case filter.Part == nil:
+		return iceberg.IsNull(name), nil
+	case !w.byScore:
+		return iceberg.EqualTo(name, *filter.Part), nil
+	case *filter.Part == "NaN":
+		return iceberg.IsNaN(name), nil
+	}
+	value, err := strconv.ParseFloat(*filter.Part, 64)
+	return iceberg.EqualTo(name, value), err
 }
 
 func (w *raceWriter) place(name string) string { return filepath.Join(w.catalog.folder, "data", name) }
@@ -309,15 +367,29 @@ func (w *raceWriter) files(asked []raceFile) ([]iceberg.DataFile, error) {
 		case "vector":
 			content, format = iceberg.EntryContentPosDeletes, iceberg.PuffinFile
 		}
-		builder, err := iceberg.NewDataFileBuilder(w.table.Metadata().PartitionSpecs()[0], content, w.place(one.Name), format,
-			map[int]any{1000: one.Part}, nil, nil, one.Rows, 100*one.Rows)
+		spec := w.table.Metadata().PartitionSpecs()[one.Spec]
+		partition := map[int]any{}
+		for _, field := range spec.Fields() {
+			value, err := one.value(field)
+			if err != nil {
+				return nil, err
+			}
+			partition[field.FieldID] = value
+		}
+		builder, err := iceberg.NewDataFileBuilder(spec, content, w.place(one.Name), format, partition, nil, nil, one.Rows, 100*one.Rows)
 		if err != nil {
 			return nil, err
 		}
 		switch {
-		case one.Kind == "":
-			builder.ValueCounts(map[int]int64{2: one.Rows}).NullValueCounts(map[int]int64{2: 0}).
-				LowerBoundValues(map[int][]byte{2: []byte(one.Part)}).UpperBoundValues(map[int][]byte{2: []byte(one.Part)})
+		case one.Kind == "" && !w.byScore:
+			counts, nulls := map[int]int64{2: one.Rows}, map[int]int64{2: 0}
+			if one.Part == nil {
+				nulls[2] = one.Rows
+			} else {
+				bound := map[int][]byte{2: []byte(*one.Part)}
+				builder.LowerBoundValues(bound).UpperBoundValues(bound)
+			}
+			builder.ValueCounts(counts).NullValueCounts(nulls)
 		case one.Kind == "equality":
 			builder.EqualityFieldIDs([]int{1})
 		case one.Of != "":

@@ -15,14 +15,14 @@ ORIGIN = "derivation: tools/derive/commits.py follows the log by the text"
 Change = dict[str, Any]
 
 
-def file(name: str, part: str = "a", rows: int = 10) -> Change:
-    """A data file."""
-    return {"name": name, "part": part, "rows": rows}
+def file(name: str, part: str | None = "a", rows: int = 10, **place: int) -> Change:
+    """A data file; ``place`` is its partition spec, and its bucket, where it is not of the first spec."""
+    return {"name": name, "part": part, "rows": rows, **place}
 
 
-def deletes(name: str, kind: str, part: str = "a", of: str | None = None) -> Change:
+def deletes(name: str, kind: str, part: str | None = "a", of: str | None = None, **place: int) -> Change:
     """A delete file, or a deletion vector."""
-    made = {"name": name, "kind": kind, "part": part, "rows": 1}
+    made = {"name": name, "kind": kind, "part": part, "rows": 1, **place}
     return {**made, "of": of} if of else made
 
 
@@ -133,14 +133,18 @@ def race(first: Change, second: Change) -> list[Change]:
 
 
 def case(
-    name: str, codes: tuple[str, ...], version: int, log: list[Change], note: str, *, lost: tuple[int, ...] = ()
-) -> Vector:
+    name: str, codes: tuple[str, ...], version: int, log: list[Change], note: str, *, lost: tuple[int, ...] = (),
+    begins: list[Change] | None = None, partitioned_by: str = "part",
+) -> Vector:  # fmt: skip
     """A vector, with every outcome that the text permits."""
     numbered = [dict(step) for step in log]
     for number in lost:
         numbered[number]["reply"] = "lost"
-    args = {"format_version": version, "base": base(version), "log": numbered}
-    expect = any_of(*(ok(one) for one in replayed(version, base(version), log)))
+    begins = base(version) if begins is None else begins
+    args = {"format_version": version, "base": begins, "log": numbered}
+    if partitioned_by != "part":
+        args["partitioned_by"] = partitioned_by
+    expect = any_of(*(ok(one) for one in replayed(version, begins, log, partitioned_by)))
     codes = tuple(code for code in {*codes, "OCC001", "OCC003", "OCC005"} if version > 1 or not code.startswith("SEQ"))
     open_ = ("E26",) if "any_of" in expect else ()
     return Vector(f"commit-{name}-v{version}", codes, args, expect, ORIGIN, note, open_, (version,))
@@ -308,6 +312,126 @@ def _lost() -> Iterator[Vector]:
         )  # fmt: skip
 
 
+def _alone(change: Change) -> list[Change]:
+    """One writer."""
+    return [_step("a", "load"), _step("a", "stage", change), _step("a", "commit")]
+
+
+def _partitions() -> Iterator[Vector]:
+    """Tables without partitions, and partitions of null and NaN."""
+    kinds: tuple[tuple[str, str, str | None, str | None, tuple[int, ...]], ...] = (
+        ("unpartitioned", "nothing", None, None, (1, 2, 3)), ("null", "part", None, "b", (1, 2, 3)),
+        ("nan", "score", "NaN", "1.5", (1, 2, 3)),
+    )  # fmt: skip
+    for kind, by, part, other, versions in kinds:
+        for version in versions:
+            begins = [
+                {"op": "fast-append", "files": [file("f1", part), file("f2", part)]},
+                {"op": "fast-append", "files": [file("f3", other)]},
+            ]
+            position = "vector" if version > 2 else "position"
+            made: dict[str, Change] = {
+                "append": {"op": "fast-append", "files": [file("new", part)]},
+                "append-elsewhere": {"op": "fast-append", "files": [file("elsewhere", other)]},
+                "delete": {"op": "delete", "remove": ["f1"]},
+                "rewrite": {"op": "rewrite", "files": [file("compact", part, 20)], "remove": ["f1", "f2"]},
+                "overwrite": {"op": "overwrite", "files": [file("over", part)], "remove": ["f1"]},
+            }
+            if version > 1:
+                made["equality-delete"] = {"op": "row-delta", "deletes": [deletes("eq", "equality", part)]}
+                made["position-delete"] = {
+                    "op": "row-delta", "deletes": [deletes("pos", position, part, of="f1")], "referenced": ["f1"],
+                }  # fmt: skip
+                made["rewrite-older"] = {
+                    "op": "rewrite", "files": [file("older", part)], "remove": ["f1"], "data_sequence_number": 1,
+                }  # fmt: skip
+            if other is not None:
+                made["delete-where"] = {"op": "delete-where", "filter": {"part": part}}
+                made["overwrite-serializable"] = {
+                    "op": "overwrite", "files": [file("serial", part)], "remove": ["f2"],
+                    "isolation": "serializable", "filter": {"part": part},
+                }  # fmt: skip
+            pairs = (
+                ("append", "rewrite"), ("delete", "rewrite"), ("overwrite", "rewrite"), ("append", "delete-where"),
+                ("append-elsewhere", "delete-where"), ("append", "overwrite-serializable"),
+                ("append-elsewhere", "overwrite-serializable"), ("equality-delete", "overwrite-serializable"),
+                ("equality-delete", "rewrite"), ("equality-delete", "rewrite-older"), ("position-delete", "rewrite"),
+                ("rewrite", "position-delete"), ("rewrite", "equality-delete"), ("rewrite", "append"),
+            )  # fmt: skip
+            for first, second in pairs:
+                if first in made and second in made:
+                    yield case(
+                        f"{kind}-{first}-then-{second}", (RULES[second], *PARTITION_RULES[kind]), version,
+                        race(made[first], made[second]), f"{second} is planned before {first} and committed after",
+                        begins=begins, partitioned_by=by,
+                    )  # fmt: skip
+
+
+PARTITION_RULES = {"unpartitioned": ("PAR016",), "null": ("DFL004",), "nan": ("DFL004",)}
+"""What else the vectors turn on, by the kind of partition."""
+
+
+def _specs() -> Iterator[Vector]:
+    """Tables whose partition spec has changed: files and deletes of each spec."""
+    for version in (1, 2, 3):
+        begins = [
+            {"op": "fast-append", "files": [file("f1"), file("f2")]},
+            {"op": "spec", "remove": ["part"]},
+            {"op": "fast-append", "files": [file("f3", None, spec=1)]},
+        ]
+        buckets = {"op": "spec", "transform": "bucket[4]", "source": "id", "name": "bucket"}
+        new = {"op": "fast-append", "files": [file("new", None, spec=1)]}
+        old = {"op": "fast-append", "files": [file("old")]}
+        both = {"op": "fast-append", "files": [file("old"), file("new", None, spec=1)]}
+        rewrite = {"op": "rewrite", "files": [file("compact")], "remove": ["f1"]}
+        across = {"op": "rewrite", "files": [file("across", None, 20, spec=1)], "remove": ["f1", "f3"]}
+        logs: list[tuple[str, tuple[str, ...], list[Change], str]] = [
+            ("append-to-an-old-spec", ("MLS005",), _alone(old), "a file of a spec that is not the default one"),
+            ("append-to-two-specs", ("MLS005",), _alone(both), "one manifest for each partition spec"),
+            ("spec-then-append", ("OCC006", "MLS005"), race(buckets, new),
+             "the file stays of the spec that it was planned for"),
+            ("append-then-spec", ("OCC009",), race(new, buckets), "files do not touch a change of the spec"),
+            ("append-then-rewrite", ("OCC007",), race(new, rewrite), "new files are nothing to a rewrite"),
+            ("rewrite-then-delete", ("OCC008",), race(across, {"op": "delete", "remove": ["f3"]}),
+             "the file is gone that was rewritten into another spec"),
+            ("delete-then-rewrite", ("OCC007",), race({"op": "delete", "remove": ["f3"]}, across),
+             "one of the files to rewrite is gone"),
+        ]  # fmt: skip
+        if version > 1:
+            everywhere = {"op": "row-delta", "deletes": [deletes("eq", "equality", None, spec=1)]}
+            in_a = {"op": "row-delta", "deletes": [deletes("eq", "equality")]}
+            of_new = {"op": "rewrite", "files": [file("compact", None, spec=1)], "remove": ["f3"]}
+            logs += [
+                ("global-delete-then-rewrite", ("OCC007", "SCN011"), race(everywhere, rewrite),
+                 "equality deletes of an unpartitioned spec are of all data files"),
+                ("delete-in-a-partition-then-rewrite", ("OCC007", "SCN010"), race(in_a, rewrite),
+                 "the deletes are of rows of the rewritten file"),
+                ("delete-in-a-partition-then-rewrite-of-another-spec", ("OCC007", "SCN010"), race(in_a, of_new),
+                 "the deletes are of the partition of another spec"),
+                ("rewrite-then-global-delete", ("OCC006", "SCN011"), race(rewrite, everywhere),
+                 "equality deletes may be applied to any version"),
+            ]  # fmt: skip
+        for name, codes, log, note in logs:
+            yield case(f"specs-{name}", codes, version, log, note, begins=begins)
+
+
+def _tags() -> Iterator[Vector]:
+    """Tags, which label one snapshot."""
+    for version in (1, 2, 3):
+        begins = [*base(version), {"op": "tag", "name": "label", "at": 1}]
+        to_tag = {"op": "fast-append", "files": [file("tagged")], "branch": "label"}
+        drop = {"op": "remove-ref", "name": "label"}
+        append = {"op": "append", "files": [file("new")]}
+        for name, log, note in (
+            ("append-to-a-tag", _alone(to_tag), "no snapshot is committed to a tag"),
+            ("append-then-append-to-a-tag", race(append, to_tag), "no snapshot is committed to a tag"),
+            ("append-beside-a-tag", race(append, drop), "removing a tag is nothing to who appends"),
+            ("remove-a-tag-then-append", race(drop, append), "removing a tag is nothing to who appends"),
+            ("expire-beside-a-tag", race(append, {"op": "expire"}), "the snapshot of a tag stays"),
+        ):
+            yield case(f"tags-{name}", ("REF007", "REF002"), version, log, note, begins=begins)
+
+
 def files() -> Iterator[VectorFile]:
     """The vector files."""
 
@@ -318,3 +442,6 @@ def files() -> Iterator[VectorFile]:
     yield of("logs", _logs())
     yield of("kinds-of-deletes", _kinds())
     yield of("lost-replies", _lost())
+    yield of("partitions", _partitions())
+    yield of("specs", _specs())
+    yield of("tags", _tags())

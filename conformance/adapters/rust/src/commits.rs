@@ -15,16 +15,26 @@ use crate::{Answer, Refusal, manifests, metadata, unsupported};
 
 const PARTITION_FIELD: &str = "1000";
 
-fn created(version: &Value) -> Result<OneTable, Refusal> {
-    let spec = json!([{"source-id": 2, "field-id": 1000, "name": "part", "transform": "identity"}]);
-    let schema = json!({"type": "struct", "schema-id": 0, "fields": [
-        {"id": 1, "name": "id", "type": "long", "required": true},
-        {"id": 2, "name": "part", "type": "string", "required": false},
-    ]});
+/// An empty table, which is partitioned by a column, or by none.
+fn created(version: &Value, by: &str) -> Result<OneTable, Refusal> {
+    let spec = match by {
+        "nothing" => json!([]),
+        "score" => json!([{"source-id": 3, "field-id": 1000, "name": "score", "transform": "identity"}]),
+        _ => json!([{"source-id": 2, "field-id": 1000, "name": "part", "transform": "identity"}]),
+    };
+    let mut fields = vec![
+        json!({"id": 1, "name": "id", "type": "long", "required": true}),
+        json!({"id": 2, "name": "part", "type": "string", "required": false}),
+    ];
+    if by == "score" {
+        fields.push(json!({"id": 3, "name": "score", "type": "double", "required": false}));
+    }
+    let (columns, last_partition) = (fields.len(), if by == "nothing" { 999 } else { 1000 });
+    let schema = json!({"type": "struct", "schema-id": 0, "fields": fields});
     let mut document = json!({
         "format-version": version, "table-uuid": uuid::Uuid::new_v4(), "location": "memory:///races",
-        "last-updated-ms": 1515100955770_i64, "last-column-id": 2, "schemas": [schema], "current-schema-id": 0,
-        "partition-specs": [{"spec-id": 0, "fields": spec}], "default-spec-id": 0, "last-partition-id": 1000,
+        "last-updated-ms": 1515100955770_i64, "last-column-id": columns, "schemas": [schema], "current-schema-id": 0,
+        "partition-specs": [{"spec-id": 0, "fields": spec}], "default-spec-id": 0, "last-partition-id": last_partition,
         "sort-orders": [{"order-id": 0, "fields": []}], "default-sort-order-id": 0, "properties": {
             "commit.retry.num-retries": "4", "commit.retry.min-wait-ms": "1", "commit.retry.max-wait-ms": "2",
         },
@@ -42,7 +52,7 @@ pub fn replay(args: &Value) -> Answer {
     if log.iter().any(|step| !step["reply"].is_null()) {
         return unsupported("what becomes of an answer that is lost is the catalog's, which is not the library's here");
     }
-    let catalog = created(&args["format_version"])?;
+    let catalog = created(&args["format_version"], args["partitioned_by"].as_str().unwrap_or("part"))?;
     for change in args["base"].as_array().into_iter().flatten() {
         let mut writer = Writer::load(&catalog);
         writer.stage(change)?;
@@ -151,15 +161,24 @@ impl<'a> Writer<'a> {
 
     /// Data files that nobody wrote: their names, partitions and counts are what is committed.
     fn files(&self, change: &Value) -> Result<Vec<DataFile>, Refusal> {
-        let partition = self.table.metadata().default_partition_type().clone();
+        let metadata = self.table.metadata();
+        let partition = metadata.default_partition_type().clone();
+        let by_score = metadata.default_partition_spec().fields().iter().any(|field| field.name == "score");
         let file = |one: &Value| {
+            if one["spec"].as_i64().unwrap_or(0) != i64::from(metadata.default_partition_spec_id()) {
+                return unsupported("transactions add files of the default partition spec");
+            }
+            let value = match one["part"].as_str() {
+                Some(text) if by_score && text != "NaN" => json!(text.parse::<f64>().unwrap_or(0.0)),
+                _ => one["part"].clone(),
+            };
             let rows = one["rows"].as_i64().unwrap_or(0);
             let form = json!({
                 "content": 0, "file_path": format!("memory:///races/data/{}", one["name"].as_str().unwrap_or("")),
-                "file_format": "parquet", "partition": {PARTITION_FIELD: one["part"]},
+                "file_format": "parquet", "partition": {PARTITION_FIELD: value},
                 "record_count": rows.to_string(), "file_size_in_bytes": (100 * rows).to_string(),
             });
-            manifests::data_file(&form, self.table.metadata().current_schema(), &partition, 0)
+            manifests::data_file(&form, metadata.current_schema(), &partition, metadata.default_partition_spec_id())
         };
         change["files"].as_array().into_iter().flatten().map(file).collect()
     }
