@@ -1009,6 +1009,20 @@ TABLE_FAULTS = (
         says="linear history",
     ),
     Planted(
+        name="tags are committed to",
+        plant=lambda patch: patch.setattr(conflicts, "check_branch", lambda *_: None),
+        fixture="references",
+        changes=("append-to-tag", "append"),
+        says="forbidden change",
+    ),
+    Planted(
+        name="another table is committed to",
+        plant=lambda patch: patch.setattr(commit_module, "check_same_table", lambda *_: None),
+        fixture="replaced",
+        changes=("append", "replace-table"),
+        says="another table",
+    ),
+    Planted(
         name="the retention of a branch is lost",
         plant=retention_of_a_branch_lost,
         fixture="references",
