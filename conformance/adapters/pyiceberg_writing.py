@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -32,8 +33,8 @@ NAME = "PyIceberg"
 REFUSALS = (ValueError, TypeError, ValidationError, CommitFailedException, pa.ArrowException, OSError, KeyError)
 FIRST_PARTITION_ID = 1000
 TABLE = "scripts.t"
-NO_WRITER = "No writer registered for"
-"""What PyIceberg says of the file formats that it does not write."""
+NOT_THERE = re.compile(r"No writer registered for|Unsupported file format: |^FeatureUnsupported => ")
+"""What PyIceberg says where it does not have something: file formats, and what its Rust library does not transform."""
 
 
 class PyTable:
@@ -233,7 +234,7 @@ def operations(
         except NotImplementedError as error:
             raise Unsupported(str(error)) from None
         except REFUSALS as error:
-            if NO_WRITER in str(error):
+            if NOT_THERE.search(str(error)):
                 raise Unsupported(str(error)) from None
             raise Invalid(f"{type(error).__name__}: {error}") from None
         finally:

@@ -1,7 +1,8 @@
 """Relays: one table, whose every change is made by an engine that is drawn from several.
 
-After each step the table has to be what the model of the script says: the rows of every branch, tag and snapshot, valid
-at level ``rows`` with all snapshots, and nothing lost or changed between one metadata file and the next. A step that an
+After each step the table has to be what the model of the script says (`conformance.properties.scenarios`): the rows of
+every branch, tag and snapshot, with and without filters, valid at level ``rows``, and nothing lost or changed between
+one metadata file and the next. A step that an
 engine does not have goes to another engine, and so does one that it refuses, as the table has to be as it was. A step
 that breaks the table is taken back, since the metadata file before it is still there.
 """
@@ -21,20 +22,16 @@ from typing import Any
 from attrs import Factory, define, frozen
 
 from conformance.adapters.asking import Adapter, Request
-from conformance.adapters.table_requests import local_path
-from conformance.compare_writing import written_table
+from conformance.adapters.table_requests import local_path, metadata
 from conformance.failures import NotExamined, UsageError
+from conformance.properties.errors import Broken
 from conformance.properties.relay_known import KnownRelay
+from conformance.properties.scenarios import TableChecks
 from conformance.properties.scripts import Size, make_script, makes_sense
 from conformance.properties.smaller_scripts import smaller
 from conformance.protocol import Crashed, Ok, Refused, Started, Unsupported, dump_json, parse_json, shorten
 from conformance.scripts import ScriptError, parse_script
-from conformance.scripts.expected import expected_of
-from conformance.scripts.model import run_model
-from conformance.validate.diff import changes
-from spec_ref.errors import SpecError
-from spec_ref.findings import Severity
-from spec_ref.table_metadata import TableMetadata, read_metadata
+from conformance.scripts.model import Table, run_model
 
 Json = Any
 Op = dict[str, Json]
@@ -159,8 +156,8 @@ class SharedTable:
     history: list[str | None] = Factory(list)
     """Main's snapshot after each operation."""
 
-    snapshots: list[str | None] = Factory(list)
-    """The snapshot of the branch that each operation wrote to."""
+    model: Table = Factory(Table)
+    checks: TableChecks = Factory(lambda self: TableChecks(str(self.folder), warnings=False), takes_self=True)
 
     def request(self, operation: Op) -> Request:
         """What an engine is asked to do the next operation."""
@@ -170,48 +167,36 @@ class SharedTable:
         args = {"table": self.location, "operations": [operation], "history": list(self.history)}
         return Request("table.change", args)
 
-    def problem(self, operation: Op, answer: Json) -> tuple[str, str] | None:
-        """What is wrong with the table after an operation: the kind, and the reason; None where nothing is."""
-        states = run_model({"operations": [*self.operations, operation]})
-        snapshots = [*self.snapshots, *answer.get("snapshots", [None])[-1:]]
-        answered = {"metadata": answer["metadata"], "snapshots": snapshots}
-        found = written_table({"table": str(self.folder)}, expected_of(states), answered)
-        if found:
-            path = found[0].path
-            what = path.rpartition("/")[2]
-            kind = f"breaks {what}" if path.startswith("/table/") else "unreadable" if path == "/table" else what
-            return kind, "; ".join(map(str, found[:3]))
-        if self.location:
-            old, new = _metadata(self.location), _metadata(answer["metadata"])
-            lost = changes(old, new, local_path(self.location), local_path(answer["metadata"]))
-            errors = [one for one in lost if one.severity is Severity.ERROR]
-            if errors:
-                return f"breaks {errors[0].requirement}", "; ".join(str(one.violation) for one in errors[:3])
-        return None
+    def allows(self, operation: Op) -> bool:
+        """Whether an operation makes sense here, by the model."""
+        try:
+            self.model.after(len(self.operations), operation)
+        except ScriptError:
+            return False
+        return True
 
-    def accept(self, operation: Op, engine: str, answer: Json) -> None:
-        """Take the table that an engine made for the one that the next step is asked of."""
-        self.operations.append(operation)
-        self.location, self.engine = answer["metadata"], engine
-        current = _metadata(self.location).current_snapshot_id
+    def accept(self, operation: Op, engine: str, location: str) -> None:
+        """Check the table that an engine made, and take it for the one that the next step is asked of.
+
+        Raises:
+            Broken: it is not what the model says. It is not taken.
+        """
+        place = local_path(location)
+        model = self.model.after(len(self.operations), operation)
+        checks = self.checks.branched()
+        checks.step(len(self.operations), operation, model, place)
+        current = metadata(place).get("current-snapshot-id")
         self.history.append(None if current in (None, -1) else str(current))
-        self.snapshots += answer.get("snapshots", [None])[-1:]
+        self.operations.append(operation)
+        self.location, self.engine, self.model, self.checks = location, engine, model, checks
 
     def damage(self) -> str:
-        """What became of the table before an operation that was not done; empty where it is as it was."""
-        if not self.operations:
-            return ""
-        answered = {"metadata": self.location, "snapshots": self.snapshots}
+        """What became of the files of the table though an operation was not done; empty where all are as they were."""
         try:
-            found = written_table({"table": str(self.folder)}, expected_of(run_model(self.script)), answered)
-        except OSError as error:
-            return str(error)
-        return "; ".join(map(str, found[:3]))
-
-    @property
-    def script(self) -> Json:
-        """What was done so far."""
-        return {"operations": list(self.operations)}
+            self.checks.branched().files_remain("then", {"op": ""})
+        except Broken as broken:
+            return str(broken)
+        return ""
 
     def remains(self) -> str:
         """What is left of the table where an engine died, for people."""
@@ -222,11 +207,6 @@ class SharedTable:
             left = sum(1 for path in self.folder.rglob("*") if path.is_file())
             return f"there was no table before; {left} files of it are left"
         return f"the table is as it was before the step, at {self.location}"
-
-
-def _metadata(location: str) -> TableMetadata:
-    place = local_path(location)
-    return read_metadata(Path(place).read_bytes(), file=place)
 
 
 @define
@@ -258,15 +238,14 @@ class Relays:
                 failure = self._not_done(table, operation, engine, "died", f"{reason}; {table.remains()}")
             case Ok(value):
                 engine.has.add(key)
+                before = table.engine
                 try:
-                    problem = table.problem(operation, value)
-                except (SpecError, OSError) as error:
-                    problem = "unreadable", str(error)
-                if problem is None:
-                    self._note(table, operation, engine, "done")
-                    table.accept(operation, engine.name, value)
+                    table.accept(operation, engine.name, value["metadata"])
+                except Broken as broken:
+                    failure = Failure(broken.kind, engine.name, operation["op"], str(broken))
+                else:
+                    self.handovers.append(Handover(before, engine.name, operation["op"], "done"))
                     return None
-                failure = Failure(problem[0], engine.name, operation["op"], problem[1])
         self._note(table, operation, engine, failure.kind, self.known_as(failure))
         return failure
 
@@ -308,7 +287,7 @@ class Relays:
         for operation in script["operations"]:
             moved = _renumbered(operation, places)
             places.append(len(table.operations))
-            if moved is None or not makes_sense({"operations": [*table.operations, moved]}):
+            if moved is None or not table.allows(moved):
                 continue
             done = len(table.operations)
             version = _version([*table.operations, moved])
@@ -326,6 +305,16 @@ class Relays:
                     return None  # files are gone that a known failure took away
             if not table.operations:
                 return None
+        return self._end(table, steps)
+
+    def _end(self, table: SharedTable, steps: Sequence[Step]) -> tuple[tuple[Step, ...], Failure] | None:
+        """Read and validate everything once more, where any step was done."""
+        if not steps:
+            return None
+        try:
+            table.checks.branched().end()
+        except Broken as broken:
+            return tuple(steps), Failure(broken.kind, steps[-1].engine, steps[-1].operation["op"], str(broken))
         return None
 
     def again(self, steps: Sequence[Step]) -> Failure | None:
@@ -340,10 +329,11 @@ class Relays:
                     return failure if number == len(steps) - 1 else None
                 if len(table.operations) <= number:
                     return None
+            found = self._end(table, steps)
+            return None if found is None else found[1]
         finally:
             del self.handovers[noted:]
             shutil.rmtree(folder, ignore_errors=True)
-        return None
 
     def shrink(self, steps: tuple[Step, ...], failure: Failure) -> tuple[tuple[Step, ...], Failure]:
         """The fewest steps and engines that fail in the same way."""

@@ -6,9 +6,10 @@ A TOML file::
     id = "pyiceberg-refuses-two-fields-of-a-column"  # unique; begins with the engine's name
     engine = "pyiceberg"               # the implementation
     versions = ["0.12.0"]              # the versions it was seen in; any where left out
-    fails = "refused"                  # the kind of failure; "breaks DEL011" for a finding of the validator
+    fails = "refused"                  # the kind of failure; "finding: DEL011" for one of the validator
     operations = ["create"]            # the operations that fail so; any where left out
     says = "redundant partitions"      # a part of the reason
+    kind = "limitation"                # of conformance.expectations.Kind; a deviation where left out
     requirements = ["PAR001"]          # what is broken, or would be allowed
     does = "what the engine does"
     reason = "why it is wrong, by the text"
@@ -21,9 +22,9 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from attrs import fields, frozen
+from attrs import NOTHING, fields, frozen
 
-from conformance.expectations import shipped
+from conformance.expectations import Kind, shipped
 from conformance.failures import UsageError
 from spec_ref.requirements import register
 
@@ -44,6 +45,7 @@ class KnownRelay:
     evidence: str
     versions: tuple[str, ...] = ()
     operations: tuple[str, ...] = ()
+    kind: str = Kind.DEVIATION.value
 
     def is_of(self, implementation: str, version: str) -> bool:
         """Whether it speaks of an implementation at a version."""
@@ -87,7 +89,7 @@ def _entry(path: Path, number: int, row: Any) -> KnownRelay:
     if not isinstance(row, dict):
         raise UsageError(f"{place}: not a table")
     unknown = sorted(row.keys() - names.keys())
-    missing = [name for name, one in names.items() if name not in row and name not in ("versions", "operations")]
+    missing = [name for name, one in names.items() if name not in row and one.default is NOTHING]
     if unknown or missing:
         raise UsageError(f"{place}: {f'unknown member {unknown[0]}' if unknown else f'{missing[0]} is missing'}")
     for name, value in row.items():
@@ -97,6 +99,8 @@ def _entry(path: Path, number: int, row: Any) -> KnownRelay:
             raise UsageError(f"{place}/{name}: not a text")
     if not row["id"].startswith(f"{row['engine']}-"):
         raise UsageError(f"{place}/id: {row['id']} does not begin with {row['engine']}-")
+    if row.get("kind", Kind.DEVIATION.value) not in [one.value for one in Kind]:
+        raise UsageError(f"{place}/kind: there is no kind {row['kind']}")
     wrong = next((code for code in row["requirements"] if code not in register()), None)
     if wrong is not None:
         raise UsageError(f"{place}/requirements: there is no requirement {wrong}")

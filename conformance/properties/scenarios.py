@@ -12,6 +12,7 @@ and validated once more.
 
 from __future__ import annotations
 
+import copy
 import math
 import os
 import random
@@ -129,6 +130,9 @@ class TableChecks:
     place: str
     filters: int = FILTERS
     level: Level = Level.ROWS
+    warnings: bool = True
+    """Whether warnings count, as they do against the reference."""
+
     location: str | None = None
     snapshots: dict[int, Expected] = field(factory=dict)
     """By id, what was current after an operation."""
@@ -157,7 +161,7 @@ class TableChecks:
         """
         what = f"after operation {index}, {operation['op']}"
         try:
-            self._files(what, operation)
+            self.files_remain(what, operation)
             written = Written.load(location, self.place)
             self._state(what, model, written)
             self._sequence_numbers(index, operation, model, written)
@@ -187,7 +191,8 @@ class TableChecks:
             return
         try:
             self._time_travel("at the end", Written.load(self.location, self.place))
-            no_findings("at the end", validate(self.location, self.level, Local(), Snapshots("all"), math.inf))
+            report = validate(self.location, self.level, Local(), Snapshots("all"), math.inf)
+            no_findings("at the end", report, warnings=self.warnings)
         except Exception as error:
             raise broken_by("at the end", error) from error
 
@@ -227,8 +232,19 @@ class TableChecks:
             _no_differences(f"{what} where {predicate}", reading_differences("", wanted, found, None))
         self.known[key] = expected.rows
 
-    def _files(self, what: str, operation: Op) -> None:
-        """Make sure that no file vanished or changed but by expiration."""
+    def branched(self) -> TableChecks:
+        """A copy, whose steps this one does not know of."""
+        return attrs.evolve(
+            self, snapshots=dict(self.snapshots), validated=set(self.validated), spans=dict(self.spans),
+            known=dict(self.known), files=dict(self.files), lineage=copy.deepcopy(self.lineage),
+        )  # fmt: skip
+
+    def files_remain(self, what: str, operation: Op) -> None:
+        """Make sure that no file vanished or changed but by expiration.
+
+        Raises:
+            Broken: one did.
+        """
         found = _files_below(self.place)
         for path, facts in self.files.items():
             if operation["op"] != "expire" and not path.endswith("version-hint.text") and found.get(path) != facts:
@@ -250,9 +266,9 @@ class TableChecks:
             return validate(place, level, Local(), chosen, math.inf)
 
         if self.location is None:
-            no_findings(what, check(location, Snapshots("current")))
+            no_findings(what, check(location, Snapshots("current")), warnings=self.warnings)
         else:
-            no_findings(what, compare(self.location, location, check, math.inf))
+            no_findings(what, compare(self.location, location, check, math.inf), warnings=self.warnings)
 
     def _time_travel(self, what: str, written: Written) -> None:
         """Compare every snapshot with the rows that it had when it was made."""
@@ -323,13 +339,13 @@ def broken_by(what: str, error: Exception) -> Broken:
     return Broken(f"internal error: {type(error).__name__} in {where.name}", message)
 
 
-def no_findings(what: str, report: TableReport) -> None:
-    """Make sure that a report has no error, and no warning but those that are expected.
+def no_findings(what: str, report: TableReport, *, warnings: bool = True) -> None:
+    """Make sure that a report has no error, and where warnings count no warning but those that are expected.
 
     Raises:
         Broken: it has one.
     """
-    found = [one for one in report.findings if _counts(one)]
+    found = [one for one in report.findings if _counts(one) and (warnings or one.severity is Severity.ERROR)]
     if found:
         raise Broken(f"finding: {found[0].requirement}", f"{what}: {'; '.join(str(one) for one in found[:3])}")
 

@@ -83,7 +83,7 @@ def test_the_engine_that_breaks_the_table_is_named_with_the_fewest_steps(tmp_pat
     found = run(relays(engine("right"), engine("wrong", without_last_row), engine("other")), tmp_path, 9)
     one = found.counterexamples[0]
     assert {(one.failure.engine, one.failure.operation) for one in found.counterexamples} == {("wrong", "append")}
-    assert one.failure.kind == "rows"
+    assert one.failure.kind == "differs: rows"
     assert [step.operation["op"] for step in one.steps] == ["create", "append"]
     assert len(one.steps[-1].operation["rows"]) == 1
     assert one.file is not None
@@ -240,6 +240,7 @@ WRONG_ENTRIES: dict[str, dict[str, Any]] = {
     "reason is missing": {name: ENTRY[name] for name in ENTRY if name != "reason"},
     "does not begin with a-": {**ENTRY, "id": "b-fails"},
     "no requirement ABC001": {**ENTRY, "requirements": ["ABC001"]},
+    "no kind other": {**ENTRY, "kind": "other"},
     "not a list": {**ENTRY, "versions": "1"},
     "not a text": {**ENTRY, "says": ""},
 }

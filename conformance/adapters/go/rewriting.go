@@ -14,12 +14,19 @@ import (
 // Operations of scripts that the library has under other names: equality deletes, and files that are written anew.
 
 // deleteEqual deletes the rows that equal one of some rows in columns of theirs.
-func deleteEqual(ctx context.Context, schema *iceberg.Schema, transaction *table.Transaction, names []string, rows []row) error {
+func deleteEqual(ctx context.Context, loaded *table.Table, transaction *table.Transaction, names []string, rows []row) error {
+	schema := loaded.Schema()
 	chosen, ids := []iceberg.NestedField{}, []int{}
 	for _, field := range schema.Fields() {
 		if slices.Contains(names, field.Name) {
 			field.WriteDefault = nil
 			chosen, ids = append(chosen, field), append(ids, field.ID)
+		}
+	}
+	spec := loaded.Spec()
+	for _, field := range spec.Fields() {
+		if !slices.Contains(ids, field.SourceIDs[0]) {
+			return unsupported("equality deletes are of a partition, which the keys do not tell")
 		}
 	}
 	records, err := recordsOf(iceberg.NewSchema(schema.ID, chosen...), rows)
@@ -41,9 +48,9 @@ func (w *scriptWriter) rewritten(ctx context.Context, loaded *table.Table, trans
 		for name := range asked.Rows[0] {
 			names = append(names, name)
 		}
-		return deleteEqual(ctx, loaded.Schema(), transaction, names, asked.Rows)
+		return deleteEqual(ctx, loaded, transaction, names, asked.Rows)
 	case "upsert":
-		if err := deleteEqual(ctx, loaded.Schema(), transaction, asked.On, asked.Rows); err != nil {
+		if err := deleteEqual(ctx, loaded, transaction, asked.On, asked.Rows); err != nil {
 			return err
 		}
 		rows, err := recordsOf(loaded.Schema(), asked.Rows)

@@ -14,7 +14,9 @@ use arrow_schema::{DataType, Field, Fields, TimeUnit};
 use futures::executor::block_on;
 use iceberg::TableUpdate;
 use iceberg::arrow::{RecordBatchPartitionSplitter, schema_to_arrow_schema};
-use iceberg::spec::{DataFile, DataFileFormat, NullOrder, PrimitiveLiteral, Schema, SortOrder, Type};
+use iceberg::spec::{
+    DataFile, DataFileFormat, NullOrder, PartitionKey, PrimitiveLiteral, Schema, SortOrder, Struct, Type,
+};
 use iceberg::spec::{TableMetadataBuilder, UnboundPartitionSpec};
 use iceberg::table::Table;
 use iceberg::transaction::{ApplyTransactionAction, Transaction};
@@ -44,7 +46,12 @@ pub fn write(args: &Value) -> Answer {
 }
 
 pub fn change(args: &Value) -> Answer {
-    let catalog = OneTable::open(args["table"].as_str().unwrap_or(""))?;
+    let location = args["table"].as_str().unwrap_or("");
+    let text = std::fs::read(location.strip_prefix("file://").unwrap_or(location)).unwrap_or_default();
+    if let Ok(document) = serde_json::from_slice::<Value>(&text) {
+        known_types(&document["schemas"])?; // where it has not a type, the library cannot load the table
+    }
+    let catalog = OneTable::open(location)?;
     let id = |value: &Value| value.as_str().and_then(|text| text.parse().ok());
     let main = args["history"].as_array().into_iter().flatten().map(id).collect();
     let operations = args["operations"].as_array().map_or(&[][..], Vec::as_slice);
@@ -149,6 +156,9 @@ fn perform(catalog: &OneTable, operation: &Value, main: &[Option<i64>]) -> Resul
             update.apply(transaction)?
         }
         "upgrade" | "properties" | "expire" => changed(transaction, operation, &operation["format_version"])?,
+        "branch" | "tag" if table.metadata().format_version() as u8 == 1 => {
+            return unsupported("the library's metadata of v1 has no references");
+        }
         "branch" | "tag" => {
             let at = match operation["at"].as_u64() {
                 Some(at) => main.get(at as usize).copied().flatten(),
@@ -197,7 +207,9 @@ async fn written(table: &Table, rows: &[Value]) -> Result<Vec<DataFile>, Refusal
     ));
     let spec = metadata.default_partition_spec().clone();
     if spec.is_unpartitioned() {
-        let mut writer = files.build(None).await?;
+        // Without a key, files are those of the spec 0, which may be another one.
+        let key = PartitionKey::new(spec.as_ref().clone(), schema, Struct::empty());
+        let mut writer = files.build(Some(key)).await?;
         writer.write(batch).await?;
         return Ok(writer.close().await?);
     }
