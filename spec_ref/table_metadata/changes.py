@@ -82,9 +82,9 @@ def without_new_errors(before: TableMetadata, after: TableMetadata) -> TableMeta
     Raises:
         SpecError: the first such error.
     """
-    known = {(one.requirement, one.path, one.found) for one in _errors(before)}
+    known = {(one.requirement, one.aspect, one.path, one.found) for one in _errors(before)}
     for error in _errors(after):
-        if (error.requirement, error.path, error.found) not in known:
+        if (error.requirement, error.aspect, error.path, error.found) not in known:
             raise SpecError(error)
     return after
 

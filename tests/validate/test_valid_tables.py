@@ -91,7 +91,7 @@ def test_what_is_encrypted_is_told_and_is_no_error(part: str, tmp_path: Path) ->
         bench.replace(bench.file["file_path"], b"AGS1")
     report = bench.validate(Level.ROWS)
     assert errors(report) == []
-    assert any("encrypted" in one.violation.message for one in report.findings if one.severity is Severity.INFO)
+    assert any(one.violation.aspect == "encrypted" for one in report.findings if one.severity is Severity.INFO)
 
 
 def test_several_processes_find_what_one_does() -> None:
