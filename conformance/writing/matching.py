@@ -87,7 +87,15 @@ class Source:
         return found
 
     def reading(self, names: Sequence[str]) -> Reading:
-        """A reading of some columns."""
+        """A reading of some columns.
+
+        Raises:
+            SpecError: RES002, for a table with a column that is called as the metadata columns by which rows are found.
+        """
+        for field in self.metadata.current_schema.fields:
+            if field.name in (PLACE, *LINEAGE):
+                message = "rows are not changed where a column is called as a metadata column; rename it"
+                raise violation("RES002", message, found=field.name)
         return reading_of(self._table, self.metadata.current_schema, names)
 
     def rows(self, tasks: Sequence[ScanTask]) -> Iterator[tuple[ScanTask, pa.RecordBatch]]:

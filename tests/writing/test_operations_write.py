@@ -44,7 +44,7 @@ from spec_ref.partitioning.spec import UNPARTITIONED, PartitionField, PartitionS
 from spec_ref.partitioning.transforms import Bucket, Identity, Truncate
 from spec_ref.scan_planning import ScanTask, plan
 from spec_ref.schemas.evolution import AddColumn, DropColumn, RenameColumn
-from spec_ref.schemas.types import DOUBLE, STRING, UUID, ListType, NestedField, StructType
+from spec_ref.schemas.types import DOUBLE, LONG, STRING, UUID, ListType, NestedField, StructType
 from spec_ref.snapshots.references import RefType, SnapshotRef
 from spec_ref.sorting import NullOrder, SortDirection, SortField
 from spec_ref.versions import V1, V2, V3, FormatVersion
@@ -407,6 +407,26 @@ def test_files_of_a_column_that_was_dropped_are_changed_like_others(
     compact(table, min_files=1)
     assert sorted(lines(table)) == expected
     assert errors(table) == []
+
+
+@pytest.mark.parametrize("name", ["_pos", "_row_id", "_last_updated_sequence_number"])
+def test_a_column_that_is_called_as_a_metadata_column_is_not_taken_for_it(tmp_path: Path, name: str) -> None:
+    table = create_table(str(tmp_path / "t"), (FIELDS[0], NestedField(2, name, required=False, type=LONG)), version=V3)
+    append(table, pa.table({"id": [0, 1, 2, 3], name: [3, 2, 1, 0]}))
+    acts: list[Any] = [
+        lambda: delete(table, equal("id", 0), mode=POSITIONS), lambda: delete(table, equal("id", 0), mode=COPY),
+        lambda: update(table, {name: 9}, equal("id", 0)), lambda: compact(table, min_files=1),
+        lambda: merge(table, pa.table({"id": [1], name: [5]}), ["id"]),
+        lambda: overwrite(table, pa.table({"id": [7]}), equal("id", 0)),
+    ]  # fmt: skip
+    for act in acts:
+        with pytest.raises(SpecError, match="RES002"):
+            act()
+    assert lines(table, "id", name) == [(0, 3), (1, 2), (2, 1), (3, 0)]
+    table.commit(ChangeSchema((RenameColumn(name, "other"),)))
+    delete(table, equal("id", 0), mode=POSITIONS)
+    update(table, {"other": 9}, equal("id", 1), mode=COPY)
+    assert lines(table, "id", "other") == [(1, 9), (2, 1), (3, 0)]
 
 
 @pytest.mark.parametrize(("code", "act"), [
