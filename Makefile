@@ -46,7 +46,7 @@ writers: $(READY)    ## every script of table.write and table.change with every 
 test: $(READY) lint types    ## lint, check the types and pass every test, those with real engines among them
 	tools/system_packages.sh
 	$(BIN)/iceberg-conformance engines install --all
-	-$(BIN)/iceberg-conformance engines install moto iceberg-rest
+	-$(BIN)/iceberg-conformance engines install moto iceberg-rest hive-metastore
 	$(BIN)/python -m pytest -n 2 --dist loadfile --durations 30 --hypothesis-profile repeatable -p tools.trace_recorder --trace-out results/trace.json
 	$(BIN)/python -m tools.trace --check --run results/trace.json
 	$(BIN)/python -m tools.bench --quick

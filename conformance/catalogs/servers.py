@@ -30,6 +30,9 @@ KEY = "testing"
 
 S3_ENVIRONMENT = {"AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": KEY, "AWS_REGION": "us-east-1"}
 BUCKET = "lake"
+HIVE_LOCK_S = 20
+"""How long the lock of a writer that was killed keeps others from committing; Hive's default is 300 s."""
+
 POSTGRES_USER = "postgres"
 _OPENS = tuple(
     argument
@@ -188,9 +191,8 @@ def _rest(at: Address) -> list[str]:
 
 def _hive(at: Address) -> list[str]:
     options = (*_OPENS, f"-Dderby.stream.error.file={at.place}/derby.log", f"-Djava.io.tmpdir={at.place}")
-    return _jars(
-        "hive-metastore", "Server", str(at.port), at.warehouse, str(at.place / "derby"), options=options
-    )  # fmt: skip
+    arguments = (str(at.port), at.warehouse, str(at.place / "derby"), str(HIVE_LOCK_S))
+    return _jars("hive-metastore", "Server", *arguments, options=options)
 
 
 def _nessie(at: Address) -> list[str]:

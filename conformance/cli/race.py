@@ -318,6 +318,7 @@ def _make(folder: Path) -> None:
 def _stressed(report: Any, processes: int, seed: int) -> Iterator[str]:
     """The report of a stress in lines."""
     from conformance.stress.judge import QUESTIONS
+    from conformance.stress.known import load_known
 
     yield f"client: {report.client}"
     yield f"server: {report.server}"
@@ -340,6 +341,9 @@ def _stressed(report: Any, processes: int, seed: int) -> Iterator[str]:
         yield f"wrong: {problem}"
     if len(report.problems) > 20:
         yield f"... and {len(report.problems) - 20} more"
+    for known in load_known():
+        if known.explains(report.client, report.server, set(counts)):
+            yield f"known: {known.does}"
     yield "nothing was lost" if not report.problems else f"{len(report.problems)} things are wrong"
 
 

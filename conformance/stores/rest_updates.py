@@ -128,7 +128,9 @@ def _of_lists(before: Json, after: Json) -> Iterator[Json]:
         had = {one[id_]: one for one in before.get(name, ())}
         has = {one[id_]: one for one in after[name]}
         added = [one for key, one in has.items() if had.get(key) != one]
-        yield from ({"action": add, member: one} for one in added)
+        # Deprecated, and optional, but Nessie 0.99.0 asks for it.
+        more = {"last-column-id": after["last-column-id"]} if name == "schemas" else {}
+        yield from ({"action": add, member: one, **more} for one in added)
         if after[chosen] != before.get(chosen):
             is_last = bool(added) and added[-1][id_] == after[chosen]
             yield {"action": choose, _CHOSEN[choose]: LAST_ADDED if is_last else after[chosen]}

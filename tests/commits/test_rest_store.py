@@ -9,7 +9,7 @@ import pytest
 from fake_catalog import FakeCatalog, fake_catalog
 from test_stores import live
 
-from conformance.races.fixtures import data, empty_table, path_of
+from conformance.races.fixtures import data, data_path, empty_table
 from conformance.stores import commit, load, open_store
 from conformance.stores.rest import RestStore
 from conformance.stores.rest_catalog import TOKEN, CatalogError, CatalogUnreachable
@@ -64,7 +64,7 @@ def test_all_changes_reach_the_catalog(fake: FakeCatalog, location: str, version
     commit(CreateTable(table), store)
     commit(append([data("a", location=location), data("b", "b", location=location)]), store)
     commit(fast_append([data("c", location=location)], branch="audit"), store)
-    commit(delete_files([path_of("a", location)]), store)
+    commit(delete_files([data_path("a", location)]), store)
     commit(ChangeSchema((AddColumn("more", LONG),)), store)
     commit(SetProperties({"owner": "me", "gone": "x"}), store)
     commit(SetProperties({}, frozenset({"gone"})), store)

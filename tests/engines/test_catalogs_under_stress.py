@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import socket
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from conformance.catalogs import servers
 from conformance.catalogs.servers import KINDS, Running, server_status
+from conformance.engines import launch
 from conformance.engines.built import TOOLCHAINS, missing
 from conformance.engines.catalog import find_server
 from conformance.races.fixtures import data, empty_table
 from conformance.stores import commit, load, open_store
+from conformance.stress.known import load_known
 from conformance.stress.run import PYICEBERG, REFERENCE, Settings, Stopped, stress
 from conformance.validate.catalogs import from_catalog
 from conformance.validate.root import Unreadable
@@ -102,3 +107,25 @@ def test_a_catalog_that_nobody_answers_for_is_named(tmp_path: Path, monkeypatch:
     monkeypatch.setenv("PYICEBERG_CATALOG__LAKE__URI", f"http://127.0.0.1:{port}")
     with pytest.raises(Unreadable, match=r"catalog lake: the catalog cannot be reached: .*LAKE__TYPE, PYICEBERG.*URI"):
         from_catalog("catalog:lake.db.t")
+
+
+def test_pyiceberg_overwrites_on_hive_what_others_committed_after_its_lock_timed_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is known as pyiceberg-hive-late-writer: where this fails, PyIceberg or the metastore does better now."""
+    needed("hive-metastore")
+    monkeypatch.setattr(servers, "HIVE_LOCK_S", 5)
+    running = Running(KINDS["hive-metastore"], tmp_path / "server")
+    try:
+        launched = launch(PYICEBERG)
+        script = str(Path(__file__).with_name("pyiceberg_late_writer.py"))
+        properties = json.dumps(KINDS["hive-metastore"].properties(running.address))
+        done = subprocess.run(
+            [launched.command[0], script, properties, "15"],
+            env=launched.env, capture_output=True, text=True, timeout=240, check=False,
+        )  # fmt: skip
+    finally:
+        running.stop()
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert json.loads(done.stdout) == {"acknowledged": ["B", "A"], "rows": [1]}  # the row of B is lost
+    assert "pyiceberg-hive-late-writer" in [one.id for one in load_known()]

@@ -17,12 +17,9 @@ import org.apache.thrift.transport.TTransportFactory;
 
 /** Hive's metastore, as HiveMetaStore starts it, but on the loopback interface only. */
 public final class Server {
-  /** How long the lock of a writer that was killed keeps others waiting; 300 is Hive's default. */
-  private static final long LOCK_TIMEOUT_S = 20;
-
   private Server() {}
 
-  /** Arguments: the port, the location of the warehouse, and the folder of the Derby database. */
+  /** Arguments: the port, the location of the warehouse, the folder of the Derby database, and hive.txn.timeout in s. */
   public static void main(String[] arguments) throws Exception {
     Configuration conf = MetastoreConf.newMetastoreConf();
     MetastoreConf.setVar(conf, ConfVars.WAREHOUSE, arguments[1]);
@@ -35,7 +32,7 @@ public final class Server {
         conf, ConfVars.TASK_THREADS_ALWAYS, "org.apache.hadoop.hive.metastore.events.EventCleanerTask");
     MetastoreConf.setVar(
         conf, ConfVars.EXPRESSION_PROXY_CLASS, "org.apache.hadoop.hive.metastore.DefaultPartitionExpressionProxy");
-    MetastoreConf.setTimeVar(conf, ConfVars.TXN_TIMEOUT, LOCK_TIMEOUT_S, TimeUnit.SECONDS);
+    MetastoreConf.setTimeVar(conf, ConfVars.TXN_TIMEOUT, Long.parseLong(arguments[3]), TimeUnit.SECONDS);
     // The tables of locks are not among those that the metastore makes by itself.
     try {
       TxnDbUtil.prepDb(conf);

@@ -1,0 +1,77 @@
+"""What is known of clients and servers under stress (``conformance/known_deviations/catalogs.toml``).
+
+A TOML file::
+
+    [[catalog]]
+    id = "pyiceberg-hive-late-writer"              # unique; begins with the name of whose it is
+    tested = ["PyIceberg 0.12.0", "HiveCatalog"]   # what the lines of client and server say, all of them
+    kinds = ["lost", "history"]                    # the kinds of problems that come of it; none where commits only fail
+    requirements = ["OCC001"]                      # what is broken
+    does = "what it does"
+    reason = "why it is wrong, by the text"
+    evidence = "how it was seen, and the piece of code that shows it"
+    command = "iceberg-conformance race stress ..."  # the command that shows it
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+from attrs import fields, frozen
+
+from conformance.expectations import shipped
+from conformance.failures import UsageError
+from spec_ref.requirements import register
+
+FILE = "catalogs.toml"
+
+
+@frozen(kw_only=True)
+class KnownCatalog:
+    """One known behaviour of a client or a server."""
+
+    id: str
+    tested: tuple[str, ...]
+    kinds: tuple[str, ...]
+    requirements: tuple[str, ...]
+    does: str
+    reason: str
+    evidence: str
+    command: str
+
+    def explains(self, client: str, server: str, kinds: set[str]) -> bool:
+        """Whether problems of some kinds, of a client and a server, may come of it."""
+        return bool(kinds & set(self.kinds)) and all(part in f"{client}\n{server}" for part in self.tested)
+
+
+_LISTS = ("tested", "kinds", "requirements")
+
+
+def load_known(path: Path | None = None) -> tuple[KnownCatalog, ...]:
+    """What is known, of a file; of the one that comes with the tool where none is given.
+
+    Raises:
+        UsageError: the file is not of the form; says where.
+    """
+    from conformance.stress.judge import QUESTIONS
+
+    chosen = path or shipped() / FILE
+    try:
+        rows = tomllib.loads(chosen.read_text(encoding="utf-8")).get("catalog", [])
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"{chosen}: it cannot be read: {error}") from None
+    names = {one.name for one in fields(KnownCatalog)}
+    known = []
+    for number, row in enumerate(rows):
+        where = f"{chosen}: catalog {number}"
+        if set(row) != names:
+            raise UsageError(f"{where}: it has {', '.join(sorted(row))}; expected {', '.join(sorted(names))}")
+        if wrong := set(row["kinds"]) - QUESTIONS.keys():
+            raise UsageError(f"{where}: there are no problems of the kind {', '.join(sorted(wrong))}")
+        if wrong := set(row["requirements"]) - register().keys():
+            raise UsageError(f"{where}: there is no requirement {', '.join(sorted(wrong))}")
+        known.append(KnownCatalog(**{**row, **{name: tuple(row[name]) for name in _LISTS}}))
+    if len({one.id for one in known}) != len(known):
+        raise UsageError(f"{chosen}: an id is there twice")
+    return tuple(known)
