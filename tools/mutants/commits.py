@@ -159,10 +159,75 @@ def _expired() -> bool:
     )
 
 
+def _counts_left_out() -> bool:
+    """A manifest whose counts a list of v1 leaves out is counted by the first commit of v2 (MLS010 to MLS015)."""
+    from conformance.races.fixtures import UUID, data
+    from spec_ref.commits import changes
+    from spec_ref.commits.contents import FileKind, encode
+    from spec_ref.records import evolve
+    from spec_ref.versions import V2
+
+    store, runner = _table(1, [data("a", rows=10), data("b", rows=20)])
+    path = _base(runner).metadata.current_snapshot.manifest_list
+    read = runner.read(path, FileKind.MANIFEST_LIST)
+    store.files[path] = evolve(read, files=tuple(evolve(one, added_rows_count=None) for one in read.files))
+    runner.commit(changes.Upgrade(V2, UUID))
+    runner.commit(changes.fast_append([data("c", rows=5)]))
+    made = _base(runner).metadata.current_snapshot.manifest_list
+    listed = runner.read(made, FileKind.MANIFEST_LIST)
+    return sorted(one.added_rows_count for one in listed.files) == [5, 30] and bool(encode(listed, made))
+
+
+def _tag() -> bool:
+    """A tag stays with its snapshot (REF007), and has no retention of snapshots (REF003)."""
+    from conformance.races.fixtures import data
+    from spec_ref.commits import changes
+    from spec_ref.snapshots.references import RefType, SnapshotRef
+
+    store, runner = _table(2, [data("a")])
+    tag = SnapshotRef(snapshot_id=_base(runner).metadata.current_snapshot_id, type=RefType.TAG)
+    runner.commit(changes.SetReference("v1", tag))
+    before = store.pointer
+    kept = SnapshotRef(snapshot_id=tag.snapshot_id, type=RefType.TAG, min_snapshots_to_keep=1)
+    return (
+        refused(lambda: runner.commit(changes.fast_append([data("b")], branch="v1")), "REF007")
+        and refused(lambda: runner.commit(changes.SetReference("v2", kept)), "REF003")
+        and store.pointer == before
+    )
+
+
+def _two_vectors() -> bool:
+    """One commit adds one deletion vector of a data file at most (DEL003)."""
+    from conformance.races.fixtures import data, vector
+    from spec_ref.commits import changes
+
+    store, runner = _table(3, [data("a")])
+    before = store.pointer
+    two = changes.row_delta([vector("v1", "a"), vector("v2", "a")])
+    return refused(lambda: runner.commit(two), "DEL003") and store.pointer == before
+
+
+def _another_table() -> bool:
+    """Nothing is committed to a table of another UUID than that of the one that was planned on (TMD002)."""
+    from conformance.races.fixtures import UUID, data
+    from spec_ref.commits import changes
+    from spec_ref.records import evolve
+
+    store, runner = _table(2, [data("a")])
+    base = _base(runner)
+    store.pointer = base.location.replace("metadata/", "metadata/other-")
+    store.files[store.pointer] = evolve(base.metadata, table_uuid=UUID[::-1])
+    before = store.pointer
+    change = changes.fast_append([data("b")])
+    return refused(lambda: runner.commit(change, base=base), "TMD002") and store.pointer == before
+
+
 def commits() -> dict[str, Check]:
     """Commits to what is not in order."""
     every: dict[str, Callable[[], bool]] = {
         "no table": _no_table, "a list that is gone": _list_gone, "manifests in metadata": _named_manifests,
         "a bare header": _bare_header, "a table that was replaced": _replaced, "expired files": _expired,
+        "counts left out": _counts_left_out, "a tag": _tag, "two vectors in one commit": _two_vectors,
+        "another table": _another_table,
     }  # fmt: skip
     return every
