@@ -70,7 +70,14 @@ class Ascending:
 
 
 def _joined(last: Any, array: Any) -> Any:
-    return pa.concat_arrays([last, array]) if isinstance(array, pa.Array) else [*last, *array]
+    """The values of two batches. A column that is all null in one of them may have Arrow's type of nulls there."""
+    if not isinstance(array, pa.Array):
+        return [*last, *array]
+    if pa.types.is_null(last.type):
+        last = pa.nulls(len(last), array.type)
+    elif pa.types.is_null(array.type):
+        array = pa.nulls(len(array), last.type)
+    return pa.concat_arrays([last, array])
 
 
 def _comparable(key: SortKey, column: Any) -> Any:
@@ -101,6 +108,8 @@ def _compared(key: SortKey, array: Any) -> Any:
         return np.fromiter(
             (_pair(key, one, two) for one, two in itertools.pairwise(array)), np.int8, max(len(array) - 1, 0)
         )
+    if pa.types.is_null(array.type):
+        return np.zeros(max(len(array) - 1, 0), np.int8)
     one, two = array.slice(0, len(array) - 1), array.slice(1)
     kernels: Any = pc
     above, below = (

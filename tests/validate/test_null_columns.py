@@ -1,0 +1,71 @@
+"""Columns that are null in every row of a file, which Arrow may read as its type of nulls."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from conformance.validate.context import Level
+from conformance.validate.local import Local
+from conformance.validate.run import Snapshots, validate
+from conformance.validate.sorted_rows import Ascending, SortKey
+from conformance.writing import append, create_table
+from spec_ref.findings import Severity
+from spec_ref.partitioning.spec import UNPARTITIONED, PartitionField, PartitionSpec
+from spec_ref.partitioning.transforms import Bucket, Identity, Transform
+from spec_ref.schemas.types import LONG, STRING, NestedField, StructType, Type
+from spec_ref.sorting import NullOrder, SortDirection, SortField, SortOrder
+from spec_ref.versions import V2
+
+ID = NestedField(1, "id", required=True, type=LONG)
+INNER = StructType((NestedField(3, "x", False, LONG), NestedField(4, "y", False, STRING)))
+
+
+@pytest.mark.parametrize("partitioned", [False, True])
+@pytest.mark.parametrize("transform", [Identity(), Bucket(4)], ids=str)
+@pytest.mark.parametrize(("type_", "source"), [(LONG, 2), (STRING, 2), (INNER, 3)], ids=["long", "string", "struct"])
+@pytest.mark.parametrize("format_", ["avro", "orc", "parquet"])
+def test_a_sorted_table_with_a_null_column_is_valid(
+    tmp_path: Path, format_: str, type_: Type, source: int, transform: Transform, *, partitioned: bool
+) -> None:
+    first = SortField(
+        source_id=source, transform=transform, direction=SortDirection.ASC, null_order=NullOrder.NULLS_FIRST
+    )
+    then = SortField(source_id=1, transform=Identity(), direction=SortDirection.ASC, null_order=NullOrder.NULLS_LAST)
+    field = PartitionField(source_id=source, field_id=1000, name="part", transform=transform)
+    table = create_table(
+        str(tmp_path / "t"), (ID, NestedField(2, "a", False, type_)), order=SortOrder(1, (first, then)),
+        spec=PartitionSpec(0, (field,)) if partitioned else UNPARTITIONED, version=V2,
+        properties={"write.format.default": format_},
+    )  # fmt: skip
+    append(table, pa.table({"id": pa.array([3, 1, 2], pa.int64())}))
+    report = validate(table.base.location, Level.ROWS, Local(1), Snapshots("all"))
+    assert report.complete
+    assert [one for one in report.findings if one.severity is Severity.ERROR] == []
+
+
+NULLS = pa.nulls(3)
+VALUES = pa.array([1, 2, None], pa.int64())
+
+
+@pytest.mark.parametrize(
+    ("batches", "nulls_first", "broken"),
+    [
+        ([NULLS], True, None),
+        ([NULLS, NULLS], True, None),
+        ([NULLS, pa.array([1, 2], pa.int64())], True, None),
+        ([NULLS, pa.array([1, 2], pa.int64())], False, 3),
+        ([pa.array([1, 2], pa.int64()), NULLS], True, 2),
+        ([pa.array([1, 2], pa.int64()), NULLS], False, None),
+        ([VALUES, NULLS, VALUES], False, 6),
+        ([NULLS, NULLS.slice(0, 0), VALUES.slice(0, 2)], True, None),
+    ],
+)
+def test_nulls_of_arrows_type_are_in_order(batches: list[Any], broken: int | None, *, nulls_first: bool) -> None:
+    rows = Ascending((SortKey(1, LONG, nulls_first=nulls_first),))
+    for batch in batches:
+        rows.add([batch])
+    assert rows.broken == broken
