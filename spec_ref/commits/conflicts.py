@@ -145,6 +145,25 @@ def check_new_deletes(
                     )
 
 
+def check_row_ids(
+    change: SnapshotChange, removed: list[Listed], planned: TableMetadata, current: TableMetadata
+) -> None:
+    """Check that the rows of files that are written anew have no other ids than when the change was planned.
+
+    The first commit to a branch after an upgrade gives ids to the rows that are there (LIN015). Whoever planned before
+    it wrote these rows without ids, and they would get others.
+
+    Raises:
+        CommitConflict: they have.
+    """
+    before, now = head(planned, change.branch), head(current, change.branch)
+    if before is None or before.first_row_id is not None or now is None or now.first_row_id is None:
+        return
+    old = [entry.data_file.file_path for _, entry in removed if entry.data_file.content is FileContent.DATA]
+    if old and any(new.data_file.content is FileContent.DATA for new in change.added):
+        raise conflict("LIN009", "the rows of a file that is written anew got ids meanwhile", found=old[0])
+
+
 def _still_applies(
     delete: ManifestEntry, delete_spec: PartitionSpec, spec: PartitionSpec, change: SnapshotChange,
     planned: TableMetadata,

@@ -82,6 +82,7 @@ def next_snapshot(
     removal = manifests.removal_of(change, current)
     kept, removed = yield from manifests.without_removed(before, removal, current, files, made, number)
     yield from conflicts.check_new_deletes(change, removed, planned, current, files)
+    conflicts.check_row_ids(change, removed, planned, current)
     new = yield from manifests.new_manifests(change, planned, current, made, number)
     listed = [*new, *kept]
     if change.merges:

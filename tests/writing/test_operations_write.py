@@ -474,6 +474,29 @@ def test_rows_that_move_keep_their_ids_and_the_number_of_their_last_change(tmp_p
     assert errors(table) == []
 
 
+@pytest.mark.parametrize("operation", ["update", "delete", "overwrite", "compact"])
+@pytest.mark.parametrize("upgraded", [False, True])
+def test_rows_that_got_ids_meanwhile_are_not_written_anew_without_them(
+    tmp_path: Path, operation: str, upgraded: bool
+) -> None:
+    table = table_of(tmp_path, V2)
+    append(table, rows(1, 2, 3, 4, 5))
+    if upgraded:
+        table.commit(Upgrade(V3))
+    stale, alone = open_table(str(tmp_path / "t")), open_table(str(tmp_path / "t"))
+    if not upgraded:
+        table.commit(Upgrade(V3))
+    append(table, rows(9))
+    before = lines(table, "id", "_row_id")
+    assert None not in [number for _, number in before]
+    with pytest.raises(CommitConflict, match="LIN009"):
+        (lambda handle: compact(handle, min_files=1) if operation == "compact" else REWRITES[operation](handle))(stale)
+    assert lines(table.refresh(), "id", "_row_id") == before
+    delete(alone, where(Operation.LT, "id", 6), isolation=None)  # no row is written anew
+    assert lines(table.refresh(), "id", "_row_id") == before[-1:]
+    assert errors(table) == []
+
+
 def test_rows_of_before_the_upgrade_get_ids(tmp_path: Path) -> None:
     table = table_of(tmp_path, V2)
     append(table, rows(1, 2, 3))
