@@ -36,7 +36,7 @@ from conformance.properties.scripts import constants_of
 from conformance.properties.values import Chance, leaves_of
 from conformance.scripts import LeftOpen, RefusedByText, ScriptError
 from conformance.scripts.expected import reading_json
-from conformance.scripts.model import Fields, Row, Table, reading
+from conformance.scripts.model import MAIN, Fields, Row, Table, reading
 from conformance.scripts.model_schemas import ids_in
 from conformance.scripts.written import Written
 from conformance.validate.context import Level
@@ -215,7 +215,8 @@ class TableChecks:
     def _head(self, what: str, index: int, name: str, expected: Expected, model: Table, written: Written) -> None:
         """Compare the rows of a branch or tag, with and without filters."""
         metadata = written.table.metadata
-        snapshot = metadata.refs[name].snapshot_id if name in metadata.refs else None
+        current = metadata.current_snapshot_id if name == MAIN else None  # version 1 need not name it
+        snapshot = metadata.refs[name].snapshot_id if name in metadata.refs else current
         if snapshot is not None and name in model.branches and snapshot not in self.snapshots:
             self.snapshots[snapshot] = Expected(model.fields, expected.rows)
         key = (snapshot, _schema_key(expected.fields))
