@@ -1,14 +1,16 @@
 """Rows of ORC files as Arrow batches (Appendix A, ORC; ORC001 to ORC008).
 
 A stripe is decoded as a whole and given out in batches. pyarrow carries all types but timestamps outside of 1677 to
-2262. A column that has them is decoded by `spec_ref.formats.orc_timestamps`; inside of other columns they are refused.
+2262. A column that has them, also inside of structs, is decoded by `spec_ref.formats.orc_timestamps`; inside of lists
+and maps they are refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+import attrs
 import pyarrow as pa
 import pyarrow.orc as orc
 
@@ -16,9 +18,9 @@ from spec_ref.errors import violation
 from spec_ref.formats.data_files import counted, sliced
 from spec_ref.formats.file_window import source_of
 from spec_ref.formats.metrics_orc import width
-from spec_ref.formats.orc_footer import check_types, read_stripes
-from spec_ref.formats.orc_schema import columns_from_orc
-from spec_ref.formats.orc_timestamps import read_timestamps
+from spec_ref.formats.orc_footer import Stripe, check_types, read_stripes
+from spec_ref.formats.orc_schema import children_of, columns_from_orc
+from spec_ref.formats.orc_timestamps import read_presence, read_timestamps
 from spec_ref.schemas.name_mapping import MappedField
 from spec_ref.schemas.projection import WrittenColumns
 from spec_ref.schemas.types import StructType
@@ -63,18 +65,73 @@ _BEYOND = "out of range for nanosecond resolution"
 
 
 def _far_stripe(file: Any, opened: Any, stripe: int, places: list[int], struct: StructType) -> pa.RecordBatch:
-    """A stripe whose timestamps at the top level are decoded here, and everything else by pyarrow."""
+    """A stripe whose timestamps, at the top level and in structs, are decoded here, and everything else by pyarrow."""
     data = source_of(file)
-    read = read_stripes(data)[stripe]
+    far = _FarStripe(data, read_stripes(data)[stripe], lambda names: opened.read_stripe(stripe, columns=names))
     fields = list(opened.schema)
-    types = {field.name: field.type for field in struct.fields}
-    near = [place for place in places if not isinstance(fields[place].type, pa.TimestampType)]
-    others: Any = opened.read_stripe(stripe, columns=near) if near else None
-    arrays = []
-    for place in places:
-        if place in near:
-            arrays.append(others.column(others.schema.get_field_index(fields[place].name)))
-        else:
-            column = 1 + sum(map(width, fields[:place]))
-            arrays.append(read_timestamps(data, read, column, types[fields[place].name]))
-    return pa.RecordBatch.from_arrays(arrays, [fields[place].name for place in places])
+    names = [fields[place].name for place in places]
+    columns = {field.name: 1 + sum(map(width, fields[:place])) for place, field in enumerate(fields)}
+    arrays = far.fields([fields[place] for place in places], columns, struct, (), None)
+    return pa.RecordBatch.from_arrays([arrays[name] for name in names], names)
+
+
+@attrs.frozen
+class _FarStripe:
+    data: Any
+    stripe: Stripe
+    read: Callable[[list[str]], Any]
+    """Reads columns by pyarrow: by their names, with dots for those in structs."""
+
+    def fields(
+        self, fields: Sequence[Any], columns: Mapping[str, int], struct: StructType, path: tuple[str, ...], around: Any
+    ) -> dict[str, Any]:
+        """The arrays of the columns, or of the fields of a struct, by their names.
+
+        Args:
+            fields: as pyarrow has them.
+            columns: the ORC column id of each.
+            struct: their types, as far as they are read.
+            path: the names of the structs around.
+            around: which rows have the struct; None at the top level.
+        """
+        types = {field.name: field.type for field in struct.fields}
+        near = [field.name for field in fields if not _has_timestamps(field.type)]
+        others = _inside(self.read([".".join((*path, name)) for name in near]), path) if near else {}
+        made = {}
+        for field in fields:
+            column, type_ = columns[field.name], types[field.name]
+            if field.name in others:
+                made[field.name] = others[field.name]
+            elif isinstance(type_, StructType):
+                made[field.name] = self._struct(field, column, type_, (*path, field.name), around)
+            else:
+                made[field.name] = read_timestamps(self.data, self.stripe, column, type_, around)
+        return made
+
+    def _struct(self, field: Any, column: int, type_: StructType, path: tuple[str, ...], around: Any) -> Any:
+        valid = read_presence(self.data, self.stripe, column, around)
+        inner = children_of(field.type)
+        columns = {one.name: column + 1 + sum(map(width, inner[:place])) for place, one in enumerate(inner)}
+        if len({one.name for one in inner}) < len(inner):
+            raise violation("PRJ001", "the struct has several fields of one name", found=field.name)
+        known = {one.name for one in type_.fields}
+        arrays = self.fields([one for one in inner if one.name in known], columns, type_, path, valid)
+        made = [pa.field(name, array.type) for name, array in arrays.items()]
+        return pa.StructArray.from_arrays(list(arrays.values()), fields=made, mask=pa.array(~valid))
+
+
+def _has_timestamps(type_: Any) -> bool:
+    """Whether a column is a timestamp, or a struct with one inside of structs alone."""
+    inner = children_of(type_) if isinstance(type_, pa.StructType) else []
+    return isinstance(type_, pa.TimestampType) or any(_has_timestamps(field.type) for field in inner)
+
+
+def _inside(batch: pa.RecordBatch, path: Sequence[str]) -> dict[str, Any]:
+    """The columns below a path, by their names."""
+    found: Any = batch.to_struct_array()
+    for name in path:
+        place = found.type.get_field_index(name)
+        if place < 0:
+            raise violation("PRJ001", "the file has no struct, or several, of the name", found=name)
+        found = found.field(place)
+    return dict(zip((field.name for field in found.type), found.flatten(), strict=True))

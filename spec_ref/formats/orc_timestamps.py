@@ -2,7 +2,8 @@
 
 pyarrow has every ORC timestamp in nanoseconds and refuses those before 1677 and after 2262. Such columns are decoded
 here, from the seconds and the nanoseconds that they are stored as: two streams of integers in the second version of
-run-length encoding, and a stream that tells which values are there. Only columns at the top level are.
+run-length encoding, and a stream that tells which values are there. Only columns at the top level and inside of structs
+are.
 """
 
 from __future__ import annotations
@@ -29,7 +30,36 @@ MAX_STREAM = 1 << 30
 Ints = npt.NDArray[np.int64]
 
 
-def read_timestamps(data: Source, stripe: Stripe, column: int, type_: Type) -> Any:
+def read_presence(
+    data: Source, stripe: Stripe, column: int, around: npt.NDArray[np.bool_] | None = None
+) -> npt.NDArray[np.bool_]:
+    """Which rows of a stripe have a value in a column.
+
+    Args:
+        data: the file.
+        stripe: one of `spec_ref.formats.orc_footer.read_stripes`.
+        column: the ORC column id.
+        around: which rows have a struct around the column; None for a column at the top level.
+
+    Raises:
+        SpecError: ORC008, for a stream that is damaged.
+    """
+    found = next((one for one in stripe.streams if one.column == column and one.kind == PRESENT), None)
+    places = np.ones(stripe.rows, bool) if around is None else around.copy()
+    if found is None:
+        return places
+    count = int(places.sum())
+    try:
+        bits = _bytes_rle(stream_bytes(data, found, MAX_STREAM), (count + 7) // 8)
+        places[places] = np.unpackbits(bits)[:count].astype(bool)
+    except (IndexError, ValueError) as error:
+        raise _broken("the stream of what is present is damaged", str(error)) from error
+    return places
+
+
+def read_timestamps(
+    data: Source, stripe: Stripe, column: int, type_: Type, around: npt.NDArray[np.bool_] | None = None
+) -> Any:
     """The values of a timestamp column in a stripe, as an Arrow array of the type.
 
     Args:
@@ -37,6 +67,7 @@ def read_timestamps(data: Source, stripe: Stripe, column: int, type_: Type) -> A
         stripe: one of `spec_ref.formats.orc_footer.read_stripes`.
         column: the ORC column id.
         type_: one of the four types of timestamps.
+        around: which rows have a struct around the column; None for a column at the top level.
 
     Raises:
         SpecError: ORC008, for streams that are damaged, an encoding of old writers, or a writer in another time zone
@@ -48,11 +79,8 @@ def read_timestamps(data: Source, stripe: Stripe, column: int, type_: Type) -> A
     zoned = type_ in (TIMESTAMPTZ, TIMESTAMPTZ_NS)
     if not zoned and stripe.timezone not in UTC:
         raise _broken("timestamps far from now are read from writers in UTC alone", stripe.timezone)
+    valid = read_presence(data, stripe, column, around)
     try:
-        valid = np.ones(stripe.rows, bool)
-        if PRESENT in streams:
-            bits = _bytes_rle(stream_bytes(data, streams[PRESENT], MAX_STREAM), (stripe.rows + 7) // 8)
-            valid = np.unpackbits(bits)[: stripe.rows].astype(bool)
         count = int(valid.sum())
         seconds = _integers(stream_bytes(data, streams[DATA], MAX_STREAM), count, signed=True) + EPOCH
         packed = _integers(stream_bytes(data, streams[SECONDARY], MAX_STREAM), count, signed=False)

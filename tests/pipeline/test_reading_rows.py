@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import uuid
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,7 @@ from spec_ref.schemas.types import (
     LONG,
     STRING,
     TIMESTAMP,
+    TIMESTAMPTZ,
     UNKNOWN,
     UUID,
     DecimalType,
@@ -426,6 +428,51 @@ def test_columns_that_files_have_for_type_unknown_are_null(tmp_path: Path, file_
     assert read_table(kit.table()).read_all().to_pylist() == [
         {"id": 1, "a": None, "p": {"x": None, "y": 9}, "l": [None, None]}, {"id": 2, "a": None, "p": None, "l": None},
     ]  # fmt: skip
+
+
+def test_timestamps_far_from_now_are_read_inside_of_structs_of_orc_files(tmp_path: Path) -> None:
+    # ORC003: pyarrow has nanoseconds, from 1677 to 2262
+    inner = StructType((field(6, "w", TIMESTAMP), field(7, "n", LONG), field(8, "v", TIMESTAMPTZ)))
+    outer = StructType((field(3, "x", LONG), field(4, "y", TIMESTAMP), field(5, "z", inner), field(9, "s", STRING)))
+    kit = TableKit(
+        f"{tmp_path}/t", (ID, field(2, "p", outer), field(10, "only", StructType((field(11, "t", TIMESTAMP),))))
+    )
+    first, last = -62_135_596_800_000_000, 253_402_300_799_000_000
+    rows: list[dict[int, Any]] = [
+        {1: 1, 2: {3: 1, 4: first, 5: {6: last, 7: 2, 8: first}, 9: "a"}, 10: {11: first}},
+        {1: 2, 2: None, 10: None}, {1: 3, 2: {3: None, 4: None, 5: None, 9: None}, 10: {11: None}},
+        {1: 4, 2: {3: 4, 4: last, 5: {6: None, 7: None, 8: 5}, 9: "d"}, 10: {11: last}},
+        {1: 5, 2: {3: 5, 4: 0, 5: {6: first, 7: 6, 8: None}, 9: ""}, 10: None},
+    ]  # fmt: skip
+    kit.commit(kit.file(rows, file_format=FileFormat.ORC))
+    for select in (None, ["p.z", "only"], ["p.y"], ["p.x", "id"]):
+        read = read_table(kit.table(), select=select).read_all()
+        for name in read.column_names:
+            typed = next(column.type for column in kit.fields if column.name == name)
+            assert [_plain(value) for value in read.column(name).to_pylist()] == [
+                _chosen(typed, read.schema.field(name).type, row.get({"id": 1, "p": 2, "only": 10}[name]))
+                for row in rows
+            ]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain(child) for name, child in value.items()}
+    if isinstance(value, datetime):
+        whole = value.replace(tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)
+        return whole // timedelta(microseconds=1)
+    return value
+
+
+def _chosen(type_: Type, arrow: Any, value: Any) -> Any:
+    """A value by names, with the fields that were asked for."""
+    if not isinstance(type_, StructType) or value is None:
+        return value
+    return {
+        one.name: _chosen(one.type, arrow.field(one.name).type, value.get(one.id))
+        for one in type_.fields
+        if arrow.get_field_index(one.name) >= 0
+    }
 
 
 # Metadata columns and row lineage

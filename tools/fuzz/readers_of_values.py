@@ -83,6 +83,47 @@ def _variant() -> Callable[[bytes], object]:
     return refusing(lambda data: decode_variant(split_variant(data)))
 
 
+def _shredded() -> Callable[[bytes], object]:
+    """A shredded object with a list: its metadata, its value, a field's and an element's, each behind its length."""
+    import pyarrow as pa
+
+    from spec_ref.formats.variant import Variant, decode_variant
+    from spec_ref.formats.variant_shredding import unshredded
+
+    def group(typed: object) -> list[object]:
+        return [pa.field("value", pa.binary()), pa.field("typed_value", typed)]  # type: ignore[arg-type]
+
+    element = pa.struct(group(pa.string()))  # type: ignore[arg-type]
+    fields = pa.struct([("a", pa.struct(group(pa.int64()))), ("b", pa.struct(group(pa.list_(element))))])  # type: ignore[arg-type]
+    whole = pa.struct([pa.field("metadata", pa.binary()), *group(fields)])  # type: ignore[arg-type]
+    target = pa.struct([pa.field("metadata", pa.binary(), nullable=False), pa.field("value", pa.binary())])
+
+    def read(data: bytes) -> object:
+        parts = []
+        for _ in range(4):
+            size = data[0] if data else 0
+            parts.append(data[1 : 1 + size] or None)
+            data = data[1 + size :]
+        metadata, value, field, item = parts
+        elements = [{"value": item, "typed_value": None}, {"value": None, "typed_value": "x"}]
+        typed = {
+            "a": {"value": field, "typed_value": None if field else 5},
+            "b": {"value": None, "typed_value": elements},
+        }
+        row = {"metadata": metadata or b"", "value": value, "typed_value": typed}
+        made = unshredded(pa.array([row, None], whole), target).to_pylist()[0]
+        return decode_variant(Variant(made["metadata"], made["value"]))
+
+    return refusing(read)
+
+
+def _shreddings() -> Iterator[bytes]:
+    names = bytes.fromhex("0104000102030461626364")
+    for parts in ((names, b"", b"", b"\x0c\x01"), (names, bytes.fromhex("0201020002") + b"\x0c\x01", b"\x00", b"\x05a"),
+                  (names, bytes.fromhex("020103000100"), bytes.fromhex("0302000203" + "0C0104"), b"")):  # fmt: skip
+        yield b"".join(bytes([len(part)]) + part for part in parts)
+
+
 def _variant_bound() -> Callable[[bytes], object]:
     from spec_ref.single_value.variant_bounds import decode_variant_bound
 
@@ -152,6 +193,7 @@ TARGETS = (
     Target("predicate", _predicate, json_members("expression.evaluate", "projection.evaluate", member="predicate"),
            mutations.mutated_json),
     Target("variant", _variant, _variants),
+    Target("variant-shredded", _shredded, _shreddings),
     Target("variant-bound", _variant_bound, _variants),
     Target("wkb", _wkb, _wkbs),
     Target("wkt", _wkt, _wkts),
