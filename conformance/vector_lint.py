@@ -45,6 +45,9 @@ class Finding:
     fatal: bool = field(default=False, order=False)
     """Whether the file cannot be read at all."""
 
+    of_usage: bool = field(default=False, order=False)
+    """Whether it is about what was asked for, and not about a file."""
+
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}: {self.message}"
 
@@ -247,7 +250,7 @@ def findings_of(targets: list[Path]) -> list[Finding]:
     """The findings of vector files and folders of them."""
     files = list(_vector_files(targets))
     if not files:
-        return [Finding(str(targets[0]), 1, 1, NO_FILES, fatal=True)]
+        return [Finding(str(targets[0]), 1, 1, NO_FILES, fatal=True, of_usage=True)]
     return lint(files, _schema_of(files))
 
 
@@ -260,7 +263,7 @@ def main(argv: list[str] | None = None) -> int:
     targets: list[Path] = parser.parse_args(argv).targets or [shipped()]
     findings = findings_of(targets)
     for finding in findings:
-        print(finding, file=sys.stderr if finding.message == NO_FILES else sys.stdout)
+        print(finding, file=sys.stderr if finding.of_usage else sys.stdout)
     if any(finding.fatal for finding in findings):
         return 2
     return 1 if findings else 0

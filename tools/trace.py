@@ -27,6 +27,7 @@ from pathlib import Path
 
 import attrs
 
+from conformance.rules import registry
 from spec_ref.requirements import Requirement, Status, register, sources
 
 ROOT = Path(__file__).parents[1]
@@ -36,9 +37,6 @@ NEVER_SEEN = Path(__file__).with_name("trace_never_seen.toml")
 """Codes that can be emitted and that no test can see broken, each with the reason."""
 
 CODE = re.compile(r"\b[A-Z]{3}\d{3}\b")
-
-CHECKS = re.compile(r"conformance/validate/|spec_ref/.*(check|rules)")
-"""The modules that check what exists, beside those that read and write."""
 
 TELLING = ("conformance/validate/advice.py",)
 """Modules that tell of codes and never emit one."""
@@ -51,6 +49,9 @@ ABOUT_THE_TOOL = (
 )  # fmt: skip
 """Tests that name codes as examples, and prove none of them."""
 
+MOST_CHECKS = 3
+"""The checks that are named for a code."""
+
 MOST_TESTS = 3
 """The test functions of one file that are named for a code."""
 
@@ -61,10 +62,10 @@ does. This file is made by `python -m tools.trace`; the build fails when it is s
 reason, and on a proof that names no requirement. `iceberg-conformance explain CODE` tells more about a rule.
 
 A place is a module of `spec_ref`, or one of the whole project, and the class or function in it that names the code; a
-module in parentheses is the one of the section. A number of corruptions is that of the tables broken in this one way
-which the validator has to find; a number of mutants is that of the changes to the reference that break the rule and
-that vectors or checks find. A test is a function that names the code, in itself or in a table or helper that it
-uses.
+module in parentheses is the one of the section. A check is one of the registry (`iceberg-conformance list checks`). A
+number of corruptions is that of the tables broken in this one way which the validator has to find; a number of mutants
+is that of the changes to the reference that break the rule and that vectors or checks find. A test is a function that
+names the code, in itself or in a table or helper that it uses.
 """
 
 
@@ -133,7 +134,7 @@ class Evidence:
     """The opening docstrings by module: not by code."""
 
     checks: Mapping[str, list[str]]
-    """Modules that check tables and files and have the code as a value."""
+    """The checks of tables and files, by their ids in the registry."""
 
     emitted: Mapping[str, list[str]]
     """Modules of ``spec_ref`` and the validator that have the code as a value."""
@@ -242,11 +243,19 @@ def mutants_by_code() -> dict[str, int]:
     return dict(found)
 
 
+def checks_by_code() -> dict[str, list[str]]:
+    """The ids of the checks that find a code broken."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for check in registry().values():
+        for code in check.requirements:
+            found[code].append(check.id)
+    return found
+
+
 @cache
 def evidence() -> Evidence:
     """What the project says now."""
     stated: dict[str, dict[str, None]] = defaultdict(dict)
-    checks: dict[str, list[str]] = defaultdict(list)
     emitted: dict[str, list[str]] = defaultdict(list)
     sections = {}
     for name, path in _modules("spec_ref", "conformance"):
@@ -259,12 +268,10 @@ def evidence() -> Evidence:
         if name.startswith(("spec_ref/", "conformance/validate/")) and name not in TELLING:
             for code in sorted(_emitted(path)):
                 emitted[code].append(name)
-                if CHECKS.search(name):
-                    checks[code].append(f"`{name.removeprefix('conformance/').removeprefix('spec_ref/')}`")
     return Evidence(
         stated={code: [place for place in places if _innermost(place, places)] for code, places in stated.items()},
         sections=sections,
-        checks=checks,
+        checks=checks_by_code(),
         emitted=emitted,
         corruptions=_corruptions(),
         vectors=vectors_by_code(),
@@ -382,7 +389,10 @@ def rows(requirements: Sequence[Requirement], found: Evidence) -> Iterator[str]:
             yield from ("", f"### {one.section} ({one.document})", "")
             yield "| code | slug | rule | level | versions | binds | stated by | vectors | checks, mutants | tests |"
             yield "|---|---|---|---|---|---|---|---|---|---|"
-        checks = list(found.checks.get(one.code, []))
+        ids = found.checks.get(one.code, [])
+        checks = [f"`{name}`" for name in ids[:MOST_CHECKS]]
+        if len(ids) > MOST_CHECKS:
+            checks.append(f"{len(ids) - MOST_CHECKS} more checks")
         if count := found.corruptions.get(one.code):
             checks.append(f"{count} corruption{'s' if count > 1 else ''}")
         if count := found.mutants.get(one.code):

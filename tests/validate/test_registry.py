@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,30 @@ def test_every_aspect_of_the_registry_is_one_that_the_sources_check() -> None:
         for path in (SOURCES / folder).rglob("*.py"):
             named |= set(re.findall(r'"([a-z0-9-]+)"', path.read_text(encoding="utf-8")))
     assert {check.aspect for check in registry().values()} - named - {""} == set()
+
+
+MAKERS = {"finding", "told", "Rule", "finding_at", "broken_at", "_broken"}
+"""What makes a finding of a code, a message and perhaps an aspect."""
+
+
+def made() -> Iterator[tuple[str, str, str]]:
+    """The codes and aspects that stand in calls which make findings, with the place of the call."""
+    rules_of_spec = ("table_metadata/rules_*.py", "manifests/checks*.py", "snapshots/manifest_list_checks.py")
+    files = [*(SOURCES / "conformance/validate").glob("*.py")]
+    files += [path for pattern in rules_of_spec for path in (SOURCES / "spec_ref").glob(pattern)]
+    for path in files:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in MAKERS and node.args:
+                aspect = next((one.value for one in node.keywords if one.arg == "aspect"), ast.Constant(""))
+                code = node.args[0]
+                if isinstance(code, ast.Constant) and isinstance(aspect, ast.Constant):
+                    yield str(code.value), str(aspect.value), f"{path.name}:{node.lineno}"
+
+
+def test_every_check_of_the_sources_is_in_the_registry() -> None:
+    found = list(made())
+    assert len(found) > 150
+    assert [one for one in found if check_id(*one[:2]) not in registry()] == []
 
 
 @pytest.mark.parametrize(
