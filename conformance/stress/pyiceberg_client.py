@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from contextlib import suppress
 from typing import Any
+from urllib.parse import urlsplit
 
 import pyarrow as pa
 import pyiceberg
@@ -53,6 +54,8 @@ class PyIcebergClient:
 
     def create(self) -> Entry:
         """Make the table, and its namespace where it is not there."""
+        if not self.plan.allow_remote and (host := remote_host(self.catalog.properties)):
+            raise ValueError(f"it is on another machine, {host}; --allow-remote commits to it nevertheless")
         namespace = self.plan.table.rpartition(".")[0]
         with suppress(NamespaceAlreadyExistsError):
             self.catalog.create_namespace(namespace)
@@ -113,6 +116,24 @@ class PyIcebergClient:
     def contradictions(self) -> list[str]:
         """PyIceberg notices none."""
         return []
+
+
+def remote_host(properties: dict[str, str]) -> str | None:
+    """The host of a catalog that is not on this machine.
+
+    Args:
+        properties: of the catalog, with the configuration.
+
+    Returns:
+        The host, or AWS for Glue without an endpoint; None for a catalog of this machine.
+    """
+    if properties.get("type") == "glue" and "glue.endpoint" not in properties:
+        return "AWS"
+    for address in (properties.get("glue.endpoint") or properties.get("uri") or "").split(","):
+        host = urlsplit(address).hostname
+        if host not in (None, "127.0.0.1", "localhost", "::1"):
+            return host
+    return None
 
 
 def rows(op: int) -> Any:

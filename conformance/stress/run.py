@@ -300,7 +300,8 @@ def stress(settings: Settings, directory: Path, progress: Callable[[str], None] 
         progress(f"{target.server}: starting {settings.processes} writers")
         plan = Work(
             client=settings.client, journals=str(journals),
-            most_commits=settings.most_commits, version=settings.version, seed=settings.seed, **target.plan,
+            most_commits=settings.most_commits, version=settings.version, seed=settings.seed,
+            allow_remote=settings.allow_remote, **target.plan,
         )  # fmt: skip
         herd = _Herd(plan, directory / "writers.log")
         stack.callback(herd.end)

@@ -49,6 +49,9 @@ class Work:
 
     version: int = 2
     seed: int = 0
+    allow_remote: bool = False
+    """Whether the catalog may be on another machine."""
+
     properties: dict[str, str] = attrs.field(factory=dict)
     """Of the catalog, in place of a configuration of PyIceberg's."""
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import socket
+import sqlite3
 import subprocess
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -98,6 +100,31 @@ def test_a_catalog_that_is_not_configured_is_named_with_where_that_was_looked_fo
         stress(Settings(catalog="catalog:nowhere"), directory)
     with pytest.raises(Unreadable, match=wanted):
         from_catalog("catalog:nowhere.db.t")
+
+
+def test_a_catalog_of_pyicebergs_configuration_loses_nothing_and_the_table_is_dropped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYICEBERG_CATALOG__LAKE__TYPE", "sql")
+    monkeypatch.setenv("PYICEBERG_CATALOG__LAKE__URI", f"sqlite:///{tmp_path}/catalog.db")
+    monkeypatch.setenv("PYICEBERG_CATALOG__LAKE__WAREHOUSE", f"file://{tmp_path}")
+    directory = tmp_path / "stress"
+    directory.mkdir()
+    report = stress(Settings(catalog="catalog:lake", **QUICK), directory)  # type: ignore[arg-type]
+    assert report.problems == []
+    assert report.client == "PyIceberg 0.12.0 (its own commits, SqlCatalog)"
+    assert report.server == "catalog lake of PyIceberg's configuration"
+    with closing(sqlite3.connect(tmp_path / "catalog.db")) as connection:
+        assert connection.execute("SELECT * FROM iceberg_tables").fetchall() == []
+
+
+def test_a_catalog_on_another_machine_is_not_put_under_stress_unasked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYICEBERG_CATALOG__LAKE__TYPE", "hive")
+    monkeypatch.setenv("PYICEBERG_CATALOG__LAKE__URI", "thrift://127.0.0.1:1,thrift://metastore.example.com:9083")
+    with pytest.raises(Stopped, match=r"another machine, metastore\.example\.com; --allow-remote"):
+        stress(Settings(catalog="catalog:lake"), tmp_path)
 
 
 def test_a_catalog_that_nobody_answers_for_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
