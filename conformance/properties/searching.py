@@ -211,9 +211,9 @@ def _attempt_once(example: Any, attempt: Callable[[Any], None], seen: dict[str, 
     """Try an example, unless an equal one was tried: many choices make the same one."""
     key = repr(example)
     if key not in seen:
-        seen[key] = None
         try:
             attempt(example)
+            seen[key] = None
         except Broken as broken:
             seen[key] = broken
     broken_before = seen[key]

@@ -160,13 +160,20 @@ class Written:
         return any(snapshot.snapshot_id == snapshot_id for snapshot in self.table.metadata.snapshots)
 
     def sequence_spans(self, snapshots: Sequence[str | None]) -> dict[int, tuple[int, int]]:
-        """For each operation the sequence numbers that its snapshots may have: above the first, up to the second."""
-        numbers = {str(one.snapshot_id): one.sequence_number for one in self.table.metadata.snapshots}
+        """For each operation the sequence numbers that its snapshots may have: above the first, up to the second.
+
+        Rows from before row lineage have the number of the file that they were in when the table was upgraded, so that
+        operations before that share their last one (LIN007).
+        """
+        known = self.table.metadata.snapshots
+        numbers = {str(one.snapshot_id): one.sequence_number for one in known}
+        last = min((one.sequence_number for one in known if one.first_row_id is not None), default=1) - 1
         spans, low = {}, 0
         for index, snapshot in enumerate(snapshots):
             if snapshot in numbers:
-                spans[index] = (low, numbers[snapshot])
-                low = max(low, numbers[snapshot])
+                high = numbers[snapshot]
+                spans[index] = (min(low, high - 1), last) if high <= last else (low, high)
+                low = max(low, high)
         return spans
 
     def read(self, *, snapshot_id: int | None = None, ref: str | None = None, filter: Json = True) -> Reading:

@@ -106,12 +106,22 @@ def dies(preloaded: Preloaded, mutant: Mutant, killer: str, function: str | None
 
 def _try(preloaded: Preloaded, mutant: Mutant, cases: Iterable[str], function: str | None) -> str | None:
     quiet()
-    if function is None or not _patched(mutant):
-        forget()
-        sys.meta_path.insert(0, _Finder(mutant))
+    in_place_of(mutant, patches=function is not None)
     judges = Judges(preloaded)
     importlib.import_module(mutant.module)
     return failing(judges, cases)
+
+
+def in_place_of(mutant: Mutant, *, patches: bool = True) -> None:
+    """Put a mutant in the place of its module, in this process.
+
+    Args:
+        mutant: the mutant.
+        patches: whether functions that are there may get its code; otherwise all is imported anew.
+    """
+    if not patches or not _patched(mutant):
+        forget()
+        sys.meta_path.insert(0, _Finder(mutant))
 
 
 def candidates(preloaded: Preloaded, mutant: Mutant, coverage: Coverage) -> list[str]:
