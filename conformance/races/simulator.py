@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from attrs import evolve, field, frozen
 
@@ -68,8 +68,7 @@ class Explored:
     """How often the writers ended together in each way, by complete schedules."""
 
 
-@frozen
-class State:
+class State(NamedTuple):
     """What writers share, and where each of them is."""
 
     shared: SharedState
@@ -244,9 +243,9 @@ class Simulator:
             late = state.shared.late[writer]
             shared = evolve(state.shared, late=state.shared.late[:writer] + state.shared.late[writer + 1 :])
             shared, _ = self._swap(state, shared, *late, way)
-            return evolve(state, shared=shared)
+            return state._replace(shared=shared)
         if what != "step":
-            state = evolve(state, faults=state.faults + 1)
+            state = state._replace(faults=state.faults + 1)
         node = state.nodes[writer]
         assert node is not None
         if what == Fault.CRASH.value:
@@ -276,7 +275,7 @@ class Simulator:
                 answer = Swap.UNKNOWN
         node = state.nodes[writer]
         assert node is not None
-        return self._with(evolve(state, shared=shared), writer, node.after(answer))
+        return self._with(state._replace(shared=shared), writer, node.after(answer))
 
     def _swap(
         self, state: State, shared: SharedState, writer: int, expected: str | None, new: str, way: tuple[Step, ...]
@@ -308,8 +307,7 @@ class Simulator:
         shared = state.shared
         match node.effect:
             case Draw() as what:
-                drawn = sum(1 for _ in node.answers)
-                return self._with(state, writer, node.after(self._sources[writer].draw(what, drawn)))
+                return self._with(state, writer, node.after(self._sources[writer].draw(what, len(node.answers))))
             case ReadFile(path):
                 self._read.setdefault(path, set()).add(writer)
                 content = shared.files.get(path)
@@ -320,13 +318,13 @@ class Simulator:
                 files = {**shared.files, path: content}
                 self._written[path] = content
                 after = self._with(state, writer, node.after(1, ("written",)))
-                return evolve(after, shared=evolve(shared, files=files))
+                return after._replace(shared=evolve(shared, files=files))
             case DeleteFile(path):
                 self._deleted.setdefault(path, set()).add(writer)
                 files = {name: content for name, content in shared.files.items() if name != path}
                 shared = evolve(shared, files=files)
                 self._check_files(shared, way)
-                return evolve(self._with(state, writer, node.after(None, ("done",))), shared=shared)
+                return self._with(state, writer, node.after(None, ("done",)))._replace(shared=shared)
             case Wait():
                 return self._with(state, writer, node.after(None, ("done",)))
         message = f"the simulator does not know the effect {node.effect}"
@@ -334,7 +332,8 @@ class Simulator:
 
     @staticmethod
     def _with(state: State, writer: int, node: Node | None) -> State:
-        return evolve(state, nodes=(*state.nodes[:writer], node, *state.nodes[writer + 1 :]))
+        nodes = (*state.nodes[:writer], node, *state.nodes[writer + 1 :])
+        return State(state.shared, nodes, state.faults)
 
     # Checking
 
@@ -472,6 +471,6 @@ class Simulator:
                 raise ValueError(f"the step {number} of the schedule, {step[0]}:{step[1]}, cannot come there")
             state = self.take(state, step, way)
             way = (*way, step)
-        if not any(True for _ in self.choices(evolve(state, faults=self.most_faults))):
+        if not any(True for _ in self.choices(state._replace(faults=self.most_faults))):
             self._check_end(state, way)
         return state, tuple(found.problem for found in self._found)
