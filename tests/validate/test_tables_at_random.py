@@ -10,7 +10,7 @@ from conformance.adapters import reference
 from conformance.adapters.asking import InProcess
 from conformance.properties.scenario_tables import ScriptedTable, write_script
 from conformance.properties.scripts import Size, make_script
-from conformance.protocol import Unsupported
+from conformance.protocol import Refused, Unsupported
 from conformance.validate.context import Level
 from conformance.validate.local import Local
 from conformance.validate.run import Snapshots, validate
@@ -31,8 +31,8 @@ def test_no_table_of_the_reference_breaks_a_rule(start: int, writer: InProcess, 
     for seed in range(start * EACH, (start + 1) * EACH):
         script = make_script(seed, size=LARGE if seed % 5 == 0 else Size())
         table = write_script(writer, script, tmp_path / str(seed))
-        if isinstance(table, Unsupported):
-            continue
+        if isinstance(table, Unsupported) or (isinstance(table, Refused) and "ORC008" in table.message):
+            continue  # pyarrow has no ORC timestamps inside of lists and maps beyond the range of nanoseconds
         assert isinstance(table, ScriptedTable), (seed, table)
         written += 1
         report = validate(table.metadata, Level.ROWS, Local(), Snapshots("all"))
