@@ -131,9 +131,10 @@ def scenarios(
         tell = stack.enter_context(progress())
         reasons: dict[str, str] = {}
         if adapter != REFERENCE:
-            supported = find_supported(writer, frozenset(left_out), lambda done: tell("probes", done, done))
-            if supported is None:
-                raise NothingSelected(f"{adapter} can write no table")
+            try:
+                supported = find_supported(writer, frozenset(left_out), lambda done: tell("probes", done, done))
+            except NotSupported as error:
+                raise NothingSelected(f"{adapter} can write no table: {error}") from None
             left_out, reasons = {*supported.avoid}, supported.reasons
         found = search(
             lambda: scripts(frozenset(left_out), Size(operations=operations)), attempt, seed=first, examples=examples,

@@ -10,6 +10,7 @@ from typing import Any
 from attrs import frozen
 
 from conformance.adapters.asking import Adapter, Request
+from conformance.properties.errors import NotSupported
 from conformance.properties.scripts import FORMATS, MODES
 from conformance.properties.values import NEW_VALUES, SEALED_VALUES, TRANSFORMS, VALUES
 from conformance.protocol import Ok, Unsupported
@@ -138,7 +139,7 @@ def _partitioned_row(partition: list[Op]) -> Op:
 
 def find_supported(
     writer: Adapter, avoid: frozenset[str] = frozenset(), progress: Callable[[int], None] = lambda _done: None
-) -> Supported | None:
+) -> Supported:
     """Find out what a writer supports.
 
     Args:
@@ -147,7 +148,10 @@ def find_supported(
         progress: is called with how many things were tried.
 
     Returns:
-        What it supports; None where it can write no table at all.
+        What it supports.
+
+    Raises:
+        NotSupported: it can write no table at all; says what it answers.
     """
     with tempfile.TemporaryDirectory(prefix="iceberg-probes-") as folder:
         numbers = iter(range(1_000_000))
@@ -158,9 +162,10 @@ def find_supported(
                 iter(writer.ask([Request("table.write", {"table": place, "script": {"operations": operations}})]))
             )
 
-        able = [one for one in VERSIONS if f"v{one}" not in avoid and isinstance(answer(create(one)), Ok)]
+        first = {one: answer(create(one)) for one in VERSIONS if f"v{one}" not in avoid}
+        able = [one for one, found in first.items() if isinstance(found, Ok)]
         if not able:
-            return None
+            raise NotSupported("; ".join(f"version {one}: {found}" for one, found in first.items()))
         reasons = {f"v{one}": "not supported" for one in VERSIONS if one not in able and f"v{one}" not in avoid}
         for done, (word, operations) in enumerate(probes(able[0])):
             wants = {f"v{operations[0]['format_version']}"}
