@@ -184,6 +184,9 @@ class ReferenceWriter:
     def assigned(self, operation: Json) -> dict[str, Any]:
         """The values that ``update`` sets, by column."""
         fields = {field.name: field for field in self._schema.fields}
+        for name in operation["set"]:
+            if name not in fields:
+                raise violation("TYP002", "the schema has no such column", found=name)
         return {name: read_literal(fields[name].type, value) for name, value in operation["set"].items()}
 
     def merged(self, operation: Json) -> pa.Table:
@@ -196,14 +199,13 @@ class ReferenceWriter:
         )
 
     def delete_equal(self, operation: Json) -> None:
-        self._delete_keys(operation, list(operation["rows"][0]))
-
-    def _delete_keys(self, operation: Json, names: list[str]) -> None:
-        delete_keys(self.table, self.rows(operation["rows"], names), branch=branch_of(operation))
+        rows = operation["rows"]
+        delete_keys(self.table, self.rows(rows, list(rows[0])), branch=branch_of(operation))
 
     def upsert(self, operation: Json) -> None:
-        self._delete_keys(operation, operation["on"])
-        self.append(operation)
+        rows = operation["rows"]
+        keys = self.rows(rows, operation["on"])
+        delete_keys(self.table, keys, rows=self.rows(rows), branch=branch_of(operation))
 
     def compact(self, operation: Json) -> None:
         compact(self.table, branch=branch_of(operation))

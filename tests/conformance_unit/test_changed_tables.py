@@ -133,6 +133,11 @@ def test_the_metadata_file_of_the_request_is_the_table(tmp_path: Path) -> None:
 REFUSED = {
     "a rule": ({"op": "alter-schema", "changes": [{"op": "promote", "name": "id", "type": "int"}]}, "EVO"),
     "no branch": ({"op": "fast-forward", "to": "nowhere"}, "no snapshot"),
+    "no column to set": (
+        {"op": "update", "filter": {"type": "eq", "term": "id", "value": 1}, "set": {"other": "1"}},
+        "other",
+    ),
+    "half an upsert": ({"op": "upsert", "on": ["id"], "rows": [{"id": "1", "other": "1"}]}, "other"),
     "no column": ({"op": "append", "rows": [{"other": "1"}]}, "other"),
     "no operation": ({"op": "frobnicate"}, "frobnicate"),
     "no number": ({"op": "rollback", "to": 9}, "operation 9"),
