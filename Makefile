@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.installed
 
-.PHONY: help install conformance older races matrix writers test scenarios bench scale trace trace-check lint types docs format lock clean
+.PHONY: help install conformance older races matrix relay writers test scenarios bench scale trace trace-check lint types docs format lock clean
 
 help:           ## say what can be made
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
