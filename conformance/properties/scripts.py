@@ -283,6 +283,8 @@ class Maker:
         if column["name"] == "id":
             return self.key()
         value = self.chance.value(column["type"], required=column["required"])
+        if self.may("orc"):
+            value = _with_near_times(column["type"], value)
         return value if not self._truncated(column) else _without_least(value)
 
     def _truncated(self, column: Op) -> bool:
@@ -347,6 +349,27 @@ def _without_least(value: Json) -> Json:
     if isinstance(value, dict):
         return {name: _without_least(one) for name, one in value.items()}
     return None if isinstance(value, (int, str)) and value in LEAST else value
+
+
+def _with_near_times(type_: Json, value: Json, *, inside: bool = False) -> Json:
+    """A value whose timestamps in lists and maps are ones that the reference writes to ORC: from 1678 to 2261."""
+    if value is None:
+        return None
+    if not isinstance(type_, dict):
+        far = inside and str(type_).startswith("timestamp") and not "1678" <= value[:4] <= "2261"
+        return f"1972{value[4:]}" if far else value
+    if type_["type"] == "struct":
+        return {
+            field["name"]: _with_near_times(field["type"], value[field["name"]], inside=inside)
+            for field in type_["fields"]
+            if field["name"] in value
+        }
+    if type_["type"] == "list":
+        return [_with_near_times(type_["element"], one, inside=True) for one in value]
+    return {
+        f"{part}s": [_with_near_times(type_[part], one, inside=True) for one in value[f"{part}s"]]
+        for part in ("key", "value")
+    }
 
 
 _TIMES = frozenset({"year", "month", "day", "hour"})
