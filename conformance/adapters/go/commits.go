@@ -193,7 +193,19 @@ func (w *raceWriter) commit() error {
 	return w.load()
 }
 
+// stage plans a change; that a tag is no branch to commit to is told where it would be committed.
 func (w *raceWriter) stage(asked raceChange) error {
+	err := w.plan(asked)
+	for name, ref := range w.table.Metadata().Refs() {
+		if err != nil && name == asked.Branch && ref.SnapshotRefType == table.TagRef {
+			w.pending = func() error { return err }
+			return nil
+		}
+	}
+	return err
+}
+
+func (w *raceWriter) plan(asked raceChange) error {
 	branch := asked.Branch
 	if branch == "" {
 		branch = table.MainBranch
@@ -390,6 +402,9 @@ func (w *raceWriter) files(asked []raceFile) ([]iceberg.DataFile, error) {
 				builder.LowerBoundValues(bound).UpperBoundValues(bound)
 			}
 			builder.ValueCounts(counts).NullValueCounts(nulls)
+		case one.Kind == "" && one.Part != nil && *one.Part == "NaN":
+			counts := map[int]int64{3: one.Rows}
+			builder.ValueCounts(counts).NaNValueCounts(counts).NullValueCounts(map[int]int64{3: 0})
 		case one.Kind == "equality":
 			builder.EqualityFieldIDs([]int{1})
 		case one.Of != "":
