@@ -47,6 +47,11 @@ class Herd:
         os.kill(self._pids[writer], number)  # one that has ended keeps its id until it is waited for
         return {}
 
+    def running(self) -> dict[str, Any]:
+        """How many writers have not ended."""
+        ended = os.WEXITED | os.WNOHANG | os.WNOWAIT
+        return {"running": sum(os.waitid(os.P_PID, pid, ended) is None for pid in self._pids.values())}
+
     def join(self, seconds: float) -> dict[str, Any]:
         """Wait for all writers to end by themselves; how each that did not end well did."""
         until = time.monotonic() + seconds

@@ -45,6 +45,7 @@ MOST_VALIDATED = 300
 """Snapshots of a table that are all validated; of more, only the heads."""
 
 MOST_TOLD = 20
+LOOKS_EVERY_S = 0.5
 
 LISTED_TWICE = "SCN007"
 """The requirement that a table breaks whose files a commit added twice."""
@@ -348,9 +349,14 @@ def _fire(settings: Settings, target: _Target, herd: _Herd, report: Report) -> N
     pauses = _spread(settings.pauses, max(0.0, settings.seconds - settings.pause_s))
     paused: dict[int, float] = {}
     kill_at = _next_kill(settings, chance)
+    look_at = 0.0
     while time.monotonic() < until - 1:
         time.sleep(0.02)
         now = time.monotonic()
+        if now > look_at:
+            look_at = now + LOOKS_EVERY_S
+            if not herd.ask("running")["running"]:  # each has made its most commits
+                break
         if server_kills and now > server_kills[0]:
             server_kills.pop(0)
             assert target.running is not None

@@ -23,7 +23,7 @@ from spec_ref.versions import FormatVersion
 Json = dict[str, Any]
 
 
-LATER = 6
+LATER = 4
 """After how many further versions a commit is done that was acknowledged before."""
 
 

@@ -60,7 +60,8 @@ FAULTS = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_faulty_catalog_is_found(fault: str, rest_catalog: FakeCatalog, tmp_path: Path) -> None:
     rest_catalog.choose = every(4, fault)
-    report = run(tmp_path, f"rest+{rest_catalog.url}?namespace=db&table=t")
+    report = run(tmp_path, f"rest+{rest_catalog.url}?namespace=db&table=t", seconds=90.0, most_commits=30)
+    assert report.seconds < 80  # it ends when each has made its most commits
     assert FAULTS[fault] in {one.kind for one in report.problems}
 
 
