@@ -41,7 +41,7 @@ def test_an_entry_explains_its_kinds_of_its_client_and_server(tmp_path: Path) ->
     [
         ('id = "a"\n', "", "expected command, does"),
         ('"lost"', '"sunk"', "kind sunk"),
-        ('"OCC001"', '"OCC999"', "no requirement OCC999"),
+        ('"OCC001"', '"XXX999"', "no requirement XXX999"),
         ("[[catalog]]", "[[catalog", "cannot be read"),
         ("", "", "twice"),
     ],
