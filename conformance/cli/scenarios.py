@@ -76,6 +76,7 @@ def scenarios(
     from conformance.properties.scenarios import follow_reference
     from conformance.properties.scripts import AVOIDABLE, Size
     from conformance.properties.searching import hypothesis, scripts, search
+    from conformance.properties.smaller_scripts import smaller_or_refused
     from conformance.properties.written_scenarios import follow_written
 
     unknown = sorted(set(avoid) - AVOIDABLE)
@@ -138,7 +139,8 @@ def scenarios(
             left_out, reasons = {*supported.avoid}, supported.reasons
         found = search(
             lambda: scripts(frozenset(left_out), Size(operations=operations)), attempt, seed=first, examples=examples,
-            max_failures=max_failures, progress=lambda done: tell("scripts", done, examples),
+            max_failures=max_failures, smaller=smaller_or_refused,
+            progress=lambda done: tell("scripts", done, examples),
         )  # fmt: skip
     files = [write_scenario(one, keep) for one in found]
     again = f"iceberg-conformance scenarios --adapter {chosen.reproduce or shlex.quote(chosen.name)} --replay"

@@ -18,8 +18,9 @@ from conformance.failures import UsageError
 from conformance.properties.errors import Broken, NotSupported
 from conformance.properties.harness import LAW, Harness
 from conformance.properties.laws import LAWS, Law
-from conformance.properties.scripts import REFUSED, SMALL, Maker, Size
+from conformance.properties.scripts import REFUSED, SMALL, Maker, Size, makes_sense
 from conformance.properties.searching import add_operations, drawn_maker, search
+from conformance.properties.smaller_scripts import smaller
 from conformance.properties.values import Chance
 from conformance.protocol import dump_json, parse_json
 from conformance.scripts import ScriptError, parse_script
@@ -142,10 +143,15 @@ def check(
 
         failures = search(
             partial(lawful_scripts, law, avoid), attempt, seed=seed, examples=examples, max_failures=most,
+            smaller=partial(smaller, avoid=avoid, sensible=partial(_fits, law)),
             progress=partial(_tell, progress, law.name, examples),
         )  # fmt: skip
         found += [_kept(law, one.seed, one.example, one.reason, keep, writer, reader) for one in failures]
     return Findings(held, unsupported, tuple(found))
+
+
+def _fits(law: Law, script: Json) -> bool:
+    return law.fits(script["operations"]) and makes_sense(script)
 
 
 def _tell(progress: Callable[[str, int, int], None], name: str, examples: int, done: int) -> None:

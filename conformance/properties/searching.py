@@ -1,4 +1,4 @@
-"""Scripts drawn with Hypothesis, which shrinks one that fails to the fewest and simplest choices that fail alike.
+"""Examples drawn with Hypothesis. One that fails is shrunk: a script by leaving out its parts, others by Hypothesis.
 
 Hypothesis is imported when something is searched, as nothing else needs it: it is the extra ``testing``.
 """
@@ -6,7 +6,7 @@ Hypothesis is imported when something is searched, as nothing else needs it: it 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
@@ -27,6 +27,10 @@ STOP = 127
 
 PARTS = 64
 """Into how many parts chances are divided."""
+
+
+MAX_TRIES = 500
+"""Smaller examples that are tried for one failure."""
 
 
 @frozen
@@ -139,6 +143,7 @@ def search(
     seed: int,
     examples: int,
     max_failures: int = 1,
+    smaller: Callable[[Any], Iterator[Any]] | None = None,
     progress: Callable[[int], None] = lambda _done: None,
 ) -> list[Failure]:
     """Try examples, and shrink those that fail.
@@ -149,6 +154,7 @@ def search(
         seed: of the first batch; the others follow it.
         examples: how many to try, without those that are tried to shrink others.
         max_failures: after how many failures to stop; each is of another kind.
+        smaller: examples with one thing less than an example, the most first; Hypothesis shrinks where it is left out.
         progress: is called with how many were tried.
 
     Returns:
@@ -160,12 +166,16 @@ def search(
     hypothesis()
     drawn = strategy()
     found: list[Failure] = []
+    seen: dict[str, Broken | None] = {}
     done = 0
     batch = 0
     while done < examples and len(found) < max_failures:
         number = seed * 1_000_003 + batch
-        tried, failure = _batch(drawn, attempt, number, min(BATCH, examples - done), {one.kind for one in found})
-        found += [] if failure is None else [failure]
+        known = {one.kind for one in found}
+        shrinks = smaller is None
+        tried, failure = _batch(drawn, attempt, number, min(BATCH, examples - done), known, seen, shrinks=shrinks)
+        if failure is not None:
+            found.append(failure if smaller is None else _shrunk(failure, attempt, smaller))
         done += max(tried, 1)
         batch += 1
         progress(min(done, examples))
@@ -173,25 +183,32 @@ def search(
 
 
 def _batch(
-    strategy: Any, attempt: Callable[[Any], None], seed: int, examples: int, known: set[str]
+    strategy: Any,
+    attempt: Callable[[Any], None],
+    seed: int,
+    examples: int,
+    known: set[str],
+    seen: dict[str, Broken | None],
+    *,
+    shrinks: bool,
 ) -> tuple[int, Failure | None]:
-    """Try one batch; how many examples were tried before one failed, and that one, shrunk."""
+    """Try one batch; how many new examples were tried until one failed, and that one, shrunk."""
     from hypothesis import HealthCheck, Phase, Verbosity, errors, given, settings
     from hypothesis import seed as seeded
 
     last: list[Failure] = []
-    seen: dict[str, Broken | None] = {}
     tried = 0
 
     @seeded(seed)
     @settings(
         max_examples=examples, database=None, deadline=None, report_multiple_bugs=False, print_blob=False,
-        phases=(Phase.generate, Phase.shrink), suppress_health_check=list(HealthCheck), verbosity=Verbosity.quiet,
+        phases=(Phase.generate, Phase.shrink) if shrinks else (Phase.generate,),
+        suppress_health_check=list(HealthCheck), verbosity=Verbosity.quiet,
     )  # fmt: skip
     @given(strategy)
     def run(example: Any) -> None:
         nonlocal tried
-        tried += not last
+        tried += not last and repr(example) not in seen
         try:
             _attempt_once(example, attempt, seen)
         except Broken as broken:
@@ -205,6 +222,22 @@ def _batch(
     except (_Failing, errors.Flaky):
         return tried, last[0]
     return tried, None
+
+
+def _shrunk(failure: Failure, attempt: Callable[[Any], None], smaller: Callable[[Any], Iterator[Any]]) -> Failure:
+    """The smallest example found that fails alike."""
+    candidates = smaller(failure.example)
+    for _ in range(MAX_TRIES):
+        candidate = next(candidates, None)
+        if candidate is None:
+            break
+        try:
+            attempt(candidate)
+        except Broken as broken:
+            if broken.kind == failure.kind:
+                failure = Failure(candidate, broken.kind, str(broken), failure.seed)
+                candidates = smaller(candidate)
+    return failure
 
 
 def _attempt_once(example: Any, attempt: Callable[[Any], None], seen: dict[str, Broken | None]) -> None:

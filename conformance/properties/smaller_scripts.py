@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 
 from conformance.properties.scripts import Json, Op, makes_sense
 from conformance.properties.values import simpler_predicates
+from conformance.scripts import RefusedByText, ScriptError
+from conformance.scripts.model import Table
 
 
 def smaller(
@@ -19,6 +21,23 @@ def smaller(
         made = {"operations": candidate}
         if sensible(made):
             yield made
+
+
+def smaller_or_refused(script: Json) -> Iterator[Json]:
+    """The same, but that the text may forbid operations of theirs."""
+    return smaller(script, sensible=_can_be_followed)
+
+
+def _can_be_followed(script: Json) -> bool:
+    table = Table()
+    for index, operation in enumerate(script["operations"]):
+        try:
+            table = table.after(index, operation)
+        except RefusedByText:
+            table = table.skipped(index)
+        except ScriptError:
+            return False
+    return True
 
 
 def _candidates(operations: list[Op], avoid: frozenset[str]) -> Iterator[list[Op]]:

@@ -358,7 +358,7 @@ class Table:
         holder, member = find(self.fields, change["name"])
         if change["op"] == "drop":
             gone = {holder.get("id"), *ids_in(holder[member])}
-            if any(source.id in gone for source in self.spec):
+            if any(source.id in gone and source.members["transform"] != "void" for source in self.spec):
                 raise RefusedByText("PAR004", f"the table is partitioned by {change['name']!r}, which is dropped")
             if any(source.id in gone for source in self.sort):
                 raise ScriptError(f"the table is sorted by {change['name']!r}, which is dropped")

@@ -18,6 +18,7 @@ from conformance.properties.errors import Broken
 from conformance.properties.scenarios import follow_reference
 from conformance.properties.scripts import OPERATIONS, Size
 from conformance.properties.searching import Failure, scripts, search
+from conformance.properties.smaller_scripts import smaller_or_refused
 
 Json = Any
 ID = {"id": 1, "name": "id", "required": False, "type": "long"}
@@ -50,7 +51,7 @@ def find(folder: Path, examples: int, avoid: frozenset[str], size: Size = LARGE,
         finally:
             shutil.rmtree(place, ignore_errors=True)
 
-    return search(lambda: scripts(avoid, size), attempt, seed=SEED, examples=examples)
+    return search(lambda: scripts(avoid, size), attempt, seed=SEED, examples=examples, smaller=smaller_or_refused)
 
 
 def test_the_reference_passes_random_scripts(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 import attrs
-from planted import Plant, Planted
 from planted_table_faults import TABLE_FAULTS
+from planting import Plant, Planted
 
 from conformance.races import state, writers
 from conformance.races.state import Fault, Placed

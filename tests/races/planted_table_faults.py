@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import attrs
-from planted import Plant, Planted
+from planting import Plant, Planted
 
 from spec_ref.commits import conflicts, manifests, metadata_changes, reading, snapshots, summaries
 from spec_ref.commits.changes import (

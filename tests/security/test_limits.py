@@ -181,16 +181,18 @@ GENERATED = {"spec_ref/json_kinds.py", "spec_ref/json_records.py", "spec_ref/jso
 
 LOADING = {
     "conformance/adapters/duckdb.py", "conformance/adapters/reference.py", "conformance/cli/matrix.py",
-    "conformance/reports/__init__.py", "conformance/smoke/writing.py", "conformance/validate/fingerprints.py",
+    "conformance/reports/__init__.py", "conformance/smoke/writing.py", "conformance/stress/pyiceberg_client.py",
+    "conformance/validate/fingerprints.py",
 }  # fmt: skip
 """Modules that import others by names, which stand in tables of their own."""
 
 STARTING = {
-    "conformance/adapters/pipes.py", "conformance/engines/__main__.py", "conformance/engines/built.py",
-    "conformance/engines/environments.py", "conformance/engines/java.py", "conformance/validate/catalogs.py",
+    "conformance/adapters/pipes.py", "conformance/catalogs/guardian.py", "conformance/catalogs/servers.py",
+    "conformance/engines/__main__.py", "conformance/engines/built.py", "conformance/engines/environments.py",
+    "conformance/engines/java.py", "conformance/stress/run.py", "conformance/validate/catalogs.py",
     "conformance/validate/remote.py",
 }  # fmt: skip
-"""Modules that start programs: adapters, what installs engines, and Python with our own modules."""
+"""Modules that start programs: adapters, servers, what installs engines, and Python with our own modules."""
 
 UNPACKING: set[str] = set()
 """Modules that unpack archives: none, so that no name in one can lead elsewhere."""
