@@ -228,11 +228,9 @@ def _references(
                 problems.append(finding("DEL003", "a data file has two deletion vectors", found=row["key"], **where))
             target = at.get(places.get(row["key"], -1))
             if target is None:
-                problems.append(
-                    finding(
-                        "DEL004", "the data file of a delete file is not in the snapshot", found=row["key"], **where,
-                    )
-                )  # fmt: skip
+                aspect = "" if row["vector"] else "position-deletes"
+                message = "the data file of a delete file is not in the snapshot"
+                problems.append(finding("DEL004", message, found=row["key"], aspect=aspect, **where))
             else:
                 problems += _fitting(row, target, files, where)
             if place not in told and problems:

@@ -14,10 +14,10 @@ import numpy.typing as npt
 
 from conformance.validate.context import Context, ManifestTask
 from conformance.validate.finding import finding, of
-from spec_ref.deletes.equality_deletes import delete_column
+from spec_ref.deletes.equality_deletes import delete_column, float_problem
 from spec_ref.errors import SpecError
 from spec_ref.findings import Finding
-from spec_ref.manifests.checks_listed import PartitionValues, Totals, listed_findings
+from spec_ref.manifests.checks_listed import PartitionValues, Totals, is_value, listed_findings
 from spec_ref.manifests.columns import ManifestColumns
 from spec_ref.manifests.data_file import FileContent
 from spec_ref.manifests.entry import EntryStatus
@@ -110,6 +110,24 @@ class Listing:
                     path=f"{path}/data_file/first_row_id", found=int(ids.values[row]),
                     expected=f"row ids below {next_row_id}", aspect="exceeded-by-file",
                 )  # fmt: skip
+        yield from self._assigned(columns)
+
+    def _assigned(self, columns: ManifestColumns) -> Iterator[Finding]:
+        """Files whose rows inherit row ids that their snapshot has not counted as added (SNP011)."""
+        adder = self.context.snapshots.get(self._listed.added_snapshot_id)
+        if adder is None or adder.first_row_id is None or adder.added_rows is None:
+            return
+        ids, end = columns.first_row_id, adder.first_row_id + adder.added_rows
+        inherited = ids.valid & columns.live & ~columns.written("first_row_id").valid
+        own = self._listed.first_row_id
+        if own is None or own < adder.first_row_id:
+            return  # told of the list, as LIN028
+        for row, path in self._places(columns, inherited & (ids.values + columns.record_count > end)):
+            yield finding(
+                "SNP011", "a file was given row ids beyond those of its snapshot", file=self.task.location,
+                path=f"{path}/data_file/first_row_id", found=int(ids.values[row]), expected=f"row ids below {end}",
+                aspect="exceeded-by-file",
+            )  # fmt: skip
 
     def _specs(self, columns: ManifestColumns) -> Iterator[Finding]:
         """Ids that the table does not know: of sort orders, and of the fields that equality deletes compare."""
@@ -133,11 +151,14 @@ class Listing:
                         expected="the id of a column", aspect="unknown-field",
                     )  # fmt: skip
                     continue
+                path = f"/{columns.first + row}/data_file/equality_ids"
                 try:
-                    delete_column(field_id, self.context.metadata.schemas)
+                    column = delete_column(field_id, self.context.metadata.schemas)
                 except SpecError as error:
-                    path = f"/{columns.first + row}/data_file/equality_ids"
                     yield of(error.violation, file=self.task.location, under=path)
+                else:
+                    problem = float_problem(column)
+                    yield from () if problem is None else (of(problem, file=self.task.location, under=path),)
         if self.context.metadata.format_version >= V3:
             yield from self._new_position_deletes(columns)
 
@@ -174,11 +195,10 @@ class Listing:
 def _add(values: PartitionValues, columns: ManifestColumns) -> None:
     """Take in the values of the live files."""
     live = columns.live
-    if not live.any():
-        return
     try:
         if kind(values.type) in INTEGERS:
             numbers = columns.partition_numbers(values.field_id)
+            values.value |= bool(numbers.valid.any())
             present = live & numbers.valid
             values.null |= bool((live & ~numbers.valid).any())
             if present.any():
@@ -186,7 +206,8 @@ def _add(values: PartitionValues, columns: ManifestColumns) -> None:
                 values.add(int(numbers.values[present].max()))
             return
         of_files = columns.partition(values.field_id)
+        values.value = values.value or any(map(is_value, of_files))
         for value in {value for value, alive in zip(of_files, live.tolist(), strict=True) if alive}:
             values.add(value)
     except SpecError:  # the tuples do not have the field: the check of the Avro schema tells
-        values.null = True
+        values.null = values.value = True

@@ -66,6 +66,7 @@ def check_list(context: Context, task: ListTask) -> Listed:
             )
         )  # fmt: skip
         tally.add(snapshot_findings(manifests, snapshot, location, version))
+        tally.add(_adders(context, manifests, location, version))
     listed = tuple((manifest.manifest_path, manifest) for manifest in manifests)
     return Listed(snapshot.snapshot_id, tally.findings(), listed)
 
@@ -117,6 +118,27 @@ def snapshot_findings(
             yield finding(
                 "SNP011", "a manifest was given row ids beyond those of the snapshot", file=file,
                 path=f"/{number}/first_row_id", found=own, expected=f"at most {first + rows}", aspect="exceeded",
+            )  # fmt: skip
+
+
+def _adders(
+    context: Context, manifests: Sequence[ManifestFile], file: str, version: FormatVersion
+) -> Iterator[Finding]:
+    """Manifests that have the sequence number of a snapshot, and are said to be added by another one (MLS009).
+
+    No two snapshots have one number; a manifest of v1 has none, and one of an expired snapshot that of no other.
+    """
+    owners: dict[int, list[int]] = {}
+    for snapshot in context.metadata.snapshots:
+        owners.setdefault(snapshot.sequence_number, []).append(snapshot.snapshot_id)
+    for number, manifest in enumerate(manifests if version >= V2 else ()):
+        ids = owners.get(manifest.sequence_number, [])
+        known = manifest.added_snapshot_id in context.snapshots
+        if manifest.sequence_number and ids and manifest.added_snapshot_id not in ids and not known:
+            yield finding(
+                "MLS009", "a manifest has the sequence number of a snapshot that did not add it", file=file,
+                path=f"/{number}/added_snapshot_id", found=manifest.added_snapshot_id, expected=str(ids[0]),
+                aspect="of-another-sequence-number",
             )  # fmt: skip
 
 

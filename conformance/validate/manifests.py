@@ -16,7 +16,7 @@ import pyarrow as pa
 from conformance.pipeline.file_access import FileAccessError, read_bytes
 from conformance.validate.context import Context, ManifestTask
 from conformance.validate.emitted import Emitted, Facts, Findings, ManifestSums, Sums
-from conformance.validate.finding import finding, rated
+from conformance.validate.finding import all_of, finding, rated
 from conformance.validate.fingerprints import Evidence, suspect
 from conformance.validate.listed import INTEGERS, Listing
 from conformance.validate.partition_statistics import partition_facts
@@ -28,6 +28,7 @@ from spec_ref.findings import Finding, Tally, in_file
 from spec_ref.formats.avro_container import SCHEMA_KEY, open_container, write_container
 from spec_ref.hashing_columnar import hash_array
 from spec_ref.manifests.checks import check_manifest
+from spec_ref.manifests.checks_header import header_contradictions
 from spec_ref.manifests.column_values import Nullable
 from spec_ref.manifests.columns import ManifestColumns, column_batches
 from spec_ref.manifests.data_file import FileContent
@@ -154,7 +155,12 @@ def _header_findings(context: Context, task: ManifestTask, data: bytes, manifest
     bare = write_container(kept, [], codec="null", sync=NO_SYNC)
     own = manifest.header.spec_id
     specs = context.specs if own is None or own in context.specs else None
-    return tolerate(check_manifest(bare, specs=specs, file=task.location))
+    yield from tolerate(check_manifest(bare, specs=specs, file=task.location))
+    metadata = context.metadata
+    schemas = (*metadata.schemas, *(() if metadata.schema is None else (metadata.schema,)))
+    yield from all_of(
+        header_contradictions(manifest.header, schemas, context.specs, metadata.format_version), file=task.location
+    )
 
 
 def _promoted_sources(context: Context, task: ManifestTask, manifest: Manifest) -> Iterator[Finding]:

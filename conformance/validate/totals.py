@@ -48,6 +48,44 @@ def check_totals(context: Context, members: Members, sums: Mapping[int, Manifest
             continue  # a manifest could not be read, and that was told
         path = f"/snapshots/{place}/summary"
         yield from _snapshot_totals(context, snapshot, path, known)
+        if snapshot.operation is Operation.REPLACE:
+            parents = [sums.get(number) for number in members.of_snapshot.get(snapshot.parent_snapshot_id or 0, ())]
+            read = [one for one in parents if one is not None]
+            yield from _replaced(context, snapshot, path, read if read and len(read) == len(parents) else None, known)
+
+
+def _replaced(
+    context: Context, snapshot: Snapshot, path: str, parents: list[ManifestSums] | None, manifests: list[ManifestSums]
+) -> Iterator[Finding]:
+    """A snapshot that only rewrites files has the rows that its parent had (SNP014).
+
+    Its files may hold fewer, by those that deletes took out. How many that can be is known unless there are equality
+    deletes, and exactly where all deletes are vectors.
+    """
+    before, after, added, deleted = Sums(), Sums(), Sums(), Sums()
+    for manifest in parents or ():
+        before = before.plus(manifest.live)
+    for manifest in manifests:
+        after = after.plus(manifest.live)
+        added = added.plus(manifest.added.get(snapshot.snapshot_id, Sums()))
+        deleted = deleted.plus(manifest.deleted.get(snapshot.snapshot_id, Sums()))
+    where: dict[str, str] = {"file": context.metadata_location, "path": f"{path}/operation"}
+    if added.records > deleted.records:
+        yield finding(
+            "SNP014", "a snapshot that replaces files adds rows", found=f"{added.records} rows",
+            expected=f"at most {deleted.records}", aspect="more-rows", **where,
+        )  # fmt: skip
+    if parents is None or before.equality_delete_files or after.equality_delete_files:
+        return
+    least = before.records - before.position_deletes
+    left = after.records
+    if not before.position_delete_files and not after.position_delete_files:
+        left -= after.position_deletes
+    if left < least:
+        yield finding(
+            "SNP014", "a snapshot that replaces files loses rows", found=f"{left} rows", expected=f"at least {least}",
+            aspect="fewer-rows", **where,
+        )  # fmt: skip
 
 
 def _snapshot_totals(
@@ -72,6 +110,11 @@ def _snapshot_totals(
         yield finding(
             "SNP013", "a snapshot that appends deleted files", file=file, path=f"{path}/operation",
             found=f"{deleted.data_files + deleted.delete_files} deleted files", expected="none",
+        )  # fmt: skip
+    if operation is Operation.APPEND and added.delete_files:
+        yield finding(
+            "SNP013", "a snapshot that appends added delete files", file=file, path=f"{path}/operation",
+            found=f"{added.delete_files} added delete files", expected="none", aspect="adds-deletes",
         )  # fmt: skip
     if operation is Operation.DELETE and added.data_files:
         yield finding(

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from spec_ref.arrow_types import fixed_width, is_valid
-from spec_ref.errors import violation
+from spec_ref.errors import Violation, violation
 from spec_ref.formats.metrics_columnar import storage_of
 from spec_ref.hashing_columnar import hash_array
 from spec_ref.records import evolve, record
@@ -74,6 +74,14 @@ def delete_column(field_id: int, schemas: Sequence[Schema]) -> DeleteColumn:
             "DEL018", "a delete column does not stand in a list or map", found=column.name, aspect="in-list-or-map"
         )
     return DeleteColumn(field_id, column.type, _alone(column), column.path)
+
+
+def float_problem(column: DeleteColumn) -> Violation | None:
+    """What a writer breaks that lets deletes compare floats; readers still apply them (contradiction A13)."""
+    if kind(column.type) not in ("float", "double"):
+        return None
+    found = f"{'.'.join(column.names)}: {column.type}"
+    return violation("DEL018", "deletes do not compare floats", found=found, aspect="float").violation
 
 
 def _alone(column: Column) -> NestedField:

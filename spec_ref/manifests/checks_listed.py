@@ -62,6 +62,8 @@ class PartitionValues:
     nan: bool = False
     least: Any = None
     greatest: Any = None
+    value: bool = False
+    """Whether any entry has a value, those of deleted files too: writers sum up all entries."""
 
     def add(self, value: Any) -> None:
         """Take in the value of a live file."""
@@ -73,6 +75,11 @@ class PartitionValues:
             key = order_of(self.type)
             self.least = value if self.least is None else min(self.least, value, key=key)
             self.greatest = value if self.greatest is None else max(self.greatest, value, key=key)
+
+
+def is_value(value: Any) -> bool:
+    """Whether a partition value is neither null nor NaN, so that bounds tell of it."""
+    return value is not None and value == value
 
 
 @attrs.define
@@ -99,6 +106,8 @@ class Totals:
         """Count an entry, with what it inherits."""
         self.files[entry.status] += 1
         self.add_rows(entry.status, [entry.data_file.record_count])
+        for values in self.partition or ():
+            values.value |= is_value(entry.data_file.partition.get(values.field_id))
         if not entry.live:
             return
         self.at_least(inherited_number if entry.sequence_number is None else entry.sequence_number)
@@ -162,6 +171,10 @@ def listed_findings(listed: ManifestFile, manifest: Manifest, length: int, total
             f"{least}",
             aspect="mismatch",
         )
+    if least is not None and manifest.format_version is not V1 and listed.min_sequence_number < least:
+        found = listed.min_sequence_number
+        message = "no live file has a sequence number so low"
+        yield finding_at("MLS008", message, "/min_sequence_number", found, f"{least}", aspect="below-least")
     if listed.partitions is None or totals.partition is None or len(listed.partitions) != len(totals.partition):
         return  # another number of summaries is told by the check of the list
     for place, (summary, values) in enumerate(zip(listed.partitions, totals.partition, strict=True)):
@@ -178,6 +191,12 @@ def _summary(summary: FieldSummary, values: PartitionValues, path: str) -> Itera
         yield finding_at(
             "MLS020", "a file has NaN", f"{path}/contains_nan", summary.contains_nan, "true", aspect="mismatch"
         )
+    if not values.value:
+        for attribute, code in (("lower_bound", "MLS021"), ("upper_bound", "MLS022")):
+            data = getattr(summary, attribute)
+            if data is not None:
+                message = "there is a bound, and no file has a value"
+                yield finding_at(code, message, f"{path}/{attribute}", data, "null", aspect="of-no-value")
     if kind(values.type) == "unknown" or values.least is None:
         return
     ends: tuple[tuple[str, str, Any, Callable[[Any, Any], bool]], ...] = (

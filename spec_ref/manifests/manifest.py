@@ -82,6 +82,16 @@ class Header:
         schema: Schema = reader(SCHEMA, self.format_version)(json)
         return schema
 
+    def schema_id(self) -> int | None:
+        """The id that the JSON of the schema has; None where it has none.
+
+        Raises:
+            SpecError: MAN005, if the key is missing; a code of JSON, if it holds none.
+        """
+        json = self._json("schema", "MAN005")
+        found = json.get("schema-id") if isinstance(json, dict) else None
+        return found if type(found) is int else None
+
     def spec(self) -> PartitionSpec:
         """The partition spec that the manifest was written with.
 

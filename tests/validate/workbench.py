@@ -77,6 +77,9 @@ class Manifest(AvroFile):
     def __init__(self, listed: dict[str, Any]) -> None:
         super().__init__(local(listed["manifest_path"]))
         self.listed = listed
+        self.header_schema = self.metadata["schema"]
+        """What the header said of the schema at first."""
+
         self.pinned = False
         """Whether the list keeps what it says of the manifest."""
 
@@ -109,6 +112,7 @@ class Workbench:
         self.folder = folder
         self.metadata_path = metadata_location(str(self.root))
         self.metadata: dict[str, Any] = json.loads(Path(self.metadata_path).read_text())
+        self._schemas: dict[str, Any] = json.loads(json.dumps(self._schemas_by_id()))
         self.replaced: dict[str, bytes | None] = {}
         """Files by path: their new content, None for none."""
 
@@ -189,8 +193,21 @@ class Workbench:
 
     # Writing
 
+    def _schemas_by_id(self) -> dict[str, Any]:
+        return {str(one["schema-id"]): one for one in self.metadata.get("schemas", ()) if isinstance(one, dict)}
+
+    def _repeat_schemas(self) -> None:
+        """Let headers of manifests that were not changed themselves repeat the schemas of the table that were."""
+        now = self._schemas_by_id()
+        changed = {key for key, schema in self._schemas.items() if now.get(key, schema) != schema}
+        for manifest in self.manifests if changed else ():
+            key = str(json.loads(manifest.header_schema).get("schema-id"))
+            if manifest.metadata.get("schema") == manifest.header_schema and key in changed:
+                manifest.metadata["schema"] = json.dumps(now[key])
+
     def write(self) -> dict[str, str]:
         """Write what changed; the new place of each path."""
+        self._repeat_schemas()
         files = dict(self.replaced)
         if self._manifests is not None:
             for manifest in self._manifests:

@@ -267,10 +267,11 @@ class PlanTable:
     def commit(self, *, old: bool = False, **members: Any) -> PlanTable:
         """Make a snapshot of the manifests so far; with ``old`` it names them itself, as v1 may."""
         number = self.snapshot_id
+        has_deletes = any(one.get("content") for one in self.manifests)
         told: Json = {
             "snapshot-id": number,
             "timestamp-ms": SECOND + 1000 * len(self.snapshots),
-            "summary": {"operation": "append"},
+            "summary": {"operation": "overwrite" if has_deletes else "append"},
             "schema-id": self.schemas[-1]["schema-id"],
         }
         if self.version > 1:

@@ -59,6 +59,7 @@ def load() -> list[Corruption]:
         metadata,
         metadata_forms,
         nested_bounds,
+        repeated_facts,
         single_bytes,
         statistics,
         stored_forms,

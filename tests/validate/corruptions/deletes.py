@@ -131,7 +131,7 @@ def _two(bench: Any) -> None:
     files[1]["data_file"]["referenced_data_file"] = files[0]["data_file"]["referenced_data_file"]
 
 
-@corruption("DEL004", "reference-dangling", VECTORS, severity="info")
+@corruption("DEL004", "reference-dangling", VECTORS)
 def _dangling(bench: Any) -> None:
     _vector(bench)["referenced_data_file"] = "file:/nowhere.parquet"
 
@@ -314,10 +314,12 @@ def _another(bench: Any) -> None:
     _deletes(bench, change)
 
 
-@corruption("DEL017", "column-missing", EQUALITY, "files")
+@corruption("DEL017", "column-missing", "equality-deletes-scopes", "files")
 def _column_missing(bench: Any) -> None:
-    known = {field["id"] for field in bench.schema["fields"]} - set(bench.delete_file["equality_ids"])
-    bench.delete_file["equality_ids"] = [*bench.delete_file["equality_ids"], max(known)]
+    known = {field["id"] for field in bench.schema["fields"]} - set(
+        bench.delete_file["equality_ids"]
+    )
+    bench.delete_file["equality_ids"] = [*bench.delete_file["equality_ids"], min(known)]
 
 
 @corruption("DFL020", "equality-ids-missing", EQUALITY)

@@ -61,7 +61,7 @@ def _first(bench: Any) -> int:
     return first
 
 
-@corruption("MAN002", "deletes-among-data", V2)
+@corruption("MAN002", "deletes-among-data", V2, also=("SNP013",))
 def _among(bench: Any) -> None:
     bench.file["content"] = 1
 

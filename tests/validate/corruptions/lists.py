@@ -93,7 +93,7 @@ def _least_of_file(bench: Any) -> None:
     manifest.listed["min_sequence_number"] = manifest.listed["sequence_number"]
 
 
-@corruption("MAN016", "added-by-another", V2)
+@corruption("MAN016", "added-by-another", V2, also=("MLS009",))
 def _added_by(bench: Any) -> None:
     bench.data.listed["added_snapshot_id"] = 12345
 
@@ -149,14 +149,14 @@ def _no_rows(bench: Any) -> None:
     bench.data.listed["first_row_id"] = None
 
 
-@corruption("LIN002", "row-ids-overlap", V3)
+@corruption("LIN002", "row-ids-overlap", V3, also=("SNP011",))
 def _overlap(bench: Any) -> None:
     own = bench.snapshot["snapshot-id"]
     older = next(one for one in bench.manifests if _inherits(one) and one.listed["added_snapshot_id"] != own)
     older.listed["first_row_id"] += 1
 
 
-@corruption("TMD024", "row-ids-not-given", V3)
+@corruption("TMD024", "row-ids-not-given", V3, also=("SNP011",))
 def _not_given(bench: Any) -> None:
     manifest = next(one for one in bench.manifests if _inherits(one))
     manifest.listed["first_row_id"] = bench.metadata["next-row-id"]

@@ -1,0 +1,98 @@
+"""The header of a manifest against the table: what both state has to agree (Manifests).
+
+The header repeats a schema and a partition spec of the table. What an id stands for never changes, so that the header
+holds what the table has under the id; where the table no longer has the schema, its columns still have types that the
+table's columns had or were promoted from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from spec_ref.errors import SpecError, Violation, shown
+from spec_ref.manifests.checks_listed import broken_at
+from spec_ref.manifests.manifest import Header
+from spec_ref.partitioning.spec import PartitionSpec
+from spec_ref.records import evolve
+from spec_ref.schemas.evolution import promotable
+from spec_ref.schemas.schema import Schema
+from spec_ref.schemas.types import NestedField, Type, is_primitive, kind
+from spec_ref.versions import FormatVersion
+
+
+def header_contradictions(
+    header: Header, schemas: Sequence[Schema], specs: Mapping[int, PartitionSpec], version: FormatVersion
+) -> Iterator[Violation]:
+    """Where a header states something else than the table; what cannot be read in it is for `check_manifest`.
+
+    Args:
+        header: the header.
+        schemas: all schemas of the table.
+        specs: its partition specs by id.
+        version: its format version.
+
+    Returns:
+        The broken requirements (MAN005 to MAN009), with paths that begin in the header.
+    """
+    if "format-version" in header.properties and header.format_version > version:
+        yield broken_at(
+            "MAN009", "the manifest is newer than the table", "/format-version", str(int(header.format_version)),
+            f"at most {int(version)}", aspect="newer-than-table",
+        )  # fmt: skip
+    yield from _schema(header, schemas, version)
+    known = None if header.spec_id is None else specs.get(header.spec_id)
+    try:
+        spec = header.spec()
+    except SpecError:
+        return
+    if known is not None and spec.fields != known.fields:
+        yield broken_at(
+            "MAN007", f"the fields are not those of the table's partition spec {header.spec_id}", "/partition-spec",
+            shown(header.properties["partition-spec"]), aspect="mismatch",
+        )  # fmt: skip
+
+
+def _schema(header: Header, schemas: Sequence[Schema], version: FormatVersion) -> Iterator[Violation]:
+    try:
+        schema, holds = header.schema(), header.schema_id()
+    except SpecError:
+        return
+    key = header.properties.get("schema-id")
+    if key is not None and holds is not None and key != str(holds):
+        yield broken_at(
+            "MAN006", "the header holds another schema", "/schema-id", shown(key), str(holds), aspect="mismatch"
+        )
+    same = next((one for one in schemas if one.schema_id == holds), None)
+    if same is not None and _stored(same.fields) != _stored(schema.fields):
+        yield broken_at(
+            "MAN005", f"the columns are not those of the table's schema {holds}", "/schema",
+            shown(header.properties["schema"]), aspect="mismatch",
+        )  # fmt: skip
+    elif same is None:
+        yield from _types(schema, schemas, version)
+
+
+def _stored(fields: Sequence[NestedField]) -> tuple[NestedField, ...]:
+    """The fields without what a schema may change under its id."""
+    return tuple(evolve(field, doc=None, write_default=None) for field in fields)
+
+
+def _types(schema: Schema, schemas: Sequence[Schema], version: FormatVersion) -> Iterator[Violation]:
+    """Columns of a schema that the table has no more, whose types are none that its columns can have had."""
+    known: dict[int, list[Type]] = {}
+    for one in schemas:
+        for column in one.columns():
+            known.setdefault(column.id, []).append(column.type)
+    for column in schema.columns():
+        types = known.get(column.id, [])
+        if types and not any(_related(column.type, one, version) for one in types):
+            yield broken_at(
+                "MAN005", "a column has a type that the table's column never had", "/schema",
+                f"{column.name}: {column.type}", shown(str(types[-1])), aspect="foreign-type",
+            )  # fmt: skip
+
+
+def _related(one: Type, two: Type, version: FormatVersion) -> bool:
+    if not (is_primitive(one) and is_primitive(two)):
+        return kind(one) == kind(two)
+    return one == two or promotable(one, two, version) or promotable(two, one, version)

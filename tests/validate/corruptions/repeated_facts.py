@@ -1,0 +1,139 @@
+"""Corruptions of facts that a table states in two places, and of what an operation or a list may not say."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from corruptions import corruption
+
+V1, V2, V3 = "types-v1-parquet", "position-deletes-parquet", "row-lineage-parquet"
+EQUALITY, PARTITIONED = "equality-deletes-parquet", "partition-identity-v2"
+
+
+# Operations
+
+
+@corruption("SNP013", "adds-deletes", "partition-values-missing-parquet")
+def _append_of_deletes(bench: Any) -> None:
+    assert bench.snapshot["summary"]["operation"] == "delete"
+    bench.snapshot["summary"]["operation"] = "append"
+
+
+@corruption("SNP014", "adds-rows", "types-v2-parquet", snapshots="all")
+def _replace_that_adds(bench: Any) -> None:
+    first = bench.metadata["snapshots"][0]
+    assert first["summary"]["operation"] == "append"
+    first["summary"]["operation"] = "replace"
+
+
+@corruption("SNP014", "loses-rows", "deletion-vectors-parquet", snapshots="all")
+def _replace_that_loses(bench: Any) -> None:
+    deleting = next(one for one in bench.metadata["snapshots"] if one["summary"]["operation"] == "delete")
+    deleting["summary"]["operation"] = "replace"
+
+
+# Equality deletes
+
+
+@corruption("DEL018", "of-floats", EQUALITY)
+def _float(bench: Any) -> None:
+    bench.delete_file["equality_ids"] = [_column(bench, "double")]
+
+
+def _column(bench: Any, type_: str) -> int:
+    found: int = next(field["id"] for field in bench.schema["fields"] if field["type"] == type_)
+    return found
+
+
+# Headers of manifests
+
+
+def _header_schema(bench: Any, **changed: Any) -> None:
+    header = bench.data.metadata
+    schema = json.loads(header["schema"])
+    schema["fields"][0] |= changed
+    header["schema"] = json.dumps(schema)
+
+
+@corruption("MAN005", "names-other-columns", V2)
+def _other_name(bench: Any) -> None:
+    _header_schema(bench, name="other")
+
+
+@corruption("MAN005", "columns-of-another-type", V1)
+def _other_type(bench: Any) -> None:
+    _header_schema(bench, type="binary")
+
+
+@corruption("MAN005", "columns-of-another-type-and-no-known-schema", V2)
+def _foreign_schema(bench: Any) -> None:
+    _header_schema(bench, type="binary")
+    header = bench.data.metadata
+    header["schema"] = json.dumps({**json.loads(header["schema"]), "schema-id": 99})
+
+
+@corruption("MAN006", "of-another-schema-than-it-holds", V2)
+def _schema_id(bench: Any) -> None:
+    bench.data.metadata["schema-id"] = str(bench.schema["schema-id"] + 1)
+
+
+@corruption("MAN007", "of-another-transform", PARTITIONED)
+def _other_spec(bench: Any) -> None:
+    header = bench.data.metadata
+    fields = json.loads(header["partition-spec"])
+    fields[0]["name"] = "other"
+    header["partition-spec"] = json.dumps(fields)
+
+
+@corruption("MAN009", "newer-than-table", V2)
+def _newer(bench: Any) -> None:
+    bench.data.metadata["format-version"] = "3"
+
+
+# Manifest lists
+
+
+@corruption("MLS008", "below-least", V2, severity="warning")
+def _below(bench: Any) -> None:
+    listed = bench.data.listed
+    assert listed["min_sequence_number"] > 0
+    listed["min_sequence_number"] = 0
+
+
+def _null_partitions(bench: Any) -> Any:
+    """Let no file have a value of the first partition field; the summary still tells both bounds."""
+    manifest = bench.data
+    name = next(iter(manifest.files[0]["partition"]))
+    for file in manifest.files:
+        file["partition"][name] = None
+    summary = manifest.listed["partitions"][0]
+    summary["contains_null"] = True
+    return summary
+
+
+@corruption("MLS021", "bound-of-no-value", PARTITIONED)
+def _lower_of_nothing(bench: Any) -> None:
+    _null_partitions(bench)["upper_bound"] = None
+
+
+@corruption("MLS022", "bound-of-no-value", PARTITIONED)
+def _upper_of_nothing(bench: Any) -> None:
+    _null_partitions(bench)["lower_bound"] = None
+
+
+@corruption("MLS009", "of-no-snapshot", PARTITIONED)
+def _unknown_adder(bench: Any) -> None:
+    assert len(bench.metadata["snapshots"]) == 1
+    for manifest in bench.manifests:
+        manifest.listed["added_snapshot_id"] += 1
+        for record in manifest.records:
+            record["snapshot_id"] = manifest.listed["added_snapshot_id"]
+
+
+# Row ids
+
+
+@corruption("SNP011", "below-what-was-assigned", V3)
+def _added_rows(bench: Any) -> None:
+    bench.snapshot["added-rows"] -= 1
