@@ -316,9 +316,7 @@ def _another(bench: Any) -> None:
 
 @corruption("DEL017", "column-missing", "equality-deletes-scopes", "files")
 def _column_missing(bench: Any) -> None:
-    known = {field["id"] for field in bench.schema["fields"]} - set(
-        bench.delete_file["equality_ids"]
-    )
+    known = {field["id"] for field in bench.schema["fields"]} - set(bench.delete_file["equality_ids"])
     bench.delete_file["equality_ids"] = [*bench.delete_file["equality_ids"], min(known)]
 
 
