@@ -22,6 +22,12 @@ Json = Any
 BATCH = 100
 """Examples of one run of Hypothesis: it remembers all that it drew, and many of them take much memory."""
 
+SPARE = 10
+"""Further examples of a batch, for those that were tried before."""
+
+FRUITLESS = 20
+"""After how many batches without a new example a search ends: there are no others."""
+
 STOP = 127
 """A script has another operation, unless the least of so many numbers is drawn."""
 
@@ -152,7 +158,7 @@ def search(
         strategy: makes the strategy that draws them; it is not called where Hypothesis is not installed.
         attempt: tries one; raises `Broken` where the property does not hold.
         seed: of the first batch; the others follow it.
-        examples: how many to try, without those that are tried to shrink others.
+        examples: how many different ones to try, without those that are tried to shrink others.
         max_failures: after how many failures to stop; each is of another kind.
         smaller: examples with one thing less than an example, the most first; Hypothesis shrinks where it is left out.
         progress: is called with how many were tried.
@@ -168,15 +174,16 @@ def search(
     found: list[Failure] = []
     seen: dict[str, Broken | None] = {}
     done = 0
-    batch = 0
-    while done < examples and len(found) < max_failures:
+    batch = fruitless = 0
+    while done < examples and fruitless < FRUITLESS and len(found) < max_failures:
         number = seed * 1_000_003 + batch
         known = {one.kind for one in found}
         shrinks = smaller is None
         tried, failure = _batch(drawn, attempt, number, min(BATCH, examples - done), known, seen, shrinks=shrinks)
         if failure is not None:
             found.append(failure if smaller is None else _shrunk(failure, attempt, smaller))
-        done += max(tried, 1)
+        done += tried
+        fruitless = 0 if tried else fruitless + 1
         batch += 1
         progress(min(done, examples))
     return found
@@ -201,14 +208,17 @@ def _batch(
 
     @seeded(seed)
     @settings(
-        max_examples=examples, database=None, deadline=None, report_multiple_bugs=False, print_blob=False,
+        max_examples=examples + SPARE, database=None, deadline=None, report_multiple_bugs=False, print_blob=False,
         phases=(Phase.generate, Phase.shrink) if shrinks else (Phase.generate,),
         suppress_health_check=list(HealthCheck), verbosity=Verbosity.quiet,
     )  # fmt: skip
     @given(strategy)
     def run(example: Any) -> None:
         nonlocal tried
-        tried += not last and repr(example) not in seen
+        if repr(example) not in seen and not last:
+            if tried == examples:
+                return
+            tried += 1
         try:
             _attempt_once(example, attempt, seen)
         except Broken as broken:

@@ -145,7 +145,7 @@ def test_a_long_list_grows_when_asked(browser: webdriver.Chrome) -> None:
 def test_deviations_are_grouped_by_cause(browser: webdriver.Chrome) -> None:
     text = browser.find_element(By.ID, "deviations").text
     assert "wrong lib 2" in text
-    assert "6 (failed) another number" in text
+    assert "6 failed (failed) another number" in text
     assert "right lib 1" not in text
 
 
