@@ -92,6 +92,7 @@ class Table:
         self.about = about
         self.location = PLACE / name
         self.statements: list[str] = []
+        self.data_files: dict[str, list[dict[str, Any]]] = {}
         self.columns: dict[str, Any] = {}
         self.rows: list[Row] = []
         self.states: list[dict[str, Any]] = []
@@ -104,6 +105,11 @@ class Table:
     def say(self, statement: str) -> None:
         """Keep what was done, for people."""
         self.statements.append(statement)
+
+    def wrote(self, path: str, rows: list[dict[str, Any]], partition: str = "") -> None:
+        """Keep the rows of a data file, in exchange form: what plans have to be is derived from them."""
+        self.data_files[path] = rows
+        self.say(f"Java: write the data file {path} of {rows}" + (f" in {partition}" if partition else ""))
 
     def commits(self) -> None:
         """A snapshot was committed."""
@@ -233,6 +239,7 @@ class Table:
             "made_by": "tools/golden/make_tables.py",
             "format_version": self.version,
             "statements": self.statements,
+            **({"data_files": self.data_files} if self.data_files else {}),
             "metadata": str(newest),
             **more,
             "states": states,

@@ -386,7 +386,7 @@ class JavaTable(SparkTable):
             writer.write(self.session.record(struct, self.columns, row))
         writer.close()
         told = [{n: exchange(t, row[n]) for n, t in self.columns.items()} for row in rows]
-        self.say(f"Java: write the data file {path} of {told}" + (f" in {partition}" if partition else ""))
+        self.wrote(path, told, f"{partition or ''}")
         return writer.toDataFile()
 
     def append(self, format_: str, *rows: tuple[Any, ...], partition: Any = None) -> Any:
@@ -414,7 +414,7 @@ class JavaTable(SparkTable):
             files.append(writer.toDataFile())
             append = append.appendFile(files[-1])
             told = {name: exchange(type_, values[name]) for name, type_ in self.columns.items()}
-            self.say(f"Java: write the data file {path} of {told} in the partition that PartitionKey makes")
+            self.wrote(path, [told], "the partition that PartitionKey makes")
         append.commit()
         self.say("Java: newAppend of them")
         self.inserted(rows)

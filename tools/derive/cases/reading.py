@@ -6,7 +6,6 @@ of them match a filter is derived in `tools.derive.rows`.
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 from collections.abc import Iterator
@@ -353,28 +352,16 @@ def _refusals() -> Iterator[Vector]:
         yield _vector(f"read-{name}-before", ("SCN006",), index, args, expect, note)
 
 
-_DATA = re.compile(r"Java: write the data file (\S+) of (\[.*\]|\{.*\})(?: in (?:the partition.*|\{.*\}))?$", re.DOTALL)
-
-
-def _files(name: str) -> dict[str, list[Json]]:
-    """The data files of a table whose statements name them, with their rows."""
-    files = {}
-    for statement in indexes()[name]["statements"]:
-        found = _DATA.match(statement)
-        if found:
-            rows = ast.literal_eval(found[2])
-            files[found[1]] = rows if isinstance(rows, list) else [rows]
-    return files
-
-
 def _plans() -> Iterator[Vector]:
-    """Tables without deletes whose files the statements name: those with a row that matches have to be planned."""
+    """Tables without deletes whose data files the index has: those with a row that matches have to be planned."""
     for pattern, name, predicate, codes in FILTERS:
         for table in (table for table in indexes() if fnmatch(table, pattern)):
-            index, files = indexes()[table], _files(table)
-            types = _state(table, "current")["types"]
+            index = indexes()[table]
+            files = index.get("data_files", {})
+            current = _state(table, "current")
+            types, deletes = current["types"], len(current["rows"]) < sum(map(len, files.values()))
             evolved = any(row.keys() != types.keys() for rows in files.values() for row in rows)
-            if not files or evolved or "delete" in json.dumps(index["statements"]):
+            if not files or evolved or deletes:
                 continue
             may_skip = (table, name) in OPEN
             planned = [
