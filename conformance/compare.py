@@ -81,7 +81,7 @@ def json_differences(expected: Any, got: Any, path: str = "") -> Iterator[Differ
     """The places where two JSON values differ, in the order of the expected one."""
     match expected, got:
         case dict(), dict():
-            for key in expected.keys() | got.keys() if expected.keys() != got.keys() else expected:
+            for key in expected if expected.keys() == got.keys() else {**expected, **got}:
                 inner = f"{path}/{str(key).replace('~', '~0').replace('/', '~1')}"
                 if key not in got:
                     yield Difference(inner, expected[key], ABSENT)
