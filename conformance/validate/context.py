@@ -60,6 +60,9 @@ class Context:
     counts_partitions: bool = False
     """Whether manifests tell the sums of their partitions, for partition statistics."""
 
+    has_position_deletes: bool = True
+    """Whether some snapshot that is checked has position deletes or deletion vectors."""
+
     file_seconds: float = FILE_SECONDS
     """How long a file may give no sign of life (`conformance.validate.patience`)."""
 
@@ -115,9 +118,9 @@ class Context:
             return None
 
     @property
-    def looks_at_row_ids(self) -> bool:
-        """Whether files tell the ids of their rows."""
-        return self.level.includes(Level.ROWS) and self.metadata.next_row_id is not None
+    def looks_at_positions(self) -> bool:
+        """Whether files tell which of their rows are deleted."""
+        return self.level.includes(Level.ROWS) and self.has_position_deletes
 
     @functools.cached_property
     def unified_partition(self) -> StructType | None:
@@ -215,3 +218,9 @@ class Members:
 
     without_deletes: frozenset[int] = frozenset()
     """The snapshots that have no delete files but deletion vectors."""
+
+    by_positions: frozenset[int] = frozenset()
+    """The snapshots that have position delete files and no equality deletes."""
+
+    whole: frozenset[int] = frozenset()
+    """The snapshots all of whose manifests were read."""

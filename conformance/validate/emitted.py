@@ -25,7 +25,7 @@ class Facts:
     bucket: int
     kind: str
     """What the rows are: ``files``, ``references``, ``row-ids``, ``partitions`` or ``statistics`` of manifests;
-    ``rows``, ``deleted``, ``ids`` or ``found`` of files."""
+    ``rows``, ``targets``, ``deleted``, ``replaced``, ``left``, ``ids`` or ``found`` of files."""
 
     rows: pa.RecordBatch
     about: Any = None

@@ -12,13 +12,14 @@ import numpy as np
 from conformance.pipeline.file_access import FileAccessError, file_size, read_bytes
 from conformance.validate.apart import ENDED
 from conformance.validate.context import Context, FilesTask, Level, ManifestTask
+from conformance.validate.deleted_positions import Origin, origin_of, targets
 from conformance.validate.emitted import Emitted, Facts, Findings, Seen
 from conformance.validate.finding import InFull, all_of, finding, of, rated
 from conformance.validate.fingerprints import Evidence, suspect
 from conformance.validate.manifests import load
 from conformance.validate.opened import Opened, open_file
 from conformance.validate.patience import Stalled, within
-from conformance.validate.row_ids import Origin, deleted_facts
+from conformance.validate.row_ids import deleted_facts
 from conformance.validate.rows import row_findings
 from conformance.validate.tolerated import tolerate
 from conformance.validate.values import same_type, stored_otherwise
@@ -30,7 +31,7 @@ from spec_ref.formats.puffin import PuffinFile, read_puffin
 from spec_ref.formats.puffin_checks import check_puffin, check_reference
 from spec_ref.manifests.columns import column_batches
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
-from spec_ref.manifests.entry import ManifestEntry
+from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.manifest import Manifest
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.records import evolve
@@ -48,6 +49,7 @@ class Place:
     spec: PartitionSpec | None
     task: ManifestTask
     number: int
+    spec_id: int | None = None
 
     @property
     def manifest(self) -> str:
@@ -57,10 +59,7 @@ class Place:
     @property
     def origin(self) -> Origin:
         """The entry, for facts."""
-        sequence = self.entry.sequence_number
-        return Origin(
-            self.task.number, self.number, -1 if sequence is None else sequence, self.data_file.is_deletion_vector
-        )
+        return origin_of(self)
 
     @property
     def data_file(self) -> DataFile:
@@ -78,8 +77,9 @@ def check_files_task(context: Context, task: FilesTask) -> Iterator[Emitted]:
         return  # told by the check of the manifest
     tally, features, writers = Tally(), set[str](), set[str]()
     try:
+        yield from _positions_facts(context, task, opened[1])
         for entry, number in _entries(opened[1], task):
-            place = Place(entry, opened[1].spec, task.manifest, number)
+            place = Place(entry, opened[1].spec, task.manifest, number, opened[1].spec_id)
             found, writer, shown, told = _in_time(context, place)
             features |= shown
             if writer is not None:
@@ -121,10 +121,38 @@ _DAMAGED = {
 """The requirements that a damaged file of a format breaks."""
 
 
-def _entries(manifest: Manifest, task: FilesTask) -> Iterator[tuple[ManifestEntry, int]]:
+def _positions_facts(context: Context, task: FilesTask, manifest: Manifest) -> Iterator[Facts]:
+    """The data files that position deletes may be of, and the positions of vectors that were taken out."""
+    if not context.looks_at_positions:
+        return
+    entries = list(_entries(manifest, task, deleted=True))
+    yield from targets(context, task, manifest.spec_id, (entry for entry, _ in entries))
+    for entry, number in entries:
+        if entry.status is EntryStatus.DELETED and entry.data_file.is_deletion_vector:
+            place = Place(entry, manifest.spec, task.manifest, number, manifest.spec_id)
+            with contextlib.suppress(SpecError, FileAccessError):  # the file of a deleted entry may be gone
+                file = read_puffin(_puffin(entry.data_file.file_path)[0])
+                yield from _vector_facts(context, place, file, "replaced")
+
+
+def _vector_facts(context: Context, place: Place, file: PuffinFile, kind: str) -> Iterator[Facts]:
+    """The positions of a vector; none where it cannot be read, which its own checks tell."""
+    mine = _first_of(file, place.data_file)
+    if mine is None:
+        return
+    try:
+        positions = decode_deletion_vector(file.blob_bytes(file.blobs[mine])).positions().astype(np.int64)
+    except SpecError:
+        return
+    path = place.data_file.referenced_data_file or ""
+    yield from deleted_facts(context, place.origin, path, positions, kind)
+
+
+def _entries(manifest: Manifest, task: FilesTask, *, deleted: bool = False) -> Iterator[tuple[ManifestEntry, int]]:
+    """The live entries of a task, with ``deleted`` all of them, each with its number."""
     for columns in column_batches(manifest):
         numbers = np.arange(columns.first, columns.first + len(columns))
-        rows = np.nonzero((numbers >= task.start) & (numbers < task.stop) & columns.live)[0]
+        rows = np.nonzero((numbers >= task.start) & (numbers < task.stop) & (columns.live | deleted))[0]
         yield from zip(columns.entries(rows), numbers[rows].tolist(), strict=True)
         if columns.first + len(columns) >= task.stop:
             return
@@ -400,10 +428,8 @@ def _vector(context: Context, place: Place, facts: list[Facts]) -> Iterator[Find
     yield from all_of((one for one in problems if _concerns(one, file, mine)), file=location)
     if data_file.content_offset is None or data_file.content_size_in_bytes is None:
         return  # told by the rules of entries
-    if mine is not None and context.looks_at_row_ids:
-        with contextlib.suppress(SpecError):  # told by the checks
-            positions = decode_deletion_vector(file.blob_bytes(file.blobs[mine])).positions().astype(np.int64)
-            facts += deleted_facts(context, place.origin, data_file.referenced_data_file or "", positions)
+    if context.looks_at_positions:
+        facts += _vector_facts(context, place, file, "deleted")
     told_already = {(one.requirement, one.aspect) for one in problems}
     for problem in check_reference(
         file, offset=data_file.content_offset, length=data_file.content_size_in_bytes,

@@ -194,6 +194,12 @@ def _check(context: Context, task: PartitionStatisticsTask) -> Iterator[Emitted]
     yield Findings(tally.findings())
 
 
+def statistics_rows(context: Context, task: PartitionStatisticsTask) -> Iterator[Emitted]:
+    """The rows of a file alone, for totals that deleted rows tell; what is wrong with them was told before."""
+    by_partition = attrs.evolve(context, buckets=context.id_buckets)
+    yield from (one for one in check_partition_statistics_task(by_partition, task) if isinstance(one, Facts))
+
+
 def _not_read(context: Context, task: PartitionStatisticsTask, error: FileAccessError) -> Finding:
     return finding(
         "STA014", f"the partition statistics file cannot be read: {error.reason}", file=context.metadata_location,
@@ -431,9 +437,12 @@ def _total(
 ) -> Iterator[Finding]:
     """The records that are left, which the manifests tell where there are no deletes but vectors."""
     told, wanted = row["total_record_count"], counted["data_record_count"] - counted["vector_records"]
+    where: dict[str, Any] = {"file": location, "path": f"{path}/total_record_count"}
+    if not is_known and told is not None and told > wanted:
+        message, most = "there are more records than in the data files", f"at most {wanted}"
+        yield finding("STA027", message, found=told, expected=most, **where, aspect="more-than-records")
     if not is_known or row["data_record_count"] is None:
         return
-    where: dict[str, Any] = {"file": location, "path": f"{path}/total_record_count"}
     if told is None:
         message = "the total is left out, although the manifests tell it"
         yield finding("STA039", message, expected=str(wanted), **where)

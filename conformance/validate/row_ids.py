@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from conformance.validate.context import Context, Members
+from conformance.validate.deleted_positions import Origin, PerFile, total_findings
 from conformance.validate.emitted import Facts
 from conformance.validate.finding import finding
 from spec_ref.findings import Finding, Tally
@@ -61,19 +62,6 @@ NOTHING = pa.RecordBatch.from_pylist([], IDS)
 
 
 @attrs.frozen
-class Origin:
-    """The entry that facts are of."""
-
-    manifest: int
-    entry: int
-    sequence: int
-    """The data sequence number; -1 where it is not known."""
-
-    vector: bool = False
-    """Whether it is of a deletion vector."""
-
-
-@attrs.frozen
 class Owner:
     """The file that live rows are in."""
 
@@ -108,7 +96,9 @@ def rows_fact(
     return Facts(_bucket(context, path), "rows", pa.RecordBatch.from_arrays(arrays, schema=RUNS), origin)
 
 
-def deleted_facts(context: Context, origin: Origin, paths: Any, positions: Numbers) -> Iterator[Facts]:
+def deleted_facts(
+    context: Context, origin: Origin, paths: Any, positions: Numbers, kind: str = "deleted"
+) -> Iterator[Facts]:
     """Positions that are deleted.
 
     Args:
@@ -116,11 +106,12 @@ def deleted_facts(context: Context, origin: Origin, paths: Any, positions: Numbe
         origin: the delete file.
         paths: the path of each position, an Arrow array, or one for all.
         positions: the positions, in the order of the delete file.
+        kind: ``replaced`` for those of a delete file that a snapshot took out of the table.
     """
     if isinstance(paths, str):
         starts, counts = runs_of(positions)
         arrays = [_constant(paths, len(starts)), pa.array(positions[starts]), pa.array(counts)]
-        yield Facts(_bucket(context, paths), "deleted", pa.RecordBatch.from_arrays(arrays, schema=DELETED), origin)
+        yield Facts(_bucket(context, paths), kind, pa.RecordBatch.from_arrays(arrays, schema=DELETED), origin)
         return
     encoded = paths.dictionary_encode()
     codes = encoded.indices.to_numpy()
@@ -235,16 +226,26 @@ class RowIds:
 
 
 def live_ids(context: Context, members: Members, facts: Iterable[Facts]) -> Iterator[Facts]:
-    """The ids of the rows that are left, of the files in one bucket of paths, in buckets of ids."""
+    """The ids of the rows that are left, of the files in one bucket of paths, in buckets of ids.
+
+    What is found of deleted positions comes with them.
+    """
+    files = PerFile()
     rows: dict[tuple[str, Origin], list[tuple[Numbers, ...]]] = {}
     deletes: dict[str, dict[Origin, list[tuple[Numbers, ...]]]] = {}
     for fact in facts:
+        if fact.kind == "targets":
+            files.add(fact.rows)
+            continue
         origin: Origin = fact.about
         for path, columns in _by_path(fact.rows):
             if fact.kind == "rows":
                 rows.setdefault((path, origin), []).append(columns)
+            elif fact.kind == "replaced":
+                files.replaced.setdefault(path, {}).setdefault(origin, []).append(columns)
             else:
                 deletes.setdefault(path, {}).setdefault(origin, []).append(columns)
+    yield from files.facts(context, members, deletes)
     places = {snapshot_id: place for place, snapshot_id in enumerate(members.checked)}
     for (path, origin), parts in rows.items():
         position, count, first, stored = (np.concatenate(part) for part in zip(*parts, strict=True))
@@ -338,7 +339,11 @@ def bucket_size(context: Context) -> int:
 
 
 def check_ids(context: Context, members: Members, facts: Iterable[Facts]) -> tuple[Finding, ...]:
-    """Row ids in one bucket that two live rows of a snapshot have; two that are inherited are told by entries."""
+    """Row ids in one bucket that two live rows of a snapshot have; two that are inherited are told by entries.
+
+    So are totals of partitions, and what was found before.
+    """
+    left: dict[str, list[pa.RecordBatch]] = {"left": [], "statistics": []}
     owners: list[Owner] = []
     parts: list[tuple[Numbers, ...]] = []
     bucket = 0
@@ -347,10 +352,14 @@ def check_ids(context: Context, members: Members, facts: Iterable[Facts]) -> tup
         if fact.kind == "found":
             tally.add([fact.about])
             continue
+        if fact.kind in left:
+            left[fact.kind].append(fact.rows)
+            continue
         bucket = fact.bucket
         columns = [column.to_numpy(zero_copy_only=False) for column in fact.rows.columns]
         parts.append((*columns, np.full(fact.rows.num_rows, len(owners))))
         owners.append(fact.about)
+    tally.add(total_findings(context, members, left["left"], left["statistics"]))
     if not parts:
         return tally.findings()
     first, end, stored, of = (np.concatenate(part) for part in zip(*parts, strict=True))

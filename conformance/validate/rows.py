@@ -208,7 +208,7 @@ class _Checks:
         if self.deletes is not None and {FILE_PATH, POS} <= self.leaves.keys():
             paths, positions = (batch.column(self.leaves[field_id][0]) for field_id in (FILE_PATH, POS))
             self.deletes.add(paths, positions)
-            if self.context.looks_at_row_ids and not paths.null_count and not positions.null_count:
+            if self.context.looks_at_positions and not paths.null_count and not positions.null_count:
                 self.facts += deleted_facts(self.context, self.place.origin, paths, positions.to_numpy())
         if self.row_ids is not None:
             parts = {field_id: batch.column(self.leaves[field_id][0]) for field_id in (ROW_ID, LAST_UPDATED)

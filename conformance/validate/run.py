@@ -24,6 +24,7 @@ from conformance.validate.partition_statistics import (
     check_partition_statistics_task,
     partition_statistics_tasks,
     statistics_lost,
+    statistics_rows,
 )
 from conformance.validate.patience import FILE_SECONDS, within
 from conformance.validate.readability import features_of
@@ -251,9 +252,13 @@ class _Deep:
         self.tally.add(check_totals(context, members, sums))
         if context.level.includes(Level.FILES):
             files = list(_files_tasks(tasks, sums))
-            context = attrs.evolve(context, id_buckets=_id_buckets(sums.values()))
+            has_positions = any(one.live.position_delete_files or one.live.vectors for one in sums.values())
+            context = attrs.evolve(context, id_buckets=_id_buckets(sums.values()), has_position_deletes=has_positions)
             self._stage(context, check_files_task, files, "files", facts=True, lost=file_lost)
             self.engine.regrouped(functools.partial(live_ids, context, members))
+            again = [one for one in counting if one.statistics.snapshot_id in members.by_positions]
+            if again and context.level.includes(Level.ROWS):
+                self._stage(context, statistics_rows, again, "partition statistics", facts=True, lost=statistics_lost)
             for twice in self.engine.grouped(functools.partial(check_ids, context, members)):
                 self.tally.add(twice)
             self._stage(context, check_statistics_task, statistics_tasks(context, checked), "statistics")
@@ -264,12 +269,13 @@ class _Deep:
         """The members, with what partition statistics can be compared with."""
         whole = {one for one in members.checked if members.of_snapshot[one] <= sums.keys()}
         counted = (task.place for task in counting if task.place in self.read and task.statistics.snapshot_id in whole)
-        without_deletes = (
-            one for one in whole
-            if not any(sums[number].live.position_delete_files or sums[number].live.equality_delete_files
-                       for number in members.of_snapshot[one])
+        live = {one: [sums[number].live for number in members.of_snapshot[one]] for one in whole}
+        by_rows = {one for one, counts in live.items() if any(count.equality_delete_files for count in counts)}
+        by_files = {one for one, counts in live.items() if any(count.position_delete_files for count in counts)}
+        return attrs.evolve(
+            members, counted=frozenset(counted), whole=frozenset(whole), by_positions=frozenset(by_files - by_rows),
+            without_deletes=frozenset(whole - by_files - by_rows),
         )  # fmt: skip
-        return attrs.evolve(members, counted=frozenset(counted), without_deletes=frozenset(without_deletes))
 
     def _stage(
         self, context: Context, check: Check, tasks: Sequence[Any], what: str, *, facts: bool = False,

@@ -16,8 +16,9 @@ from workbench import Workbench
 
 from conformance.golden_tables import materialize
 from conformance.validate.context import Context, Level, Members
+from conformance.validate.deleted_positions import Origin
 from conformance.validate.emitted import Facts
-from conformance.validate.row_ids import Origin, RowIds, check_ids, deleted_facts, live_ids
+from conformance.validate.row_ids import RowIds, check_ids, deleted_facts, live_ids
 from spec_ref.findings import Severity
 from spec_ref.table_metadata import read_metadata
 

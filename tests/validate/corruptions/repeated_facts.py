@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import json
+import struct
+import zlib
 from typing import Any
 
+import pyarrow as pa
+
 from corruptions import corruption
+from corruptions.data_files import rewritten
+from corruptions.statistics import partition_statistics
 
 V1, V2, V3 = "types-v1-parquet", "position-deletes-parquet", "row-lineage-parquet"
 EQUALITY, PARTITIONED = "equality-deletes-parquet", "partition-identity-v2"
@@ -137,3 +143,68 @@ def _unknown_adder(bench: Any) -> None:
 @corruption("SNP011", "below-what-was-assigned", V3)
 def _added_rows(bench: Any) -> None:
     bench.snapshot["added-rows"] -= 1
+
+
+# Positions of deletes
+
+
+@corruption("DEL003", "lost-positions", "deletion-vectors-parquet", "rows", snapshots="all")
+def _lost(bench: Any) -> None:
+    """Let a vector delete another row than before; the one that replaced it has only the rows that it deleted then."""
+    from workbench import AvroFile, Manifest
+
+    before, after = (
+        [one for one in bench.metadata["snapshots"] if one["summary"]["operation"] == "delete"][at] for at in (0, 1)
+    )
+    assert after["parent-snapshot-id"] == before["snapshot-id"]
+    listed = AvroFile(_local(before["manifest-list"])).records
+    (file,) = (file for one in listed if one["content"] == 1 for file in Manifest(one).files)
+    content = bytearray(bench.read(file["file_path"]))
+    end = file["content_offset"] + file["content_size_in_bytes"]
+    (position,) = struct.unpack("<H", content[end - 6 : end - 4])  # of the one array container, before the checksum
+    content[end - 6 : end - 4] = struct.pack("<H", position ^ 3)
+    content[end - 4 : end] = struct.pack(">I", zlib.crc32(bytes(content[file["content_offset"] + 4 : end - 4])))
+    bench.replaced[_local(file["file_path"])] = bytes(content)
+
+
+def _local(location: str) -> str:
+    from workbench import local
+
+    return local(location)
+
+
+@corruption("SCN009", "position-deletes-of-another-partition", "position-deletes-partitioned", "rows")
+def _other_partition(bench: Any) -> None:
+    for record in bench.deletes.records:
+        file = record["data_file"]
+        file["partition"] = {name: f"{value or ''}x" for name, value in file["partition"].items()}
+        file["referenced_data_file"] = None
+    bench.deletes.listed["partitions"] = None
+
+
+@corruption("DEL013", "position-deletes-of-no-file", "partition-values-missing-parquet", "rows")
+def _no_file(bench: Any) -> None:
+    def change(table: pa.Table) -> pa.Table:
+        place = table.schema.get_field_index("file_path")
+        paths = pa.array(["file:/nowhere.parquet"] * table.num_rows)
+        return table.set_column(place, table.schema.field("file_path"), paths)
+
+    file = bench.delete_file
+    file["lower_bounds"] = file["upper_bounds"] = file["referenced_data_file"] = None
+    rewritten(bench, file["file_path"], change, file)
+
+
+@corruption("STA027", "total-with-position-deletes", "partition-values-missing-parquet", "rows")
+def _total(bench: Any) -> None:
+    """The rows of the golden table tell the totals: one of the position deletes is forgotten."""
+
+    def change(rows: list[dict[str, Any]]) -> None:
+        deleted = [row for row in rows if row["position_delete_record_count"]]
+        deleted[0]["total_record_count"] = deleted[0]["data_record_count"]
+
+    partition_statistics(bench, change)
+
+
+@corruption("STA027", "total-above-records", "partition-values-missing-parquet", "files")
+def _too_many(bench: Any) -> None:
+    partition_statistics(bench, lambda rows: rows[0].update(total_record_count=rows[0]["data_record_count"] + 1))

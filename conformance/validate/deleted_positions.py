@@ -1,0 +1,261 @@
+"""Deleted positions against the data files that they are of (Delete Formats; Scan Planning; Partition Statistics File).
+
+Files tell which data files there are, live and deleted, and delete files which positions they delete; both meet in the
+bucket of the path. What is compared there: whether position deletes are of a file that they apply to, whether a new
+deletion vector has the positions of the one that it replaces, and how many rows of a partition are left.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from conformance.validate.context import Context, FilesTask, Members
+from conformance.validate.emitted import Facts
+from conformance.validate.finding import finding
+from spec_ref.findings import Finding
+from spec_ref.manifests.data_file import FileContent
+from spec_ref.manifests.entry import EntryStatus, ManifestEntry
+from spec_ref.scan_planning.delete_scope import comparable_value
+
+if TYPE_CHECKING:
+    from conformance.validate.files import Place
+
+Numbers = npt.NDArray[Any]
+Runs = Sequence[tuple[Numbers, ...]]
+"""Where runs of positions start, and how long they are."""
+
+_TARGETS: list[tuple[str, pa.DataType]] = [
+    ("path", pa.string()), ("manifest", pa.int32()), ("sequence", pa.int64()), ("partition", pa.int64()),
+    ("records", pa.int64()), ("live", pa.bool_()), ("key", pa.string()),
+]  # fmt: skip
+TARGETS = pa.schema(_TARGETS)
+"""A data file: its data sequence number (-1 where it is not known), the number of its partition (`partition_number`),
+and, where partition statistics are compared, the key of its tuple."""
+
+_LEFT: list[tuple[str, pa.DataType]] = [("key", pa.string()), ("snapshot", pa.int64()), ("deleted", pa.int64())]
+LEFT = pa.schema(_LEFT)
+"""How many rows of a file of the partition ``key`` are deleted in a snapshot."""
+
+
+@attrs.frozen
+class Origin:
+    """The entry that facts are of."""
+
+    manifest: int
+    entry: int
+    sequence: int
+    """The data sequence number; -1 where it is not known."""
+
+    vector: bool = False
+    """Whether it is of a deletion vector."""
+
+    snapshot: int = -1
+    """The snapshot that added the file, or of a deleted entry the one that deleted it; -1 where it is not known."""
+
+    partition: int = 0
+    """The number of its partition."""
+
+    referenced: bool = False
+    """Whether the entry names the data file, so that the rules of entries compare both."""
+
+
+def partition_number(spec_id: int | None, entry: ManifestEntry) -> int:
+    """A number for the partition spec and values of a file: the same for equal ones, and for hardly any others."""
+    values = sorted(entry.data_file.partition.items())
+    return zlib.crc32(repr((spec_id, [(field_id, comparable_value(value)) for field_id, value in values])).encode())
+
+
+def targets(
+    context: Context, task: FilesTask, spec_id: int | None, entries: Iterable[ManifestEntry]
+) -> Iterator[Facts]:
+    """The data files among some entries, deleted ones too."""
+    rows: dict[int, list[tuple[Any, ...]]] = {}
+    for entry in entries:
+        if entry.data_file.content is FileContent.DATA:
+            path, sequence = entry.data_file.file_path, entry.sequence_number
+            bucket = zlib.crc32(path.encode("utf-8", "surrogatepass")) % context.id_buckets
+            rows.setdefault(bucket, []).append(
+                (
+                    path, task.manifest.number, -1 if sequence is None else sequence, partition_number(spec_id, entry),
+                    entry.data_file.record_count, entry.status is not EntryStatus.DELETED, _key(context, entry),
+                )
+            )  # fmt: skip
+    for bucket, made in rows.items():
+        arrays = [pa.array(column, field.type) for column, field in zip(zip(*made, strict=True), TARGETS, strict=True)]
+        yield Facts(bucket, "targets", pa.RecordBatch.from_arrays(arrays, schema=TARGETS))
+
+
+def _key(context: Context, entry: ManifestEntry) -> str | None:
+    """The tuple in the unified partition type, as `partition_statistics` has it."""
+    unified = context.unified_partition if context.counts_partitions else None
+    if unified is None:
+        return None
+    return repr(tuple(comparable_value(entry.data_file.partition.get(field.id)) for field in unified.fields))
+
+
+def origin_of(place: Place) -> Origin:
+    """The origin of facts of a file."""
+    entry, data_file = place.entry, place.data_file
+    sequence, snapshot = entry.sequence_number, entry.snapshot_id
+    return Origin(
+        place.task.number, place.number, -1 if sequence is None else sequence, data_file.is_deletion_vector,
+        -1 if snapshot is None else snapshot, partition_number(place.spec_id, entry),
+        data_file.referenced_data_file is not None,
+    )  # fmt: skip
+
+
+# Per data file
+
+
+@attrs.define
+class PerFile:
+    """What is known of the data files of one bucket."""
+
+    targets: dict[str, list[dict[str, Any]]] = attrs.field(factory=dict)
+    replaced: dict[str, dict[Origin, list[tuple[Numbers, ...]]]] = attrs.field(factory=dict)
+    """The positions of deletion vectors that a snapshot took out of the table."""
+
+    def add(self, rows: pa.RecordBatch) -> None:
+        """Take in data files."""
+        for row in rows.to_pylist():
+            self.targets.setdefault(row["path"], []).append(row)
+
+    def facts(
+        self, context: Context, members: Members, deletes: Mapping[str, Mapping[Origin, Runs]]
+    ) -> Iterator[Facts]:
+        """What is found, and how many rows are deleted.
+
+        Args:
+            context: the table.
+            members: the manifests of the snapshots.
+            deletes: the deleted positions by path and delete file.
+        """
+        told: set[tuple[str, Origin, str]] = set()
+        for path, by_origin in deletes.items():
+            for snapshot_id in members.checked:
+                manifests = members.of_snapshot[snapshot_id]
+                mine = {one: runs for one, runs in by_origin.items() if one.manifest in manifests}
+                files = [row for row in self.targets.get(path, ()) if row["manifest"] in manifests]
+                live = next((row for row in files if row["live"]), None)
+                found = [*self._lost(path, snapshot_id, manifests, mine, live)]
+                if snapshot_id in members.whole:
+                    found += _scope(path, snapshot_id, mine, live, gone=bool(files))
+                for origin, problem in found:
+                    key = (path, origin, problem.check)
+                    if key not in told:
+                        told.add(key)
+                        yield Facts(0, "found", _NOTHING, problem)
+                if live is not None and live["key"] is not None:
+                    yield _left(context, snapshot_id, mine, live)
+
+    def _lost(
+        self, path: str, snapshot_id: int, manifests: frozenset[int], mine: Mapping[Origin, Runs],
+        live: Mapping[str, Any] | None,
+    ) -> Iterator[tuple[Origin, Finding]]:  # fmt: skip
+        """A new vector without positions of the one that it replaces, so that rows come back (DEL003)."""
+        new = [one for one in mine if one.vector and one.snapshot == snapshot_id]
+        if live is None or not new:
+            return
+        has = _positions([runs for one in new for runs in mine[one]])
+        for old, runs in self.replaced.get(path, {}).items():
+            if old.manifest in manifests and old.snapshot == snapshot_id:
+                lost = np.setdiff1d(_positions(runs), has)
+                if len(lost):
+                    yield (
+                        new[0],
+                        finding(
+                            "DEL003", "a deletion vector leaves out positions of the one that it replaces", file=path,
+                            found=int(lost.min()), expected="every deleted position in the new vector",
+                            aspect="lost-positions",
+                        ),
+                    )  # fmt: skip
+
+
+_NOTHING = pa.RecordBatch.from_pylist([], LEFT)
+
+
+def _scope(
+    path: str, snapshot_id: int, mine: Mapping[Origin, Runs], live: Mapping[str, Any] | None, *, gone: bool
+) -> Iterator[tuple[Origin, Finding]]:
+    """Position deletes of a file that is not in the table, or of one that they do not apply to.
+
+    A file may have gone after its deletes were written; with the snapshot that adds the deletes it is there, or goes.
+    """
+    for origin in mine:
+        if origin.vector or origin.referenced:
+            continue  # compared by the rules of entries
+        if live is None:
+            if not gone and origin.snapshot == snapshot_id:
+                yield (
+                    origin,
+                    finding(
+                        "DEL013", "position deletes are of a file that the table does not have", file=path,
+                        expected="the file_path of a manifest entry", aspect="unknown-file",
+                    ),
+                )  # fmt: skip
+        elif origin.partition != live["partition"] and origin.sequence >= live["sequence"]:
+            message = "position deletes are in another partition than their data file, so that they do not apply"
+            yield origin, finding("SCN009", message, file=path)
+
+
+def _positions(runs: Runs) -> Numbers:
+    """Each position of some runs once."""
+    parts = [
+        np.arange(start, start + count)
+        for starts, counts, *_ in runs
+        for start, count in zip(starts.tolist(), counts.tolist(), strict=True)
+    ]
+    return np.unique(np.concatenate(parts)) if parts else np.zeros(0, np.int64)
+
+
+def _left(context: Context, snapshot_id: int, mine: Mapping[Origin, Runs], live: Mapping[str, Any]) -> Facts:
+    """How many rows of a live file the deletes take out that apply to it."""
+    applied = [
+        one for one in mine if one.sequence >= live["sequence"] and (one.vector or one.partition == live["partition"])
+    ]
+    vectors = [one for one in applied if one.vector]
+    positions = _positions([runs for one in vectors or applied for runs in mine[one]])
+    deleted = int(((positions >= 0) & (positions < live["records"])).sum())
+    bucket = zlib.crc32(live["key"].encode("utf-8", "surrogatepass")) % context.id_buckets
+    arrays = [pa.array([live["key"]]), pa.array([snapshot_id]), pa.array([deleted])]
+    return Facts(bucket, "left", pa.RecordBatch.from_arrays(arrays, schema=LEFT))
+
+
+# Per partition
+
+
+def total_findings(
+    context: Context, members: Members, left: Sequence[pa.RecordBatch], rows: Sequence[pa.RecordBatch]
+) -> Iterator[Finding]:
+    """Rows of partition statistics whose totals are not what the deleted positions leave (STA027).
+
+    Args:
+        context: the table.
+        members: the manifests of the snapshots.
+        left: the deleted rows of files (`LEFT`).
+        rows: the rows of statistics files (`partition_statistics.STATISTICS`).
+    """
+    deleted: dict[tuple[str, int], int] = {}
+    for batch in left:
+        for one in batch.to_pylist():
+            place = (one["key"], one["snapshot"])
+            deleted[place] = deleted.get(place, 0) + one["deleted"]
+    for batch in rows:
+        for row in batch.to_pylist():
+            statistics = context.metadata.partition_statistics[row["file"]]
+            told, records = row["total_record_count"], row["data_record_count"]
+            if statistics.snapshot_id not in members.by_positions or told is None or records is None:
+                continue
+            wanted = records - deleted.get((row["key"], statistics.snapshot_id), 0)
+            if told != wanted and row["file"] in members.counted:
+                yield finding(
+                    "STA027", "the total is not what the position deletes leave", file=statistics.statistics_path,
+                    path=f"/{row['row']}/total_record_count", found=told, expected=str(wanted), aspect="mismatch",
+                )  # fmt: skip
