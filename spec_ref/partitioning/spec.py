@@ -10,7 +10,7 @@ import attrs
 from spec_ref.errors import violation
 from spec_ref.json_kinds import INT, STRING, Kept, ListOf, RecordOf, Via
 from spec_ref.partitioning.transforms import Transform, UnknownTransform, Void, parse_transform
-from spec_ref.records import evolve, field_rules, record, spec_field
+from spec_ref.records import evolve, record, spec_field
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.types import UNKNOWN, ListType, MapType, NestedField, StructType, Type, is_primitive
 from spec_ref.versions import OMITTED, OPTIONAL, REQUIRED, FormatVersion
@@ -65,7 +65,11 @@ class PartitionField:
     field_id: int = spec_field(
         "field-id", v1=OMITTED, v2=REQUIRED, v3=REQUIRED, requirement="PAR019", type=Kept(INT), missing=None
     )
-    """The id of the partition value in the tuples of manifests."""
+    """The id of the partition value in the tuples of manifests.
+
+    Version 1 should leave it out. It is written, as Iceberg-Java does, because PyIceberg and iceberg-rust refuse
+    specs without ids and iceberg-go counts others (contradiction E18).
+    """
 
     name: str = spec_field("name", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="PAR020", type=STRING)
 
@@ -90,7 +94,6 @@ class PartitionField:
 
 
 FIELD = RecordOf(PartitionField, "a partition field", requirement="PAR016")
-_FIELD_ID = field_rules(PartitionField)["field_id"]
 
 
 def _number(fields: tuple[PartitionField, ...], _: FormatVersion) -> tuple[PartitionField, ...]:
@@ -101,15 +104,7 @@ def _number(fields: tuple[PartitionField, ...], _: FormatVersion) -> tuple[Parti
     )
 
 
-def _counted(fields: tuple[PartitionField, ...], version: FormatVersion) -> tuple[PartitionField, ...]:
-    """Leave out the ids that a version does not store, unless its readers would count others."""
-    counts = all(field.field_id == FIRST_FIELD_ID + place for place, field in enumerate(fields))
-    if _FIELD_ID.write(version) is OMITTED and counts:
-        return tuple(evolve(field, field_id=None) for field in fields)
-    return fields
-
-
-FIELDS = Via(ListOf(FIELD), _number, _counted)
+FIELDS = Via(ListOf(FIELD), _number, lambda fields, _: fields)
 """The fields of a spec, which the deprecated ``partition-spec`` and the manifests store alone (PAR023)."""
 
 
