@@ -1,33 +1,43 @@
 """Faults of composition, which scenarios have to kill: ``python -m tools.mutants.sequences [WORD...]``.
 
 Vectors and checks judge one operation, or a few; these faults are in what several operations make of one table. Each
-mutant of `sequences.toml` is in the reference or in its writer (`conformance.writing`), and is killed by the first
-random script that its table does not match the model of.
+mutant of `sequences.toml` is in the reference or in its writer (`conformance.writing`), and is killed by a script whose
+table does not match the model of it then. Random scripts are tried until one kills; it is made as small as it gets and
+kept in `sequences_killers.json`, where the next run begins.
 """
 
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import shutil
 import sys
 import tempfile
 import time
-import tomllib
-from functools import cache, partial
+from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+from conformance.properties.smaller_scripts import smaller_or_refused
 from tools.apart import BROKEN, DONE, HANGS, apart
 from tools.mutants.arena import in_place_of
 from tools.mutants.mutant import HERE, Mutant, load
 
 TABLE = HERE / "sequences.toml"
-KILLERS = HERE / "sequences_killers.toml"
+KILLERS = HERE / "sequences_killers.json"
 SEEDS = 300
-"""The most scripts that one mutant has to survive."""
+"""The most random scripts that one mutant has to survive."""
 
 OPERATIONS = 10
+SMALLER_TRIES = 150
+"""Smaller scripts that are tried of one that kills."""
+
 TIMEOUT = 1200
+"""Seconds of processor time for all scripts of a mutant."""
+
+Json = Any
 
 
 def mutants() -> list[Mutant]:
@@ -35,66 +45,103 @@ def mutants() -> list[Mutant]:
     return load(TABLE)
 
 
-def killers() -> dict[str, int]:
-    """The seed of the script that killed each mutant, by its id."""
-    if not KILLERS.exists():
-        return {}
-    found: dict[str, int] = tomllib.loads(KILLERS.read_text(encoding="utf-8"))["killed_by"]
+def killers() -> dict[str, Json]:
+    """The script that killed each mutant, by its id."""
+    found: dict[str, Json] = json.loads(KILLERS.read_text(encoding="utf-8")) if KILLERS.exists() else {}
     return found
 
 
-def breaks(seed: int) -> bool:
-    """Whether the table of the script of a seed is wrong."""
+def keep(known: dict[str, Json]) -> None:
+    """Write the killers, a line for each."""
+    lines = ",\n".join(f"{json.dumps(id_)}: {json.dumps(script)}" for id_, script in sorted(known.items()))
+    KILLERS.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
+
+
+def how_it_breaks(script: Json) -> str | None:
+    """The kind of what is wrong with the table of a script; None where nothing is."""
     from conformance.properties.errors import Broken
     from conformance.properties.scenarios import follow_reference
-    from conformance.properties.scripts import Size, make_script
 
     folder = Path(tempfile.mkdtemp(prefix="iceberg-sequence-"))
     try:
-        follow_reference(make_script(seed, size=Size(operations=OPERATIONS), refused=True), folder / "table")
-    except Broken:
-        return True
+        follow_reference(script, folder / "table")
+    except Broken as broken:
+        return broken.kind
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    return False
+    return None
 
 
-def fight(mutant: Mutant, killer: int | None = None) -> int | str | None:
-    """What kills a mutant: the seed of a script, or ``hangs``; None where it survives.
+def is_right(script: Json) -> bool:
+    """Whether the table of a script is right without a mutant: only then the script says something of one."""
+    return apart(partial(_first_broken, [script]), TIMEOUT) == (DONE, None)
 
-    Args:
-        mutant: the mutant; it runs in a process of its own.
-        killer: the seed to try first.
+
+def kills(mutant: Mutant, script: Json) -> bool:
+    """Whether a script kills a mutant, which runs in a process of its own."""
+    status, found = apart(partial(_first_broken, [script], mutant), TIMEOUT)
+    return (status == HANGS or (status == DONE and found is not None)) and is_right(script)
+
+
+def search(mutant: Mutant, seeds: Iterable[int] = range(SEEDS)) -> Json:
+    """The script that kills a mutant, as small as it gets; None where none of some seeds does.
 
     Raises:
-        ValueError: the mutant cannot be imported.
+        ValueError: the mutant cannot be imported, or takes too long without an end.
     """
-    seeds = [*([] if killer is None else [killer]), *(one for one in range(SEEDS) if one != killer)]
-    while True:
-        status, found = apart(partial(_first, seeds, mutant), TIMEOUT)
-        if status == HANGS:
-            return "hangs"
-        if status == BROKEN:
-            raise ValueError(found.strip().splitlines()[-1])
-        if found is None or is_right(found):
-            return found  # type: ignore[no-any-return]
-        seeds = seeds[seeds.index(found) + 1 :]
+    left = list(seeds)
+    while left:
+        status, found = apart(partial(_first_of_seeds, left, mutant), TIMEOUT)
+        if status != DONE:
+            raise ValueError(found.strip().splitlines()[-1] if status == BROKEN else "it takes too long")
+        if found is None:
+            return None
+        seed, candidates = found
+        chosen = next((one for one in reversed(candidates) if is_right(one)), None)
+        if chosen is not None:
+            return chosen
+        left = left[left.index(seed) + 1 :]
+    return None
 
 
-@cache
-def is_right(seed: int) -> bool:
-    """Whether the table of a script is right without a mutant: only then the script says something of one."""
-    status, found = apart(lambda: _first([seed]), TIMEOUT)
-    return status == DONE and found is None
-
-
-def _first(seeds: list[int], mutant: Mutant | None = None) -> int | None:
-    """The first seed whose table is wrong, with a mutant or without."""
+def _begin(mutant: Mutant | None) -> None:
     os.fsync = lambda _descriptor: None
     if mutant is not None:
         in_place_of(mutant)
         importlib.import_module(mutant.module)
-    return next((seed for seed in seeds if breaks(seed)), None)
+
+
+def _first_broken(scripts: list[Json], mutant: Mutant | None = None) -> Json:
+    """The first script whose table is wrong, with a mutant or without."""
+    _begin(mutant)
+    return next((script for script in scripts if how_it_breaks(script)), None)
+
+
+def _first_of_seeds(seeds: list[int], mutant: Mutant) -> tuple[int, list[Json]] | None:
+    """The first seed whose table is wrong with a mutant: its script, and smaller ones that are wrong alike."""
+    from conformance.properties.scripts import Size, make_script
+
+    _begin(mutant)
+    for seed in seeds:
+        script = make_script(seed, size=Size(operations=OPERATIONS), refused=True)
+        kind = how_it_breaks(script)
+        if kind is not None:
+            return seed, [script, *_smaller(script, kind)]
+    return None
+
+
+def _smaller(script: Json, kind: str) -> list[Json]:
+    """Ever smaller scripts that break in the same way."""
+    found: list[Json] = []
+    candidates = smaller_or_refused(script)
+    for _ in range(SMALLER_TRIES):
+        candidate = next(candidates, None)
+        if candidate is None:
+            break
+        if how_it_breaks(candidate) == kind:
+            found.append(candidate)
+            candidates = smaller_or_refused(candidate)
+    return found
 
 
 def main(words: list[str]) -> int:
@@ -104,20 +151,20 @@ def main(words: list[str]) -> int:
     known, lived = killers(), []
     for mutant in (one for one in mutants() if not words or any(word in one.id for word in words)):
         began = time.monotonic()
-        try:
-            found = fight(mutant, known.get(mutant.id))
-        except ValueError as error:
-            found, lived = f"stillborn: {error}", [*lived, mutant.id]
-        if isinstance(found, int):
-            known[mutant.id] = found
-        elif found is None:
-            lived.append(mutant.id)
-        told = "survived" if found is None else f"killed by {found}"
+        told = "killed"
+        if mutant.id not in known or not kills(mutant, known[mutant.id]):
+            known.pop(mutant.id, None)
+            try:
+                script = search(mutant)
+                told = "survived" if script is None else "killed by a new script"
+            except ValueError as error:
+                script, told = None, f"stillborn: {error}"
+            if script is None:
+                lived.append(mutant.id)
+            else:
+                known[mutant.id] = script
+                keep(known)
         print(f"{mutant.id}: {told} ({time.monotonic() - began:.1f} s)", flush=True)
-        text = "".join(f'"{id_}" = {seed}\n' for id_, seed in sorted(known.items()))
-        KILLERS.write_text(
-            f"# Written by `python -m tools.mutants.sequences`.\n\n[killed_by]\n{text}", encoding="utf-8"
-        )
     print(f"{len(lived)} survived: {', '.join(lived)}" if lived else "all were killed")
     return int(bool(lived))
 
