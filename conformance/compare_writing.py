@@ -19,7 +19,7 @@ from spec_ref.errors import SpecError
 from spec_ref.schemas.type_json import type_from_json, type_to_json
 
 if TYPE_CHECKING:  # a table is read with Arrow, which takes longer to load than most questions to answer
-    from conformance.scripts.written import Reading, Written
+    from conformance.scripts.written import OperationNumbers, Reading, Written
 
 Json = dict[str, Any]
 
@@ -102,7 +102,7 @@ def _rows(expected: Json, history: list[str | None], given: list[str | None], ta
     # Of operations that were there before, those on other branches than main made snapshots that nobody names.
     unknown = {state["after"] for state in expected["states"] if state["ref"] != "main"} & set(range(len(history)))
     snapshots = [*(None if index in unknown else id_ for index, id_ in enumerate(history)), *given]
-    lineage = Lineage(table.sequence_spans(snapshots))
+    lineage = Lineage(table.operation_numbers(snapshots))
     before: dict[str, str | None] = {}
     for state in expected["states"]:
         if state["after"] >= len(snapshots) or state["after"] in unknown:
@@ -157,15 +157,15 @@ class Lineage:
     tell an update as a delete and an insert). When a row was changed last is told by the snapshot that did.
     """
 
-    def __init__(self, spans: dict[int, tuple[int, int]]) -> None:
+    def __init__(self, numbers: OperationNumbers) -> None:
         """Make one that knows no ids yet.
 
         Args:
-            spans: by operation, the sequence numbers of its snapshots: above the first, up to the second.
+            numbers: what is known of the operations.
         """
-        self._ids: dict[tuple[int, int], int] = {}
+        self._ids: dict[tuple[int, int], list[int]] = {}
         self._owners: dict[int, int] = {}
-        self.spans = spans
+        self.numbers = numbers
 
     def differences(self, path: str, rows: list[tuple[str, int, int]], found: Reading) -> Iterator[Difference]:
         """How the row ids of a reading differ from those of earlier readings."""
@@ -191,13 +191,14 @@ class Lineage:
         left = dict(found)
         new = []
         for fact in facts:
-            row_id = self._ids.get(fact)
-            if row_id is None:
-                new.append(fact)
-            elif row_id in left:
+            known = self._ids.get(fact, [])
+            row_id = next((one for one in known if one in left), None)
+            if row_id is not None:
                 yield from self._updated(path, row, fact[1], left.pop(row_id))
+            elif len(known) < self._most_ids(fact[1]):
+                new.append(fact)
             else:
-                yield Difference(f"{path}/_row_id", f"{row_id}, as before, for {row}", sorted(left))
+                yield Difference(f"{path}/_row_id", f"{known[0]}, as before, for {row}", sorted(left))
                 return
         for row_id in [row_id for row_id in left if row_id in self._owners]:
             kept = next((fact for fact in new if fact[0] == self._owners[row_id]), None)
@@ -210,15 +211,19 @@ class Lineage:
             (row_id,) = left
             yield from self._settle(path, row, new[0], row_id, left[row_id])
 
+    def _most_ids(self, operation: int) -> int:
+        """How many ids a row may have that an operation changed last."""
+        return max(1, self.numbers.beginnings) if operation in self.numbers.before_lineage else 1
+
     def _settle(
         self, path: str, row: str, fact: tuple[int, int], row_id: int, updated: int | None
     ) -> Iterator[Difference]:
-        self._ids[fact] = row_id
+        self._ids.setdefault(fact, []).append(row_id)
         self._owners[row_id] = fact[0]
         yield from self._updated(path, row, fact[1], updated)
 
     def _updated(self, path: str, row: str, operation: int, found: int | None) -> Iterator[Difference]:
-        low, high = self.spans.get(operation, (None, None))
+        low, high = self.numbers.spans.get(operation, (None, None))
         if low is None or high is None:
             return
         if found is None or not (low < found <= high or found == high):

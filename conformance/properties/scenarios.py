@@ -38,7 +38,7 @@ from conformance.scripts import LeftOpen, RefusedByText, ScriptError
 from conformance.scripts.expected import reading_json
 from conformance.scripts.model import MAIN, Fields, Row, Table, reading
 from conformance.scripts.model_schemas import ids_in
-from conformance.scripts.written import Written
+from conformance.scripts.written import OperationNumbers, Written
 from conformance.validate.context import Level
 from conformance.validate.diff import compare
 from conformance.validate.local import Local
@@ -51,7 +51,7 @@ Json = Any
 Op = dict[str, Json]
 
 LINEAGE_SINCE = 3
-"""The version that has row lineage; rows from before it have the number of the file that they are in then (LIN007)."""
+"""The version that has row lineage."""
 
 FILTERS = 2
 """Filters that each branch or tag is read with after an operation that concerns it."""
@@ -144,11 +144,14 @@ class TableChecks:
     spans: dict[int, tuple[int, int]] = field(factory=dict)
     """By operation, its sequence numbers: above the first, up to the second."""
 
+    before_lineage: int = 0
+    """The last sequence number before the table had row lineage; 0 where it always had."""
+
     known: dict[Any, Any] = field(factory=dict)
     """What was read and right: by snapshot and schema, the rows of the model."""
 
     files: dict[str, tuple[int, int]] = field(factory=dict)
-    lineage: Lineage = field(factory=lambda: Lineage({}))
+    lineage: Lineage = field(factory=lambda: Lineage(OperationNumbers()))
 
     def step(self, index: int, operation: Op, model: Table, location: str) -> None:
         """Compare the table after an operation.
@@ -212,8 +215,8 @@ class TableChecks:
         if model.target[0] is not None:
             self.spans[index] = (before, last)
         if operation["op"] == "upgrade" and model.version == LINEAGE_SINCE:
-            self.spans = {one: (min(low, high - 1), last) for one, (low, high) in self.spans.items()}
-        self.lineage.spans = self.spans
+            self.before_lineage = last
+        self.lineage.numbers = written.numbers_with_upgrade(self.spans, self.before_lineage)
 
     def _head(self, what: str, index: int, name: str, expected: Expected, model: Table, written: Written) -> None:
         """Compare the rows of a branch or tag, with and without filters."""

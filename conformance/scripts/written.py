@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import attrs
-from attrs import frozen
+from attrs import Factory, frozen
 
 from conformance.pipeline.local import read_table
 from conformance.pipeline.tables import Table, load_table
@@ -90,6 +90,23 @@ def _ordered(type_: Type, value: Json) -> Json:
 
 
 @frozen
+class OperationNumbers:
+    """What the operations of a script say of the sequence numbers and ids of rows."""
+
+    spans: Mapping[int, tuple[int, int]] = Factory(dict)
+    """By operation, the sequence numbers that its rows may have: above the first, up to the second."""
+
+    before_lineage: frozenset[int] = frozenset()
+    """The operations from before row lineage."""
+
+    beginnings: int = 0
+    """How many snapshots gave ids to rows from before row lineage: the first of each branch after the upgrade.
+
+    A row that several branches had then has as many ids (LIN016).
+    """
+
+
+@frozen
 class Written:
     """The table."""
 
@@ -159,22 +176,46 @@ class Written:
         """Whether a snapshot is still there."""
         return any(snapshot.snapshot_id == snapshot_id for snapshot in self.table.metadata.snapshots)
 
-    def sequence_spans(self, snapshots: Sequence[str | None]) -> dict[int, tuple[int, int]]:
-        """For each operation the sequence numbers that its snapshots may have: above the first, up to the second.
-
-        Rows from before row lineage have the number of the file that they were in when the table was upgraded, so that
-        operations before that share their last one (LIN007).
-        """
+    def operation_numbers(self, snapshots: Sequence[str | None]) -> OperationNumbers:
+        """What is known of operations, by the snapshots that were current after them."""
         known = self.table.metadata.snapshots
         numbers = {str(one.snapshot_id): one.sequence_number for one in known}
-        last = min((one.sequence_number for one in known if one.first_row_id is not None), default=1) - 1
+        before = min((one.sequence_number for one in known if one.first_row_id is not None), default=1) - 1
         spans, low = {}, 0
         for index, snapshot in enumerate(snapshots):
             if snapshot in numbers:
-                high = numbers[snapshot]
-                spans[index] = (min(low, high - 1), last) if high <= last else (low, high)
-                low = max(low, high)
-        return spans
+                spans[index] = (low, numbers[snapshot])
+                low = max(low, numbers[snapshot])
+        return self.numbers_with_upgrade(spans, before)
+
+    def numbers_with_upgrade(self, spans: Mapping[int, tuple[int, int]], before: int) -> OperationNumbers:
+        """What is known of operations some of which may be from before row lineage.
+
+        Their rows have the number of the file that they are in, which may be any up to the upgrade (LIN007). Those that
+        the first commit of a branch after it moves get the number of that commit, as they have none to take along
+        (LIN011, contradiction B3).
+
+        Args:
+            spans: by operation, the sequence numbers of its snapshots: above the first, up to the second.
+            before: the last sequence number before row lineage; 0 where the table had it from the beginning.
+        """
+        known = self.table.metadata.snapshots
+        with_ids = {one.snapshot_id for one in known if one.first_row_id is not None}
+        first = [
+            one.sequence_number
+            for one in known
+            if one.snapshot_id in with_ids and one.parent_snapshot_id not in with_ids
+        ]
+        old = {index for index, (_, high) in spans.items() if high <= before}
+        last = max([before, *first])
+        return OperationNumbers(
+            {
+                index: (min(low, high - 1), last) if index in old else (low, high)
+                for index, (low, high) in spans.items()
+            },
+            frozenset(old),
+            len(first),
+        )
 
     def read(self, *, snapshot_id: int | None = None, ref: str | None = None, filter: Json = True) -> Reading:
         """Read a snapshot by its id, or a branch or tag; main is there even without a snapshot.

@@ -70,6 +70,15 @@ def test_snapshots_need_not_be_told() -> None:
     assert verdict(vector(ROWS, UPDATE), snapshots=[]).outcome is Outcome.PASSED
 
 
+@pytest.mark.parametrize("between", [[], [{"op": "append", "rows": [{"id": "3"}]}]])
+def test_rows_from_before_row_lineage_have_no_number_to_take_along(between: list[Any]) -> None:
+    """The first commit after the upgrade gives rows that it moves its number; later ones keep that of their file."""
+    delete = {"op": "delete", "filter": {"type": "eq", "term": "id", "value": 1}, "mode": "copy-on-write"}
+    script = (ROWS, {"op": "upgrade", "format_version": 3}, *between, delete)
+    found = verdict(vector(*script, version=2))
+    assert (found.outcome, found.reason) == (Outcome.PASSED, "")
+
+
 def test_a_snapshot_that_is_told_wrongly_is_found() -> None:
     asked = vector(ROWS, UPDATE)
     with places([asked]) as (placed,):

@@ -60,6 +60,19 @@ def test_the_reference_passes_random_scripts(tmp_path: Path) -> None:
     assert counts.keys() >= {"create", "refused", *OPERATIONS}
 
 
+def test_rows_from_before_row_lineage_have_no_number_to_take_along(tmp_path: Path) -> None:
+    delete = {"op": "delete", "filter": ONE, "mode": "copy-on-write"}
+    upgrade = {"op": "upgrade", "format_version": 3}
+    follow_reference(script(ROWS, upgrade, delete), tmp_path / "first")
+    follow_reference(script(ROWS, upgrade, ROWS, delete), tmp_path / "later")
+
+
+def test_rows_from_before_row_lineage_get_ids_on_each_branch(tmp_path: Path) -> None:
+    """A branch that nothing was committed to has none; its first commit may give others than main's did."""
+    branch, upgrade = {"op": "branch", "name": "b"}, {"op": "upgrade", "format_version": 3}
+    follow_reference(script(ROWS, branch, upgrade, ROWS, {**ROWS, "branch": "b"}), tmp_path / "table")
+
+
 def _plant(monkeypatch: pytest.MonkeyPatch, name: str, wrong: Callable[[Any, Any, Any], Any]) -> None:
     right = getattr(ReferenceWriter, name)
     monkeypatch.setattr(ReferenceWriter, name, lambda writer, operation: wrong(right, writer, operation))
