@@ -17,7 +17,7 @@ from conformance.validate.run import Snapshots, TableReport, read_root
 from spec_ref.errors import SpecError
 from spec_ref.findings import Finding, Tally
 from spec_ref.records import evolve
-from spec_ref.schemas.evolution import altered_partition_fields, promotable
+from spec_ref.schemas.evolution import altered_partition_fields, keeps_initial_default, promotable
 from spec_ref.schemas.schema import Column
 from spec_ref.schemas.types import is_primitive, kind
 from spec_ref.snapshots.snapshot import Snapshot
@@ -98,6 +98,7 @@ def changes(old: TableMetadata, new: TableMetadata, old_file: str, file: str) ->
                 yield told(code, f"what one id stands for in {name} changed", f"/{name}/{place}", key(one),
                            f"the same as in {old_file}", aspect="changed")  # fmt: skip
     yield from _columns(old, new, told)
+    yield from _partition_fields(old, new, told)
     yield from _partition_values(old, new, told)
     yield from _snapshots(old, new, told)
     logged = [entry.metadata_file for entry in new.metadata_log]
@@ -126,6 +127,7 @@ def _essential(one: Any, snapshots: frozenset[int]) -> Any:
 
 def _columns(old: TableMetadata, new: TableMetadata, told: Callable[..., Finding]) -> Iterator[Finding]:
     known = {column.id: column for schema in (*old.schemas, old.current_schema) for column in schema.columns()}
+    replaced = old.current_snapshot_id is not None and not _reaches(new, old.current_snapshot_id)
     for place, schema in enumerate(new.schemas):
         if schema in old.schemas:
             continue
@@ -136,9 +138,10 @@ def _columns(old: TableMetadata, new: TableMetadata, told: Callable[..., Finding
                 if column.id <= old.last_column_id:
                     yield told("EVO009", "a new column has an id that was given before", path, column.id,
                                f"more than {old.last_column_id}", aspect="reused")  # fmt: skip
-                elif _needs_default(column, known):
-                    yield told("EVO015", "a required column was added without a default", path, column.name,
-                               "an initial-default that is not null", aspect="no-default")  # fmt: skip
+                elif not replaced and _needs_default(column, known):
+                    yield told("EVO015", "a required column was added without defaults", path, column.name,
+                               "an initial-default and a write-default that are not null",
+                               aspect="no-default")  # fmt: skip
                 continue
             same = (
                 before.type == column.type or promotable(before.type, column.type, new.format_version)
@@ -148,14 +151,54 @@ def _columns(old: TableMetadata, new: TableMetadata, told: Callable[..., Finding
             if not same:
                 yield told("EVO001", "a column changed as no evolution may", path, f"{column.name}: {column.type}",
                            f"{before.type}, or what it is promoted to", aspect="type-changed")  # fmt: skip
+            if column.required and not before.required:
+                yield told("EVO001", "an optional column became required, which files may contradict", path,
+                           column.name, "a column that stays optional", aspect="became-required")  # fmt: skip
             if before.field is not None and column.field is not None:
-                if column.field.required and not before.field.required:
-                    yield told("EVO001", "an optional column became required, which files may contradict", path,
-                               column.name, "a column that stays optional",
-                               aspect="became-required")  # fmt: skip
                 first, then = before.field.initial_default, column.field.initial_default
-                if first != then:
+                if same and not keeps_initial_default(before, column):
                     yield told("EVO014", "the initial-default of a column changed", path, then, first, aspect="changed")
+    yield from _brought_back(old, new, told)
+
+
+def _brought_back(old: TableMetadata, new: TableMetadata, told: Callable[..., Finding]) -> Iterator[Finding]:
+    """Required columns that the schema and the last snapshot lacked, so that rows may have no value (EVO011)."""
+    schemas = {schema.schema_id: schema for schema in old.schemas}
+    last = next((one for one in old.snapshots if one.snapshot_id == old.current_snapshot_id), None)
+    written = schemas.get(last.schema_id) if last is not None and last.schema_id is not None else None
+    if written is None:
+        return
+    dropped = {column.id for schema in old.schemas for column in schema.columns()}
+    dropped -= {column.id for column in (*old.current_schema.columns(), *written.columns())}
+    place = next((n for n, schema in enumerate(new.schemas) if schema.schema_id == new.current_schema_id), 0)
+    for column in new.current_schema.columns():
+        has_default = column.field is not None and column.field.initial_default is not None
+        if column.id in dropped and column.required and not has_default:
+            yield told("EVO011", "a required column came back that rows were written without", f"/schemas/{place}",
+                       column.name, "an optional column, or a column that is not brought back",
+                       aspect="required-again")  # fmt: skip
+
+
+def _partition_fields(old: TableMetadata, new: TableMetadata, told: Callable[..., Finding]) -> Iterator[Finding]:
+    """New specs whose fields do not have the ids of equivalent fields (PAR009), or have ids of before (PAR013)."""
+    if old.format_version < 2:
+        return  # whose ids follow from the places of the fields
+    ids: dict[Any, set[int | None]] = {}
+    for spec in old.partition_specs:
+        for field in spec.fields:
+            ids.setdefault((field.sources, str(field.transform), field.name), set()).add(field.field_id)
+    given = {field_id for of_field in ids.values() for field_id in of_field}
+    known = {spec.spec_id for spec in old.partition_specs}
+    for place, spec in enumerate(new.partition_specs):
+        for number, field in enumerate(spec.fields if spec.spec_id not in known else ()):
+            path = f"/partition-specs/{place}/fields/{number}/field-id"
+            same = ids.get((field.sources, str(field.transform), field.name))
+            if same is not None and field.field_id not in same:
+                yield told("PAR009", "a partition field does not have the id of an equivalent field of an older spec",
+                           path, field.field_id, " or ".join(map(str, sorted(filter(None, same)))))  # fmt: skip
+            elif field.field_id not in given and (field.field_id or 0) <= old.last_partition_id:
+                yield told("PAR013", "a new partition field has an id that was given before", path, field.field_id,
+                           f"more than {old.last_partition_id}", aspect="reused")  # fmt: skip
 
 
 def _partition_values(old: TableMetadata, new: TableMetadata, told: Callable[..., Finding]) -> Iterator[Finding]:
@@ -165,7 +208,7 @@ def _partition_values(old: TableMetadata, new: TableMetadata, told: Callable[...
     """
     specs = old.partition_specs if old.snapshots else (old.default_spec,)
     before, after = ({column.id: column.type for column in one.current_schema.columns()} for one in (old, new))
-    fields = {field.field_id: field for spec in specs for field in spec.fields}
+    fields = {(field.field_id, field.sources, str(field.transform)): field for spec in specs for field in spec.fields}
     for field, first, then in altered_partition_fields(fields.values(), before, after):
         place = [schema.schema_id for schema in new.schemas].index(new.current_schema_id)
         yield told("EVO008", "a promotion changed the values of a partition field", f"/schemas/{place}",
@@ -174,10 +217,12 @@ def _partition_values(old: TableMetadata, new: TableMetadata, told: Callable[...
 
 
 def _needs_default(column: Column, known: Mapping[int, Column]) -> bool:
-    """Whether a new column is required, and not a part of something new that has the default."""
+    """Whether a new column is required and lacks a default, and is no part of something new that has the defaults."""
     field = column.field
     is_part = bool(column.parents) and column.parents[-1].id not in known
-    return field is not None and field.required and field.initial_default is None and not is_part
+    if field is None or not field.required or is_part:
+        return False
+    return field.initial_default is None or field.write_default is None
 
 
 def _snapshots(old: TableMetadata, new: TableMetadata, told: Callable[..., Finding]) -> Iterator[Finding]:

@@ -13,7 +13,7 @@ from spec_ref.errors import SpecError, Violation, shown
 from spec_ref.findings import Finding
 from spec_ref.formats.metrics import order_of
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
-from spec_ref.manifests.entry_problems import signed_order
+from spec_ref.manifests.entry_problems import is_minimal, not_minimal, signed_order
 from spec_ref.manifests.manifest import Manifest
 from spec_ref.schemas.types import StructType, Type, kind
 from spec_ref.single_value.bounds import decode_bound
@@ -212,6 +212,8 @@ def _summary(summary: FieldSummary, values: PartitionValues, path: str) -> Itera
         except SpecError as error:
             yield finding_at(code, error.violation.message, where, data, aspect="undecodable")
             continue
+        if not is_minimal(values.type, data):
+            yield rated(not_minimal(data, where))
         if _is_beyond(beyond, bound, extreme):
             both = (values.least, values.greatest)
             is_lower = beyond is operator.gt

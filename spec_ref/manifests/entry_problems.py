@@ -18,6 +18,7 @@ from spec_ref.manifests.metrics import bound_of
 from spec_ref.manifests.rules import Context, broken_rules
 from spec_ref.records import field_rules
 from spec_ref.schemas.types import Type, VariantType, is_primitive, kind
+from spec_ref.single_value.binary import minimal_twos_complement
 from spec_ref.single_value.variant_bounds import check_same_types
 from spec_ref.versions import REQUIRED
 
@@ -79,10 +80,27 @@ def _bounds(entry: ManifestEntry, types: Mapping[int, Type]) -> Iterator[Violati
             if isinstance(value, float) and value != value:
                 path = f"/data_file/{name}/{column}"
                 yield Violation(requirement="DFL027", message="NaN is a bound", path=path, found="NaN")
+            data = getattr(entry.data_file, name)[column]
+            if not is_minimal(type_, data):
+                path = f"/data_file/{name}/{column}"
+                yield not_minimal(data, path)
             bounds[name][column] = value
     for column in bounds["lower_bounds"].keys() & bounds["upper_bounds"].keys():
         low, high = bounds["lower_bounds"][column], bounds["upper_bounds"][column]
         yield from _crossed(types[column], low, high, f"/data_file/lower_bounds/{column}")
+
+
+def is_minimal(type_: Type, data: bytes) -> bool:
+    """Whether a decimal has the fewest bytes that hold it (SVB008); a value of another type always has."""
+    return kind(type_) != "decimal" or data == minimal_twos_complement(int.from_bytes(data, "big", signed=True))
+
+
+def not_minimal(data: bytes, path: str) -> Violation:
+    """A bound that is a decimal of more bytes than it takes."""
+    return Violation(
+        requirement="SVB008", message="a decimal has more bytes than it takes", path=path, found=shown(data),
+        expected="the fewest bytes that hold the number",
+    )  # fmt: skip
 
 
 def _crossed(type_: Type, low: Any, high: Any, path: str) -> Iterator[Violation]:

@@ -483,6 +483,20 @@ def _change_problem(old: Column, new: Column, version: FormatVersion) -> SpecErr
         return violation("EVO003", "the type of a field changed to one that it may not become", found=told)
     if [parent.id for parent in old.parents] != [parent.id for parent in new.parents]:
         return violation("EVO012", "a field moved to another struct", found=f"{old.name} became {new.name}")
-    if old.field and new.field and same and old.field.initial_default != new.field.initial_default:
+    if old.field and new.field and not keeps_initial_default(old, new):
         return violation("DEF003", "the initial default of a field changed", found=new.name)
     return None
+
+
+def keeps_initial_default(one: Column, other: Column) -> bool:
+    """Whether two columns of one id have one initial default, in whichever direction one was promoted to the other."""
+    assert one.field is not None
+    assert other.field is not None
+    first, second = one.field.initial_default, other.field.initial_default
+    for old, new, before, after in ((one, other, first, second), (other, one, second, first)):
+        try:
+            if is_primitive(old.type) and promoted_value(old.type, new.type, before) == after:
+                return True
+        except (KeyError, SpecError):  # the types are no promotion, or the value is out of its range
+            continue
+    return first == second and not (is_primitive(one.type) and one.type != other.type)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import attrs
 
@@ -17,13 +18,15 @@ from spec_ref.checks import rated
 from spec_ref.errors import SpecError, Violation
 from spec_ref.findings import Finding
 from spec_ref.json_checking import BROKEN, collect_rows, duties
+from spec_ref.json_document import escaped
 from spec_ref.json_records import finished
 from spec_ref.records import field_rules
+from spec_ref.schemas.defaults import DEFAULTS_SINCE
 from spec_ref.table_metadata import rules_history, rules_structure
 from spec_ref.table_metadata.metadata import DEPRECATED, FILLED_IN, METADATA, NO_SNAPSHOT, TableMetadata
 from spec_ref.table_metadata.rules import Rule
 from spec_ref.table_metadata.source import Source, document_of, version_of
-from spec_ref.versions import V3
+from spec_ref.versions import V3, FormatVersion
 
 RULES: tuple[Rule, ...] = (*rules_structure.RULES, *rules_history.RULES)
 """Every rule over several fields."""
@@ -42,6 +45,8 @@ _NO_SNAPSHOT = Violation(
     expected="null",
     format_version=NULL_SINCE,
 )
+
+DEFAULTS = ("initial-default", "write-default")
 
 MAX_PER_RULE = 1000
 """How many places of one broken rule are told; a table with more has one cause."""
@@ -75,10 +80,34 @@ def check_metadata(data: Source, *, file: str | None = None) -> list[Finding]:
             told = itertools.islice(rule.violations(metadata), MAX_PER_RULE)
             found += map(rated, told)
     broken_by_rules = {(one.requirement, one.path) for one in found}
-    for problem in _some_of_each(duties(METADATA, document, version)):
+    unread = duties(METADATA, document, version), _nested_defaults(document, version)
+    for problem in _some_of_each(itertools.chain.from_iterable(unread)):
         if (problem.requirement, problem.path) not in broken_by_rules:
             found.append(rated(problem))
     return [Finding(attrs.evolve(one.violation, file=file), one.severity) for one in found]
+
+
+def _nested_defaults(document: Mapping[str, Any], version: FormatVersion) -> Iterator[Violation]:
+    """Default values inside of nested types, which a version that has none does not read; `duties` tells of others."""
+    schemas = document.get("schemas")
+    if version >= DEFAULTS_SINCE or not isinstance(schemas, list):
+        return
+    for place, schema in enumerate(schemas):
+        fields = schema.get("fields") if isinstance(schema, dict) else None
+        for number, field in enumerate(fields if isinstance(fields, list) else ()):
+            stack = [(f"/schemas/{place}/fields/{number}/type", field.get("type") if isinstance(field, dict) else None)]
+            while stack:
+                path, value = stack.pop()
+                if isinstance(value, list):
+                    stack += [(f"{path}/{index}", one) for index, one in enumerate(value)]
+                elif isinstance(value, dict):
+                    stack += [(f"{path}/{escaped(name)}", one) for name, one in value.items() if name not in DEFAULTS]
+                    for name in DEFAULTS:
+                        if value.get(name) is not None:
+                            yield Violation(
+                                requirement="VER005", message=f"the version has no {name} in field",
+                                path=f"{path}/{name}", format_version=version,
+                            )  # fmt: skip
 
 
 def _some_of_each(violations: Iterable[Violation]) -> Iterator[Violation]:

@@ -90,6 +90,26 @@ def _sequence_order(metadata: TableMetadata) -> Found:
             yield Place(f"/snapshots/{place}/sequence-number", snapshot.sequence_number, expected)
 
 
+def _repeated_sequence_numbers(metadata: TableMetadata) -> Found:
+    """Snapshots of any branches; that one has the number of its parent is told as such, and those of v1 have 0."""
+    numbers = [snapshot.sequence_number or -place for place, snapshot in enumerate(metadata.snapshots)]
+    for second, first in repeated(numbers):
+        one, two = metadata.snapshots[second], metadata.snapshots[first]
+        related = one.snapshot_id in (two.parent_snapshot_id, two.snapshot_id)
+        if not related and two.snapshot_id != one.parent_snapshot_id:
+            yield Place(
+                f"/snapshots/{second}/sequence-number",
+                numbers[second],
+                f"a number that /snapshots/{first} does not have",
+            )
+
+
+def _last_updated(metadata: TableMetadata) -> Found:
+    latest = max((snapshot.timestamp_ms for snapshot in metadata.snapshots), default=metadata.last_updated_ms)
+    if metadata.last_updated_ms < latest:
+        yield Place("/last-updated-ms", metadata.last_updated_ms, f"at least {latest}, the time of the last snapshot")
+
+
 def _cycles(metadata: TableMetadata) -> Found:
     parents = {snapshot.snapshot_id: snapshot.parent_snapshot_id for snapshot in metadata.snapshots}
     sound: set[int] = set()
@@ -339,6 +359,9 @@ RULES: tuple[Rule, ...] = (
     Rule("TMD004", "a snapshot is newer than the last sequence number", ("snapshots", "last_sequence_number"),
          _last_sequence_number, aspect="exceeded-by-snapshot"),
     Rule("SNP003", "a snapshot is no newer than its parent", SNAPSHOTS, _sequence_order, aspect="not-increasing"),
+    Rule("SNP003", "two snapshots have one sequence number", SNAPSHOTS, _repeated_sequence_numbers, aspect="repeated"),
+    Rule("TMD005", "the table was updated before its last snapshot", ("snapshots", "last_updated_ms"), _last_updated,
+         aspect="before-snapshot"),
     Rule("SNP002", "a snapshot is its own ancestor", SNAPSHOTS, _cycles, aspect="cycle"),
     Rule("SNP002", "a snapshot without a parent names one", SNAPSHOTS, _no_parent,
          aspect="negative"),

@@ -13,7 +13,7 @@ from spec_ref.schemas.evolution import history_problems
 from spec_ref.schemas.identifier_fields import identifier_problems
 from spec_ref.schemas.name_mapping import NAME_MAPPING_PROPERTY, read_name_mapping
 from spec_ref.schemas.reserved_ids import MAX_TABLE_FIELD_ID
-from spec_ref.schemas.schema import field_ids
+from spec_ref.schemas.schema import Schema, field_ids
 from spec_ref.schemas.types import UNKNOWN, GeographyType, GeometryType, StructType
 from spec_ref.sorting import UNSORTED_ID, SortField, SortOrder
 from spec_ref.table_metadata.metadata import TableMetadata, last_partition_id
@@ -149,6 +149,12 @@ def _deprecated_schema(metadata: TableMetadata) -> Found:
             yield Place("/schema", expected=f"the fields of schema {schema.schema_id}")
 
 
+def _deprecated_spec(metadata: TableMetadata) -> Found:
+    for spec in metadata.partition_specs if metadata.partition_spec is not None else ():
+        if spec.spec_id == metadata.default_spec_id and spec.fields != metadata.partition_spec:
+            yield Place("/partition-spec", expected=f"the fields of partition spec {spec.spec_id}")
+
+
 def _name_mapping(metadata: TableMetadata) -> Found:
     text = metadata.properties.get(NAME_MAPPING_PROPERTY)
     if text is not None:
@@ -234,30 +240,41 @@ def _equivalent_specs(metadata: TableMetadata) -> Found:
         yield Place(f"/partition-specs/{second}", specs[second].spec_id, f"no equal of spec {specs[first].spec_id}")
 
 
-def _sources(path: str, fields: Sequence[PartitionField | SortField], metadata: TableMetadata) -> Iterator[Violation]:
-    schema = next((one for one in metadata.schemas if one.schema_id == metadata.current_schema_id), None)
-    for place, field in enumerate(fields if schema else ()):
+def _sources(
+    path: str, fields: Sequence[PartitionField | SortField], metadata: TableMetadata, *, default: bool
+) -> Iterator[Violation]:
+    """Sources that the current schema does not fit; those of old specs and orders that no schema fits."""
+    schemas = [one for one in metadata.schemas if not default or one.schema_id == metadata.current_schema_id]
+    for place, field in enumerate(fields):
         if isinstance(field.transform, Void):
             continue  # a dropped field of a v1 spec, whose column may be gone
         for source in field.sources:
-            try:
-                type_ = source_type(source, schema)  # type: ignore[arg-type]
-                if len(field.sources) == 1 and not isinstance(field.transform, UnknownTransform):
-                    field.transform.result_type(type_)
-            except SpecError as problem:
-                yield under(f"{path}/fields/{place}", problem)
+            known = schemas if default else [one for one in schemas if one.find(source) is not None]
+            problems = [_unfit(field, source, schema) for schema in known]
+            if problems and None not in problems:
+                yield under(f"{path}/fields/{place}", next(one for one in problems if one is not None))
+
+
+def _unfit(field: PartitionField | SortField, source: int, schema: Schema) -> SpecError | None:
+    try:
+        type_ = source_type(source, schema)
+        if len(field.sources) == 1 and not isinstance(field.transform, UnknownTransform):
+            field.transform.result_type(type_)
+    except SpecError as problem:
+        return problem
+    return None
 
 
 def _spec_sources(metadata: TableMetadata) -> Found:
     for place, spec in enumerate(metadata.partition_specs):
-        if spec.spec_id == metadata.default_spec_id:
-            yield from _sources(f"/partition-specs/{place}", spec.fields, metadata)
+        default = spec.spec_id == metadata.default_spec_id
+        yield from _sources(f"/partition-specs/{place}", spec.fields, metadata, default=default)
 
 
 def _order_sources(metadata: TableMetadata) -> Found:
     for place, order in enumerate(metadata.sort_orders):
-        if order.order_id == metadata.default_sort_order_id:
-            yield from _sources(f"/sort-orders/{place}", order.fields, metadata)
+        default = order.order_id == metadata.default_sort_order_id
+        yield from _sources(f"/sort-orders/{place}", order.fields, metadata, default=default)
 
 
 def _old_sources(metadata: TableMetadata) -> Found:
@@ -311,6 +328,8 @@ RULES: tuple[Rule, ...] = (
     Rule("EVO001", "a field changed as no evolution may", ("schemas", "format_version"), _history),
     Rule("TMD007", "the deprecated schema is not the current one", ("schema", "schemas", "current_schema_id"),
          _deprecated_schema, aspect="mismatch"),
+    Rule("TMD010", "the deprecated partition spec is not the default one",
+         ("partition_spec", "partition_specs", "default_spec_id"), _deprecated_spec, aspect="mismatch"),
     Rule("NAM009", "the name mapping cannot be read", ("properties",), _name_mapping),
     Rule(
         "TMD011", "two partition specs have one id", ("partition_specs",),

@@ -31,6 +31,7 @@ BORNE: dict[str, str] = {
     "SNP010": "snapshots of before the upgrade have no row ids (LIN014)",
     "SNP011": "snapshots of before the upgrade have no row ids (LIN014)",
     "TMD007": "PyIceberg keeps the schema that a v1 table had first in the deprecated copy",
+    "TMD010": "PyIceberg keeps the partition spec that a v1 table had first in the deprecated copy",
 }
 """The warnings that may be told of what engines write, and why."""
 

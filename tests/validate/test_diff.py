@@ -102,6 +102,9 @@ CASES: dict[str, tuple[str, Callable[[Json], object]]] = {
         **new["schemas"][0], "schema-id": 9, "fields": [
             {**new["schemas"][0]["fields"][0], "initial-default": 7, "write-default": 7},
             *new["schemas"][0]["fields"][1:]]})),
+    "a required column without write-default": ("EVO015", lambda new: new.update({"last-column-id": 90, "schemas": [
+        *new["schemas"], {**new["schemas"][0], "schema-id": 9, "fields": [*new["schemas"][0]["fields"], {
+            "id": 90, "name": "b", "required": True, "type": "long", "initial-default": 1}]}]})),
     "an old sequence number": ("SNP003", lambda new: _snapshot(new, **{"sequence-number": 1})),
     "row ids again": ("LIN023", lambda new: _snapshot(new, **{"first-row-id": 0})),
 }  # fmt: skip
@@ -142,6 +145,66 @@ def test_a_promotion_that_changes_partition_values_of_any_spec_is_told(
     none = {name: member for name, member in old.items() if name not in ("snapshots", "refs", "snapshot-log")}
     none["current-snapshot-id"] = None
     assert found(none, {**none, "schemas": new["schemas"], "current-schema-id": 9}) == (codes if default else set())
+
+
+@pytest.mark.parametrize(("default", "codes"), [("1970-01-03T00:00:00", set()), ("1970-01-04T00:00:00", {"EVO014"})])
+def test_an_initial_default_is_promoted_with_its_column(default: str, codes: set[str], metadata: Json) -> None:
+    dated = {"id": 80, "name": "d", "required": False, "type": "date", "initial-default": "1970-01-03"}
+    first = metadata["schemas"][-1]
+    old = {**metadata, "last-column-id": 80, "schemas": [{**first, "fields": [*first["fields"], dated]}]}
+    promoted = {**dated, "type": "timestamp", "initial-default": default}
+    new = {**old, "schemas": [*old["schemas"], {**first, "schema-id": 9, "fields": [*first["fields"], promoted]}]}
+    assert found(old, new) == codes
+
+
+def test_a_list_element_that_became_required_is_told(metadata: Json) -> None:
+    first = metadata["schemas"][-1]
+
+    def of(required: bool, schema_id: int) -> Json:
+        element = {"type": "list", "element-id": 81, "element": "int", "element-required": required}
+        fields = [*first["fields"], {"id": 80, "name": "l", "required": False, "type": element}]
+        return {**first, "schema-id": schema_id, "fields": fields}
+
+    old = {**metadata, "last-column-id": 81, "schemas": [of(False, first["schema-id"])]}
+    made = changes(
+        read_metadata(copy.deepcopy(old)),
+        read_metadata({**old, "schemas": [*old["schemas"], of(True, 9)]}),
+        "old",
+        "new",
+    )
+    assert [one.check for one in made] == ["evolution-allowed-changes-became-required"]
+
+
+@pytest.mark.parametrize(("required", "codes"), [(True, {"EVO011"}), (False, set())])
+def test_a_column_that_comes_back_is_optional(required: bool, codes: set[str], metadata: Json) -> None:
+    first = metadata["schemas"][-1]
+    gone = {"id": 80, "name": "g", "required": required, "type": "int"}
+    older = {**first, "schema-id": 50, "fields": [*first["fields"], gone]}
+    old = {**metadata, "last-column-id": 80, "schemas": [older, *metadata["schemas"]]}
+    assert found(old, {**old, "current-schema-id": 50}) == codes
+
+
+@pytest.mark.parametrize(("name", "field_id", "codes"), [
+    ("p", 1000, set()), ("p", 1002, {"PAR009"}), ("q", 1002, set()), ("q", 1001, {"PAR013"}),
+])  # fmt: skip
+def test_ids_of_partition_fields_are_reused_or_new(name: str, field_id: int, codes: set[str], metadata: Json) -> None:
+    part = {"name": "p", "transform": "identity", "source-id": 1, "field-id": 1000}
+    old = {**metadata, "last-partition-id": 1001, "partition-specs": [
+        {"spec-id": 0, "fields": []}, {"spec-id": 1, "fields": [part]}]}  # fmt: skip
+    other = {"name": "r", "transform": "bucket[2]", "source-id": 1, "field-id": 1005}
+    made = {"spec-id": 2, "fields": [{**part, "name": name, "field-id": field_id}, other]}
+    new = {**old, "last-partition-id": 1005, "partition-specs": [*old["partition-specs"], made]}
+    assert found(old, new) == codes
+
+
+def test_a_table_that_is_replaced_may_have_new_required_columns(metadata: Json) -> None:
+    new = copy.deepcopy(metadata)
+    new["last-column-id"] = 90
+    fields = [{"id": 90, "name": "b", "required": True, "type": "long"}]
+    new["schemas"].append({**new["schemas"][0], "schema-id": 9, "fields": fields})
+    new["current-schema-id"], new["current-snapshot-id"] = 9, None
+    new.update({"refs": {}, "snapshot-log": []})
+    assert "EVO015" not in found(metadata, new)
 
 
 def test_an_id_that_a_dropped_column_had_is_told(metadata: Json) -> None:

@@ -208,3 +208,81 @@ def _total(bench: Any) -> None:
 @corruption("STA027", "total-above-records", "partition-values-missing-parquet", "files")
 def _too_many(bench: Any) -> None:
     partition_statistics(bench, lambda rows: rows[0].update(total_record_count=rows[0]["data_record_count"] + 1))
+
+
+# Metadata
+
+
+@corruption("TMD005", "before-the-last-snapshot", V2, "metadata", severity="warning")
+def _updated_before(bench: Any) -> None:
+    bench.metadata["last-updated-ms"] = bench.snapshot["timestamp-ms"] - 1
+
+
+@corruption("SNP003", "of-two-branches", "branches-and-tags", "metadata")
+def _siblings(bench: Any) -> None:
+    parents = [one.get("parent-snapshot-id") for one in bench.metadata["snapshots"]]
+    siblings = [one for one in bench.metadata["snapshots"] if parents.count(one.get("parent-snapshot-id")) > 1]
+    siblings[1]["sequence-number"] = siblings[0]["sequence-number"]
+
+
+@corruption("TMD010", "not-the-default-spec", "partition-identity-v1", "metadata", severity="tolerated")
+def _deprecated_spec(bench: Any) -> None:
+    bench.metadata["partition-spec"].pop()
+
+
+@corruption("VER005", "nested-default", "position-deletes-parquet", "metadata", severity="warning")
+def _nested_default(bench: Any) -> None:
+    inner = {"id": 91, "name": "inner", "required": False, "type": "int", "initial-default": 3, "write-default": 3}
+    struct = {"type": "struct", "fields": [inner]}
+    bench.schema["fields"].append({"id": 90, "name": "outer", "required": False, "type": struct})
+    bench.metadata["last-column-id"] = 91
+
+
+@corruption("PAR004", "source-of-an-old-spec", PARTITIONED, "metadata")
+def _old_spec(bench: Any) -> None:
+    number = bench.metadata["last-column-id"] + 1
+    struct = {"type": "struct", "fields": [{"id": number + 1, "name": "i", "required": False, "type": "int"}]}
+    bench.schema["fields"].append({"id": number, "name": "nested", "required": False, "type": struct})
+    field = {"name": "p", "transform": "identity", "source-id": number, "field-id": 1900}
+    bench.metadata["partition-specs"].append({"spec-id": 9, "fields": [field]})
+    bench.metadata["last-column-id"], bench.metadata["last-partition-id"] = number + 1, 1900
+
+
+@corruption("PAR004", "source-of-an-old-order", PARTITIONED, "metadata")
+def _old_order(bench: Any) -> None:
+    number = bench.metadata["last-column-id"] + 1
+    struct = {"type": "struct", "fields": [{"id": number + 1, "name": "i", "required": False, "type": "int"}]}
+    bench.schema["fields"].append({"id": number, "name": "nested", "required": False, "type": struct})
+    field = {"transform": "identity", "source-id": number, "direction": "asc", "null-order": "nulls-first"}
+    bench.metadata["sort-orders"].append({"order-id": 9, "fields": [field]})
+    bench.metadata["last-column-id"] = number + 1
+
+
+@corruption("DEF003", "changed-with-a-promotion", V3, "metadata")
+def _promoted_default(bench: Any) -> None:
+    field = {"id": 90, "name": "new", "required": False, "type": "int", "initial-default": 3, "write-default": 3}
+    bench.schema["fields"].append(field)
+    promoted = {**field, "type": "long", "initial-default": 4}
+    bench.metadata["schemas"].append(
+        {**bench.schema, "schema-id": 9, "fields": [*bench.schema["fields"][:-1], promoted]}
+    )
+    bench.metadata["last-column-id"] = 90
+
+
+# Bounds
+
+
+@corruption("SVB008", "decimal-bound", "types-v2-parquet")
+def _wide_decimal(bench: Any) -> None:
+    column = _column(bench, "decimal(9, 2)")
+    bounds = bench.file["lower_bounds"]
+    bound = next(one for one in bounds if one["key"] == column)
+    bound["value"] = (b"\xff" if bound["value"][0] & 0x80 else b"\0") + bound["value"]
+
+
+@corruption("SVB008", "decimal-summary", PARTITIONED)
+def _wide_summary(bench: Any) -> None:
+    sources = [field["source-id"] for field in bench.metadata["partition-specs"][-1]["fields"]]
+    place = sources.index(_column(bench, "decimal(9, 2)"))
+    summary = bench.data.listed["partitions"][place]
+    summary["lower_bound"] = (b"\xff" if summary["lower_bound"][0] & 0x80 else b"\0") + summary["lower_bound"]

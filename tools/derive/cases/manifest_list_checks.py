@@ -54,7 +54,8 @@ def against_lists() -> Iterator[Vector]:
     yield vector("valid-no-summaries", [], "summaries may be missing", {"partitions": None})
     wide = [{"contains_null": True, "contains_nan": True, "lower_bound": b"a", "upper_bound": b"zz"}]
     yield vector("valid-wide-summaries", [], "wider summaries lose nothing", {"partitions": wide})
-    yield vector("valid-smaller-minimum", [], "a smaller minimum loses nothing", {"min_sequence_number": 1})
+    note = "a smaller minimum loses nothing, and is not the least number"
+    yield vector("minimum-below-least", ["MLS008"], note, {"min_sequence_number": 1})
     changes: list[tuple[str, str, Json, str]] = [
         ("length", "MLS004", {"manifest_length": 1}, "another length"),
         ("added-files", "MLS010", {"added_files_count": 0}, "one file is added"),
