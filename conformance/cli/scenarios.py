@@ -32,6 +32,7 @@ def scenarios(
     seed: int | None = None,
     examples: int = 100,
     operations: int = 12,
+    min_operations: int = 0,
     versions: tuple[int, ...] = (),
     avoid: tuple[str, ...] = (),
     reads: bool = True,
@@ -57,6 +58,7 @@ def scenarios(
         seed: Of the first script; a random one where it is left out.
         examples: How many scripts.
         operations: The most operations of a script, beside the first.
+        min_operations: The fewest operations of a script, beside the first.
         versions: Only these format versions. May be repeated.
         avoid: What scripts leave out, so that a known failure hides no other: the name of an operation, a mode, a file
             format, a type or a transform; null, nan, zero, nested, required, partition, shared-source (partition
@@ -89,13 +91,15 @@ def scenarios(
         raise UsageError("--avoid leaves no format version")
     if min(examples, operations, max_failures) < 1:
         raise UsageError("--examples, --operations and --max-failures are at least 1")
+    if not 0 <= min_operations <= operations:
+        raise UsageError("--min-operations is from 0 to --operations")
     script = read_scenario(replay) if replay is not None else None
     if script is None:
         hypothesis()
     first = random.randrange(2**31) if seed is None else seed
     chosen = target(adapter, limits_of(start_timeout, timeout))
     counts: Counter[str] = Counter()
-    tried = 0
+    tried = long_enough = 0
     with ExitStack() as stack:
         writer = stack.enter_context(chosen.open())
         started = writer.start()
@@ -107,9 +111,10 @@ def scenarios(
         stack.callback(shutil.rmtree, scratch, ignore_errors=True)
 
         def attempt(one: Any) -> None:
-            nonlocal tried
+            nonlocal tried, long_enough
             tried += 1
             place = scratch / str(tried)
+            before = _done(counts)
             try:
                 if adapter == REFERENCE:
                     follow_reference(one, place, counts)
@@ -120,6 +125,7 @@ def scenarios(
                 counts["unsupported"] += 1
             finally:
                 shutil.rmtree(place, ignore_errors=True)
+            long_enough += _done(counts) - before > min_operations
 
         if script is not None:
             try:
@@ -138,8 +144,8 @@ def scenarios(
                 raise NothingSelected(f"{adapter} can write no table: {error}") from None
             left_out, reasons = {*supported.avoid}, supported.reasons
         found = search(
-            lambda: scripts(frozenset(left_out), Size(operations=operations)), attempt, seed=first, examples=examples,
-            max_failures=max_failures, smaller=smaller_or_refused,
+            lambda: scripts(frozenset(left_out), Size(operations=operations, least_operations=min_operations)), attempt,
+            seed=first, examples=examples, max_failures=max_failures, smaller=smaller_or_refused,
             progress=lambda done: tell("scripts", done, examples),
         )  # fmt: skip
     files = [write_scenario(one, keep) for one in found]
@@ -147,7 +153,7 @@ def scenarios(
     if format == "json":
         content = {
             "implementation": started.implementation, "version": started.version, "seed": first, "scripts": tried,
-            "operations": dict(counts), "not_supported": reasons,
+            "scripts_of_min_operations": long_enough, "operations": dict(counts), "not_supported": reasons,
             "failures": [
                 {"kind": one.kind, "reason": one.reason, "script": one.example, "file": str(file),
                  "reproduce": f"{again} {shlex.quote(str(file))}"}
@@ -164,11 +170,16 @@ def scenarios(
                 print(f"    {json.dumps(operation)}")
             print(f"    reproduce    {again} {shlex.quote(str(file))}")
     sys.stdout.flush()
-    done = sum(counts[name] for name in counts if name != "unsupported")
-    told = f"{tried} scripts, {done} operations, {counts['unsupported']} scripts not supported, seed {first}"
+    told = f"{tried} scripts, {long_enough} of them of at least {min_operations} operations, {_done(counts)} operations"
+    told = f"{told}, {counts['unsupported']} scripts not supported, seed {first}"
     print(f"{started}: {told}; {len(found)} failed", file=sys.stderr)
     if found:
         return ExitStatus.FAILURES
     if counts["unsupported"] == tried:
         raise NothingSelected(f"{adapter} can write none of the scripts")
     return ExitStatus.CONFORMANT
+
+
+def _done(counts: Counter[str]) -> int:
+    """How many operations were done, or refused as they have to be."""
+    return counts.total() - counts["unsupported"]

@@ -88,6 +88,10 @@ class Size:
     """The most rows of one operation."""
 
     operations: int = 7
+    """The most operations beside the first."""
+
+    least_operations: int = 0
+    """The fewest beside the first, unless most of what is drawn makes no sense."""
 
 
 SMALL = Size()

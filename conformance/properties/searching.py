@@ -109,15 +109,17 @@ def drawn_maker(draw: Callable[[Any], Any], avoid: frozenset[str], size: Size) -
 
 
 def add_operations(draw: Callable[[Any], Any], maker: Maker, last: int) -> None:
-    """Add operations to a script, up to so many.
+    """Add operations to a script, up to so many, and no fewer than the maker's size asks for.
 
     An operation is a span of choices that begins with whether there is one, so that a span can be left out.
     """
     from hypothesis import strategies as st
 
+    least = min(maker.size.least_operations, last)
+
     @st.composite
     def operation(inner: Callable[[Any], Any]) -> bool:
-        if inner(_integers(STOP + 1)) == 0:
+        if inner(_integers(STOP + 1)) == 0 and len(maker.operations) > least:
             return False
         # The choices of an operation are drawn within its span.
         maker.chance.random._below = lambda below: int(inner(_integers(below)))  # type: ignore[attr-defined]

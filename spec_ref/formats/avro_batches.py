@@ -16,6 +16,7 @@ decoded, the batch is decoded one object at a time, which also finds the words f
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import attrs
@@ -25,8 +26,8 @@ import numpy.typing as npt
 from spec_ref.formats.avro_columns import BytesColumn, Column, RecordColumn, UnionColumn, column_of
 from spec_ref.formats.avro_lane_buffer import Lanes, Positions
 from spec_ref.formats.avro_lanes import Node, compile_field, compile_type, footprint
-from spec_ref.formats.avro_types import AvroType, Record, Union, least_size
-from spec_ref.formats.avro_values import Decoder, Malformed, decode_all, decoder, read_long
+from spec_ref.formats.avro_types import AvroType, Record, Union
+from spec_ref.formats.avro_values import BlockDecoder, Decoder, Malformed, decoder, read_long
 
 BATCH_BYTES = 16 << 20
 """About how many decompressed bytes are decoded together; the memory of a batch is a small multiple of it."""
@@ -74,10 +75,25 @@ class Layout:
             lazy: the ids of the fields that are decoded only when they are asked for.
         """
         self.type = type_
-        self.least = least_size(type_)
-        self.footprint = footprint(type_)
-        self.node = compile_type(type_, lazy)
-        self.way = _way(type_, tuple(anchor), lazy) if anchor else None
+        self.anchor = tuple(anchor)
+        self.lazy = lazy
+        self.one_by_one = BlockDecoder(type_)
+        self.least = self.one_by_one.least
+
+    @functools.cached_property
+    def footprint(self) -> int:
+        """The bytes of an object where there are only zeros."""
+        return footprint(self.type)
+
+    @functools.cached_property
+    def node(self) -> Node:
+        """How lanes decode objects."""
+        return compile_type(self.type, self.lazy)
+
+    @functools.cached_property
+    def way(self) -> _Way | None:
+        """The way to the anchor, where there is one."""
+        return _way(self.type, self.anchor, self.lazy) if self.anchor else None
 
     def decode(self, parts: Sequence[Part], requirement: str, first: int = 0) -> Column:
         """The objects of some blocks, as a column of records.
@@ -91,7 +107,7 @@ class Layout:
             return made
         values: list[object] = []
         for part in parts:
-            values += decode_all(self.type, part.count, part.payload, requirement, first + len(values))
+            values += self.one_by_one.decode_all(part.count, part.payload, requirement, first + len(values))
         return column_of(self.type, values)
 
     def _in_lanes(self, parts: Sequence[Part]) -> Column | None:

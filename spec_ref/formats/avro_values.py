@@ -21,6 +21,7 @@ union              the value of its branch
 
 from __future__ import annotations
 
+import functools
 import struct
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -206,43 +207,58 @@ def _record_decoder(fields: tuple[Decoder, ...]) -> Decoder:
     return read
 
 
+class BlockDecoder:
+    """Decodes blocks of objects of one type."""
+
+    def __init__(self, type_: AvroType) -> None:
+        """Make a decoder of objects of a type."""
+        self.type = type_
+        self.least = least_size(type_)
+
+    @functools.cached_property
+    def _decoder(self) -> Decoder:
+        return decoder(self.type)
+
+    def decode_all(self, count: int, data: bytes, requirement: str, first: int = 0) -> list[Any]:
+        """Decode the objects of one block.
+
+        Args:
+            count: how many objects the block says it has.
+            data: the decompressed bytes of the block.
+            requirement: the code to tell where the bytes are not that many objects.
+            first: the number of objects in the blocks before, for the path in an error.
+
+        Raises:
+            SpecError: an object is malformed or cut off, or bytes are left over. The path is that of the object,
+                ``/17``, and for a record that of the field, ``/17/data_file/file_path``.
+        """
+        room = MAX_EMPTY_ITEMS if self.least == 0 else len(data) // self.least
+        if count > room:
+            raise violation(
+                requirement, "a block is too short for its number of objects", found=count, expected=f"{room} at most"
+            )
+        read = self._decoder
+        objects: list[Any] = []
+        position = 0
+        try:
+            for _ in range(count):
+                start = position
+                value, position = read(data, position)
+                objects.append(value)
+        except (Malformed, IndexError, struct.error):
+            raise fault(self.type, data, start, requirement, f"/{first + len(objects)}") from None
+        if position != len(data):
+            left = len(data) - position
+            raise violation(
+                requirement, "bytes are left in a block behind its objects", found=f"{left} bytes",
+                expected=f"nothing behind {count} objects", path=f"/{first + count}",
+            )  # fmt: skip
+        return objects
+
+
 def decode_all(type_: AvroType, count: int, data: bytes, requirement: str, first: int = 0) -> list[Any]:
-    """The objects of one block.
-
-    Args:
-        type_: the schema of the file.
-        count: how many objects the block says it has.
-        data: the decompressed bytes of the block.
-        requirement: the code to tell where the bytes are not that many objects.
-        first: the number of objects in the blocks before, for the path in an error.
-
-    Raises:
-        SpecError: an object is malformed or cut off, or bytes are left over. The path is that of the object,
-            ``/17``, and for a record that of the field, ``/17/data_file/file_path``.
-    """
-    least = least_size(type_)
-    room = MAX_EMPTY_ITEMS if least == 0 else len(data) // least
-    if count > room:
-        raise violation(
-            requirement, "a block is too short for its number of objects", found=count, expected=f"{room} at most"
-        )
-    read = decoder(type_)
-    objects: list[Any] = []
-    position = 0
-    try:
-        for _ in range(count):
-            start = position
-            value, position = read(data, position)
-            objects.append(value)
-    except (Malformed, IndexError, struct.error):
-        raise fault(type_, data, start, requirement, f"/{first + len(objects)}") from None
-    if position != len(data):
-        left = len(data) - position
-        raise violation(
-            requirement, "bytes are left in a block behind its objects", found=f"{left} bytes",
-            expected=f"nothing behind {count} objects", path=f"/{first + count}",
-        )  # fmt: skip
-    return objects
+    """Decode the objects of one block of a type; see `BlockDecoder.decode_all`."""
+    return BlockDecoder(type_).decode_all(count, data, requirement, first)
 
 
 def fault(type_: AvroType, data: bytes, position: int, requirement: str, path: str) -> SpecError:

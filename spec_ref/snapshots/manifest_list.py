@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 from collections.abc import Iterable, Iterator, Mapping
 
 import attrs
@@ -13,7 +14,7 @@ from spec_ref.formats.avro_container import Data, open_container, write_containe
 from spec_ref.formats.avro_rows import Coded, RowReader, RowsOf, RowWriter, struct_of
 from spec_ref.formats.avro_schema import schema_json
 from spec_ref.formats.avro_types import Record, from_json, parse_schema
-from spec_ref.formats.avro_values import decode_all, encoder
+from spec_ref.formats.avro_values import BlockDecoder, encoder
 from spec_ref.records import evolve, record, spec_field
 from spec_ref.schemas.types import BINARY, BOOLEAN, INT, LONG, STRING, StructType
 from spec_ref.versions import OMITTED, OPTIONAL, REQUIRED, FormatVersion
@@ -23,6 +24,9 @@ REQUIREMENT = "MLS002"
 
 RECORD_NAME = "manifest_file"
 BLOCK_OBJECTS = 500
+LONGEST_REMEMBERED = 1 << 14
+"""The longest Avro schema, in bytes, of which is remembered what was made; that of a writer has less than 4 KiB."""
+
 NO_SYNC = bytes.fromhex("1ceb00da1ceb00da1ceb00da1ceb00da")
 """The sync marker of the files that are written here: the same input makes the same bytes."""
 
@@ -168,17 +172,36 @@ def read_manifest_list(data: Data, *, file: str | None = None) -> tuple[Manifest
 
 def _manifests(data: Data) -> Iterator[ManifestFile]:
     container = open_container(data, REQUIREMENT)
-    record_type = root_record(container.metadata["avro.schema"], REQUIREMENT)
-    read = RowReader(ManifestFile, record_type, REQUIREMENT)
+    shape = _shape_of(container.metadata["avro.schema"])
     number = 0
     for count, payload in container.payloads():
-        for row in decode_all(record_type, count, payload, REQUIREMENT, number):
+        for row in shape.decoder.decode_all(count, payload, REQUIREMENT, number):
             try:
-                yield read(row)
+                yield shape.reader(row)
             except SpecError as error:
                 problem = error.violation
                 raise SpecError(attrs.evolve(problem, path=f"/{number}{problem.path}")) from error.__cause__
             number += 1
+
+
+@attrs.frozen
+class _Shape:
+    """What is made of an Avro schema once for all the lists that share it."""
+
+    decoder: BlockDecoder
+    reader: RowReader
+
+
+def _shape_of(schema: bytes) -> _Shape:
+    return _remembered(schema) if len(schema) <= LONGEST_REMEMBERED else _new_shape(schema)
+
+
+def _new_shape(schema: bytes) -> _Shape:
+    root = root_record(schema, REQUIREMENT)
+    return _Shape(BlockDecoder(root), RowReader(ManifestFile, root, REQUIREMENT))
+
+
+_remembered = functools.lru_cache(maxsize=32)(_new_shape)
 
 
 def root_record(schema: bytes, requirement: str) -> Record:

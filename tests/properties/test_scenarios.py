@@ -174,6 +174,19 @@ def test_a_file_that_vanishes_is_seen(tmp_path: Path, monkeypatch: pytest.Monkey
         follow_reference(script(ROWS, {"op": "rewrite-manifests"}), tmp_path / "table")
 
 
+def test_rows_that_have_ids_keep_their_numbers_when_they_move(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def rewrites_rows_as_changed(right: Any, writer: Any, operation: Any) -> None:
+        del right
+        writer.update({**operation, "op": "update", "filter": True, "set": {"c": 1}, "mode": "copy-on-write"})
+
+    _plant(monkeypatch, "compact", rewrites_rows_as_changed)
+    columns = {"schema": {"type": "struct", "fields": [ID, {"id": 2, "name": "c", "required": False, "type": "int"}]}}
+    old, new = ({"op": "append", "rows": [{"id": id_, "c": 1}]} for id_ in ("1", "2"))
+    upgraded = script(old, {"op": "upgrade", "format_version": 3}, new, {"op": "compact"}, **columns)
+    with pytest.raises(Broken, match="_last_updated_sequence_number"):
+        follow_reference(upgraded, tmp_path / "table")
+
+
 def _replay(tmp_path: Path, content: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
     file = tmp_path / "scenario.json"
     file.write_text(content, encoding="utf-8")
@@ -208,6 +221,7 @@ def test_a_file_that_is_no_script_is_refused(
 @pytest.mark.parametrize(
     "wrong",
     [["--avoid", "monday"], ["--examples", "0"], ["--operations", "0"], ["--versions", "4"],
+     ["--min-operations", "-1"], ["--min-operations", "9", "--operations", "8"],
      ["--avoid", "v1", "--avoid", "v2", "--avoid", "v3"], ["--replay", "/no/such/file"]],
 )  # fmt: skip
 def test_the_command_refuses_what_makes_no_sense(wrong: list[str]) -> None:
@@ -236,3 +250,11 @@ def test_the_command_reports_what_it_tried(capsys: pytest.CaptureFixture[str]) -
     content = json.loads(captured.out)
     assert (content["scripts"], content["failures"], content["operations"]["create"]) == (3, [], 3)
     assert "3 scripts" in captured.err
+
+
+def test_scripts_are_as_long_as_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["scenarios", "--seed", "1", "--examples", "5", "--min-operations", "6", "--operations", "6"]
+    assert main([*asked, "--format", "json"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert (content["scripts"], content["scripts_of_min_operations"]) == (5, 5)
+    assert sum(content["operations"].values()) == 5 * 7

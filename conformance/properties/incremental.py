@@ -1,0 +1,87 @@
+"""Validate a table again and again while it grows: what a manifest or a file was found to be is remembered.
+
+Files are immutable, so that checking one again says what it said, as long as the schemas, the partition specs and
+whatever else of the metadata the check depends on are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import attrs
+import pyarrow as pa
+
+from conformance.validate.apart import Lost
+from conformance.validate.context import Context, FilesTask, ManifestTask
+from conformance.validate.deleted_positions import Origin
+from conformance.validate.emitted import Emitted, Facts, ManifestSums
+from conformance.validate.engines import Check
+from conformance.validate.local import Local
+from spec_ref.schemas.name_mapping import NAME_MAPPING_PROPERTY
+
+MANIFEST = "manifest"
+"""The column of facts that has the number of a manifest among those of the run."""
+
+
+class IncrementalLocal(Local):
+    """Reads each manifest, data file and delete file of one table once; the rules over several files see all of them.
+
+    It takes the table's word that files do not change, which somebody else has to check.
+    """
+
+    def __init__(self) -> None:
+        """Make an engine for one table, of which nothing was checked yet."""
+        super().__init__()
+        self._metadata: tuple[Any, ...] = ()
+        self._emitted: dict[Any, list[Emitted]] = {}
+
+    def _results(
+        self, context: Context, check: Check, tasks: Sequence[Any], lost: Lost | None
+    ) -> Iterator[Iterable[Emitted]]:
+        metadata = _relevant_metadata(context)
+        if metadata != self._metadata:
+            self._metadata, self._emitted = metadata, {}
+        for task in tasks:
+            key = _key(task)
+            if key is None:
+                yield check(context, task)
+                continue
+            if key not in self._emitted:
+                self._emitted[key] = list(check(context, task))
+            number = task.number if isinstance(task, ManifestTask) else task.manifest.number
+            yield [_renumbered(one, number) for one in self._emitted[key]]
+
+
+def _relevant_metadata(context: Context) -> tuple[Any, ...]:
+    """What the checks of manifests and files depend on."""
+    metadata = context.metadata
+    return (
+        metadata.format_version, metadata.schemas, metadata.current_schema_id, metadata.partition_specs,
+        metadata.sort_orders, metadata.properties.get(NAME_MAPPING_PROPERTY), context.level, context.compares,
+        context.buckets, context.id_buckets, context.counts_partitions,
+    )  # fmt: skip
+
+
+def _key(task: Any) -> Any:
+    """What stands for a task in every run; None for tasks that are not of a manifest or its files."""
+    match task:
+        case ManifestTask():
+            return (task.location, task.manifest_file, task.checked)
+        case FilesTask():
+            return (task.manifest.location, task.manifest.manifest_file, task.start, task.stop)
+    return None
+
+
+def _renumbered(emitted: Emitted, number: int) -> Emitted:
+    """What was emitted of a manifest or its files, with the number that the manifest has in this run."""
+    match emitted:
+        case ManifestSums():
+            return attrs.evolve(emitted, number=number)
+        case Facts(rows=rows, about=Origin() as origin):
+            return attrs.evolve(emitted, rows=rows, about=attrs.evolve(origin, manifest=number))
+        case Facts(rows=rows) if MANIFEST in rows.schema.names:
+            place = rows.schema.get_field_index(MANIFEST)
+            column = pa.array([number] * len(rows), rows.schema.field(place).type)
+            return attrs.evolve(emitted, rows=rows.set_column(place, rows.schema.field(place), column))
+    return emitted
