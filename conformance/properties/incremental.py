@@ -47,6 +47,7 @@ class IncrementalLocal(Local):
             if key is None:
                 yield check(context, task)
                 continue
+            key = (key, *(getattr(context, name) for name in _ASKED))
             if key not in self._emitted:
                 self._emitted[key] = list(check(context, task))
             number = task.number if isinstance(task, ManifestTask) else task.manifest.number
@@ -54,13 +55,16 @@ class IncrementalLocal(Local):
 
 
 def _relevant_metadata(context: Context) -> tuple[Any, ...]:
-    """What the checks of manifests and files depend on."""
+    """What the checks of manifests and files depend on, besides what is asked of them."""
     metadata = context.metadata
     return (
         metadata.format_version, metadata.schemas, metadata.current_schema_id, metadata.partition_specs,
-        metadata.sort_orders, metadata.properties.get(NAME_MAPPING_PROPERTY), context.level, context.compares,
-        context.buckets, context.id_buckets, context.counts_partitions,
+        metadata.sort_orders, metadata.properties.get(NAME_MAPPING_PROPERTY),
     )  # fmt: skip
+
+
+_ASKED = [one.name for one in attrs.fields(Context) if one.name not in ("metadata", "metadata_location")]
+"""What is asked of manifests and files."""
 
 
 def _key(task: Any) -> Any:

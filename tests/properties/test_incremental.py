@@ -6,6 +6,8 @@ import math
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from conformance.properties.incremental import IncrementalLocal
@@ -46,6 +48,20 @@ def _grown(folder: Path) -> tuple[str, str]:
     subject = ReferenceSubject(folder)
     subject.do(CREATE)
     return subject.do(ROWS), subject.do(ROWS)
+
+
+def test_files_are_read_again_where_more_is_asked_of_them(tmp_path: Path) -> None:
+    """Where the first deletes of positions come, files have to say which positions they have."""
+    engine, subject = IncrementalLocal(), ReferenceSubject(tmp_path / "table")
+    subject.do({**CREATE, "format_version": 2})
+    _report(subject.do(ROWS), engine)
+    one = {"type": "eq", "term": "id", "value": 1}
+    after = subject.do({"op": "delete", "filter": one, "mode": "merge-on-read"})
+    (deletes,) = (tmp_path / "table" / "data").glob("*delete*")
+    table = pq.read_table(deletes)
+    wrong = table.set_column(1, table.schema.field(1), pa.array([7], pa.int64()))
+    pq.write_table(wrong, deletes)
+    assert _report(after, engine) == _report(after, Local())
 
 
 def test_each_file_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
