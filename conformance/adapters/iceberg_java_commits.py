@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
@@ -90,17 +91,28 @@ class Races:
         if any("reply" in step for step in args["log"]):
             raise Unsupported("answers of the catalog cannot be lost here")
         name = self.iceberg.catalog.TableIdentifier.of(self._namespace, f"table{next(self._numbers)}")
-        properties = self._jvm.root.java.util.HashMap()
-        for key, value in {**race_logs.PROPERTIES, "format-version": str(args["format_version"])}.items():
-            properties.put(key, value)
-        self.catalog.createTable(name, self.schema(args), self.spec(args), properties)
-        snapshots: list[int] = []
+        metadata = race_logs.given_metadata(args)
+        if metadata is None:
+            properties = self._jvm.root.java.util.HashMap()
+            for key, value in {**race_logs.PROPERTIES, "format-version": str(args["format_version"])}.items():
+                properties.put(key, value)
+            self.catalog.createTable(name, self.schema(args), self.spec(args), properties)
+        else:
+            self._register(name, Path(args["table"]))
+        snapshots = race_logs.snapshot_ids(metadata)
         try:
             return race_logs.replayed(
                 args, lambda: JavaWriter(self, args, name, snapshots), lambda: self._told(name, snapshots)
             )
         finally:
             self.catalog.dropTable(name, False)  # noqa: FBT003
+
+    def _register(self, name: Any, metadata_file: Path) -> None:
+        """Make a table of a metadata file, with what lies beside it; the files of the catalog are in memory."""
+        files = self.iceberg.inmemory.InMemoryFileIO()
+        for path in metadata_file.parent.iterdir():
+            files.addFile(str(path), path.read_bytes())
+        self.catalog.registerTable(name, str(metadata_file))
 
     def _told(self, name: Any, snapshots: list[int]) -> dict[str, Any]:
         table = self.catalog.loadTable(name)
@@ -116,12 +128,12 @@ class Races:
             for manifest in snapshot.dataManifests(io):
                 for file in each(self.iceberg.ManifestFiles.read(manifest, io, metadata.specsById())):
                     path = str(file.location())
-                    files[path.rsplit("/", 1)[-1]] = str(file.dataSequenceNumber())
+                    files[race_logs.file_name(path)] = str(file.dataSequenceNumber())
                     if by_id[ref.snapshotId()].get("first-row-id") is not None:
                         data_files.append((path, file.firstRowId(), file.recordCount()))
             for manifest in snapshot.deleteManifests(io):
                 for file in each(self.iceberg.ManifestFiles.readDeleteManifest(manifest, io, metadata.specsById())):
-                    files[str(file.location()).rsplit("/", 1)[-1]] = str(file.dataSequenceNumber())
+                    files[race_logs.file_name(str(file.location()))] = str(file.dataSequenceNumber())
             line, at = [], by_id.get(ref.snapshotId())
             while at is not None:
                 line.append(at["summary"]["operation"])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from pyiceberg.catalog.sql import SqlCatalog
@@ -64,7 +66,6 @@ def replay(args: Arguments) -> object:
     level = "serializable" if serializable else "snapshot"
     properties = {
         **race_logs.PROPERTIES,
-        "format-version": str(version),
         "write.delete.isolation-level": level,
         "write.update.isolation-level": level,
     }
@@ -78,8 +79,16 @@ def replay(args: Arguments) -> object:
 
         first = catalog()
         first.create_namespace("races")
-        first.create_table(TABLE, _schema(args), partition_spec=_partitioned(args), properties=properties)
-        snapshots: list[int] = []
+        metadata = race_logs.given_metadata(args)
+        if metadata is None:
+            properties["format-version"] = str(version)
+            first.create_table(TABLE, _schema(args), partition_spec=_partitioned(args), properties=properties)
+        else:
+            metadata |= {"location": f"file://{directory}/races/table", "properties": properties}
+            begun = Path(directory, "00000-begun.metadata.json")
+            begun.write_text(json.dumps(metadata), encoding="utf-8")
+            first.register_table(TABLE, f"file://{begun}")
+        snapshots = race_logs.snapshot_ids(metadata)
         try:
             return race_logs.replayed(
                 args, lambda: Writer(args, catalog(), snapshots), lambda: _told(first.load_table(TABLE), snapshots)
@@ -175,13 +184,12 @@ class Writer:
         return {**made, "lower_bounds": {number: bound}, "upper_bounds": {number: bound}}
 
     def _known(self, change: Change) -> list[DataFile]:
-        names = {self._path(name) for name in change.get("remove", ())}
         snapshot = self._table.metadata.snapshot_by_name(change.get("branch", "main"))
         return [
             entry.data_file
             for manifest in snapshot.manifests(self._table.io)
             for entry in manifest.fetch_manifest_entry(self._table.io)
-            if entry.data_file.file_path in names
+            if race_logs.file_name(entry.data_file.file_path) in change.get("remove", ())
         ]
 
     def _filter(self, change: Change) -> Any:
@@ -287,7 +295,7 @@ def _told(table: Any, snapshots: list[int]) -> dict[str, Any]:
     for name, ref in metadata.refs.items():
         snapshot = metadata.snapshot_by_id(ref.snapshot_id)
         files = {
-            entry.data_file.file_path.rsplit("/", 1)[-1]: str(entry.sequence_number)
+            race_logs.file_name(entry.data_file.file_path): str(entry.sequence_number)
             for manifest in snapshot.manifests(table.io)
             for entry in manifest.fetch_manifest_entry(table.io)
         }

@@ -5,8 +5,10 @@ Only the standard library is imported, so that adapters run in the environment o
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, Protocol
 
 Arguments = dict[str, Any]
@@ -41,6 +43,27 @@ def partition_column(args: Arguments) -> tuple[str, int] | None:
     """The name and id of the column that the table is partitioned by at first; None for no partitions."""
     name = args.get("partitioned_by", "part")
     return next(((column, id_) for column, id_, _, _ in columns(args) if column == name), None)
+
+
+def given_metadata(args: Arguments) -> dict[str, Any] | None:
+    """The metadata of the table that a race begins with; None where it begins with an empty one.
+
+    Nothing may be written to its location on disk.
+    """
+    if "table" not in args:
+        return None
+    metadata: dict[str, Any] = json.loads(Path(args["table"]).read_bytes())
+    return metadata
+
+
+def snapshot_ids(metadata: dict[str, Any] | None) -> list[int]:
+    """The ids of the snapshots of a table that a race begins with, in the order of their commits."""
+    return [one["snapshot-id"] for one in metadata["snapshots"]] if metadata else []
+
+
+def file_name(path: str) -> str:
+    """The name that requests and answers have for a file."""
+    return path.rsplit("/", 1)[-1]
 
 
 def partition_value(name: str, file: Change) -> Any:

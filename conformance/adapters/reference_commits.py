@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import Any
 
 from conformance.adapters import race_logs
 from conformance.adapters.race_logs import Arguments, Change, Conflict
-from conformance.races.fixtures import LOCATION, SCHEMA, data, empty_table, equality_deletes, position_deletes, vector
+from conformance.races.fixtures import (
+    LOCATION,
+    SCHEMA,
+    data,
+    data_path,
+    empty_table,
+    equality_deletes,
+    position_deletes,
+    vector,
+)
 from conformance.stores.runner import Runner
 from spec_ref.commits import Base, CommitConflict, CommitFailed, MetastoreTable, changes, load
-from spec_ref.commits.contents import Content, FileKind, encode
+from spec_ref.commits.contents import Content, FileKind, decode, encode
 from spec_ref.commits.effects import Steps, Swap
 from spec_ref.commits.reading import Files
 from spec_ref.expressions.predicates import TRUE, Comparison, Literal, NamedReference, Operation, Test
@@ -26,6 +36,7 @@ from spec_ref.snapshots.references import MAIN, RefType, SnapshotRef
 from spec_ref.snapshots.retention import ancestors
 from spec_ref.sorting import SortField
 from spec_ref.table_metadata.metadata import TableMetadata
+from spec_ref.table_metadata.reader import read_metadata
 from spec_ref.table_metadata.statistics import StatisticsFile
 from spec_ref.versions import FormatVersion
 
@@ -76,11 +87,16 @@ class MemoryStore:
 
 
 class MemoryRunner(Runner):
-    """Hands contents on as they are: what they are in bytes is asked by other operations."""
+    """Hands contents on as they are: what they are in bytes is asked by other operations.
 
-    def __init__(self, store: MemoryStore) -> None:
+    Args:
+        store: the store.
+        given: a folder with manifests and lists of the table that a race begins with.
+    """
+
+    def __init__(self, store: MemoryStore, given: Path | None = None) -> None:
         super().__init__(store)
-        self._files = store.files
+        self._files, self._given = store.files, given
 
     def write(self, path: str, content: Content) -> int:
         """Keep a file."""
@@ -88,7 +104,9 @@ class MemoryRunner(Runner):
         return 1
 
     def read(self, path: str, kind: FileKind) -> Content | None:
-        """A file that was kept."""
+        """A file that was kept, or given."""
+        if path not in self._files and self._given is not None and Path(path).parent == self._given:
+            self._files[path] = decode(Path(path).read_bytes(), kind, path)
         return self._files.get(path)
 
 
@@ -139,14 +157,11 @@ def _filter(change: Change, args: Arguments) -> Any:
     return Comparison(Operation.EQ, NamedReference(name), Literal(value))
 
 
-def _path(name: str) -> str:
-    return f"{LOCATION}/data/{name}"
-
-
 def _new(file: Change, table: TableMetadata, sequence_number: int | None = None) -> changes.NewFile:
     name, rows = file["name"], file["rows"]
     spec = table.spec_by_id(file.get("spec", 0))
     place: dict[str, Any] = {
+        "location": table.location,
         "spec_id": spec.spec_id,
         "partition": {
             field.field_id: None if isinstance(field.transform, Void) else race_logs.partition_value(field.name, file)
@@ -164,8 +179,8 @@ def _new(file: Change, table: TableMetadata, sequence_number: int | None = None)
             return vector(name, file["of"], rows=rows, **place)
 
 
-def _validation(change: Change, args: Arguments) -> changes.Validation:
-    referenced = [_path(name) for name in change.get("referenced", ())]
+def _validation(change: Change, table: TableMetadata, args: Arguments) -> changes.Validation:
+    referenced = [data_path(name, table.location) for name in change.get("referenced", ())]
     isolation = change.get("isolation")
     if isolation is None:
         return changes.Validation(files_exist=tuple(referenced))
@@ -174,8 +189,8 @@ def _validation(change: Change, args: Arguments) -> changes.Validation:
 
 def _rows_change(change: Change, table: TableMetadata, args: Arguments) -> changes.Change:
     added = [_new(file, table, change.get("data_sequence_number")) for file in change.get("files", ())]
-    removed = [_path(name) for name in change.get("remove", ())]
-    validation, branch = _validation(change, args), change.get("branch", MAIN)
+    removed = [data_path(name, table.location) for name in change.get("remove", ())]
+    validation, branch = _validation(change, table, args), change.get("branch", MAIN)
     match change["op"]:
         case "append":
             return changes.append(added, branch=branch)
@@ -229,8 +244,8 @@ def change_of(change: Change, snapshots: list[int], table: TableMetadata, args: 
             return changes.SetReference(MAIN, ref)
         case "statistics":
             made = StatisticsFile(
-                snapshot_id=snapshots[change["at"] - 1], statistics_path=_path("statistics"), file_size_in_bytes=100,
-                file_footer_size_in_bytes=50, blob_metadata=(),
+                snapshot_id=snapshots[change["at"] - 1], statistics_path=data_path("statistics", table.location),
+                file_size_in_bytes=100, file_footer_size_in_bytes=50, blob_metadata=(),
             )  # fmt: skip
             return changes.SetStatistics(made)
         case "expire":
@@ -258,7 +273,7 @@ def told(metadata: TableMetadata, runner: Runner, snapshots: list[int]) -> dict[
         refs[name] = {
             "type": ref.type.value,
             "operations": [None if one is None else one.value for one in line[::-1]],
-            "files": {one.data_file.file_path.rsplit("/", 1)[-1]: str(one.sequence_number) for one in entries},
+            "files": {race_logs.file_name(one.data_file.file_path): str(one.sequence_number) for one in entries},
         }
         data_files += [
             (one.data_file.file_path, one.data_file.first_row_id, one.data_file.record_count)
@@ -303,10 +318,11 @@ def _table(args: Arguments) -> TableMetadata:
 
 def replay(args: Arguments) -> object:
     """Follow a log on the reference."""
+    given = race_logs.given_metadata(args)
     store = MemoryStore()
-    runner = MemoryRunner(store)
-    snapshots: list[int] = []
-    runner.commit(changes.CreateTable(_table(args)))
+    runner = MemoryRunner(store, Path(args["table"]).parent if given else None)
+    snapshots = race_logs.snapshot_ids(given)
+    runner.commit(changes.CreateTable(_table(args) if given is None else read_metadata(given)))
 
     def now() -> dict[str, Any]:
         base = runner.run(load())

@@ -46,6 +46,15 @@ def test_what_the_text_permits(version: int, first: str, second: str, permitted:
     assert [one for number, one in enumerate(found) if one not in found[:number]] == permitted
 
 
+def test_rows_that_were_given_ids_meanwhile_may_be_written_anew_or_not() -> None:
+    begins = [*base(2), {"op": "upgrade", "version": 3}]
+    made, other = changes(3, "a"), changes(3, "b")
+    log = race(made["append"], other["rewrite"])
+    assert [one["outcomes"] for one in replayed(2, begins, log)] == [LOST, DONE]
+    later = [{"op": "append", "files": [file("f4")]}]
+    assert [one["outcomes"] for one in replayed(2, begins + later, log)] == [DONE]
+
+
 def test_the_state_after_two_appends_is_what_counting_gives() -> None:
     log = race(changes(3, "a")["append"], changes(3, "b")["append-to-branch"])
     (answer,) = replayed(3, base(3), log)

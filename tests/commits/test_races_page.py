@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from conformance.cli import main
+from conformance.races.table_fixtures import FIXTURES
 
 PAGE = Path(__file__).parents[2] / "docs" / "races.md"
 
@@ -25,3 +26,9 @@ def test_the_schedules_of_the_page_replay() -> None:
     for line in lines:
         arguments = [first or second for first, second in re.findall(r"'([^']*)'|(\S+)", line)]
         assert main(arguments) == 0
+
+
+def test_the_page_names_every_fixture() -> None:
+    rows = re.findall(r"^\| (`.*?`) \|", PAGE.read_text(), re.MULTILINE)
+    named = {name for row in rows for name in re.findall(r"`([a-z-]+)`", row)}
+    assert set(FIXTURES) <= named

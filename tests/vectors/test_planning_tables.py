@@ -1,4 +1,4 @@
-"""The tables of scan planning are what their derivation gives."""
+"""The tables of scan planning and of races are what their derivation gives."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from pathlib import Path
 import pytest
 
 from tools.derive import planning
+from tools.derive.cases import commits
 from tools.derive.cases.planning import tables
 
-KEPT = sorted(path.parent.name for path in planning.KEPT.glob("plan-*/index.json"))
+KEPT = sorted(path.parent.name for name in ("plan", "commit") for path in planning.KEPT.glob(f"{name}-*/index.json"))
 
 
 def test_the_tables_are_what_the_derivation_gives(capsys: pytest.CaptureFixture[str]) -> None:
     assert planning.main(["--check"]) == 0, capsys.readouterr().err
-    assert sorted(table.name for table in tables()) == KEPT
+    assert sorted(table.name for table in (*tables(), *commits.tables())) == KEPT
 
 
 def test_a_table_that_differs_is_told(

@@ -1,8 +1,8 @@
-"""Small tables for planning, made of field tables and hand-written entries: no data file of them exists.
+"""Small tables for planning and races, made of field tables and hand-written entries: no data file of them exists.
 
 `PlanTable` collects manifests and snapshots and gives the files of a table; `tools.derive.cases.planning` has the
-tables and what is planned of them. ``python -m tools.derive.planning [--check]`` writes them to where golden tables are
-kept.
+tables and what is planned of them, `tools.derive.cases.commits` those that races begin with.
+``python -m tools.derive.planning [--check]`` writes them to where golden tables are kept.
 """
 
 from __future__ import annotations
@@ -187,8 +187,11 @@ class PlanTable:
     gzip: bool = False
     """Whether the metadata file is compressed."""
 
+    used_for: str = "plan"
+    """What its name begins with."""
+
     def __post_init__(self) -> None:
-        self.name = f"plan-{self.name}"
+        self.name = f"{self.used_for}-{self.name}"
         self.schemas.append({"type": "struct", "schema-id": 0, "fields": list(self.columns)})
 
     @property
@@ -414,10 +417,10 @@ def either(first: Vector, *others: Vector | Json) -> Vector:
 
 def main(argv: Sequence[str]) -> int:
     """Write the tables, or with ``--check`` compare them; 1 where a file differs."""
-    from tools.derive.cases.planning import tables
+    from tools.derive.cases import commits, planning
 
     stale: list[str] = []
-    for table in tables():
+    for table in (*planning.tables(), *commits.tables()):
         folder, files = KEPT / table.name, table.contents()
         there = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()}
         names = there.keys() | files.keys()

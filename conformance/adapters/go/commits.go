@@ -22,6 +22,7 @@ import (
 type replayArgs struct {
 	FormatVersion int          `json:"format_version"`
 	PartitionedBy string       `json:"partitioned_by"`
+	Table         string       `json:"table"`
 	Base          []raceChange `json:"base"`
 	Log           []raceStep   `json:"log"`
 }
@@ -84,14 +85,26 @@ type raceChange struct {
 	Version   int
 }
 
-func created(version int, partitionedBy string, serializable bool, folder string) (*memoryCatalog, error) {
+func created(args replayArgs, serializable bool, folder string) (*memoryCatalog, error) {
+	level := "snapshot"
+	if serializable {
+		level = "serializable"
+	}
+	properties := iceberg.Properties{
+		"commit.retry.num-retries": "4", "commit.retry.min-wait-ms": "1", "commit.retry.max-wait-ms": "2",
+		"write.delete.isolation-level": level, "write.update.isolation-level": level,
+	}
+	catalog := &memoryCatalog{folder: folder}
+	if args.Table != "" {
+		return catalog, catalog.begin(args.Table, properties)
+	}
 	fields := []iceberg.NestedField{
 		{ID: 1, Name: "id", Type: iceberg.Int64Type{}, Required: true},
 		{ID: 2, Name: "part", Type: iceberg.StringType{}},
 	}
 	partition := iceberg.PartitionField{SourceIDs: []int{2}, FieldID: 1000, Name: "part", Transform: iceberg.IdentityTransform{}}
 	spec := iceberg.NewPartitionSpec(partition)
-	switch partitionedBy {
+	switch args.PartitionedBy {
 	case "nothing":
 		spec = *iceberg.UnpartitionedSpec
 	case "score":
@@ -99,21 +112,40 @@ func created(version int, partitionedBy string, serializable bool, folder string
 		partition.SourceIDs, partition.Name = []int{3}, "score"
 		spec = iceberg.NewPartitionSpec(partition)
 	}
-	schema := iceberg.NewSchema(0, fields...)
-	level := "snapshot"
-	if serializable {
-		level = "serializable"
-	}
-	properties := iceberg.Properties{
-		"format-version": strconv.Itoa(version), "commit.retry.num-retries": "4", "commit.retry.min-wait-ms": "1",
-		"commit.retry.max-wait-ms": "2", "write.delete.isolation-level": level, "write.update.isolation-level": level,
-	}
-	metadata, err := table.NewMetadata(schema, &spec, table.UnsortedSortOrder, folder, properties)
+	properties["format-version"] = strconv.Itoa(args.FormatVersion)
+	metadata, err := table.NewMetadata(iceberg.NewSchema(0, fields...), &spec, table.UnsortedSortOrder, folder, properties)
 	if err != nil {
 		return nil, err
 	}
-	catalog := &memoryCatalog{folder: folder}
 	return catalog, catalog.set(metadata)
+}
+
+// begin takes the table of a metadata file, whose new files are written to the folder of the catalog.
+func (m *memoryCatalog) begin(place string, properties iceberg.Properties) error {
+	text, err := os.ReadFile(place)
+	if err != nil {
+		return err
+	}
+	form := map[string]json.RawMessage{}
+	if err := json.Unmarshal(text, &form); err != nil {
+		return err
+	}
+	for name, value := range map[string]any{"location": m.folder, "properties": properties} {
+		if form[name], err = json.Marshal(value); err != nil {
+			return err
+		}
+	}
+	if text, err = json.Marshal(form); err != nil {
+		return err
+	}
+	metadata, err := table.ParseMetadataBytes(text)
+	if err != nil {
+		return err
+	}
+	for _, snapshot := range metadata.Snapshots() {
+		m.snapshots = append(m.snapshots, snapshot.SnapshotID)
+	}
+	return m.set(metadata)
 }
 
 func commitReplay(args replayArgs) (any, error) {
@@ -132,7 +164,7 @@ func commitReplay(args replayArgs) (any, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(folder)
-	catalog, err := created(args.FormatVersion, args.PartitionedBy, serializable, folder)
+	catalog, err := created(args, serializable, folder)
 	if err != nil {
 		return nil, err
 	}
@@ -408,7 +440,15 @@ func (w *raceWriter) files(asked []raceFile) ([]iceberg.DataFile, error) {
 		case one.Kind == "equality":
 			builder.EqualityFieldIDs([]int{1})
 		case one.Of != "":
-			builder.ReferencedDataFile(w.place(one.Of))
+			referenced, err := w.known(table.MainBranch, []string{one.Of})
+			if err != nil {
+				return nil, err
+			}
+			place := w.place(one.Of)
+			if len(referenced) > 0 { // a table that was there has its files elsewhere
+				place = referenced[0].FilePath()
+			}
+			builder.ReferencedDataFile(place)
 		}
 		if one.Kind == "vector" {
 			builder.ContentOffset(4).ContentSizeInBytes(40)

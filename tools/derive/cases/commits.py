@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from tools.derive.commits import replayed
+from tools.derive.planning import PlanTable, Spec, entry
 from tools.derive.vector import Vector, VectorFile, any_of, ok
 
 SECTION = "Commit Conflict Resolution and Retry"
@@ -134,17 +135,26 @@ def race(first: Change, second: Change) -> list[Change]:
 
 def case(
     name: str, codes: tuple[str, ...], version: int, log: list[Change], note: str, *, lost: tuple[int, ...] = (),
-    begins: list[Change] | None = None, partitioned_by: str = "part",
+    begins: list[Change] | None = None, partitioned_by: str = "part", table: PlanTable | None = None,
 ) -> Vector:  # fmt: skip
-    """A vector, with every outcome that the text permits."""
+    """A vector, with every outcome that the text permits.
+
+    A table that is there has the files of `LISTED`; where ``version`` is higher than its own, it is upgraded.
+    """
     numbered = [dict(step) for step in log]
     for number in lost:
         numbered[number]["reply"] = "lost"
     begins = base(version) if begins is None else begins
-    args = {"format_version": version, "base": begins, "log": numbered}
+    created = version if table is None else table.version
+    if version > created:
+        begins = [*({"op": "upgrade", "version": one} for one in range(created + 1, version + 1)), *begins]
+    args = {"format_version": created, "base": begins, "log": numbered}
     if partitioned_by != "part":
         args["partitioned_by"] = partitioned_by
-    expect = any_of(*(ok(one) for one in replayed(version, begins, log, partitioned_by)))
+    if table is not None:
+        args["table"] = table.location
+    there = [*LISTED, *begins] if table is not None else begins
+    expect = any_of(*(ok(one) for one in replayed(created, there, log, partitioned_by)))
     codes = tuple(code for code in {*codes, "OCC001", "OCC003", "OCC005"} if version > 1 or not code.startswith("SEQ"))
     open_ = ("E26",) if "any_of" in expect else ()
     return Vector(f"commit-{name}-v{version}", codes, args, expect, ORIGIN, note, open_, (version,))
@@ -432,6 +442,75 @@ def _tags() -> Iterator[Vector]:
             yield case(f"tags-{name}", ("REF007", "REF002"), version, log, note, begins=begins)
 
 
+LISTED: list[Change] = [
+    {"op": "fast-append", "files": [file("f1"), file("f2")]},
+    {"op": "fast-append", "files": [file("f3", "b")]},
+]
+"""What the two snapshots of the table without counts have added."""
+
+BY_PART = Spec(0, ((2, 1000, "part", "identity", "string"),))
+COLUMNS = (
+    {"id": 1, "name": "id", "required": True, "type": "long"},
+    {"id": 2, "name": "part", "required": False, "type": "string"},
+)
+RETRIES = {"commit.retry.num-retries": "4", "commit.retry.min-wait-ms": "1", "commit.retry.max-wait-ms": "2"}
+
+
+def without_counts() -> PlanTable:
+    """A table of v1 whose manifest lists have only the columns that v1 requires."""
+    none = {
+        f"{kind}_{what}_count": None for kind in ("added", "existing", "deleted") for what in ("files", "rows")
+    }  # fmt: skip
+    table = PlanTable(
+        "lists-without-counts", "a table of v1 whose manifest lists have neither counts nor partition summaries", 1,
+        columns=COLUMNS, specs=[BY_PART], changes={"properties": RETRIES}, used_for="commit",
+    )  # fmt: skip
+    in_a, in_b = ({"stats": {2: ("string", part, part, 10, 0)}} for part in "ab")
+    table.manifest(*(entry(name, ["a"], **in_a) for name in ("f1", "f2")), summaries=None, **none).commit()
+    table.manifest(entry("f3", ["b"], **in_b), summaries=None, **none)
+    return table.commit(**{"parent-snapshot-id": table.first})
+
+
+def tables() -> Iterator[PlanTable]:
+    """The tables that races begin with."""
+    yield without_counts()
+
+
+def _lists_without_counts() -> Iterator[Vector]:
+    """A table of v1 whose manifest lists have no counts, and the same table after it was upgraded."""
+    table = without_counts()
+    begins: list[Change] = [{"op": "branch", "name": "audit", "at": 1}]
+    for version in (1, 2, 3):
+        a, b = changes(version, "a"), changes(version, "b")
+        alone = [
+            "append", "append-elsewhere", "append-to-branch", "overwrite", "delete", "delete-where", "rewrite",
+            "expire",
+        ]  # fmt: skip
+        pairs = [
+            ("append", "append"), ("append", "delete"), ("append", "rewrite"), ("delete", "rewrite"),
+            ("rewrite", "delete"), ("rewrite", "append"), ("append-to-branch", "append"),
+            ("append", "overwrite-serializable"), ("append-elsewhere", "overwrite-serializable"),
+        ]  # fmt: skip
+        if version > 1:
+            alone += ["equality-delete", "position-delete"]
+            pairs += [("equality-delete", "rewrite"), ("position-delete", "rewrite"), ("append", "position-delete")]
+        if version < 3:
+            pairs += [("upgrade", "append"), ("append", "upgrade"), ("upgrade", "delete")]
+        logs = [(name, RULES[name], _alone(a[name]), f"{name} on a table whose lists have no counts") for name in alone]
+        logs += [
+            (f"{first}-then-{second}", RULES[second], race(a[first], b[second]),
+             f"{second} is planned before {first} and committed after")
+            for first, second in pairs
+        ]  # fmt: skip
+        codes = COUNTS if version < 3 else (*COUNTS, "LIN009", "LIN015", "LIN028")
+        for name, rule, log, note in logs:
+            yield case(f"without-counts-{name}", (rule, *codes), version, log, note, begins=begins, table=table)
+
+
+COUNTS = ("MLS010", "MLS011", "MLS013", "MLS014")
+"""Counts that are null in lists of v1, and required from v2."""
+
+
 def files() -> Iterator[VectorFile]:
     """The vector files."""
 
@@ -445,3 +524,4 @@ def files() -> Iterator[VectorFile]:
     yield of("partitions", _partitions())
     yield of("specs", _specs())
     yield of("tags", _tags())
+    yield of("lists-without-counts", _lists_without_counts())

@@ -51,7 +51,11 @@ impl OneTable {
 
     fn with(table: Table, keeps: bool) -> Self {
         let refs = BTreeMap::from([("main".to_string(), "branch".to_string())]);
-        Self { state: Mutex::new(State { table, snapshots: vec![], refs, committed_ms: 0 }), keeps }
+        let mut there: Vec<_> =
+            table.metadata().snapshots().map(|one| (one.timestamp_ms(), one.snapshot_id())).collect();
+        there.sort();
+        let snapshots = there.into_iter().map(|(_, id)| id).collect();
+        Self { state: Mutex::new(State { table, snapshots, refs, committed_ms: 0 }), keeps }
     }
 
     /// A new table of local files, whose metadata files are kept.

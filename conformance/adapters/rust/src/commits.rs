@@ -1,6 +1,7 @@
 //! Races of commits: handles on one table of a catalog in memory, whose manifests are in memory too.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
 
 use futures::executor::block_on;
 use iceberg::io::FileIO;
@@ -47,12 +48,26 @@ fn created(version: &Value, by: &str) -> Result<OneTable, Refusal> {
     Ok(OneTable::new(metadata::parsed(&document)?, FileIO::new_with_memory())?)
 }
 
+/// The table of a metadata file, beside which are its manifests and lists. All of them are read into memory, to where new
+/// files are written too.
+fn given(place: &str) -> Result<OneTable, Refusal> {
+    let files = FileIO::new_with_memory();
+    for entry in std::fs::read_dir(Path::new(place).parent().unwrap_or(Path::new("/")))? {
+        let path = entry?.path();
+        block_on(files.new_output(path.to_string_lossy())?.write(std::fs::read(&path)?.into()))?;
+    }
+    Ok(OneTable::new(metadata::parsed(&json!(std::fs::read_to_string(place)?))?, files)?)
+}
+
 pub fn replay(args: &Value) -> Answer {
     let log = args["log"].as_array().cloned().unwrap_or_default();
     if log.iter().any(|step| !step["reply"].is_null()) {
         return unsupported("what becomes of an answer that is lost is the catalog's, which is not the library's here");
     }
-    let catalog = created(&args["format_version"], args["partitioned_by"].as_str().unwrap_or("part"))?;
+    let catalog = match args["table"].as_str() {
+        Some(place) => given(place)?,
+        None => created(&args["format_version"], args["partitioned_by"].as_str().unwrap_or("part"))?,
+    };
     for change in args["base"].as_array().into_iter().flatten() {
         let mut writer = Writer::load(&catalog);
         writer.stage(change)?;

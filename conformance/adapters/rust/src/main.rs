@@ -47,6 +47,12 @@ impl From<serde_json::Error> for Refusal {
     }
 }
 
+impl From<std::io::Error> for Refusal {
+    fn from(error: std::io::Error) -> Self {
+        refused(error.to_string())
+    }
+}
+
 fn refused(message: String) -> Refusal {
     if message.contains(UNSUPPORTED) { Refusal::Unsupported(message) } else { Refusal::Invalid(message) }
 }
