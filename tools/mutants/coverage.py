@@ -103,7 +103,7 @@ def _uncached(original: Callable[..., Any]) -> Callable[..., Any]:
     """In place of `functools.cache` and `functools.lru_cache`: no cache in what mutants change and in what asks it."""
 
     def decorate(function: Any, given: Callable[[Any], Any]) -> Any:
-        if not function.__module__.startswith(UNCACHED):
+        if not function.__module__.startswith(UNCACHED) or function.__module__.startswith(REGISTERS):
             return given(function)
 
         @functools.wraps(function)
@@ -122,6 +122,9 @@ def _uncached(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 UNCACHED = ("spec_ref.", "conformance.validate", "conformance.pipeline", "conformance.adapters", "conformance.races")
+
+REGISTERS = ("spec_ref.checks", "spec_ref.requirements")
+"""What reads files of the package that no mutant changes, and takes seconds each time."""
 
 
 # Kept from run to run
