@@ -28,7 +28,7 @@ from conformance.properties.errors import Broken
 from conformance.properties.relay_known import KnownRelay
 from conformance.properties.scenarios import TableChecks
 from conformance.properties.scripts import Size, make_script, makes_sense
-from conformance.properties.smaller_scripts import smaller
+from conformance.properties.smaller_scripts import smaller, smallest
 from conformance.protocol import Crashed, Ok, Refused, Started, Unsupported, dump_json, parse_json, shorten
 from conformance.scripts import ScriptError, parse_script
 from conformance.scripts.model import Table, run_model
@@ -337,18 +337,16 @@ class Relays:
 
     def shrink(self, steps: tuple[Step, ...], failure: Failure) -> tuple[tuple[Step, ...], Failure]:
         """The fewest steps and engines that fail in the same way."""
-        tries = 0
-        candidates = _smaller(steps)
-        while tries < MAX_TRIES:
-            candidate = next(candidates, None)
-            if candidate is None:
-                break
-            tries += 1
+
+        def fails(candidate: tuple[Step, ...]) -> bool:
+            nonlocal failure
             found = self.again(candidate)
-            if found is not None and (found.kind, found.engine) == (failure.kind, failure.engine):
-                steps, failure = candidate, found
-                candidates = _smaller(steps)
-        return steps, failure
+            if found is None or (found.kind, found.engine) != (failure.kind, failure.engine):
+                return False
+            failure = found
+            return True
+
+        return smallest(steps, fails, _smaller, MAX_TRIES), failure
 
 
 def _version(operations: Iterable[Op]) -> int:

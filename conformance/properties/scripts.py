@@ -420,18 +420,28 @@ def _update(maker: Maker) -> Op | None:
     return {"filter": maker.filter(**branch), "set": assigned, **maker.mode(), **branch}
 
 
-def _keyed(maker: Maker) -> list[Op]:
-    """Rows that have an id each, and no two the same."""
+def _keyed(maker: Maker) -> Op:
+    """Rows that have an id each, and no two the same, and by which columns they are matched: the id, and one more."""
+    branch = maker.branch()
     ids = maker.draw.sample(range(IDS), maker.draw.randint(1, 3))
-    return [{**maker.row(), "id": str(number)} for number in ids]
+    rows = [{**maker.row(), "id": str(number)} for number in ids]
+    able = [one["name"] for one in maker.columns if one["name"] != "id" and _takes_equality(one["type"])]
+    if not able or not maker.happens(0.2):
+        return {"on": ["id"], "rows": rows, **branch}
+    name = maker.draw.choice(able)
+    present = [row.read(maker.table.fields) for row in maker.table.rows(branch.get("branch", MAIN))]
+    for row in rows:
+        alike = [one for one in present if one["id"] == row["id"]] if maker.happens(0.5) else present
+        row |= {name: maker.draw.choice(alike)[name]} if alike else {}
+    return {"on": ["id", name], "rows": rows, **branch}
 
 
 def _merge(maker: Maker) -> Op:
-    return {"on": ["id"], "rows": _keyed(maker), **maker.mode(), **maker.branch()}
+    return {**_keyed(maker), **maker.mode()}
 
 
 def _upsert(maker: Maker) -> Op | None:
-    return {"on": ["id"], "rows": _keyed(maker), **maker.branch()} if maker.version >= 2 else None
+    return _keyed(maker) if maker.version >= 2 else None
 
 
 def _paths(fields: Sequence[Op], prefix: str = "") -> Iterator[tuple[str, Op, Sequence[Op]]]:

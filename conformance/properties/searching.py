@@ -15,6 +15,7 @@ from attrs import frozen
 from conformance.failures import UsageError
 from conformance.properties.errors import Broken
 from conformance.properties.scripts import SMALL, Maker, Size
+from conformance.properties.smaller_scripts import smallest
 from conformance.properties.values import Chance
 
 Json = Any
@@ -238,17 +239,18 @@ def _batch(
 
 def _shrunk(failure: Failure, attempt: Callable[[Any], None], smaller: Callable[[Any], Iterator[Any]]) -> Failure:
     """The smallest example found that fails alike."""
-    candidates = smaller(failure.example)
-    for _ in range(MAX_TRIES):
-        candidate = next(candidates, None)
-        if candidate is None:
-            break
+
+    def fails(candidate: Any) -> bool:
+        nonlocal failure
         try:
             attempt(candidate)
         except Broken as broken:
             if broken.kind == failure.kind:
                 failure = Failure(candidate, broken.kind, str(broken), failure.seed)
-                candidates = smaller(candidate)
+                return True
+        return False
+
+    smallest(failure.example, fails, smaller, MAX_TRIES)
     return failure
 
 

@@ -1,16 +1,40 @@
 """Scripts made smaller: those of `conformance.properties.scripts` with one operation, column or member less.
 
 A script that a writer does wrong is made smaller as long as it makes sense and is done wrong, so that it shows why.
+Hypothesis can shrink scripts too, by the choices that made them; leaving out what a script has takes fewer tries, and
+each try is a table that is written and read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 from conformance.properties.scripts import Json, Op, makes_sense
 from conformance.properties.values import simpler_predicates
 from conformance.scripts import RefusedByText, ScriptError
 from conformance.scripts.model import Table
+
+T = TypeVar("T")
+
+
+def smallest(example: T, fails: Callable[[T], bool], smaller: Callable[[T], Iterator[T]], tries: int) -> T:
+    """The smallest example that is found to fail as another one does.
+
+    Args:
+        example: one that fails.
+        fails: whether a smaller one fails alike.
+        smaller: examples with one thing less than an example, the most first.
+        tries: how many are tried at most.
+    """
+    candidates = smaller(example)
+    for _ in range(tries):
+        candidate = next(candidates, None)
+        if candidate is None:
+            break
+        if fails(candidate):
+            example, candidates = candidate, smaller(candidate)
+    return example
 
 
 def smaller(

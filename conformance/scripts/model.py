@@ -18,7 +18,15 @@ import attrs
 from attrs import field, frozen
 
 from conformance.scripts.errors import LeftOpen, RefusedByText, ScriptError
-from conformance.scripts.model_schemas import changed_fields, check_types, find, ids_in, name_of, source_id
+from conformance.scripts.model_schemas import (
+    changed_fields,
+    check_types,
+    find,
+    ids_in,
+    may_promote,
+    name_of,
+    source_id,
+)
 from conformance.scripts.model_values import comparable, constant, matches, read_fields, stored
 from conformance.scripts.states import ModelRow, Rows, TableState
 
@@ -362,7 +370,7 @@ class Table:
                 raise RefusedByText("PAR004", f"the table is partitioned by {change['name']!r}, which is dropped")
             if any(source.id in gone for source in self.sort):
                 raise ScriptError(f"the table is sorted by {change['name']!r}, which is dropped")
-        elif holder[member] == "date":
+        elif holder[member] == "date" and may_promote("date", change["type"], self.version):
             for sources, error in ((self.spec, RefusedByText), (self.specs, LeftOpen)):
                 for source in sources:
                     if source.id == holder.get("id") and source.members["transform"] not in KEEPS_DATES:

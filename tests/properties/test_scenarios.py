@@ -19,6 +19,8 @@ from conformance.properties.scenarios import follow_reference
 from conformance.properties.scripts import OPERATIONS, Size
 from conformance.properties.searching import Failure, scripts, search
 from conformance.properties.smaller_scripts import smaller_or_refused
+from conformance.scripts import RefusedByText
+from conformance.scripts.model import Table
 
 Json = Any
 ID = {"id": 1, "name": "id", "required": False, "type": "long"}
@@ -162,6 +164,20 @@ def test_what_is_refused_changes_nothing(tmp_path: Path, monkeypatch: pytest.Mon
     nowhere = {"op": "delete", "filter": {"type": "eq", "term": "nowhere", "value": 1}}
     with pytest.raises(Broken, match="which was refused: the table has new metadata"):
         follow_reference(script(ROWS, nowhere), tmp_path / "table")
+
+
+def test_a_type_that_a_version_does_not_promote_is_refused_for_that(tmp_path: Path) -> None:
+    """Dates become timestamps from v3 on, whatever they partition."""
+    fields = [ID, {"id": 2, "name": "d", "required": False, "type": "date"}]
+    spec = [{"source": "d", "transform": "bucket[4]", "name": "p"}]
+    promotion = {"op": "alter-schema", "changes": [{"op": "promote", "name": "d", "type": "timestamp"}]}
+    schema = {"type": "struct", "fields": fields}
+    for version, code in ((2, "EVO003"), (3, "EVO008")):
+        made = script(promotion, version=version, schema=schema, partition=spec)
+        with pytest.raises(RefusedByText) as error:
+            Table().after(0, made["operations"][0]).after(1, promotion)
+        assert error.value.code == code
+        follow_reference(made, tmp_path / str(version))
 
 
 def test_a_file_that_vanishes_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from conformance.properties.smaller_scripts import smaller_or_refused
+from conformance.properties.smaller_scripts import smaller_or_refused, smallest
 from tools.apart import BROKEN, DONE, HANGS, apart
 from tools.mutants.arena import in_place_of
 from tools.mutants.mutant import HERE, Mutant, load
@@ -31,7 +31,7 @@ SEEDS = 300
 """The most random scripts that one mutant has to survive."""
 
 OPERATIONS = 10
-SMALLER_TRIES = 150
+SMALLER_TRIES = 80
 """Smaller scripts that are tried of one that kills."""
 
 TIMEOUT = 1200
@@ -133,14 +133,14 @@ def _first_of_seeds(seeds: list[int], mutant: Mutant) -> tuple[int, list[Json]] 
 def _smaller(script: Json, kind: str) -> list[Json]:
     """Ever smaller scripts that break in the same way."""
     found: list[Json] = []
-    candidates = smaller_or_refused(script)
-    for _ in range(SMALLER_TRIES):
-        candidate = next(candidates, None)
-        if candidate is None:
-            break
-        if how_it_breaks(candidate) == kind:
-            found.append(candidate)
-            candidates = smaller_or_refused(candidate)
+
+    def fails(candidate: Json) -> bool:
+        if how_it_breaks(candidate) != kind:
+            return False
+        found.append(candidate)
+        return True
+
+    smallest(script, fails, smaller_or_refused, SMALLER_TRIES)
     return found
 
 
