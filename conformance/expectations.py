@@ -55,9 +55,10 @@ SHIPPED = "known-deviations"
 """The name, on the command line, of the files that come with the tool."""
 
 
-OTHER_LISTS = ("matrix.toml", "relay.toml", "catalogs.toml")
+OTHER_LISTS = ("matrix.toml", "relay.toml", "scenarios.toml", "catalogs.toml")
 """The files beside the others with what is known of tables that several engines share (`conformance.matrix.known`,
-`conformance.properties.relay_known`), and of catalogs (`conformance.stress.known`)."""
+`conformance.properties.relay_known`), of scripts that one engine follows, and of catalogs
+(`conformance.stress.known`)."""
 
 
 class Kind(enum.Enum):

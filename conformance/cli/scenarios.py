@@ -35,6 +35,7 @@ def scenarios(
     min_operations: int = 0,
     versions: tuple[int, ...] = (),
     avoid: tuple[str, ...] = (),
+    expect: str = "none",
     reads: bool = True,
     replay: Path | None = None,
     keep: Path | None = None,
@@ -64,6 +65,8 @@ def scenarios(
             format, a type or a transform; null, nan, zero, nested, required, partition, shared-source (partition
             fields of one column), nested-source, default, evolve-nested, metrics, branch-writes, or refused (operations
             that the text forbids). May be repeated.
+        expect: known-deviations, a file of the same form, or none: scripts that fail as it says are counted, and count
+            as passed.
         reads: Whether the adapter reads its own tables too, where it can.
         replay: Try the script of this file, and nothing else.
         keep: Where scripts that fail are kept; a new temporary folder where it is left out.
@@ -72,8 +75,10 @@ def scenarios(
         timeout: Seconds that it may take for an answer.
         format: Text for people, or JSON.
     """
+    from conformance.expectations import SHIPPED
     from conformance.properties.errors import Broken, NotSupported
     from conformance.properties.probes import find_supported
+    from conformance.properties.relay_known import load_known
     from conformance.properties.scenario_files import read_scenario, write_scenario
     from conformance.properties.scenarios import follow_reference
     from conformance.properties.scripts import AVOIDABLE, Size
@@ -93,18 +98,21 @@ def scenarios(
         raise UsageError("--examples, --operations and --max-failures are at least 1")
     if not 0 <= min_operations <= operations:
         raise UsageError("--min-operations is from 0 to --operations")
+    entries = () if expect == "none" else load_known(None if expect == SHIPPED else Path(expect), "scenario")
     script = read_scenario(replay) if replay is not None else None
     if script is None:
         hypothesis()
     first = random.randrange(2**31) if seed is None else seed
     chosen = target(adapter, limits_of(start_timeout, timeout))
     counts: Counter[str] = Counter()
+    as_known: Counter[str] = Counter()
     tried = long_enough = 0
     with ExitStack() as stack:
         writer = stack.enter_context(chosen.open())
         started = writer.start()
         if "table.write" not in started.operations:
             raise NothingSelected(f"{adapter} does not have the operation table.write")
+        known = [one for one in entries if one.is_of(started.implementation, started.version)]
         scratch = Path(
             tempfile.mkdtemp(prefix="iceberg-scenarios-", dir=MEMORY if os.access(MEMORY, os.W_OK) else None)
         )
@@ -123,6 +131,12 @@ def scenarios(
                     follow_written(one, writer, reader, place, counts)
             except NotSupported:
                 counts["unsupported"] += 1
+            except Broken as broken:
+                names = [operation["op"] for operation in one["operations"]]
+                entry = next((entry for entry in known if entry.happened_in(broken.kind, names, str(broken))), None)
+                if entry is None:
+                    raise
+                as_known[entry.id] += 1
             finally:
                 shutil.rmtree(place, ignore_errors=True)
             long_enough += _done(counts) - before > min_operations
@@ -154,6 +168,7 @@ def scenarios(
         content = {
             "implementation": started.implementation, "version": started.version, "seed": first, "scripts": tried,
             "scripts_of_min_operations": long_enough, "operations": dict(counts), "not_supported": reasons,
+            "known": dict(as_known),
             "failures": [
                 {"kind": one.kind, "reason": one.reason, "script": one.example, "file": str(file),
                  "reproduce": f"{again} {shlex.quote(str(file))}"}
@@ -164,6 +179,8 @@ def scenarios(
     else:
         for word, reason in reasons.items():
             print(f"{started}: left out of scripts: {word}: {reason}")
+        for name, count in as_known.items():
+            print(f"{started}: known: {name}: {count} scripts")
         for one, file in zip(found, files, strict=True):
             print(f"{started}: {one.reason}")
             for operation in one.example["operations"]:

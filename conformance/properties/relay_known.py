@@ -1,6 +1,6 @@
-"""Failures of relays that are known (``conformance/known_deviations/relay.toml``).
+"""Failures of relays and scenarios that are known (``relay.toml`` and ``scenarios.toml`` in known_deviations).
 
-A TOML file::
+A TOML file, with ``[[scenario]]`` for scenarios::
 
     [[relay]]
     id = "pyiceberg-refuses-two-fields-of-a-column"  # unique; begins with the engine's name
@@ -19,6 +19,7 @@ A TOML file::
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,8 @@ from conformance.expectations import Kind, shipped
 from conformance.failures import UsageError
 from spec_ref.requirements import register
 
-FILE = "relay.toml"
+FILES = {"relay": "relay.toml", "scenario": "scenarios.toml"}
+"""The file of each kind of entries."""
 
 
 @frozen(kw_only=True)
@@ -55,27 +57,35 @@ class KnownRelay:
         """Whether a failure is what it says."""
         return kind == self.fails and (not self.operations or operation in self.operations) and self.says in reason
 
+    def happened_in(self, kind: str, operations: Iterable[str], reason: str) -> bool:
+        """Whether the failure of a script with some operations is what it says."""
+        return any(self.happened(kind, operation, reason) for operation in operations)
+
 
 LISTS = ("requirements", "versions", "operations")
 
 
-def load_known(path: Path | None = None) -> tuple[KnownRelay, ...]:
+def load_known(path: Path | None = None, table: str = "relay") -> tuple[KnownRelay, ...]:
     """The known failures of a file; of the one that comes with the tool where none is given.
+
+    Args:
+        path: the file.
+        table: what the entries are of: ``relay`` or ``scenario``.
 
     Raises:
         UsageError: the file is not of the form; says where.
     """
-    chosen = path or shipped() / FILE
+    chosen = path or shipped() / FILES[table]
     try:
         content = tomllib.loads(chosen.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"{chosen}: known failures cannot be read: {error.strerror}") from None
     except ValueError as error:
         raise UsageError(f"{chosen}: broken known failures: {error}") from None
-    rows = content.get("relay", [])
-    if content.keys() - {"relay"} or not isinstance(rows, list):
-        raise UsageError(f"{chosen}: broken known failures: the file has entries [[relay]] and nothing else")
-    found = tuple(_entry(chosen, number, row) for number, row in enumerate(rows))
+    rows = content.get(table, [])
+    if content.keys() - {table} or not isinstance(rows, list):
+        raise UsageError(f"{chosen}: broken known failures: the file has entries [[{table}]] and nothing else")
+    found = tuple(_entry(f"{chosen}: /{table}/{number}", row) for number, row in enumerate(rows))
     ids = [one.id for one in found]
     twice = next((one for one in ids if ids.count(one) > 1), None)
     if twice is not None:
@@ -83,8 +93,7 @@ def load_known(path: Path | None = None) -> tuple[KnownRelay, ...]:
     return found
 
 
-def _entry(path: Path, number: int, row: Any) -> KnownRelay:
-    place = f"{path}: /relay/{number}"
+def _entry(place: str, row: Any) -> KnownRelay:
     names = {field.name: field for field in fields(KnownRelay)}
     if not isinstance(row, dict):
         raise UsageError(f"{place}: not a table")

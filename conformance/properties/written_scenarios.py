@@ -51,6 +51,16 @@ def follow_written(
     """
     counts = Counter() if counts is None else counts
     operations, model, forbidden = _permitted(script)
+    if operations:
+        _follow_permitted(operations, model, writer, reader, folder, counts)
+    for number, (before, operation, code) in enumerate(forbidden):
+        _refused(writer, before, operation, code, folder / f"refused-{number}")
+        counts["refused"] += 1
+
+
+def _follow_permitted(
+    operations: list[Op], model: Table, writer: Adapter, reader: Adapter | None, folder: Path, counts: Counter[str]
+) -> None:
     table = _written(writer, operations, folder / "table")
     counts.update(one["op"] for one in operations)
     try:
@@ -65,9 +75,6 @@ def follow_written(
             _read(table, model, reader)
     except Exception as error:
         raise broken_by("the table", error) from error
-    for number, (before, operation, code) in enumerate(forbidden):
-        _refused(writer, before, operation, code, folder / f"refused-{number}")
-        counts["refused"] += 1
 
 
 def _permitted(script: Json) -> tuple[list[Op], Table, list[tuple[list[Op], Op, str]]]:

@@ -279,9 +279,14 @@ class Table:
         self._write(operation, (*kept, *new), changed=bool(new) or len(kept) < len(before))
 
     def _delete(self, operation: Json) -> None:
-        if self.version == 1 and operation.get("mode") == "merge-on-read":
-            raise RefusedByText("DEL001", "a table of version 1 has no delete files")
+        is_match = self.matcher(operation["filter"])
+        self._check_delete_files(operation, any(map(is_match, self.rows(operation.get("branch", MAIN)))))
         self._overwrite(operation)
+
+    def _check_delete_files(self, operation: Json, found: bool) -> None:
+        """Make sure that version 1 gets no delete files; a writer that found no row may see that it needs none."""
+        if self.version == 1 and operation.get("mode") == "merge-on-read":
+            raise (RefusedByText if found else LeftOpen)("DEL001", "a table of version 1 has no delete files")
 
     def _delete_equal(self, operation: Json) -> None:
         if any(row.keys() != operation["rows"][0].keys() for row in operation["rows"]):
@@ -296,6 +301,8 @@ class Table:
             raise RefusedByText("DEL001", "a table of version 1 has no delete files")
         columns = self._columns(names)
         for column in columns:
+            if column["type"] == "unknown":
+                raise LeftOpen("DEL018", f"{column['name']} is primitive, and files have no columns of type unknown")
             if isinstance(column["type"], dict) or column["type"].partition("(")[0] in NO_EQUALITY:
                 raise RefusedByText("DEL018", f"deletes do not compare {column['name']}: {column['type']}")
         key = self._key(columns)
@@ -303,18 +310,15 @@ class Table:
         return [row for row in rows if key(row.read(self.fields)) not in gone]
 
     def _update(self, operation: Json) -> None:
-        if self.version == 1 and operation.get("mode") == "merge-on-read":
-            raise RefusedByText("DEL001", "a table of version 1 has no delete files")
         before = self.rows(operation.get("branch", MAIN))
         is_match = self.matcher(operation["filter"])
         self._columns(operation["set"])
         hits = [is_match(row) for row in before]
+        self._check_delete_files(operation, any(hits))
         after = [self._updated(row, operation["set"]) if hit else row for row, hit in zip(before, hits, strict=True)]
         self._write(operation, after, changed=any(hits))
 
     def _merge(self, operation: Json) -> None:
-        if self.version == 1 and operation.get("mode") == "merge-on-read":
-            raise RefusedByText("DEL001", "a table of version 1 has no delete files")
         key = self._key(self._keys(operation["on"]))
         sources: dict[Any, list[Literals]] = {}
         unmatched: list[Literals] = []
@@ -328,6 +332,7 @@ class Table:
                 raise ScriptError("two rows of a merge match one row of the table")
             found |= {own} & sources.keys()
             after.append(self._updated(row, sources[own][0]) if own in sources else row)
+        self._check_delete_files(operation, bool(found))
         unmatched += [row for own, rows in sources.items() if own not in found for row in rows]
         new = [self._written(row) for row in unmatched]
         self._write(operation, (*after, *new), changed=bool(new or found))

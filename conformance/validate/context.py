@@ -224,3 +224,6 @@ class Members:
 
     whole: frozenset[int] = frozenset()
     """The snapshots all of whose manifests were read."""
+
+    several_row_ids: frozenset[int] = frozenset()
+    """The manifests of before row lineage that lists give different row ids, as branches may (LIN016), or none."""

@@ -124,6 +124,7 @@ def _repeated(members: Members, locations: Mapping[int, str], files: _Files) -> 
 
 def _history(context: Context, members: Members, locations: Mapping[int, str], files: _Files) -> Iterator[Finding]:
     """The live files of a snapshot are those of its parent, with those it added and without those it deleted."""
+    one_row_id = ~np.isin(files.manifest, list(members.several_row_ids))
     for snapshot_id, parent_id in members.pairs:
         mine, parents = _mask(members, snapshot_id), _mask(members, parent_id)
         differs = (mine ^ parents)[files.manifest]
@@ -163,7 +164,7 @@ def _history(context: Context, members: Members, locations: Mapping[int, str], f
              "sequence_number"),
             (files.file_sequence, files.file_sequence >= 0, "MAN021", "the file sequence number of a file changed",
              "file_sequence_number"),
-            (files.row_id, files.row_id >= 0, "LIN020", "the first row id of a file changed",
+            (files.row_id, (files.row_id >= 0) & one_row_id, "LIN020", "the first row id of a file changed",
              "data_file/first_row_id"),
             (files.said, True, "FIO001", "an entry tells something else of its file than in the parent snapshot",
              "data_file"),

@@ -245,6 +245,7 @@ def manifest_tasks(
     numbers: dict[str, int] = {}
     made: list[ManifestTask] = []
     members: dict[int, frozenset[int]] = {}
+    row_ids: dict[int, set[int | None]] = {}
     for task, listed in zip(tasks, lists, strict=True):
         if listed.manifests is None:
             continue
@@ -256,9 +257,11 @@ def manifest_tasks(
                 where = f"{file}:/{place}"
                 made.append(ManifestTask(len(made), location, manifest, task.snapshot, where, task.checked))
             mine.append(numbers[location])
+            row_ids.setdefault(numbers[location], set()).add(None if manifest is None else manifest.first_row_id)
         members[listed.snapshot_id] = frozenset(mine)
     checked = tuple(task.snapshot.snapshot_id for task in tasks if task.checked)
     readable = tuple(snapshot_id for snapshot_id in checked if snapshot_id in members)
     parents = ((one, context.snapshots[one].parent_snapshot_id) for one in readable)
     pairs = tuple((one, parent) for one, parent in parents if parent is not None and parent in members)
-    return tuple(made), Members(len(made), members, readable, pairs)
+    several = frozenset(number for number, ids in row_ids.items() if len(ids) > 1)
+    return tuple(made), Members(len(made), members, readable, pairs, several_row_ids=several)

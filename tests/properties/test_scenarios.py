@@ -19,7 +19,7 @@ from conformance.properties.scenarios import follow_reference
 from conformance.properties.scripts import OPERATIONS, Size
 from conformance.properties.searching import Failure, scripts, search
 from conformance.properties.smaller_scripts import smaller_or_refused
-from conformance.scripts import RefusedByText
+from conformance.scripts import LeftOpen, RefusedByText
 from conformance.scripts.model import Table
 
 Json = Any
@@ -188,6 +188,49 @@ def test_a_file_that_vanishes_is_seen(tmp_path: Path, monkeypatch: pytest.Monkey
     _plant(monkeypatch, "rewrite_manifests", loses)
     with pytest.raises(Broken, match=r"after operation 2, rewrite-manifests: .* is gone"):
         follow_reference(script(ROWS, {"op": "rewrite-manifests"}), tmp_path / "table")
+
+
+def test_branches_may_give_old_files_different_row_ids(tmp_path: Path) -> None:
+    """LIN016: a file of before row lineage has one first_row_id in main, where it was deleted from, and one in b."""
+    follow_reference(
+        script(
+            {"op": "append", "rows": [{"id": "6"}, {"id": None}]},
+            {"op": "upgrade", "format_version": 3},
+            {"op": "delete", "filter": {"type": "is-null", "term": "id"}},
+            {"op": "branch", "name": "b", "at": 1},
+            {"op": "append", "rows": [{"id": "7"}], "branch": "b"},
+            partition=[{"source": "id", "transform": "bucket[4]", "name": "p"}],
+        ),
+        tmp_path / "table",
+    )
+
+
+def test_a_delete_by_a_column_that_files_do_not_have_is_left_open(tmp_path: Path) -> None:
+    columns = {
+        "schema": {"type": "struct", "fields": [ID, {"id": 2, "name": "c", "required": False, "type": "unknown"}]}
+    }
+    deletes = {"op": "delete-equal", "rows": [{"c": None}]}
+    counts: Counter[str] = Counter()
+    follow_reference(script(ROWS, deletes, ROWS, version=3, **columns), tmp_path / "table", counts)
+    assert counts == {"create": 1, "append": 2, "refused": 1}
+
+
+@pytest.mark.parametrize("mode", ["delete", "update", "merge"])
+def test_version_1_needs_no_delete_files_where_no_row_is_found(mode: str) -> None:
+    operation = {
+        "delete": {"filter": {"type": "eq", "term": "id", "value": 9}},
+        "update": {"filter": {"type": "eq", "term": "id", "value": 9}, "set": {"id": "1"}},
+        "merge": {"on": ["id"], "rows": [{"id": "9"}]},
+    }[mode]
+    table = Table()
+    for index, one in enumerate(script(ROWS, version=1)["operations"]):
+        table = table.after(index, one)
+    with pytest.raises(LeftOpen):
+        table.after(2, {"op": mode, "mode": "merge-on-read", **operation})
+    found = json.loads(json.dumps(operation).replace("9", "1"))
+    with pytest.raises(RefusedByText) as refused:
+        table.after(2, {"op": mode, "mode": "merge-on-read", **found})
+    assert not isinstance(refused.value, LeftOpen)
 
 
 def test_rows_that_have_ids_keep_their_numbers_when_they_move(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
