@@ -67,6 +67,9 @@ _ROW_IDS: list[tuple[str, pa.DataType]] = [
 ROW_IDS = pa.schema(_ROW_IDS)
 """The row ids of a live data file."""
 
+GREATEST_ROW_ID = 1 << 62
+"""Row ids from here on are those of tables that are broken otherwise."""
+
 ROW_RANGES = 1 << 24
 """Row ids are looked at together in ranges of about this many, unless the table has few."""
 
@@ -327,7 +330,7 @@ def _split(batch: pa.RecordBatch, kind: str, buckets: npt.NDArray[np.int64]) -> 
 
 def row_bucket_size(context: Context) -> int:
     """How many row ids are looked at together."""
-    return max((context.metadata.next_row_id or 0) // context.buckets + 1, ROW_RANGES)
+    return min(max((context.metadata.next_row_id or 0) // context.buckets + 1, ROW_RANGES), GREATEST_ROW_ID)
 
 
 def _split_ranges(context: Context, ranges: pa.RecordBatch) -> Iterator[Facts]:

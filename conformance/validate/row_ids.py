@@ -332,7 +332,7 @@ def _by_id(context: Context, owner: Owner, first: Numbers, end: Numbers, stored:
 
 def bucket_size(context: Context) -> int:
     """How many row ids a bucket is for."""
-    return (context.metadata.next_row_id or 0) // context.id_buckets + 1
+    return min((context.metadata.next_row_id or 0) // context.id_buckets + 1, GREATEST)
 
 
 # Per range of ids: which come twice

@@ -58,6 +58,10 @@ def _schema(header: Header, schemas: Sequence[Schema], version: FormatVersion) -
     except SpecError:
         return
     key = header.properties.get("schema-id")
+    if key is not None and not (key.isascii() and key.isdigit()):
+        yield broken_at("MAN006", "the id is not a number", "/schema-id", shown(key), aspect="wrong-type")
+    elif key is not None and holds is None:
+        holds = int(key)  # of v1, whose schemas need not have ids
     if key is not None and holds is not None and key != str(holds):
         yield broken_at(
             "MAN006", "the header holds another schema", "/schema-id", shown(key), str(holds), aspect="mismatch"

@@ -262,8 +262,9 @@ class StoredColumns:
                 columns: list[Column | None] = []
                 for column in self._file_field("partition"):
                     assert column is not None
-                    inner = optional(column)[1]
-                    assert isinstance(inner, RecordColumn)
+                    rows, inner = optional(column)
+                    if not isinstance(inner, RecordColumn) or (rows is not None and len(rows) < column.length):
+                        raise violation("DFL004", "an entry has no partition tuple", found=field_id)
                     columns.append(inner.fields[found])
                 return columns, present(tuples.fields[found].type)[0]
         raise violation("DFL004", "the partition tuples have no such field", found=field_id)

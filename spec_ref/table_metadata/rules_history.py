@@ -105,9 +105,13 @@ def _repeated_sequence_numbers(metadata: TableMetadata) -> Found:
 
 
 def _last_updated(metadata: TableMetadata) -> Found:
-    latest = max((snapshot.timestamp_ms for snapshot in metadata.snapshots), default=metadata.last_updated_ms)
+    times = [snapshot.timestamp_ms for snapshot in metadata.snapshots]
+    times += [entry.timestamp_ms for entry in metadata.snapshot_log]
+    times += [entry.timestamp_ms for entry in metadata.metadata_log]
+    latest = max(times, default=metadata.last_updated_ms)
     if metadata.last_updated_ms < latest:
-        yield Place("/last-updated-ms", metadata.last_updated_ms, f"at least {latest}, the time of the last snapshot")
+        expected = f"at least {latest}, the time of the last snapshot or entry of a log"
+        yield Place("/last-updated-ms", metadata.last_updated_ms, expected)
 
 
 def _cycles(metadata: TableMetadata) -> Found:
@@ -275,6 +279,15 @@ def _snapshot_log_order(metadata: TableMetadata) -> Found:
             yield Place(f"/snapshot-log/{place}/timestamp-ms", after, f"not before {before}")
 
 
+def _snapshot_log_times(metadata: TableMetadata) -> Found:
+    """A snapshot becomes current when it is made, or later."""
+    made = {snapshot.snapshot_id: snapshot.timestamp_ms for snapshot in metadata.snapshots}
+    for place, entry in enumerate(metadata.snapshot_log):
+        if entry.snapshot_id in made and entry.timestamp_ms < made[entry.snapshot_id]:
+            expected = f"at least {made[entry.snapshot_id]}, the time of the snapshot"
+            yield Place(f"/snapshot-log/{place}/timestamp-ms", entry.timestamp_ms, expected)
+
+
 def _snapshot_log_end(metadata: TableMetadata) -> Found:
     log = metadata.snapshot_log
     if log and log[-1].snapshot_id != metadata.current_snapshot_id:
@@ -360,8 +373,8 @@ RULES: tuple[Rule, ...] = (
          _last_sequence_number, aspect="exceeded-by-snapshot"),
     Rule("SNP003", "a snapshot is no newer than its parent", SNAPSHOTS, _sequence_order, aspect="not-increasing"),
     Rule("SNP003", "two snapshots have one sequence number", SNAPSHOTS, _repeated_sequence_numbers, aspect="repeated"),
-    Rule("TMD005", "the table was updated before its last snapshot", ("snapshots", "last_updated_ms"), _last_updated,
-         aspect="before-snapshot"),
+    Rule("TMD005", "the table was updated before its last snapshot",
+         ("snapshots", "snapshot_log", "metadata_log", "last_updated_ms"), _last_updated, aspect="before-snapshot"),
     Rule("SNP002", "a snapshot is its own ancestor", SNAPSHOTS, _cycles, aspect="cycle"),
     Rule("SNP002", "a snapshot without a parent names one", SNAPSHOTS, _no_parent,
          aspect="negative"),
@@ -391,6 +404,8 @@ RULES: tuple[Rule, ...] = (
     Rule("REF005", "main never expires", ("refs",), _main_limit, aspect="main"),
     Rule("TMD017", "the snapshot log is not in the order of time", ("snapshot_log",), _snapshot_log_order,
          aspect="unordered"),
+    Rule("TMD017", "a snapshot was current before it was made", ("snapshot_log", "snapshots"), _snapshot_log_times,
+         aspect="before-snapshot"),
     Rule("TMD017", "the snapshot log does not end with the current snapshot", ("snapshot_log", "current_snapshot_id"),
          _snapshot_log_end, aspect="wrong-end"),
     Rule("TMD017", "the snapshot log tells of an expired snapshot", ("snapshot_log", "snapshots"), _snapshot_log_known,

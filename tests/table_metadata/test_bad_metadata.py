@@ -1,5 +1,6 @@
 """Untrusted metadata: a clear error with code and place, in bounded time and memory, never a traceback of ours."""
 
+import copy
 import gzip
 import json
 import time
@@ -272,7 +273,7 @@ def test_any_value_at_any_place_is_read_or_refused_with_a_code(changes: list[Any
         try:
             for name in path[:-1]:
                 at = at[name]
-            at[path[-1]] = junk
+            at[path[-1]] = copy.deepcopy(junk)  # else it may be put inside of itself
         except (KeyError, IndexError, TypeError):
             continue
     told = {(one.requirement, one.path) for one in check_metadata(document)}

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from workbench import Workbench
+
+from tools.grid.workbench import Workbench
 
 TABLE = "partition-identity-v2"
 STALLED = "s3://stalled/f.parquet"

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from workbench import Workbench
 
 from conformance.golden_tables import materialize
 from conformance.validate import local, run
@@ -24,6 +23,7 @@ from conformance.validate.run import Snapshots, Unreadable, validate
 from spec_ref.findings import Severity
 from spec_ref.requirements import check_id
 from spec_ref.table_metadata import read_metadata
+from tools.grid.workbench import Workbench
 
 V2, VECTORS, PARQUET = "position-deletes-parquet", "deletion-vectors-parquet", "types-v2-parquet"
 
@@ -82,7 +82,7 @@ def test_bytes_that_are_changed_anywhere_raise_nothing(part: str, seed: int, tmp
 
 
 def _path(location: str) -> str:
-    from workbench import local
+    from tools.grid.workbench import local
 
     return local(location)
 
@@ -93,7 +93,7 @@ def test_a_file_that_may_not_be_read_is_told_with_the_reason(tmp_path: Path) -> 
         bench.replaced[bench.data.path] = None  # root may read all; a directory in its place it may not read as a file
         moved = bench.write()
         Path(moved[bench.data.path]).mkdir()
-        from workbench import over
+        from tools.grid.workbench import over
 
         with over(moved):
             report = validate(bench.metadata_path, Level.MANIFESTS, Local())
@@ -103,7 +103,7 @@ def test_a_file_that_may_not_be_read_is_told_with_the_reason(tmp_path: Path) -> 
     bench = Workbench(V2, tmp_path)
     moved = bench.write()
     Path(moved[bench.metadata_path]).chmod(0)
-    from workbench import over
+    from tools.grid.workbench import over
 
     with over(moved), pytest.raises(Unreadable, match="not permitted"):
         validate(bench.metadata_path, Level.METADATA, Local())

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import corruptions
 import pytest
-from workbench import Workbench
 
 from conformance.golden_tables import materialize
 from conformance.rules import check_of
@@ -17,6 +16,7 @@ from conformance.validate.tolerated import tolerate
 from spec_ref.findings import Severity
 from spec_ref.records import evolve
 from spec_ref.requirements import register
+from tools.grid.workbench import Workbench
 
 KIT = corruptions.load()
 

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from corruptions.statistics import partition_statistics
-from workbench import Workbench
 
 from conformance.golden_tables import index, materialize
 from conformance.validate.context import Level
 from conformance.validate.run import Snapshots
 from spec_ref.findings import Severity
+from tools.grid.workbench import Workbench
 
 TABLE = "partition-values-missing-parquet"
 

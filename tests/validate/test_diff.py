@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from workbench import Workbench, over
 
 from conformance.golden_tables import PLACE, materialize
 from conformance.pipeline.tables import metadata_location
@@ -19,6 +18,7 @@ from conformance.validate.local import Local
 from conformance.validate.run import validate
 from spec_ref.findings import Severity
 from spec_ref.table_metadata import read_metadata
+from tools.grid.workbench import Workbench, over
 
 TABLE = "row-lineage-parquet"
 HISTORY = "manifests-rewritten"

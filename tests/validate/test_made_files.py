@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 from corruptions import nested_bounds, statistics
-from workbench import Workbench
 
 from conformance.golden_tables import materialize
 from conformance.validate.context import Level
 from spec_ref.findings import Severity
 from spec_ref.schemas.types import INT
 from spec_ref.single_value.variant_bounds import encode_variant_bound
+from tools.grid.workbench import Workbench
 
 ABOUT = ("STA", "BND")
 """The areas of what is made; the tables have warnings of others as they are."""

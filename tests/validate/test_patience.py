@@ -17,7 +17,6 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from stalled import STALLED, TABLE, stalled_store, stalled_table  # noqa: F401 - a fixture
-from workbench import Workbench
 
 from conformance.golden_tables import materialize
 from conformance.pipeline.file_access import STORE_SECONDS
@@ -27,6 +26,7 @@ from conformance.validate.local import Local
 from conformance.validate.patience import Stalled, alive, anything_left_behind, within
 from conformance.validate.run import Unreadable, validate
 from spec_ref.findings import Severity
+from tools.grid.workbench import Workbench
 
 SECONDS = 0.5
 

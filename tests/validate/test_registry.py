@@ -13,7 +13,6 @@ from typing import Any
 import attrs
 import corruptions
 import pytest
-from workbench import Workbench
 
 from conformance import rules
 from conformance.failures import UsageError
@@ -31,6 +30,7 @@ from spec_ref.checks import Check
 from spec_ref.errors import Violation
 from spec_ref.findings import Finding, Severity, Tally
 from spec_ref.requirements import check_id, register
+from tools.grid.workbench import Workbench
 
 SOURCES = Path(__file__).parents[2]
 KIT = {one.id: one for one in corruptions.load()}

@@ -12,7 +12,6 @@ import pyarrow as pa
 from corruptions.data_files import UPGRADED_V3, _lineage, _with_ids, live_and_deleted
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from workbench import Workbench
 
 from conformance.golden_tables import materialize
 from conformance.validate.context import Context, Level, Members
@@ -21,6 +20,7 @@ from conformance.validate.emitted import Facts
 from conformance.validate.row_ids import RowIds, check_ids, deleted_facts, live_ids
 from spec_ref.findings import Severity
 from spec_ref.table_metadata import read_metadata
+from tools.grid.workbench import Workbench
 
 IDS = 40
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from workbench import Workbench
 
 from conformance.golden_tables import PLACE, index, materialize, names
 from conformance.validate.context import Level
@@ -13,6 +12,7 @@ from conformance.validate.local import Local
 from conformance.validate.run import Snapshots, validate
 from spec_ref.findings import Severity
 from spec_ref.formats import file_window
+from tools.grid.workbench import Workbench
 
 WRITTEN = [name for name in names() if "engine" in index(name)]
 """Those that engines wrote; others are derived for planning, and have no files."""

@@ -15,7 +15,6 @@ import pytest
 from clusters import installed
 from corruptions.statistics import PARTITIONED, partition_statistics
 from stalled import TABLE, stalled_store, stalled_table  # noqa: F401 - a fixture
-from workbench import Workbench
 
 import conformance
 from conformance.golden_tables import PLACE, index, materialize, names
@@ -23,6 +22,7 @@ from conformance.validate.context import Level
 from conformance.validate.local import Local
 from conformance.validate.remote import validate_all_there
 from conformance.validate.run import Snapshots, Unreadable, validate
+from tools.grid.workbench import Workbench
 
 pytestmark = pytest.mark.engine
 

@@ -32,7 +32,7 @@ ELSEWHERE = {
 """Documentation in other folders, and what its page is called."""
 
 CHAPTERS = {
-    "First steps": ["quick-start", "concepts", "validate", "checks", "ci"],
+    "First steps": ["quick-start", "concepts", "validate", "checks", "corruptions", "ci"],
     "Plug in an engine": ["adapters", "go-and-rust", "protocol", "operations", "known-deviations"],
     "What is known": [
         "matrix",

@@ -27,7 +27,7 @@ PRELOADED = (
     "conformance.vectors",
 )  # fmt: skip
 
-OURS = ("spec_ref", "conformance", "workbench", "corruptions")
+OURS = ("spec_ref", "conformance", "corruptions")
 LONGEST_CASE = 60
 """Seconds of processor time after which a case that did not come to an end counts as failed: it hangs."""
 
@@ -61,7 +61,7 @@ class Preloaded:
 
 def forget() -> None:
     """Let what is changed, and what uses it, be imported anew."""
-    for name in [name for name in sys.modules if name.partition(".")[0] in OURS]:
+    for name in [name for name in sys.modules if name.partition(".")[0] in OURS or name.startswith("tools.grid")]:
         del sys.modules[name]
 
 
@@ -118,11 +118,11 @@ def _corruptions(_judges: Judges) -> dict[str, Callable[[], bool]]:
     """The corruption kit of the validator, and the tables that are valid."""
     sys.path[:0] = [str(ROOT / "tests" / "validate")]
     import corruptions
-    from workbench import Workbench
 
     from conformance.validate.context import Level
     from conformance.validate.run import Snapshots
     from spec_ref.findings import EXAMPLES, Severity
+    from tools.grid.workbench import Workbench
 
     def found(one: Any) -> bool:
         with tempfile.TemporaryDirectory() as folder:

@@ -56,7 +56,7 @@ for _format, _table in (("parquet", TYPES), ("orc", NESTED_ORC), ("avro", TYPES_
 
     @corruption("DFL002", f"{_format}-missing", _table, "files")
     def _missing(bench: Any) -> None:
-        from workbench import local
+        from tools.grid.workbench import local
 
         bench.replaced[local(bench.file["file_path"])] = None
 

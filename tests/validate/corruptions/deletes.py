@@ -163,7 +163,7 @@ def _missing(bench: Any) -> None:
 
 
 def _place(location: str) -> str:
-    from workbench import local
+    from tools.grid.workbench import local
 
     return local(location)
 

@@ -151,7 +151,7 @@ def _added_rows(bench: Any) -> None:
 @corruption("DEL003", "lost-positions", "deletion-vectors-parquet", "rows", snapshots="all")
 def _lost(bench: Any) -> None:
     """Let a vector delete another row than before; the one that replaced it has only the rows that it deleted then."""
-    from workbench import AvroFile, Manifest
+    from tools.grid.workbench import AvroFile, Manifest
 
     before, after = (
         [one for one in bench.metadata["snapshots"] if one["summary"]["operation"] == "delete"][at] for at in (0, 1)
@@ -168,7 +168,7 @@ def _lost(bench: Any) -> None:
 
 
 def _local(location: str) -> str:
-    from workbench import local
+    from tools.grid.workbench import local
 
     return local(location)
 

@@ -51,6 +51,11 @@ class AvroFile:
             schema = found["type"]
         return found
 
+    def fields(self, *names: str) -> list[dict[str, Any]]:
+        """The fields of a record in the schema, by the names on the way to it."""
+        found: list[dict[str, Any]] = _record(self.field(*names)["type"] if names else self.schema)["fields"]
+        return found
+
     def drop(self, *names: str) -> None:
         """Drop a field from schema and records."""
         parent: Any = self.schema
@@ -133,7 +138,7 @@ class Workbench:
     def schema(self) -> dict[str, Any]:
         """The current schema."""
         current = self.metadata["current-schema-id"]
-        found: dict[str, Any] = next(one for one in self.metadata["schemas"] if one["schema-id"] == current)
+        found: dict[str, Any] = next(one for one in self.metadata["schemas"] if one.get("schema-id", 0) == current)
         return found
 
     @property
@@ -194,7 +199,9 @@ class Workbench:
     # Writing
 
     def _schemas_by_id(self) -> dict[str, Any]:
-        return {str(one["schema-id"]): one for one in self.metadata.get("schemas", ()) if isinstance(one, dict)}
+        schemas = self.metadata.get("schemas")
+        known = [one for one in schemas if isinstance(one, dict)] if isinstance(schemas, list) else []
+        return {str(one["schema-id"]): one for one in known if "schema-id" in one}
 
     def _repeat_schemas(self) -> None:
         """Let headers of manifests that were not changed themselves repeat the schemas of the table that were."""

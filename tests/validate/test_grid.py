@@ -1,0 +1,52 @@
+"""The grid of corruptions: a part of it is run anew, and what was found last has no cell that nothing explains."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from conformance.rules import registry
+from tools.grid.cells import CHANGES, cells
+from tools.grid.page import PAGE, page
+from tools.grid.run import UNEXPLAINED, explanations, kept, outcomes, sample
+from tools.grid.tables import TABLES
+
+EVERY = 1 if os.environ.get("GRID") == "all" else 11
+"""Which cells are run: GRID=all runs all of them, as `python -m tools.grid --check` does."""
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_part_of_the_grid_finds_what_it_found(table: str) -> None:
+    known = kept()
+    part = list(sample(cells(), EVERY))
+    found = outcomes(part, [table])
+    assert found
+    for cell in part:
+        assert found[cell].get(table) == known.get(cell, {}).get(table), cell
+
+
+def test_every_cell_is_found_or_explained_and_every_explanation_is_needed() -> None:
+    told = {outcome for by_table in kept().values() for outcome in by_table.values()}
+    assert UNEXPLAINED not in told
+    assert [one.reason for one in explanations() if f"{one.kind}: {one.reason}" not in told] == []
+
+
+def test_cells_name_checks_of_the_registry() -> None:
+    for cell, by_table in kept().items():
+        for outcome in by_table.values():
+            kind, _, rest = outcome.partition(": ")
+            if kind not in ("legal", "not observable", "refused"):
+                assert rest.partition(" ")[0] in registry(), cell
+
+
+def test_most_changes_are_made_to_most_fields() -> None:
+    """Each field table has each change, and most cells are in some table."""
+    every = list(cells())
+    assert {cell.change for cell in every} == set(CHANGES)
+    assert len(kept()) > len(every) * 0.6
+    assert all(by_table.keys() <= TABLES.keys() for by_table in kept().values())
+
+
+def test_the_page_is_made_of_what_was_found() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page(kept())

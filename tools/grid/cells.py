@@ -1,0 +1,309 @@
+"""The cells: each field of the field tables of the spec, with each change."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import attrs
+
+from spec_ref.manifests.checks import KEYS
+from spec_ref.manifests.data_file import DataFile
+from spec_ref.manifests.entry import ManifestEntry
+from spec_ref.partitioning.spec import PartitionField, PartitionSpec
+from spec_ref.records import field_rules
+from spec_ref.schemas.schema import Schema
+from spec_ref.schemas.types import NestedField
+from spec_ref.snapshots.manifest_list import FieldSummary, ManifestFile
+from spec_ref.snapshots.references import SnapshotRef
+from spec_ref.snapshots.snapshot import Snapshot
+from spec_ref.sorting import SortField, SortOrder
+from spec_ref.table_metadata.logs import MetadataLogEntry, SnapshotLogEntry
+from spec_ref.table_metadata.metadata import TableMetadata
+from spec_ref.table_metadata.statistics import BlobMetadata, StatisticsFile
+from tools.grid.workbench import AvroFile, Manifest, Workbench
+
+CHANGES = ("absent", "null", "wrong type", "another value", "lowest", "highest")
+"""``another value`` is one that the type allows: it contradicts every other place that states the fact."""
+
+Json = Any
+
+
+class NoCell(Exception):
+    """The table does not have the field, or the change changes nothing."""
+
+
+@attrs.frozen
+class Cell:
+    """A field and a change."""
+
+    structure: str
+    field: str
+    change: str
+
+    def __str__(self) -> str:
+        return f"{self.structure} / {self.field} / {self.change}"
+
+
+def _one(items: Sequence[Json] | None) -> Json:
+    if not items:
+        raise NoCell
+    return items[0]
+
+
+def _default(bench: Workbench, items: str, key: str, default: str) -> Json:
+    return _one([one for one in bench.metadata.get(items, ()) if one.get(key, 0) == bench.metadata[default]])
+
+
+def _partition_spec(bench: Workbench) -> Json:
+    return _default(bench, "partition-specs", "spec-id", "default-spec-id")
+
+
+def _sort_order(bench: Workbench) -> Json:
+    return _default(bench, "sort-orders", "order-id", "default-sort-order-id")
+
+
+def _statistics(bench: Workbench) -> Json:
+    return _one(bench.metadata.get("statistics"))
+
+
+JSON: dict[str, tuple[type, Callable[[Workbench], Json]]] = {
+    "table metadata": (TableMetadata, lambda bench: bench.metadata),
+    "schema": (Schema, lambda bench: bench.schema),
+    "schema field": (NestedField, lambda bench: bench.schema["fields"][0]),
+    "partition spec": (PartitionSpec, _partition_spec),
+    "partition field": (PartitionField, lambda bench: _one(_partition_spec(bench)["fields"])),
+    "sort order": (SortOrder, _sort_order),
+    "sort field": (SortField, lambda bench: _one(_sort_order(bench)["fields"])),
+    "snapshot": (Snapshot, lambda bench: bench.snapshot),
+    "snapshot reference": (SnapshotRef, lambda bench: _one(list(bench.metadata.get("refs", {}).values()))),
+    "snapshot log": (SnapshotLogEntry, lambda bench: _one(bench.metadata.get("snapshot-log"))),
+    "metadata log": (MetadataLogEntry, lambda bench: _one(bench.metadata.get("metadata-log"))),
+    "statistics": (StatisticsFile, _statistics),
+    "statistics blob": (BlobMetadata, lambda bench: _one(_statistics(bench)["blob-metadata"])),
+}
+"""The structures of metadata files: the field table, and the object that is changed."""
+
+HEADER = "manifest header"
+AVRO: dict[str, type] = {
+    "manifest list": ManifestFile, "field summary": FieldSummary, "manifest entry": ManifestEntry,
+    "data file": DataFile, "delete file": DataFile,
+}  # fmt: skip
+"""The structures of Avro files."""
+
+
+def cells() -> Iterator[Cell]:
+    """All cells."""
+    for structure, (record, _) in JSON.items():
+        yield from (Cell(structure, rule.name, change) for rule in field_rules(record).values() for change in CHANGES)
+    for structure, record in AVRO.items():
+        yield from (Cell(structure, rule.name, change) for rule in field_rules(record).values() for change in CHANGES)
+    yield from (Cell(HEADER, key.name, change) for key in KEYS for change in CHANGES)
+
+
+def mutate(cell: Cell, bench: Workbench) -> None:
+    """Change a table.
+
+    Raises:
+        NoCell: the table has no such field, or nothing changes.
+    """
+    if cell.structure in JSON:
+        _in_json(cell, JSON[cell.structure][1](bench))
+    elif cell.structure == HEADER:
+        _in_header(cell, bench.data)
+    else:
+        _in_avro(cell, bench)
+
+
+# Values
+
+OTHER_TEXTS = {
+    "branch": "tag", "tag": "branch", "asc": "desc", "nulls-first": "nulls-last", "identity": "void",
+    "PARQUET": "ORC", "long": "string", "data": "deletes", "parquet": "orc",
+}  # fmt: skip
+"""Texts of which only some are legal."""
+
+
+def another(value: Json) -> Json:
+    """Another value of the type."""
+    match value:
+        case bool():
+            return not value
+        case int() | float():
+            return value + 1
+        case str() if value in OTHER_TEXTS:
+            return OTHER_TEXTS[value]
+        case str() if value.isdigit():
+            return str(int(value) + 1)
+        case str():
+            try:
+                return str(uuid.UUID(int=uuid.UUID(value).int ^ 1))
+            except ValueError:
+                return value + "x"
+        case bytes():
+            return bytes([value[0] ^ 0x7F]) + value[1:] if value else b"\0"
+        case [{"key": _, "value": _} as first, *others]:  # a map in Avro
+            return [{**first, "value": another(first["value"])}, *others]
+        case list() if value:
+            return value[:-1]
+        case dict() if value:
+            kept = dict(value)
+            kept.popitem()
+            return kept
+        case _:
+            raise NoCell
+
+
+def limit(value: Json, *, low: bool, bits: int = 63) -> Json:
+    """The least or the greatest value of the type."""
+    match value:
+        case bool():
+            raise NoCell
+        case int():
+            return -(1 << bits) if low else (1 << bits) - 1
+        case str():
+            return "" if low else value * 200
+        case bytes():
+            return b"" if low else value * 200
+        case list() | dict() if low:
+            return type(value)()
+        case [{"key": _, "value": int() as number} as first, *others]:
+            return [{**first, "value": limit(number, low=False)}, *others]
+        case _:
+            raise NoCell
+
+
+def wrong(value: Json) -> Json:
+    """A value of another JSON type."""
+    return 7 if isinstance(value, (str, dict, list)) else "seven"
+
+
+def _changed(change: str, value: Json) -> Json:
+    if change == "another value":
+        return another(value)
+    return limit(value, low=change == "lowest")
+
+
+# JSON
+
+
+def _in_json(cell: Cell, place: dict[str, Json]) -> None:
+    name = cell.field
+    match cell.change:
+        case "wrong type":
+            place[name] = wrong(place[name]) if place.get(name) is not None else 7.5
+        case _ if place.get(name) is None:
+            raise NoCell
+        case "absent":
+            del place[name]
+        case "null":
+            place[name] = None
+        case change:
+            before, place[name] = place[name], _changed(change, place[name])
+            if place[name] == before:
+                raise NoCell
+
+
+# The header
+
+
+def _in_header(cell: Cell, manifest: Manifest) -> None:
+    header, name = manifest.metadata, cell.field
+    if name not in header or cell.change == "null":  # a text is not null
+        raise NoCell
+    match cell.change:
+        case "absent":
+            del header[name]
+        case "wrong type":
+            header[name] = "{"
+        case "another value" if name in ("schema", "partition-spec"):
+            header[name] = _other_document(header[name])
+        case "lowest" | "highest" if name.endswith("-id") or name == "format-version":
+            header[name] = str(limit(0, low=cell.change == "lowest", bits=31))
+        case change:
+            header[name] = _changed(change, header[name])
+
+
+def _other_document(text: str) -> str:
+    before, found, after = text.rpartition('"name":"') if '"name":"' in text else text.rpartition('"name": "')
+    if not found:
+        raise NoCell
+    return f"{before}{found}x{after}"
+
+
+# Avro
+
+
+def _in_avro(cell: Cell, bench: Workbench) -> None:
+    manifest = bench.data
+    if cell.structure in ("manifest list", "field summary"):
+        for one in bench.manifests:
+            one.pinned = True
+            one.listed["manifest_length"] = len(one.content())
+        if cell.structure == "manifest list":
+            _in_records(cell, bench.list, (), manifest.listed, bench.list.records)
+            return
+        every = [one for record in bench.list.records for one in record.get("partitions") or ()]
+        _in_records(cell, bench.list, ("partitions",), _one(manifest.listed.get("partitions")), every)
+        return
+    if cell.structure == "delete file":
+        try:
+            manifest = bench.deletes
+        except StopIteration:
+            raise NoCell from None
+    entry = next(record for record in manifest.records if record["status"] != 2)
+    if cell.structure == "manifest entry":
+        _in_records(cell, manifest, (), entry, manifest.records)
+    else:
+        _in_records(cell, manifest, ("data_file",), entry["data_file"], manifest.files)
+    if cell.change in ("absent", "null", "wrong type", "highest"):  # else the list counts what the manifest says now
+        manifest.pinned = True
+        manifest.listed["manifest_length"] = len(manifest.content())
+
+
+def _in_records(
+    cell: Cell, file: AvroFile, path: tuple[str, ...], place: dict[str, Json], every: Sequence[dict[str, Json]]
+) -> None:
+    name = cell.field
+    if name not in place:
+        raise NoCell
+    fields = file.fields(*path)
+    field = next(one for one in fields if one["name"] == name)
+    match cell.change:
+        case "absent":
+            fields.remove(field)
+            for record in every:
+                record.pop(name, None)
+        case "wrong type":
+            is_text = "string" in (field["type"] if isinstance(field["type"], list) else [field["type"]])
+            field["type"] = ["null", "long" if is_text else "string"]
+            field.pop("default", None)
+            for record in every:
+                value = record[name]
+                record[name] = None if value is None else 7 if is_text else "seven"
+        case _ if place[name] is None:
+            raise NoCell
+        case "null":
+            if not isinstance(field["type"], list):
+                field["type"] = ["null", field["type"]]
+                field.pop("default", None)
+            place[name] = None
+        case change:
+            is_int = "int" in (field["type"] if isinstance(field["type"], list) else [field["type"]])
+            value = place[name]
+            if change != "another value" and isinstance(value, int):
+                place[name] = limit(value, low=change == "lowest", bits=31 if is_int else 63)
+            elif isinstance(value, dict) and (change != "another value" or name != "partition"):
+                raise NoCell  # its fields have cells of their own
+            elif name == "partition":
+                first = next(iter(value), None)
+                if first is None:
+                    raise NoCell
+                place[name] = {**value, first: 1 if value[first] is None else another(value[first])}
+            elif name == "file_format" and change != "another value":
+                raise NoCell  # a name of a few has no limits
+            else:
+                place[name] = _changed(change, value)
+            if place[name] == value:
+                raise NoCell

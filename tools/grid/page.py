@@ -1,0 +1,69 @@
+"""The page about the grid: what is found of which corruption, at which level, and what cannot be."""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from tools.grid.cells import CHANGES, Cell
+from tools.grid.run import Outcomes
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "corruptions.md"
+
+HEAD = """\
+# What `validate` finds of corruptions
+
+Made by `python -m tools.grid` and not written by hand. Every field of the spec's field tables is changed in tables of
+the reference, of Iceberg-Java and of PyIceberg: it is left out (`absent`), is null, has a value of the wrong type,
+another value that its type allows - which contradicts every other place that states the same fact -, and the lowest
+and the highest value of its type. `validate --level rows` then reads the table. What follows from a change follows in
+the table (counts of the list from entries of a manifest, headers from schemas), so that one fact is wrong and no
+other.
+
+A cell ends as a finding (its severity, its check, and the level of `--level` that is needed), as *legal*, or as *not
+observable*: no other place in the table states the fact. `iceberg-conformance explain CHECK-ID` tells what a check is
+about. Cells that a table does not have, such as fields of a newer version, are left out. Rows of files, Puffin blobs
+and partition statistics are not part of the grid; corruptions of them by hand are in `tests/validate/corruptions`.
+"""
+
+
+def page(found: Outcomes) -> str:
+    """The page, in Markdown."""
+    lines = [HEAD, *_summary(found)]
+    structures: dict[str, list[Cell]] = {}
+    for cell, told in found.items():
+        if told:
+            structures.setdefault(cell.structure, []).append(cell)
+    for structure, cells in structures.items():
+        lines += ["", f"## {structure[0].upper()}{structure[1:]}", "", "| field | change | what `validate` tells |",
+                  "|---|---|---|"]  # fmt: skip
+        lines += [row for cell in cells for row in _rows(cell, found[cell])]
+    return "\n".join(lines) + "\n"
+
+
+def _summary(found: Outcomes) -> Iterator[str]:
+    counts: dict[str, collections.Counter[str]] = {change: collections.Counter() for change in CHANGES}
+    for cell, told in found.items():
+        counts[cell.change].update(one.partition(":")[0] for one in told.values())
+    kinds = list(dict.fromkeys(
+        one for one in ("refused", "error", "tolerated", "warning", "info", "legal", "not observable")
+        if any(count[one] for count in counts.values())
+    ))  # fmt: skip
+    yield "| change | " + " | ".join(kinds) + " |"
+    yield "|---" * (len(kinds) + 1) + "|"
+    for change, count in counts.items():
+        yield f"| {change} | " + " | ".join(str(count[kind]) for kind in kinds) + " |"
+
+
+def _rows(cell: Cell, told: Mapping[str, str]) -> Iterator[str]:
+    by_outcome: dict[str, list[str]] = {}
+    for table, outcome in told.items():
+        by_outcome.setdefault(outcome, []).append(table)
+    parts = []
+    for outcome, tables in by_outcome.items():
+        kind, _, rest = outcome.partition(": ")
+        check, _, level = rest.rpartition(" (")
+        shown = f"{kind}: `{check}` ({level}" if level.endswith(")") and " " not in check and check else outcome
+        parts.append(shown if len(by_outcome) == 1 else f"{shown} - {', '.join(tables)}")
+    yield f"| `{cell.field}` | {cell.change} | {'<br>'.join(parts)} |"

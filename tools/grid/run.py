@@ -1,0 +1,148 @@
+"""Running the grid: what is found of each cell, in each table."""
+
+from __future__ import annotations
+
+import collections
+import concurrent.futures
+import functools
+import json
+import re
+import tempfile
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+import attrs
+
+from conformance.rules import registry
+from conformance.validate.context import Level
+from conformance.validate.run import CURRENT, Unreadable
+from spec_ref.checks import LEVELS
+from spec_ref.findings import Finding, Severity
+from tools.grid.cells import Cell, NoCell, cells, mutate
+from tools.grid.tables import TABLES
+from tools.grid.workbench import Workbench
+
+UNEXPLAINED = "nothing is found, and nothing explains it"
+
+KEPT = Path(__file__).with_name("outcomes.json")
+"""What the grid found last: a test runs a part of it anew."""
+
+Outcomes = dict[Cell, dict[str, str]]
+"""What is found by cell and table."""
+
+
+@attrs.frozen
+class Explained:
+    """Cells of which nothing is found, and why."""
+
+    cells: re.Pattern[str]
+    tables: re.Pattern[str]
+    kind: str
+    """``legal`` or ``not observable``."""
+
+    reason: str
+
+    def explains(self, cell: Cell, table: str) -> bool:
+        """Whether it is about a cell of a table."""
+        return self.cells.fullmatch(str(cell)) is not None and self.tables.fullmatch(table) is not None
+
+
+@functools.cache
+def explanations() -> tuple[Explained, ...]:
+    """Those of ``explained.toml``."""
+    text = Path(__file__).with_name("explained.toml").read_text(encoding="utf-8")
+    return tuple(
+        Explained(re.compile(row["cells"]), re.compile(row.get("tables", ".*")), row["kind"], row["reason"])
+        for row in tomllib.loads(text)["explained"]
+    )
+
+
+def outcomes(chosen: Iterable[Cell], tables: Iterable[str] = TABLES) -> Outcomes:
+    """What is found of cells; tables that do not have a cell are left out."""
+    found: Outcomes = {cell: {} for cell in chosen}
+    with tempfile.TemporaryDirectory(prefix="iceberg-conformance-grid-") as folder:
+        root = Path(folder)
+        for table in tables:
+            before = _counts(_findings(TABLES[table](root, _scratch(root))))
+            for cell, told in found.items():
+                bench = TABLES[table](root, _scratch(root))
+                try:
+                    mutate(cell, bench)
+                    made = _findings(bench)
+                except NoCell:
+                    continue
+                told[table] = _outcome(before, made, cell, table)
+    return found
+
+
+def every_outcome(processes: int = 2) -> Outcomes:
+    """What is found of all cells in all tables."""
+    found: Outcomes = {cell: {} for cell in cells()}
+    with concurrent.futures.ProcessPoolExecutor(processes) as pool:
+        for part in pool.map(_of_table, TABLES):
+            for cell, told in part.items():
+                found[cell] |= told
+    return found
+
+
+def _of_table(table: str) -> Outcomes:
+    return outcomes(cells(), [table])
+
+
+def _scratch(root: Path) -> Path:
+    place = root / "scratch"
+    place.mkdir(exist_ok=True)
+    return place
+
+
+def _findings(bench: Workbench) -> tuple[Finding, ...] | None:
+    """What is found; None where the metadata is not even read."""
+    try:
+        return bench.validate(Level.ROWS, CURRENT).findings
+    except Unreadable:
+        return None
+
+
+def _counts(findings: Iterable[Finding] | None) -> Mapping[tuple[str, Severity], int]:
+    assert findings is not None
+    counts: collections.Counter[tuple[str, Severity]] = collections.Counter()
+    for one in findings:
+        counts[one.check, one.severity] += one.count
+    return counts
+
+
+def _outcome(
+    before: Mapping[tuple[str, Severity], int], made: tuple[Finding, ...] | None, cell: Cell, table: str
+) -> str:
+    if made is None:
+        return "refused: this is no table metadata"
+    new = [key for key, count in _counts(made).items() if count > before.get(key, 0)]
+    if new:
+        severity = min((one for _, one in new), key=list(Severity).index)
+        checks = [check for check, one in new if one is severity]
+        check = min(checks, key=lambda check: (_level(check), check))
+        return f"{severity.value}: {check} ({LEVELS[_level(check)]})"
+    reason = next((one for one in explanations() if one.explains(cell, table)), None)
+    return UNEXPLAINED if reason is None else f"{reason.kind}: {reason.reason}"
+
+
+def _level(check: str) -> int:
+    known = registry().get(check)
+    return LEVELS.index(known.level) if known is not None else 0
+
+
+def to_json(found: Outcomes) -> str:
+    """Outcomes as a file."""
+    return json.dumps({str(cell): told for cell, told in found.items() if told}, indent=1) + "\n"
+
+
+def kept() -> Outcomes:
+    """What the grid found last."""
+    read = json.loads(KEPT.read_text(encoding="utf-8"))
+    return {Cell(*name.split(" / ")): told for name, told in read.items()}
+
+
+def sample(chosen: Iterable[Cell], every: int) -> Iterator[Cell]:
+    """A part of the cells that is spread over all structures."""
+    return (cell for number, cell in enumerate(chosen) if number % every == 0)

@@ -1,0 +1,100 @@
+"""The tables of the grid: written by the reference here and now, and by Iceberg-Java and PyIceberg (golden tables)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from conformance.adapters.reference_writing import ReferenceWriter
+from conformance.adapters.script_steps import follow
+from conformance.golden_tables import PLACE, materialize
+from spec_ref.formats.puffin import Blob, write_puffin
+from tools.grid.workbench import Workbench
+
+COLUMNS = [
+    {"id": 1, "name": "id", "required": True, "type": "long"},
+    {"id": 2, "name": "p", "required": False, "type": "int"},
+    {"id": 3, "name": "x", "required": False, "type": "double"},
+    {"id": 4, "name": "s", "required": False, "type": "string"},
+]  # fmt: skip
+
+
+def _rows(first: int, last: int) -> list[dict[str, Any]]:
+    return [{"id": str(number), "p": number % 2, "x": number / 4, "s": f"v{number}"} for number in range(first, last)]
+
+
+def _operations(version: int) -> list[dict[str, Any]]:
+    """A partitioned and sorted table with two appends, and deletes where the version has some."""
+    merge = [] if version == 1 else [
+        {"op": "delete", "filter": {"type": "eq", "term": "id", "value": 2}, "mode": "merge-on-read"}
+    ]  # fmt: skip
+    return [
+        {
+            "op": "create", "format_version": version, "schema": {"type": "struct", "fields": COLUMNS},
+            "partition": [{"source": "p", "transform": "identity", "name": "p"}],
+            "sort": [{"source": "id"}], "properties": {"owner": "grid"},
+        },
+        {"op": "append", "rows": _rows(0, 6)},
+        {"op": "tag", "name": "first"},
+        *merge,
+        {"op": "append", "rows": _rows(6, 10)},
+    ]  # fmt: skip
+
+
+def reference(version: int) -> Callable[[Path, Path], Workbench]:
+    """A table of the reference, with a statistics file."""
+
+    def open_(root: Path, folder: Path) -> Workbench:
+        place = root / f"reference-v{version}"
+        if not place.is_dir():
+            operations = [one for one in _operations(version) if version > 1 or one["op"] != "tag"]
+            follow(ReferenceWriter(str(place)), operations, "the reference")
+        bench = Workbench(str(place), folder)
+        _statistics(bench)
+        return bench
+
+    return open_
+
+
+def _statistics(bench: Workbench) -> None:
+    snapshot = bench.snapshot
+    number = snapshot.get("sequence-number", 0)
+    blob = Blob(
+        type="grid-blob-v1", fields=(1,), snapshot_id=snapshot["snapshot-id"], sequence_number=number,
+        payload=b"contents", properties={"a": "b"},
+    )  # fmt: skip
+    content = write_puffin([blob], properties={"created-by": "grid"})
+    path = f"{bench.root}/metadata/grid.stats"
+    bench.replaced[path] = content
+    told = {"type": blob.type, "snapshot-id": snapshot["snapshot-id"], "sequence-number": number, "fields": [1],
+            "properties": {"a": "b"}}  # fmt: skip
+    bench.metadata["statistics"] = [
+        {
+            "snapshot-id": snapshot["snapshot-id"], "statistics-path": path, "file-size-in-bytes": len(content),
+            "file-footer-size-in-bytes": int.from_bytes(content[-12:-8], "little") + 16, "blob-metadata": [told],
+        }
+    ]  # fmt: skip
+
+
+def golden(name: str) -> Callable[[Path, Path], Workbench]:
+    """A golden table."""
+
+    def open_(root: Path, folder: Path) -> Workbench:
+        if not (PLACE / name).is_dir():
+            materialize([name])
+        return Workbench(name, folder)
+
+    return open_
+
+
+TABLES: dict[str, Callable[[Path, Path], Workbench]] = {
+    "reference v1": reference(1),
+    "reference v2": reference(2),
+    "reference v3": reference(3),
+    "Iceberg-Java v1": golden("partition-identity-v1"),
+    "Iceberg-Java v2": golden("partition-values-missing-parquet"),
+    "Iceberg-Java v3": golden("deletion-vectors-parquet"),
+    "PyIceberg v2": golden("pyiceberg-partitioned"),
+}
+"""The tables by what the page calls them."""
