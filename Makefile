@@ -31,7 +31,7 @@ older: $(READY)    ## replay every vector against the older versions of engines 
 	-$(BIN)/iceberg-conformance engines install --all
 	$(BIN)/iceberg-conformance run --all-engines --jobs 2 -k "not table.write and not table.change" --expect known-deviations --results results/older.jsonl --report html:results/older.html
 
-races: $(READY)    ## explore every race of commits on every kind of table: a quarter of an hour
+races: $(READY)    ## explore every race of commits on every kind of table: twenty minutes of one quiet processor
 	$(BIN)/iceberg-conformance race explore --faults 1 --thorough
 
 matrix: $(READY)    ## every script of the matrix with every producer and consumer: a quarter of an hour

@@ -138,8 +138,9 @@ def explore(
         suite: pairs, triples, readers; all where not given. May be repeated.
         fixture: The tables that they race on, as race list names them; all where not given. May be repeated.
         faults: How many faults may happen in one schedule of a pair.
-        thorough: Let every suite race on every fixture and kind of table, three writers crash and miss replies, and
-            check every file in its bytes too. Else only pairs race on all fixtures, in a metastore.
+        thorough: Let every suite race on every fixture, with every kind of fault, let three writers crash and miss
+            replies, and check every file in its bytes too. Else only pairs race on all fixtures, with crashes and lost
+            replies alone on all but the first one.
         processes: How many races are explored at once; as many as there are processors where not given.
         format: Text for people, or JSON.
     """

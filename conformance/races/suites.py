@@ -125,10 +125,11 @@ LOSSES = (Fault.CRASH.value, Fault.LOST_REPLY.value)
 
 
 def pairs(
-    versions: Iterable[int], tables: Iterable[str], most_faults: int = 0, fixtures: Iterable[str] = (DEFAULT_FIXTURE,)
-) -> Iterator[Race]:
-    """Two writers with every pair of changes."""
-    faults = ALL_FAULTS if most_faults else ()
+    versions: Iterable[int], tables: Iterable[str], most_faults: int = 0, fixtures: Iterable[str] = (DEFAULT_FIXTURE,),
+    kinds: tuple[str, ...] = ALL_FAULTS,
+) -> Iterator[Race]:  # fmt: skip
+    """Two writers with every pair of changes, and some kinds of faults."""
+    faults = kinds if most_faults else ()
     for fixture, version, table in itertools.product(fixtures, versions, tables):
         for changes in itertools.combinations_with_replacement(names(version, fixture), 2):
             yield Race(version, table, changes, faults, most_faults, fixture)
@@ -170,21 +171,26 @@ def races(
         tables: kinds of tables.
         fixtures: what they race on.
         most_faults: how many faults may happen in one schedule of a pair.
-        thorough: whether every suite races on every fixture and kind of table, and three writers crash and miss
-            replies; else pairs alone race on all fixtures, on the first kind of table.
+        thorough: whether every suite races on every fixture, with every kind of fault, pairs and readers on every kind
+            of table, and three writers on the default fixture crash and miss replies. Else pairs alone race on all
+            fixtures, on others than the default one on the first kind of table and with crashes and lost replies alone,
+            and three writers race on the first kind of table.
     """
     versions, tables, fixtures = tuple(versions), tuple(tables), tuple(fixtures)
     plain = tuple(one for one in fixtures if one == DEFAULT_FIXTURE)
     others = tuple(one for one in fixtures if one != DEFAULT_FIXTURE)
-    wide = fixtures if thorough else plain or others
+    first = tables[:1]
     made: list[Race] = []
     if "pairs" in suites:
         made += pairs(versions, tables, most_faults, plain)
-        made += pairs(versions, tables if thorough else tables[:1], most_faults, others)
-    if "triples" in suites:
-        made += triples(versions, tables, most_faults if thorough else 0, wide)
+        made += pairs(versions, tables if thorough else first, most_faults, others, ALL_FAULTS if thorough else LOSSES)
+    if "triples" in suites and thorough:
+        made += triples(versions, tables, most_faults, plain)
+        made += triples(versions, first, 0, others)
+    elif "triples" in suites:
+        made += triples(versions, first, 0, plain or others)
     if "readers" in suites:
-        made += readers(versions, tables, wide)
+        made += readers(versions, tables, fixtures if thorough else plain or others)
     return made
 
 

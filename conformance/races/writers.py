@@ -13,7 +13,7 @@ from attrs import frozen
 
 from spec_ref.commits.commit import load
 from spec_ref.commits.effects import Draw, Effect, Steps, Swap, SwapPointer, WriteFile
-from spec_ref.commits.errors import CommitFailed, CommitStateUnknown
+from spec_ref.commits.errors import CommitStateUnknown
 from spec_ref.commits.tables import Table
 from spec_ref.table_metadata.metadata import TableMetadata
 
@@ -29,8 +29,7 @@ def replace_table(change: ReplaceTable, table: Table) -> Steps[str]:
     """Replace a table whatever it is by now.
 
     Raises:
-        CommitFailed: others were faster.
-        CommitStateUnknown: no answer came.
+        CommitStateUnknown: no answer came, or a refusal: others were faster, or the request arrived twice.
     """
     unique = yield Draw.NAME
     current = yield from load(1)
@@ -38,11 +37,8 @@ def replace_table(change: ReplaceTable, table: Table) -> Steps[str]:
     location = table.written_name((current.location, current.metadata), change.metadata, unique)
     yield WriteFile(location, change.metadata)
     answer = yield SwapPointer(current.location, location)
-    if answer is Swap.REFUSED:
-        message = "others were faster"
-        raise CommitFailed(message)
-    if answer is Swap.UNKNOWN:
-        message = "no answer came"
+    if answer is not Swap.DONE:
+        message = f"the swap was answered {answer.name}"
         raise CommitStateUnknown(message)
     return location
 

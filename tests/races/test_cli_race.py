@@ -32,6 +32,11 @@ def test_what_is_wrong_is_told_with_a_schedule_that_replays(
     assert all(line in told for line in found["trace"])
 
 
+def test_a_table_is_made_anew_whatever_becomes_of_the_request(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["race", "play", "properties", "replace-table", "--fixture", "replaced", "--faults", "1"]) == 0
+    assert "0 with something wrong" in capsys.readouterr().out
+
+
 def test_a_suite_is_explored(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["--format-version", "1", "--table", "metastore", "--suite", "readers", "--processes", "1"]
     assert main(["race", "explore", *arguments]) == 0
