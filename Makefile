@@ -58,6 +58,7 @@ scenarios: $(READY)    ## follow EXAMPLES random scripts of 8 to 12 operations f
 
 mutants: $(READY)    ## hold every mutant of the reference against the vectors and checks (half an hour of one core)
 	nice -n 15 $(BIN)/python -m tools.mutants run
+	nice -n 15 $(BIN)/python -m tools.mutants.sequences
 
 # Coverage-guided fuzzing: Linux on x86-64 with Python 3.11 to 3.13.
 ATHERIS := $(VENV)/atheris/.installed
