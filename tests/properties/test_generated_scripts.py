@@ -19,7 +19,7 @@ from conformance.properties.scripts import (
 from conformance.properties.smaller_scripts import smaller
 from conformance.properties.values import SEALED_VALUES, TRANSFORMS, VALUES
 from conformance.scripts import RefusedByText, parse_script, script_json
-from conformance.scripts.model import Table
+from conformance.scripts.model import Table, run_model
 
 Json = Any
 MANY = [make_script(seed) for seed in range(500)]
@@ -44,6 +44,22 @@ def test_a_seed_makes_the_same_script_for_ever() -> None:
 def test_scripts_make_sense_and_are_of_the_language() -> None:
     assert all(makes_sense(script) for script in MANY)
     assert all(script_json(parse_script(script))["operations"][0]["op"] == "create" for script in MANY[:50])
+
+
+def _structs(type_: Json) -> list[Json]:
+    """A type and what is in it, where that is a struct."""
+    if not isinstance(type_, dict):
+        return []
+    inner = [field["type"] for field in type_.get("fields", ())]
+    inner += [type_[part] for part in ("element", "key", "value") if part in type_]
+    return [type_] * (type_["type"] == "struct") + [one for part in inner for one in _structs(part)]
+
+
+def test_no_struct_loses_its_last_field() -> None:
+    """No Parquet file has a struct without fields."""
+    for script in MANY:
+        for state in run_model(script):
+            assert all(one["fields"] for field in state.fields for one in _structs(field["type"]))
 
 
 def test_operations_that_the_text_forbids_are_made_where_they_are_wanted() -> None:
