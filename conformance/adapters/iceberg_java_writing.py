@@ -142,8 +142,6 @@ class JavaWriter:
                 if change["op"] == "optional":
                     update.makeColumnOptional(change["name"])
                 else:
-                    if change.get("required"):
-                        update.allowIncompatibleChanges()
                     self._tables.change_column(update, table.schema(), change)
                 update.commit()
 

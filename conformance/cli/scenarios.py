@@ -63,8 +63,8 @@ def scenarios(
         versions: Only these format versions. May be repeated.
         avoid: What scripts leave out, so that a known failure hides no other: the name of an operation, a mode, a file
             format, a type or a transform; null, nan, zero, nested, required, partition, shared-source (partition
-            fields of one column), nested-source, default, evolve-nested, metrics, branch-writes, or refused (operations
-            that the text forbids). May be repeated.
+            fields of one column), nested-source, default, evolve-nested, metrics, branch-writes, empty-overwrite, or
+            refused (operations that the text forbids). May be repeated.
         expect: known-deviations, a file of the same form, or none: scripts that fail as it says are counted, and count
             as passed.
         reads: Whether the adapter reads its own tables too, where it can.

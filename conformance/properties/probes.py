@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from attrs import frozen
 
 from conformance.adapters.asking import Adapter, Request
 from conformance.properties.errors import NotSupported
-from conformance.properties.scripts import FORMATS, MODES
+from conformance.properties.scripts import FORMATS, MODES, TOGETHER
 from conformance.properties.values import NEW_VALUES, SEALED_VALUES, TRANSFORMS, VALUES
 from conformance.protocol import Ok, Unsupported
 
@@ -81,12 +81,46 @@ def probes(version: int) -> Iterator[tuple[str, list[Op]]]:
         yield kind, create(since, {"id": 2, "name": "c", "required": False, "type": kind}, row={"id": "1", "c": value})
 
 
+def probes_together(version: int, word: str, names: Collection[str]) -> list[Op]:
+    """The smallest script of some operations on a table that has a type, or is partitioned.
+
+    Args:
+        version: one that the writer supports.
+        word: the type, or ``partition``.
+        names: of operations.
+    """
+    if word == "partition":
+        column: Op = {"id": 2, "name": "c", "required": False, "type": "int"}
+        partition = [{"source": "c", "transform": "identity", "name": "p"}]
+        first = create(version, column, row={"id": "1", "c": 1}, partition=partition)
+    else:
+        value = (VALUES.get(word) or NEW_VALUES.get(word) or SEALED_VALUES[word])[-1]
+        column = {"id": 2, "name": "c", "required": False, "type": word}
+        first = create(version if word in VALUES else 3, column, row={"id": "1", "c": value})
+    row = first[-1]["rows"][0]
+    made: dict[str, Op] = {
+        "delete": {"filter": {"type": "eq", "term": "id", "value": 2}},
+        "overwrite": {"filter": WHERE, "rows": [row]},
+        "update": {"filter": WHERE, "set": {"c": row["c"]}},
+        "merge": {"on": ["id"], "rows": [row, {**row, "id": "2"}]},
+        "upsert": {"on": ["id"], "rows": [row]},
+        "delete-equal": {"rows": [ROW]},
+        "compact": {},
+    }
+    return [*first, *({"op": name, **op} for name, op in made.items() if name in names)]
+
+
+CHANGING = ("delete", "overwrite", "update", "merge", "upsert", "delete-equal", "compact")
+"""Operations that may lack a type that ``append`` has."""
+
+
 def _alter(change: Op) -> Op:
     return {"op": "alter-schema", "changes": [change]}
 
 
 def _operations() -> Iterator[tuple[str, list[Op]]]:
     yield "overwrite", [{"op": "overwrite", "filter": WHERE, "rows": [ROW]}]
+    yield "empty-overwrite", [{"op": "overwrite", "filter": WHERE, "rows": []}]
     yield "delete", [{"op": "delete", "filter": WHERE}]
     yield "delete-equal", [{"op": "delete-equal", "rows": [ROW]}]
     yield (
@@ -179,4 +213,18 @@ def find_supported(
             if isinstance(found, Unsupported):
                 reasons[word] = found.message
             progress(done + 1)
+        lacking = avoid | reasons.keys()
+        for word in ("partition", *(kind for kind in (*VALUES, *NEW_VALUES) if kind not in lacking)):
+            since = able[0] if word in VALUES or word == "partition" else 3
+            if since not in able:
+                continue
+            names = [name for name in CHANGING if name not in lacking]
+            if since == 1:
+                names = [name for name in names if name not in ("upsert", "delete-equal")]
+            if not isinstance(answer(probes_together(since, word, names)), Unsupported):
+                continue
+            for name in names:
+                found = answer(probes_together(since, word, [name]))
+                if isinstance(found, Unsupported):
+                    reasons[f"{word}{TOGETHER}{name}"] = found.message
         return Supported(avoid | reasons.keys(), reasons)

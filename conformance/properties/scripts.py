@@ -42,13 +42,16 @@ WEIGHTS = {
 
 OPERATIONS = tuple(WEIGHTS)
 
+TOGETHER = "+"
+"""Between a type, or ``partition``, and an operation that a writer does not support on tables with it."""
+
 REFUSED = "refused"
 """The word for operations that the text forbids."""
 
 AVOIDABLE = frozenset({
     "v1", "v2", "v3", "null", "nan", "zero", "nested", "required", "partition", "shared-source", "nested-source",
     "void", "default", "evolve-nested", "identity", "bucket", "truncate", "year", "month", "day", "hour", "metrics",
-    "branch-writes", REFUSED, *MODES, *FORMATS, *OPERATIONS, *VALUES, *NEW_VALUES, *SEALED_VALUES,
+    "branch-writes", "empty-overwrite", REFUSED, *MODES, *FORMATS, *OPERATIONS, *VALUES, *NEW_VALUES, *SEALED_VALUES,
 }) - {"long"}  # fmt: skip
 """What can be left out of scripts, so that what a writer is known to lack or do wrong does not hide others; ids are
 long."""
@@ -164,10 +167,21 @@ class Maker:
         if self.may(REFUSED) and self.table.branches and self.happens(0.06):
             return REFUSED
         early = MAIN not in self.table.branches
-        names = [name for name in OPERATIONS if self.may(name) and not (early and name in _LATE)]
+        able = [name for name in OPERATIONS if self.may(name) and not (early and name in _LATE)]
+        unable = self.unsupported_here()
+        names = [name for name in able if name not in unable] or able
         places = list(itertools.accumulate(WEIGHTS[name] for name in names))
         at = self.draw.randrange(places[-1])
         return next(name for name, place in zip(names, places, strict=True) if at < place)
+
+    def unsupported_here(self) -> set[str]:
+        """The operations that are left out together with something that the table has, as in ``time+delete``."""
+        pairs = [pair.split(TOGETHER) for pair in self.chance.avoid if TOGETHER in pair]
+        if not pairs:
+            return set()
+        words = {_word(kind) for column in self.columns for kind in _types_in(column["type"])}
+        words |= {"partition"} if self.table.specs else set()
+        return {name for word, name in pairs if word in words}
 
     def add(self, name: str) -> bool:
         """Add an operation of a kind, where one makes sense here; whether one was added."""
@@ -329,6 +343,23 @@ class Maker:
         return {"branch": self.draw.choice(self.branches)} if wanted else {}
 
 
+def _types_in(type_: Json) -> Iterator[str]:
+    """The primitive types inside of a type."""
+    if isinstance(type_, str):
+        yield type_
+        return
+    for field_ in type_.get("fields", ()):
+        yield from _types_in(field_["type"])
+    for part in ("element", "key", "value"):
+        if part in type_:
+            yield from _types_in(type_[part])
+
+
+def _word(type_: str) -> str:
+    """The word that leaves a type out: those with parameters have them."""
+    return type_ if type_ in VALUES else type_.partition("(")[0]
+
+
 def constants_of(table: Table, rows: Sequence[Any]) -> dict[str, list[Json]]:
     """The values of the columns that predicates can name in some rows of the model, as constants of predicates."""
     read = [row.read(table.fields) for row in rows]
@@ -388,7 +419,8 @@ def _append(maker: Maker) -> Op:
 
 def _overwrite(maker: Maker) -> Op:
     branch = maker.branch()
-    return {"filter": maker.filter(**branch), "rows": maker.rows(0), **branch}
+    least = 0 if maker.may("empty-overwrite") else 1
+    return {"filter": maker.filter(**branch), "rows": maker.rows(least), **branch}
 
 
 def _delete(maker: Maker) -> Op:

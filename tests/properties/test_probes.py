@@ -10,9 +10,9 @@ from conformance.adapters import reference
 from conformance.adapters.asking import InProcess
 from conformance.adapters.serve import Unsupported
 from conformance.properties.errors import NotSupported
-from conformance.properties.probes import find_supported, probes
+from conformance.properties.probes import CHANGING, find_supported, probes, probes_together
 from conformance.properties.scenario_files import check_script
-from conformance.properties.scripts import AVOIDABLE
+from conformance.properties.scripts import AVOIDABLE, Size, make_script
 
 
 @pytest.fixture(autouse=True)
@@ -47,6 +47,34 @@ def test_what_a_writer_lacks_is_left_out() -> None:
     found = find_supported(_writer("merge", "orc", "merge-on-read"), frozenset({"v1"}))
     assert found.reasons == {"merge": "no merge", "orc": "no orc", "merge-on-read": "no merge-on-read"}
     assert found.avoid == {"v1", *found.reasons}
+
+
+def test_what_a_writer_lacks_on_some_tables_alone_is_left_out_there() -> None:
+    operations: dict[str, Any] = reference.operations()
+    right = operations["table.write"]
+
+    def write(args: dict[str, Any]) -> Any:
+        create, *others = args["script"]["operations"]
+        types = [one["type"] for one in create["schema"]["fields"]]
+        if "time" in types and "merge" in [one["op"] for one in others]:
+            raise Unsupported("no merge of times")
+        return right(args)
+
+    writer = InProcess("shy", reference.implementation(), {**operations, "table.write": write}, reference.REFUSALS)
+    found = find_supported(writer)
+    assert found.reasons == {"time+merge": "no merge of times"}
+    for seed in range(60):
+        create, *others = make_script(seed, found.avoid, Size(operations=10))["operations"]
+        if "time" in [one["type"] for one in create["schema"]["fields"]]:
+            columns = {one["name"] for one in create["schema"]["fields"] if one["type"] == "time"}
+            changes = [change for one in others for change in one.get("changes", ())]
+            if not columns & {change["name"] for change in changes}:
+                assert "merge" not in [one["op"] for one in others]
+
+
+def test_the_probes_of_what_lacks_together_make_sense() -> None:
+    for word in ("partition", "time", "long", "timestamp_ns"):
+        check_script({"operations": probes_together(3, word, CHANGING)})
 
 
 def test_a_writer_of_nothing_is_refused() -> None:
