@@ -106,7 +106,9 @@ def _repeated_sequence_numbers(metadata: TableMetadata) -> Found:
 
 def _last_updated(metadata: TableMetadata) -> Found:
     times = [snapshot.timestamp_ms for snapshot in metadata.snapshots]
-    times += [entry.timestamp_ms for entry in metadata.snapshot_log]
+    log = metadata.snapshot_log
+    if log and log[-1].snapshot_id == metadata.current_snapshot_id:  # another end of the log is told by TMD017
+        times.append(log[-1].timestamp_ms)
     times += [entry.timestamp_ms for entry in metadata.metadata_log]
     latest = max(times, default=metadata.last_updated_ms)
     if metadata.last_updated_ms < latest:
