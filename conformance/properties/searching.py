@@ -234,6 +234,10 @@ def _batch(
         run()
     except (_Failing, errors.Flaky):
         return tried, last[0]
+    except AssertionError as error:
+        if isinstance(error.__context__, KeyboardInterrupt):  # before Hypothesis has begun, which it asserts
+            raise KeyboardInterrupt from None
+        raise
     return tried, None
 
 

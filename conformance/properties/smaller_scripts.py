@@ -67,6 +67,8 @@ def _can_be_followed(script: Json) -> bool:
 def _candidates(operations: list[Op], avoid: frozenset[str]) -> Iterator[list[Op]]:
     for place in range(len(operations) - 1, 0, -1):
         yield [_without(op, place) for op in operations[:place] + operations[place + 1 :]]
+    if any("branch" in op for op in operations):
+        yield _on_main(operations)
     for name in _column_names(operations):
         yield _without_column(operations, name)
     for place, op in enumerate(operations):
@@ -80,6 +82,15 @@ def _without(op: Op, place: int) -> Op:
         if isinstance(op.get(key), int) and op[key] >= place:
             return {**op, key: op[key] - 1}
     return op
+
+
+def _on_main(operations: list[Op]) -> list[Op]:
+    """The operations without branches: what was done on one is done on main."""
+    made = [{name: value for name, value in op.items() if name != "branch"} for op in operations]
+    for place in range(len(made) - 1, 0, -1):
+        if made[place]["op"] in ("branch", "fast-forward"):
+            made = [_without(op, place) for op in made[:place] + made[place + 1 :]]
+    return made
 
 
 def _column_names(operations: list[Op]) -> list[str]:

@@ -116,7 +116,7 @@ def test_partition_statistics_are_waited_for_no_longer(tmp_path: Path, monkeypat
     bench = Workbench(PARTITIONED, tmp_path)
     path = made(bench)["statistics-path"]
     never(partition_statistics, "file_size", path, monkeypatch)
-    monkeypatch.setattr("workbench.validate", lambda *given: validate(*given, file_seconds=SECONDS))
+    monkeypatch.setattr("tools.grid.workbench.validate", lambda *given: validate(*given, file_seconds=SECONDS))
     report = bench.validate(Level.FILES)
     assert {one.requirement for one in report.findings if one.severity is Severity.ERROR} == {"STA014"}
 
