@@ -382,9 +382,9 @@ def _column(
             "EVO001", "a column of a data file has a type that the table's column never had", file=location, path=name,
             found=_brief(type_), expected=_brief(known), aspect="foreign-type",
         )  # fmt: skip
-    elif not opened.by_name and stored.requirement:  # a file that was imported is as its writer knew to make it
-        told = attrs.evolve(stored, path=name, found=shown(_brief(type_)))
-        yield of(told, file=location)
+    elif not opened.by_name:  # a file that was imported is as its writer knew to make it
+        for one in stored:
+            yield of(attrs.evolve(one, path=name, found=shown(_brief(type_))), file=location)
 
 
 def _brief(type_: Type) -> str:

@@ -78,17 +78,14 @@ OTHERWISE = (
 """What the format itself tells apart from a column of any other type, which is EVO001; the first row that fits."""
 
 
-def stored_otherwise(found: Type, wanted: Type, file_format: FileFormat) -> Violation | None:
-    """How a column of a type is stored as another; None where it is another column.
-
-    A violation without a requirement is none.
-    """
+def stored_otherwise(found: Type, wanted: Type, file_format: FileFormat) -> tuple[Violation, ...] | None:
+    """How a column of a type is stored as another: what that breaks, if anything; None where it is another column."""
     for row in OTHERWISE:
         fits = kind(wanted) in row.wanted and (row.found is None or not {kind(found), str(found)}.isdisjoint(row.found))
         if fits and file_format in row.codes:
             expected = row.expected.format(kind(wanted).upper())
-            code = row.codes[file_format] or ""
-            return Violation(
-                requirement=code, message=row.message, path="", expected=expected, aspect="stored-otherwise"
-            )
+            code = row.codes[file_format]
+            if code is None:
+                return ()
+            return (Violation(requirement=code, message=row.message, expected=expected, aspect="stored-otherwise"),)
     return None
