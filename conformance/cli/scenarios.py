@@ -187,9 +187,11 @@ def scenarios(
                 print(f"    {json.dumps(operation)}")
             print(f"    reproduce    {again} {shlex.quote(str(file))}")
     sys.stdout.flush()
-    told = f"{tried} scripts, {long_enough} of them of at least {min_operations} operations, {_done(counts)} operations"
-    told = f"{told}, {counts['unsupported']} scripts not supported, seed {first}"
-    print(f"{started}: {told}; {len(found)} failed", file=sys.stderr)
+    summary = (
+        f"{tried} scripts, {long_enough} of them of at least {min_operations} operations, {_done(counts)} operations"
+    )
+    summary = f"{summary}, {counts['unsupported']} scripts not supported, seed {first}"
+    print(f"{started}: {summary}; {len(found)} failed", file=sys.stderr)
     if found:
         return ExitStatus.FAILURES
     if counts["unsupported"] == tried:

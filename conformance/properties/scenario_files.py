@@ -10,8 +10,8 @@ from typing import Any
 from conformance.failures import UsageError
 from conformance.properties.searching import Failure
 from conformance.protocol import parse_json
-from conformance.scripts import RefusedByText, ScriptError, parse_script
-from conformance.scripts.model import Table
+from conformance.scripts import ScriptError, parse_script
+from conformance.scripts.model import check_script
 
 Json = Any
 
@@ -53,19 +53,3 @@ def read_scenario(file: Path) -> Json:
     except ScriptError as error:
         raise UsageError(f"{file}: not a script: {error}") from None
     return script
-
-
-def check_script(script: Json) -> None:
-    """Make sure that every operation makes sense where it is, or is one that the text forbids.
-
-    Raises:
-        ScriptError: one does not; the message names it.
-    """
-    table = Table()
-    for index, operation in enumerate(script["operations"]):
-        try:
-            table = table.after(index, operation)
-        except RefusedByText:
-            table = table.skipped(index)
-        except ScriptError as error:
-            raise ScriptError(f"/operations/{index}: {operation['op']}: {error}") from None

@@ -12,8 +12,8 @@ from typing import TypeVar
 
 from conformance.properties.scripts import Json, Op, makes_sense
 from conformance.properties.values import simpler_predicates
-from conformance.scripts import RefusedByText, ScriptError
-from conformance.scripts.model import Table
+from conformance.scripts import ScriptError
+from conformance.scripts.model import check_script
 
 T = TypeVar("T")
 
@@ -53,14 +53,10 @@ def smaller_or_refused(script: Json) -> Iterator[Json]:
 
 
 def _can_be_followed(script: Json) -> bool:
-    table = Table()
-    for index, operation in enumerate(script["operations"]):
-        try:
-            table = table.after(index, operation)
-        except RefusedByText:
-            table = table.skipped(index)
-        except ScriptError:
-            return False
+    try:
+        check_script(script)
+    except ScriptError:
+        return False
     return True
 
 

@@ -507,3 +507,19 @@ def _values_at(row: Json, path: Sequence[str]) -> list[Json]:
     if first in ("key", "value") and row.keys() == {"keys", "values"}:
         return [value for item in row[f"{first}s"] for value in _values_at(item, rest)]
     return _values_at(row.get(first), rest)
+
+
+def check_script(script: Json) -> None:
+    """Make sure that every operation makes sense where it is, or is one that the text forbids.
+
+    Raises:
+        ScriptError: one does not; the message names it.
+    """
+    table = Table()
+    for index, operation in enumerate(script["operations"]):
+        try:
+            table = table.after(index, operation)
+        except RefusedByText:
+            table = table.skipped(index)
+        except ScriptError as error:
+            raise ScriptError(f"/operations/{index}: {operation['op']}: {error}") from None

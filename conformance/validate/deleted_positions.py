@@ -250,12 +250,12 @@ def total_findings(
     for batch in rows:
         for row in batch.to_pylist():
             statistics = context.metadata.partition_statistics[row["file"]]
-            told, records = row["total_record_count"], row["data_record_count"]
-            if statistics.snapshot_id not in members.by_positions or told is None or records is None:
+            total, records = row["total_record_count"], row["data_record_count"]
+            if statistics.snapshot_id not in members.by_positions or total is None or records is None:
                 continue
             wanted = records - deleted.get((row["key"], statistics.snapshot_id), 0)
-            if told != wanted and row["file"] in members.counted:
+            if total != wanted and row["file"] in members.counted:
                 yield finding(
                     "STA027", "the total is not what the position deletes leave", file=statistics.statistics_path,
-                    path=f"/{row['row']}/total_record_count", found=told, expected=str(wanted), aspect="mismatch",
+                    path=f"/{row['row']}/total_record_count", found=total, expected=str(wanted), aspect="mismatch",
                 )  # fmt: skip

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.properties.scenario_files import check_script
 from conformance.scripts import parse_script
+from conformance.scripts.model import check_script
 from tools.mutants.mutant import Mutant
 from tools.mutants.sequences import how_it_breaks, killers, kills, mutants
 

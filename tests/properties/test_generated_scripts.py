@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from conformance.properties.scenario_files import check_script
 from conformance.properties.scripts import (
     AVOIDABLE,
     FORMATS,
@@ -19,7 +18,7 @@ from conformance.properties.scripts import (
 from conformance.properties.smaller_scripts import smaller
 from conformance.properties.values import SEALED_VALUES, TRANSFORMS, VALUES
 from conformance.scripts import RefusedByText, parse_script, script_json
-from conformance.scripts.model import Table, run_model
+from conformance.scripts.model import Table, check_script, run_model
 
 Json = Any
 MANY = [make_script(seed) for seed in range(500)]

@@ -11,8 +11,8 @@ from conformance.adapters.asking import InProcess
 from conformance.adapters.serve import Unsupported
 from conformance.properties.errors import NotSupported
 from conformance.properties.probes import CHANGING, find_supported, probes, probes_together
-from conformance.properties.scenario_files import check_script
 from conformance.properties.scripts import AVOIDABLE, Size, make_script
+from conformance.scripts.model import check_script
 
 
 @pytest.fixture(autouse=True)
