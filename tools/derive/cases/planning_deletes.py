@@ -35,7 +35,11 @@ def _numbers() -> Iterator[Case]:
     table = PlanTable("number-vector", "deletion vectors of older data and of their own commit", 3).manifest(*AGES[:2])
     table.deletes(vector("v", "older", number=3), vector("w", "same", number=3)).commit()
     note = "deletion vectors apply to data of their own sequence number and of lower ones"
-    yield table, (table.case("all", "SCN008 SCN012", {"older": ["v@4"], "same": ["w@4"]}, note),)
+    case = table.case(
+        "all", "SCN008 SCN012", {"older": ["v@4"], "same": ["w@4"]}, note,
+        optional_deletes={"older": ["w@4"], "same": ["v@4"]}, contradiction="E32",
+    )  # fmt: skip
+    yield table, (case,)
 
     table = PlanTable("number-inherited", "data and deletes of one commit, whose numbers are null").manifest(
         entry("old", number=4), entry("new")
@@ -50,7 +54,11 @@ def _numbers() -> Iterator[Case]:
     )
     table.deletes(vector("v", "old"), vector("w", "new")).commit()
     note = "the number of a vector that is null is that of its manifest, which is not below that of its data file"
-    yield table, (table.case("all", "SEQ006 SCN008 SCN012", {"old": ["v@4"], "new": ["w@4"]}, note),)
+    case = table.case(
+        "all", "SEQ006 SCN008 SCN012", {"old": ["v@4"], "new": ["w@4"]}, note,
+        optional_deletes={"old": ["w@4"], "new": ["v@4"]}, contradiction="E32",
+    )  # fmt: skip
+    yield table, (case,)
 
     table = PlanTable("number-of-manifest", "an added entry in a manifest of an earlier commit").manifest(
         entry("one"), sequence_number=2, min_sequence_number=2
@@ -169,7 +177,10 @@ def _files() -> Iterator[Case]:
     table = PlanTable("file-referenced", "position deletes of one data file").manifest(one, two)
     table.deletes(positions("p", number=3, of="two"), positions("q", number=3)).commit()
     note = "position deletes with a referenced data file apply to that file alone"
-    yield table, (table.case("all", "SCN009", {"one": ["q"], "two": ["p", "q"]}, note),)
+    case = table.case(
+        "all", "SCN009", {"one": ["q"], "two": ["p", "q"]}, note, optional_deletes={"one": ["p"]}, contradiction="E32"
+    )
+    yield table, (case,)
 
     table = PlanTable("file-bounds", "position deletes that by their bounds are of one data file").manifest(one, two)
     path = table.path("two")
@@ -190,7 +201,11 @@ def _files() -> Iterator[Case]:
     table.manifest(one, two)
     table.deletes(positions("p", number=3), positions("q", number=3, of="one"), vector("v", "one", number=4)).commit()
     note = "a deletion vector has all deletes of the position delete files, which are left aside for its file"
-    yield table, (table.case("all", "SCN009 DEL011", {"one": ["v@4"], "two": ["p"]}, note),)
+    case = table.case(
+        "all", "SCN009 DEL011", {"one": ["v@4"], "two": ["p"]}, note,
+        optional_deletes={"one": ["p", "q"], "two": ["q", "v@4"]}, contradiction="E32",
+    )  # fmt: skip
+    yield table, (case,)
 
     table = PlanTable("vector-and-equality", "a file with a deletion vector and equality deletes", 3).manifest(one, two)
     table.deletes(vector("v", "one", number=3), equality("e", [1], number=4)).commit()
@@ -202,12 +217,17 @@ def _files() -> Iterator[Case]:
         vector("v", "two", number=3, content_offset=4), vector("v", "one", number=3, content_offset=44)
     ).commit()
     note = "a vector is told by the offset in its file, and its data file by the reference"
-    yield table, (table.case("all", "SCN008 DEL010", {"one": ["v@44"], "two": ["v@4"]}, note),)
+    case = table.case(
+        "all", "SCN008 DEL010", {"one": ["v@44"], "two": ["v@4"]}, note,
+        optional_deletes={"one": ["v@4"], "two": ["v@44"]}, contradiction="E32",
+    )  # fmt: skip
+    yield table, (case,)
 
     table = PlanTable("vector-unknown-file", "a deletion vector of a file that the snapshot does not have", 3)
     table.manifest(one).deletes(vector("v", "gone", number=3)).commit()
     note = "a vector applies to the file that it refers to and to no other"
-    yield table, (table.case("all", "SCN008", ["one"], note),)
+    case = table.case("all", "SCN008", ["one"], note, optional_deletes={"one": ["v@4"]}, contradiction="E32")
+    yield table, (case,)
 
     table = PlanTable("vector-older", "a deletion vector that is older than its data file", 3)
     table.manifest(entry("one", number=4)).deletes(vector("v", "one", number=3)).commit()
@@ -224,8 +244,10 @@ def _files() -> Iterator[Case]:
 
     table = PlanTable("vectors-twice", "two deletion vectors of one data file", 3).manifest(one)
     table.deletes(vector("v", "one", number=3), vector("w", "one", number=4)).commit()
-    note = "only one vector may be there; a reader may refuse, or take one of them"
-    first = table.case("all", "DEL003 SCN008", {"one": ["w@4"]}, note, contradiction="C22")
+    note = "only one vector may be there; a reader may refuse, or take one of them or both"
+    first = table.case(
+        "all", "DEL003 SCN008", {"one": ["w@4"]}, note, optional_deletes={"one": ["v@4"]}, contradiction="C22 E32"
+    )
     second = table.case("all", "DEL003 SCN008", {"one": ["v@4"]}, note)
     yield table, (either(first, second, INVALID),)
 
@@ -292,9 +314,9 @@ def _skipped() -> Iterator[Case]:
     stats = {1: ("long", 3, 3, 1, 0), 2: ("string", "zz", "zz", 1, 0)}
     table.deletes(equality("e", [1], number=3, stats=stats)).commit()
     case = table.case(
-        "filter", "DEL021 SCN010", {"one": ["e"]},
-        "a column that is not compared holds what the row looked like, which says nothing of the rows that are deleted",
-        filter=leaf("eq", "a", term="data"), contradiction="E23",
+        "filter", "DEL021 SCN010", ["one"],
+        "a column that is not compared is of the deleted row, so that its metrics may be used, or not trusted",
+        filter=leaf("eq", "a", term="data"), optional_deletes={"one": ["e"]}, contradiction="E23",
     )  # fmt: skip
     yield table, (case,)
 
