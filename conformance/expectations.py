@@ -71,7 +71,7 @@ class Kind(enum.Enum):
     """Malformed input is accepted, where no sentence of the text asks a reader to refuse it."""
 
     ROBUSTNESS = "robustness"
-    """Malformed input is refused in the wrong way: the wrong kind of error, a crash, or a hang."""
+    """The wrong kind of error, a crash, or a hang, for valid input or malformed."""
 
     LIMITATION = "limitation"
     """Something is not implemented."""
