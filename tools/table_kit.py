@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 from conformance.pipeline.file_access import write_bytes
 from conformance.pipeline.tables import Table, load_table
+from spec_ref.columnar.schemas.column_projection import arrow_values
 from spec_ref.deletes.deletion_vector import encode_deletion_vector
 from spec_ref.deletes.position_deletes import POSITION_DELETE_FIELDS
 from spec_ref.formats import orc_schema
@@ -32,7 +33,6 @@ from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.writer import manifest_file, write_manifest
 from spec_ref.partitioning.spec import UNPARTITIONED, PartitionSpec
-from spec_ref.schemas.projection_columnar import arrow_values
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.types import NestedField, StructType
 from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile, assign_first_row_ids, write_manifest_list

@@ -12,9 +12,9 @@ from conformance.failures import NotExamined
 from conformance.pipeline.file_access import read_bytes
 from conformance.pipeline.local import read_table
 from conformance.pipeline.tables import Table, load_table
+from spec_ref.columnar.arrow_values import values_of
 from spec_ref.expressions.expression_json import predicate_from_json
 from spec_ref.expressions.predicates import TRUE, Predicate
-from spec_ref.formats.arrow_values import values_of
 from spec_ref.scan_planning import ScanTask, plan, table_state
 
 Arguments = dict[str, Any]

@@ -30,6 +30,7 @@ from conformance.writing import (
 from conformance.writing import merge as merge_rows
 from conformance.writing import overwrite as overwrite_rows
 from conformance.writing import update as update_rows
+from spec_ref.columnar.schemas.column_projection import arrow_field, arrow_values
 from spec_ref.commits import CommitConflict, CommitFailed
 from spec_ref.commits.changes import (
     Change,
@@ -47,7 +48,6 @@ from spec_ref.json_records import reader
 from spec_ref.partitioning.evolution import AddPartitionField, RemovePartitionField, RenamePartitionField
 from spec_ref.partitioning.spec import FIRST_FIELD_ID, UNPARTITIONED, PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import parse_transform
-from spec_ref.schemas.projection_columnar import arrow_field, arrow_values
 from spec_ref.schemas.schema import SCHEMA, Schema
 from spec_ref.snapshots.references import RefType, SnapshotRef
 from spec_ref.sorting import UNSORTED, NullOrder, SortDirection, SortField, SortOrder

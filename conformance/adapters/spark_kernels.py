@@ -24,13 +24,13 @@ from conformance.adapters.serve import Invalid, perform
 from conformance.exchange import from_exchange, to_exchange
 from conformance.failures import NotExamined
 from conformance.pipeline.read_tasks import read_task
+from spec_ref.columnar.hashing import hash_array
+from spec_ref.columnar.partitioning.transforms import transform_array
+from spec_ref.columnar.single_value.binary import binary_array
 from spec_ref.errors import SpecError
-from spec_ref.hashing_columnar import hash_array
 from spec_ref.partitioning.transforms import parse_transform
-from spec_ref.partitioning.transforms_columnar import transform_array
 from spec_ref.schemas.type_json import type_from_json
 from spec_ref.schemas.types import kind
-from spec_ref.single_value.columnar import binary_array
 
 Question = dict[str, Any]
 Answer = dict[str, Any]

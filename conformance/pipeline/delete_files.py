@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from conformance.pipeline.file_access import FileAccessError, open_input, short_read
 from conformance.pipeline.reading import Reading, in_file
+from spec_ref.columnar.schemas.column_projection import compile_projection
 from spec_ref.deletes.deletion_vector import DeletionVector, decode_deletion_vector
 from spec_ref.deletes.equality_deletes import DeleteColumn, DeleteIndex, column_values, delete_column
 from spec_ref.deletes.position_deletes import (
@@ -27,7 +28,6 @@ from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.scan_planning.delete_scope import partition_key
 from spec_ref.scan_planning.tasks import ScanDelete, ScanTask
 from spec_ref.schemas.projection import WrittenColumns, check_selected, identity_values
-from spec_ref.schemas.projection_columnar import compile_projection
 from spec_ref.schemas.types import StructType
 
 REMEMBERED = 256

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from spec_ref.arrow_types import validity
+from spec_ref.columnar.arrow_types import validity
 from spec_ref.errors import violation
 from spec_ref.schemas.types import UUID
 from spec_ref.schemas.values import requirement_of

@@ -29,6 +29,7 @@ from conformance.properties.values import (
     leaves_of,
 )
 from conformance.scripts.literals import with_ids
+from spec_ref.columnar.schemas.column_projection import arrow_values
 from spec_ref.formats.metrics_parquet import parquet_metrics
 from spec_ref.formats.parquet_arrow import WRITER_OPTIONS, arrow_schema
 from spec_ref.json_records import reader
@@ -36,7 +37,6 @@ from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.writer import manifest_file, write_manifest
 from spec_ref.partitioning.spec import SPEC, PartitionSpec
-from spec_ref.schemas.projection_columnar import arrow_values
 from spec_ref.schemas.schema import SCHEMA, Schema
 from spec_ref.schemas.types import NestedField, StructType
 from spec_ref.schemas.values import value_key

@@ -10,11 +10,11 @@ import numpy as np
 
 from conformance.adapters import reference_tables
 from conformance.smoke import Arguments, Fault, Operation
-from spec_ref.expressions import metrics_columnar
+from spec_ref.columnar.expressions import metrics_evaluation
+from spec_ref.columnar.manifests import entry_columns
+from spec_ref.columnar.manifests.entry_columns import ManifestColumns
+from spec_ref.columnar.manifests.nullable_arrays import Nullable
 from spec_ref.expressions.predicates import TRUE
-from spec_ref.manifests import columns
-from spec_ref.manifests.column_values import Nullable
-from spec_ref.manifests.columns import ManifestColumns
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.partitioning.transforms import UnknownTransform
 from spec_ref.records import evolve
@@ -208,7 +208,7 @@ FAULTS = tuple(
             "sequence_number",
             lambda _: property(lambda self: self._sequence("file_sequence_number")),
         ),
-        "number-of-snapshot-inherited": replaced(columns, "_inherited_number", lambda _: lambda _run: 5),
+        "number-of-snapshot-inherited": replaced(entry_columns, "_inherited_number", lambda _: lambda _run: 5),
         "counts-missing-as-zero": replaced(
             ManifestFile, "may_have", lambda _: lambda _manifest, count: (count or 0) > 0
         ),
@@ -219,13 +219,13 @@ FAULTS = tuple(
         "manifests-of-v1-ignored": replaced(planner, "listed_manifests", _only_lists),
         "schema-of-today": replaced(reference_tables, "table_state", _current_schema),
         "time-by-snapshots": replaced(reference_tables, "table_state", _by_snapshots),
-        "counts-of-column-missing-as-zero": replaced(metrics_columnar, "_known", _missing_as_zero),
-        "null-never-matches": replaced(metrics_columnar, "holds", _null_never_matches),
+        "counts-of-column-missing-as-zero": replaced(metrics_evaluation, "_known", _missing_as_zero),
+        "null-never-matches": replaced(metrics_evaluation, "holds", _null_never_matches),
         "upper-bound-open": replaced(
-            metrics_columnar, "_at_least", lambda _: lambda bound, value: ~bound.valid | (bound.values > value)
+            metrics_evaluation, "_at_least", lambda _: lambda bound, value: ~bound.valid | (bound.values > value)
         ),
         "lower-bound-open": replaced(
-            metrics_columnar, "_at_most", lambda _: lambda bound, value: ~bound.valid | (bound.values < value)
+            metrics_evaluation, "_at_most", lambda _: lambda bound, value: ~bound.valid | (bound.values < value)
         ),
     }.items()
 )

@@ -14,11 +14,11 @@ import numpy.typing as npt
 
 from conformance.validate.context import Context, ManifestTask
 from conformance.validate.finding import finding, of
+from spec_ref.columnar.manifests.entry_columns import ManifestColumns
 from spec_ref.deletes.equality_deletes import delete_column, float_problem
 from spec_ref.errors import SpecError
 from spec_ref.findings import Finding
 from spec_ref.manifests.checks_listed import PartitionValues, Totals, is_value, listed_findings
-from spec_ref.manifests.columns import ManifestColumns
 from spec_ref.manifests.data_file import FileContent
 from spec_ref.manifests.entry import EntryStatus
 from spec_ref.manifests.manifest import Manifest

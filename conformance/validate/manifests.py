@@ -23,20 +23,20 @@ from conformance.validate.partition_statistics import partition_facts
 from conformance.validate.patience import within
 from conformance.validate.tolerated import tolerate
 from conformance.validate.values import partition_values
+from spec_ref.columnar.hashing import hash_array
+from spec_ref.columnar.manifests.entry_columns import ManifestColumns, column_batches
+from spec_ref.columnar.manifests.nullable_arrays import Nullable
+from spec_ref.columnar.manifests.rules import entry_findings
 from spec_ref.errors import SpecError
 from spec_ref.findings import Finding, Tally, in_file
 from spec_ref.formats.avro_container import SCHEMA_KEY, open_container, write_container
-from spec_ref.hashing_columnar import hash_array
 from spec_ref.manifests.checks import check_manifest
 from spec_ref.manifests.checks_header import header_contradictions
-from spec_ref.manifests.column_values import Nullable
-from spec_ref.manifests.columns import ManifestColumns, column_batches
 from spec_ref.manifests.data_file import FileContent
 from spec_ref.manifests.entry import EntryStatus
 from spec_ref.manifests.manifest import REQUIREMENT, Manifest
 from spec_ref.manifests.reader import read_manifest
 from spec_ref.manifests.rules import Context as EntryContext
-from spec_ref.manifests.rules_columnar import entry_findings
 from spec_ref.records import evolve
 from spec_ref.requirements import register
 from spec_ref.scan_planning.delete_scope import comparable_value

@@ -9,12 +9,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from conformance.validate.finding import finding
+from spec_ref.columnar.arrow_values import values_of
+from spec_ref.columnar.partitioning.transforms import transform_array
 from spec_ref.errors import SpecError, shown
 from spec_ref.findings import Finding
-from spec_ref.formats.arrow_values import values_of
 from spec_ref.manifests.data_file import FileContent, FileFormat
 from spec_ref.partitioning.transforms import Identity, Transform, UnknownTransform, Void
-from spec_ref.partitioning.transforms_columnar import transform_array
 from spec_ref.scan_planning.delete_scope import comparable_value
 from spec_ref.schemas.types import Type, kind
 

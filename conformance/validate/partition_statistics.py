@@ -23,9 +23,10 @@ from conformance.validate.finding import InFull, all_of, finding
 from conformance.validate.opened import Opened, open_file
 from conformance.validate.patience import Stalled, alive, within
 from conformance.validate.values import partition_values, same_type
+from spec_ref.columnar.arrow_values import values_of
+from spec_ref.columnar.manifests.entry_columns import ManifestColumns
 from spec_ref.errors import SpecError
 from spec_ref.findings import Finding, Tally
-from spec_ref.formats.arrow_values import values_of
 from spec_ref.formats.partition_statistics import (
     PartitionStatistics,
     check_order,
@@ -33,7 +34,6 @@ from spec_ref.formats.partition_statistics import (
     file_type,
     read_row,
 )
-from spec_ref.manifests.columns import ManifestColumns
 from spec_ref.manifests.data_file import FileContent, FileFormat
 from spec_ref.records import field_rules
 from spec_ref.scan_planning.delete_scope import comparable_value

@@ -22,6 +22,7 @@ from conformance.validate.partition_of_rows import PartitionOfRows, early_in_orc
 from conformance.validate.patience import alive
 from conformance.validate.row_ids import LAST_UPDATED, ROW_ID, RowIds, deleted_facts
 from conformance.validate.sorted_rows import Ascending, SortKey, sort_key
+from spec_ref.columnar.metrics import leaf_names, metrics_of_array, storage_of
 from spec_ref.errors import SpecError, shown, violation
 from spec_ref.findings import Finding
 from spec_ref.formats.metrics import (
@@ -30,7 +31,6 @@ from spec_ref.formats.metrics import (
     leaves,
     order_of,
 )
-from spec_ref.formats.metrics_columnar import leaf_names, metrics_of_array, storage_of
 from spec_ref.manifests.data_file import FileContent, FileFormat
 from spec_ref.manifests.entry_problems import signed_order
 from spec_ref.partitioning.transforms import UnknownTransform

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spec_ref.formats.arrow_values import values_of
+from spec_ref.columnar.arrow_values import values_of
 from spec_ref.partitioning.transforms import Identity, Transform, Void
 from spec_ref.schemas.types import Type, kind
 from spec_ref.sorting import NullOrder, SortDirection, SortField, float_sort_key

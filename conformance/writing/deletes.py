@@ -15,6 +15,7 @@ from conformance.version import tool_version
 from conformance.writing.files import NewFiles, settle
 from conformance.writing.plans import WritePlan, plan_deletes
 from conformance.writing.write_tasks import FileWriter
+from spec_ref.columnar.schemas.column_projection import arrow_field
 from spec_ref.commits.changes import NewFile
 from spec_ref.commits.reading import FileKey, key_of
 from spec_ref.deletes.deletion_vector import DeletionVector, encode_deletion_vector
@@ -25,7 +26,6 @@ from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.scan_planning import ScanTask
 from spec_ref.scan_planning.delete_scope import partition_key
 from spec_ref.schemas.identifier_fields import NEVER_IDENTIFY
-from spec_ref.schemas.projection_columnar import arrow_field
 from spec_ref.schemas.reserved_ids import BY_NAME
 from spec_ref.schemas.types import NestedField, is_primitive
 from spec_ref.table_metadata import TableMetadata

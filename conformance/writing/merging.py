@@ -19,14 +19,14 @@ from conformance.writing.plans import plan_write
 from conformance.writing.row_changes import Mode, change_rows, mode_of, updated
 from conformance.writing.tables import WritableTable
 from conformance.writing.write_tasks import no_rows
+from spec_ref.columnar.metrics import storage_of
+from spec_ref.columnar.schemas.written_rows import compile_input, distinct
 from spec_ref.commits import Committed
 from spec_ref.commits.changes import Isolation
 from spec_ref.errors import violation
 from spec_ref.expressions.predicates import TRUE
-from spec_ref.formats.metrics_columnar import storage_of
 from spec_ref.scan_planning import ScanTask
 from spec_ref.schemas.schema import Schema
-from spec_ref.schemas.written_rows import compile_input, distinct
 from spec_ref.snapshots.references import MAIN
 
 Indexes = npt.NDArray[np.int64]

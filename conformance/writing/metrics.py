@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
+from spec_ref.columnar.metrics import leaf_array, leaf_names, metrics_of_array
 from spec_ref.errors import violation
 from spec_ref.formats.metrics import (
     COUNTS,
@@ -19,7 +20,6 @@ from spec_ref.formats.metrics import (
     file_metrics,
     leaves,
 )
-from spec_ref.formats.metrics_columnar import leaf_array, leaf_names, metrics_of_array
 from spec_ref.records import evolve
 from spec_ref.schemas.reserved_ids import MAX_TABLE_FIELD_ID
 from spec_ref.schemas.schema import Schema

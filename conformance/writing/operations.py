@@ -17,21 +17,21 @@ from conformance.writing.plans import WritePlan, plan_write
 from conformance.writing.row_changes import Mode, Pieces, change_rows, mode_of, updated
 from conformance.writing.tables import WritableTable
 from conformance.writing.write_tasks import FileWriter, Rows, RowSink, batches_of, no_rows, write_to
+from spec_ref.columnar.metrics import storage_of
+from spec_ref.columnar.schemas.column_projection import constant_array
+from spec_ref.columnar.schemas.written_rows import compile_input
 from spec_ref.commits import CommitStateUnknown, Committed, changes
 from spec_ref.commits.changes import Isolation, NewFile, Validation
 from spec_ref.commits.matching import bound_filter
 from spec_ref.commits.reading import head
 from spec_ref.errors import violation
 from spec_ref.expressions.predicates import TRUE, Predicate
-from spec_ref.formats.metrics_columnar import storage_of
 from spec_ref.partitioning.transforms import Void
 from spec_ref.records import evolve
 from spec_ref.scan_planning import ScanTask
 from spec_ref.scan_planning.delete_scope import partition_key
 from spec_ref.scan_planning.manifest_selection import listed_manifests
-from spec_ref.schemas.projection_columnar import constant_array
 from spec_ref.schemas.schema import Schema
-from spec_ref.schemas.written_rows import compile_input
 from spec_ref.snapshots.manifest_list import ManifestContent
 from spec_ref.snapshots.references import MAIN
 

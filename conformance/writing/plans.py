@@ -11,11 +11,12 @@ import attrs
 
 from conformance.writing.files import files_below, remove_directories, remove_files
 from conformance.writing.metrics import Modes, modes_of
+from spec_ref.columnar.partitioning.split_by_partition import check_spec
+from spec_ref.columnar.sorting import sortable
 from spec_ref.commits.changes import NewFile
 from spec_ref.errors import violation
 from spec_ref.formats.metrics import FULL
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
-from spec_ref.partitioning.fan_out import check_spec
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.records import field_rules
 from spec_ref.schemas.row_lineage import LAST_UPDATED, ROW_ID
@@ -23,7 +24,6 @@ from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.types import UNKNOWN, NestedField, StructType, Type
 from spec_ref.single_value.json_value import to_json
 from spec_ref.sorting import UNSORTED, SortOrder
-from spec_ref.sorting_columnar import sortable
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.versions import OMITTED
 

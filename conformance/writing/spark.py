@@ -31,6 +31,7 @@ from conformance.writing.plans import WritePlan, clean_up, plan_write
 from conformance.writing.row_changes import Mode, Pieces, change_rows, mode_of
 from conformance.writing.tables import WritableTable
 from conformance.writing.write_tasks import Rows, RowSink, write_rows, write_to
+from spec_ref.columnar.schemas.column_projection import arrow_field
 from spec_ref.commits import CommitStateUnknown, Committed, changes
 from spec_ref.commits.changes import Isolation
 from spec_ref.commits.matching import bound_filter
@@ -40,7 +41,6 @@ from spec_ref.expressions.predicates import TRUE, Predicate
 from spec_ref.records import evolve
 from spec_ref.scan_planning import ScanTask
 from spec_ref.scan_planning.delete_scope import partition_key
-from spec_ref.schemas.projection_columnar import arrow_field
 from spec_ref.snapshots.references import MAIN
 
 TASK = "00000"

@@ -20,17 +20,17 @@ from conformance.failures import UsageError
 from conformance.writing.files import NewFiles, settle, taken_back
 from conformance.writing.metrics import Collected
 from conformance.writing.plans import WritePlan
+from spec_ref.columnar.expressions.evaluation import evaluate_array
+from spec_ref.columnar.partitioning.split_by_partition import by_partition
+from spec_ref.columnar.schemas.written_rows import InputRows, compile_input
+from spec_ref.columnar.sorting import sorted_batch
 from spec_ref.commits.changes import NewFile
 from spec_ref.errors import violation
 from spec_ref.expressions.bound import BoundPredicate
-from spec_ref.expressions.columnar import evaluate_array
 from spec_ref.formats.file_writing import open_writer
 from spec_ref.manifests.data_file import DataFile, FileContent
-from spec_ref.partitioning.fan_out import by_partition
 from spec_ref.schemas.values import value_key
-from spec_ref.schemas.written_rows import InputRows, compile_input
 from spec_ref.sorting import UNSORTED_ID
-from spec_ref.sorting_columnar import sorted_batch
 
 Rows: TypeAlias = "pa.Table | pa.RecordBatch | pa.RecordBatchReader | Iterable[pa.RecordBatch]"
 """Rows to be written."""
@@ -78,7 +78,7 @@ def write_rows(
 
     Args:
         plan: how.
-        rows: the rows; columns are found by name (`spec_ref.schemas.written_rows`).
+        rows: the rows; columns are found by name (`spec_ref.columnar.schemas.written_rows`).
         task: a name that no other task or attempt of the write has; it is in the names of the files.
         threads: how many of them encode; the rows of one partition are always written by one, in their order.
         matching: what every row has to match.

@@ -19,10 +19,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spec_ref.arrow_types import fixed_width, is_valid
+from spec_ref.columnar.arrow_types import fixed_width, is_valid
+from spec_ref.columnar.hashing import hash_array
+from spec_ref.columnar.metrics import storage_of
 from spec_ref.errors import Violation, violation
-from spec_ref.formats.metrics_columnar import storage_of
-from spec_ref.hashing_columnar import hash_array
 from spec_ref.records import evolve, record
 from spec_ref.schemas.schema import Column, Schema
 from spec_ref.schemas.types import BINARY, ListType, MapType, NestedField, StructType, Type, is_primitive, kind

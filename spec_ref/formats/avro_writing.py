@@ -6,8 +6,8 @@ import hashlib
 
 import pyarrow as pa
 
+from spec_ref.columnar.arrow_values import values_of
 from spec_ref.errors import violation
-from spec_ref.formats.arrow_values import values_of
 from spec_ref.formats.avro_container import CODECS, SYNC_LENGTH, block_bytes, header_bytes
 from spec_ref.formats.avro_schema import schema_json, value_writer
 from spec_ref.formats.avro_types import from_json

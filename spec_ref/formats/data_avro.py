@@ -13,11 +13,20 @@ import attrs
 import numpy as np
 import pyarrow as pa
 
-from spec_ref.arrow_types import Column as ArrowColumn
+from spec_ref.columnar.arrow_types import Column as ArrowColumn
+from spec_ref.columnar.encodings.avro.batches import Layout, Part
+from spec_ref.columnar.encodings.avro.batches import batches as grouped
+from spec_ref.columnar.encodings.avro.columns import (
+    Column,
+    ListColumn,
+    NullColumn,
+    RecordColumn,
+    entry_record,
+    forced,
+    optional,
+)
+from spec_ref.columnar.schemas.column_projection import arrow_type
 from spec_ref.errors import at, violation
-from spec_ref.formats.avro_batches import Layout, Part
-from spec_ref.formats.avro_batches import batches as grouped
-from spec_ref.formats.avro_columns import Column, ListColumn, NullColumn, RecordColumn, entry_record, forced, optional
 from spec_ref.formats.avro_container import LIMITS, SCHEMA_KEY, open_container
 from spec_ref.formats.avro_schema import entry_fields, from_avro, present
 from spec_ref.formats.avro_types import Array, AvroType, Map, Record, Union, parse_schema
@@ -26,7 +35,6 @@ from spec_ref.formats.file_ids import Ids, ids_of
 from spec_ref.formats.file_window import source_of
 from spec_ref.schemas.name_mapping import MappedField
 from spec_ref.schemas.projection import WrittenColumns
-from spec_ref.schemas.projection_columnar import arrow_type
 from spec_ref.schemas.types import (
     STRING,
     UUID,

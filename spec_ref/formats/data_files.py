@@ -61,7 +61,7 @@ def open_rows(
         mapping: the table's name mapping, for files without field ids.
         threads: whether columns are decoded by several threads, where the format can.
         dictionaries: whether columns of texts and bytes may come as Arrow's dictionary arrays, which the projection
-            (`spec_ref.schemas.projection_columnar`) takes.
+            (`spec_ref.columnar.schemas.column_projection`) takes.
 
     Raises:
         SpecError: the file is not of the format, or has columns that no Iceberg type is stored as.

@@ -2,8 +2,8 @@
 
 A row group is decoded batch by batch. Texts and bytes that a file stores as numbers of a dictionary can be given as
 Arrow's dictionary arrays, so that rows which nobody wants are left out before they are copied. pyarrow carries all
-types but variants that are shredded: of those it gives the parts, which `spec_ref.formats.variant_shredding` puts
-together.
+types but variants that are shredded: of those it gives the parts, which `spec_ref.columnar.encodings.variant_shredding`
+puts together.
 """
 
 from __future__ import annotations

@@ -33,8 +33,8 @@ class RowWriter(Protocol):
         """Append rows.
 
         Args:
-            batch: the columns of the file in the types of `spec_ref.schemas.projection_columnar`. Parquet makes a row
-                group of them.
+            batch: the columns of the file in the types of `spec_ref.columnar.schemas.column_projection`. Parquet makes
+                a row group of them.
         """
 
     def size(self) -> int:

@@ -1,6 +1,6 @@
 """Metrics of data files, computed from their values (Data File Fields; Field-level Metrics and Statistics).
 
-Here is the definition, on one value after another; `spec_ref.formats.metrics_columnar` does the same with Arrow
+Here is the definition, on one value after another; `spec_ref.columnar.metrics` does the same with Arrow
 arrays, and `metrics_parquet`, `metrics_orc` and `metrics_avro` beside it with files.
 
 Metrics are of the columns that hold values: primitives and variants, also inside structs. Decided here, because the

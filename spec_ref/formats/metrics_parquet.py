@@ -13,9 +13,9 @@ from typing import BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from spec_ref.columnar.metrics import metrics_of_batches
 from spec_ref.errors import violation
 from spec_ref.formats.metrics import TRUNCATED, FileMetrics, MetricsMode
-from spec_ref.formats.metrics_columnar import metrics_of_batches
 from spec_ref.formats.parquet_schema import struct_from_parquet
 from spec_ref.formats.parquet_thrift import ParquetNode, read_parquet_schema
 from spec_ref.records import evolve

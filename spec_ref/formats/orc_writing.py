@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.orc as orc
 
+from spec_ref.columnar.schemas.column_projection import ranges
 from spec_ref.errors import violation
 from spec_ref.formats.file_writing import FileLayout, Output, refused
 from spec_ref.formats.held_output import EndsOutput, KnownParts
@@ -16,7 +17,6 @@ from spec_ref.formats.metrics_orc import orc_layout, width
 from spec_ref.formats.orc_footer import MAGIC
 from spec_ref.formats.orc_schema import arrow_schema
 from spec_ref.formats.stored_arrays import nulled, stored_batch
-from spec_ref.schemas.projection_columnar import ranges
 from spec_ref.schemas.types import StructType
 
 STRIPE_BYTES = 64 << 20

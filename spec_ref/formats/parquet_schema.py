@@ -16,10 +16,10 @@ from typing import Any
 
 import attrs
 
+from spec_ref.columnar.encodings.variant_shredding import check_shredding
 from spec_ref.errors import SpecError, Violation, at, violation
 from spec_ref.formats.file_ids import Ids, ids_of
 from spec_ref.formats.parquet_thrift import ParquetNode
-from spec_ref.formats.variant_shredding import check_shredding
 from spec_ref.records import record
 from spec_ref.schemas.name_mapping import MappedField
 from spec_ref.schemas.projection import WrittenColumns

@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from spec_ref.columnar.metrics import storage_of
 from spec_ref.errors import violation
 from spec_ref.formats.file_writing import FileLayout, Output, refused
 from spec_ref.formats.held_output import HeldOutput
-from spec_ref.formats.metrics_columnar import storage_of
 from spec_ref.formats.metrics_parquet import group_offsets
 from spec_ref.formats.parquet_arrow import WRITER_OPTIONS, arrow_schema
 from spec_ref.formats.parquet_footer import logical_types, with_logical_types

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spec_ref.arrow_types import is_valid, validity
-from spec_ref.schemas.projection_columnar import ranges
+from spec_ref.columnar.arrow_types import is_valid, validity
+from spec_ref.columnar.schemas.column_projection import ranges
 from spec_ref.schemas.types import UNKNOWN, ListType, MapType, StructType, Type, VariantType, children
 
 
@@ -18,7 +18,7 @@ def stored_batch(struct: StructType, batch: pa.RecordBatch, schema: pa.Schema) -
 
     Args:
         struct: the columns of the batch, in their order.
-        batch: in the types of `spec_ref.schemas.projection_columnar`.
+        batch: in the types of `spec_ref.columnar.schemas.column_projection`.
         schema: that of the file.
     """
     kept = [(field, array) for field, array in zip(struct.fields, batch.columns, strict=True) if field.type != UNKNOWN]

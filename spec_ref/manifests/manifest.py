@@ -10,15 +10,15 @@ import attrs
 import numpy as np
 
 from spec_ref import json_document
+from spec_ref.columnar.encodings.avro.batches import Layout, Part, batches
+from spec_ref.columnar.encodings.avro.columns import Column
+from spec_ref.columnar.manifests.entry_columns import ManifestColumns, all_columns
 from spec_ref.errors import SpecError, violation
-from spec_ref.formats.avro_batches import Layout, Part, batches
-from spec_ref.formats.avro_columns import Column
 from spec_ref.formats.avro_container import Container
 from spec_ref.formats.avro_rows import RowReader, partition_record
 from spec_ref.formats.avro_schema import from_avro, present
 from spec_ref.formats.avro_types import Record
 from spec_ref.json_records import reader
-from spec_ref.manifests.columns import ManifestColumns, all_columns
 from spec_ref.manifests.data_file import DataFile
 from spec_ref.manifests.entry import ManifestEntry
 from spec_ref.manifests.inheritance import inherit
@@ -272,7 +272,7 @@ class Manifest:
     def columns(self) -> ManifestColumns:
         """All entries in columns, with what they inherit; the decompressed manifest is held while they are.
 
-        `spec_ref.manifests.columns.column_batches` holds no more than a batch.
+        `spec_ref.columnar.manifests.entry_columns.column_batches` holds no more than a batch.
 
         Raises:
             SpecError: as `batches`; or a status or content is not one of the known.

@@ -15,16 +15,16 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
+from spec_ref.columnar.expressions.metrics_evaluation import matching_files
+from spec_ref.columnar.manifests.batched_manifests import joined_columns
+from spec_ref.columnar.manifests.entry_columns import ManifestColumns
 from spec_ref.errors import SpecError, violation
 from spec_ref.expressions.binding import bind
 from spec_ref.expressions.bound import BoundPredicate
 from spec_ref.expressions.metrics import Metrics, might_match
-from spec_ref.expressions.metrics_columnar import matching_files
 from spec_ref.expressions.predicates import TRUE, Predicate
-from spec_ref.manifests.columns import ManifestColumns
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.manifests.entry import ManifestEntry
-from spec_ref.manifests.joined import joined_columns
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.records import evolve
 from spec_ref.scan_planning.delete_scope import DeleteFileIndex, column_types

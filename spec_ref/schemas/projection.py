@@ -2,7 +2,7 @@
 
 Columns are found by field id. A field that the file does not have takes, in this order, its identity partition value,
 the column that the name mapping gives it, its initial default, or null. `project_row` is the definition, on one row;
-`spec_ref.schemas.projection_columnar` is the same over Arrow batches.
+`spec_ref.columnar.schemas.column_projection` is the same over Arrow batches.
 
 Decided here, because the text leaves it open:
 

@@ -6,9 +6,9 @@ import copy
 import functools
 from typing import Any
 
+from spec_ref.columnar.json.duplicate_names import unrepeated
 from spec_ref.errors import violation
 from spec_ref.json_document import DOCUMENT, check_document, loads
-from spec_ref.json_members import unrepeated
 from spec_ref.json_records import wrong
 from spec_ref.table_metadata.files import is_compressed, unpack
 from spec_ref.table_metadata.metadata import METADATA

@@ -7,9 +7,9 @@ import pyarrow as pa
 import pytest
 from arrow_columns import TYPES, arrow_types, by_text
 
-from spec_ref.arrow_types import check_arrow_type
+from spec_ref.columnar.arrow_types import check_arrow_type
+from spec_ref.columnar.hashing import hash_array
 from spec_ref.errors import SpecError
-from spec_ref.hashing_columnar import hash_array
 from spec_ref.schemas.types import (
     BINARY,
     DATE,

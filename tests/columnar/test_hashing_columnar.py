@@ -11,10 +11,10 @@ from arrow_columns import GEO_TYPES, TYPES, arrow_array, arrow_types, by_text, c
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spec_ref import hash_lanes
+from spec_ref.columnar import murmur3_vectorized
+from spec_ref.columnar.hashing import hash_array
 from spec_ref.errors import SpecError
 from spec_ref.hashing import hash_value
-from spec_ref.hashing_columnar import hash_array
 from spec_ref.schemas.types import (
     BINARY,
     DATE,
@@ -67,7 +67,7 @@ def test_the_test_values_of_appendix_b(type_, arrow_type, value, expected):
 @pytest.mark.parametrize("lanes", [64, 100, 1 << 15])
 @pytest.mark.parametrize("longest", [3, 4, 20, 255, 600])
 def test_strings_of_any_length_hash_as_alone_across_rounds(lanes, longest, monkeypatch):
-    monkeypatch.setattr(hash_lanes, "LANES", lanes)
+    monkeypatch.setattr(murmur3_vectorized, "LANES", lanes)
     generator = random.Random(longest)
     values = [generator.randbytes(generator.randint(0, longest)) for _ in range(700)]
     hashes = hash_array(BINARY, pa.array(values, pa.binary())[3:])
@@ -88,7 +88,7 @@ def test_rounds_make_no_difference(type_, monkeypatch):
         values = [generator.randbytes(type_.length) for _ in values]
     column = arrow_array(type_, values, arrow_types(type_)[-1])
     whole = hash_array(type_, column)
-    monkeypatch.setattr(hash_lanes, "LANES", 16)
+    monkeypatch.setattr(murmur3_vectorized, "LANES", 16)
     assert hash_array(type_, column) == whole
 
 

@@ -19,7 +19,8 @@ from arrow_columns import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spec_ref import hash_lanes
+from spec_ref.columnar import murmur3_vectorized
+from spec_ref.columnar.partitioning.transforms import transform_array
 from spec_ref.errors import SpecError
 from spec_ref.partitioning.transforms import (
     Bucket,
@@ -33,7 +34,6 @@ from spec_ref.partitioning.transforms import (
     Year,
     parse_transform,
 )
-from spec_ref.partitioning.transforms_columnar import transform_array
 from spec_ref.schemas.types import (
     DATE,
     INT,
@@ -183,7 +183,7 @@ def test_rounds_make_no_difference(monkeypatch):
         *((parse_transform(text), TIMESTAMP, column) for text in ("year", "month", "day", "bucket[9]")),
     ]
     whole = [transform_array(*case) for case in cases]
-    monkeypatch.setattr(hash_lanes, "LANES", 16)
+    monkeypatch.setattr(murmur3_vectorized, "LANES", 16)
     assert [transform_array(*case) for case in cases] == whole
 
 

@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.strategies import primitive_types, values
+from spec_ref.columnar.schemas.column_projection import arrow_type, arrow_values
 from spec_ref.deletes import equality_deletes
 from spec_ref.deletes.equality_deletes import DeleteIndex, column_values, delete_column, is_deleted
 from spec_ref.errors import SpecError
-from spec_ref.schemas.projection_columnar import arrow_type, arrow_values
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.types import (
     BOOLEAN,

@@ -21,8 +21,8 @@ from conformance.operations import OPERATIONS
 from conformance.pipeline.local import read_table
 from conformance.protocol import Ok
 from conformance.writing import Mode, WritableTable, append, compact, create_table, delete, merge, update
+from spec_ref.columnar.arrow_values import values_of
 from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
-from spec_ref.formats.arrow_values import values_of
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Bucket, Day, Identity, Truncate
 from spec_ref.schemas.type_json import type_to_json

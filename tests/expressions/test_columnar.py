@@ -11,10 +11,10 @@ from expression_cases import POOLS, SCHEMAS, columns, predicates, rows, schemas
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from spec_ref.columnar.expressions.evaluation import evaluate_array
 from spec_ref.errors import SpecError
 from spec_ref.expressions.binding import bind
 from spec_ref.expressions.bound import BoundReference, evaluate
-from spec_ref.expressions.columnar import evaluate_array
 from spec_ref.expressions.expression_json import predicate_from_json
 from spec_ref.expressions.predicates import TRUE, Comparison, NamedReference, Operation
 from spec_ref.schemas.schema import Schema

@@ -13,13 +13,13 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from test_projection import leaves
 
+from spec_ref.columnar.expressions.metrics_evaluation import matching_files, referenced_ids
+from spec_ref.columnar.manifests.nullable_arrays import Bounds, Nullable
 from spec_ref.errors import SpecError
 from spec_ref.expressions.binding import bind
 from spec_ref.expressions.bound import BoundComparison, BoundReference, BoundSetTest, BoundTest
 from spec_ref.expressions.metrics import Metrics, might_match
-from spec_ref.expressions.metrics_columnar import matching_files, referenced_ids
 from spec_ref.expressions.predicates import Operation
-from spec_ref.manifests.column_values import Bounds, Nullable
 from spec_ref.schemas.types import BINARY, DATE, INT, LONG, STRING, TIMESTAMP, UUID, FixedType, Type
 from spec_ref.single_value.bounds import decode_bound, encode_bound
 

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from spec_ref.columnar.encodings.avro.batches import Layout, Part
+from spec_ref.columnar.encodings.avro.columns import forced
+from spec_ref.columnar.encodings.avro.vectorized import compile_type, footprint
+from spec_ref.columnar.encodings.avro.vectorized_buffer import Lanes
 from spec_ref.errors import SpecError
-from spec_ref.formats.avro_batches import Layout, Part
-from spec_ref.formats.avro_columns import forced
 from spec_ref.formats.avro_container import open_container
-from spec_ref.formats.avro_lane_buffer import Lanes
-from spec_ref.formats.avro_lanes import compile_type, footprint
 from spec_ref.formats.avro_types import Record, parse_schema
 from spec_ref.formats.avro_values import decode_all, encoder
 

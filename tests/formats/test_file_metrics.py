@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.strategies import primitive_types, values
+from spec_ref.columnar.metrics import metrics_of_array
 from spec_ref.errors import SpecError
 from spec_ref.formats import orc_footer, orc_schema, parquet_arrow
 from spec_ref.formats.metrics import (
@@ -29,7 +30,6 @@ from spec_ref.formats.metrics import (
     order_of,
 )
 from spec_ref.formats.metrics_avro import avro_metrics
-from spec_ref.formats.metrics_columnar import metrics_of_array
 from spec_ref.formats.metrics_orc import orc_metrics
 from spec_ref.formats.metrics_parquet import parquet_metrics
 from spec_ref.formats.wkb import wkt_to_wkb

@@ -11,8 +11,9 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from conformance.strategies import values
+from spec_ref.columnar.arrow_values import values_of
+from spec_ref.columnar.schemas.column_projection import arrow_values
 from spec_ref.errors import SpecError
-from spec_ref.formats.arrow_values import values_of
 from spec_ref.formats.data_files import open_rows
 from spec_ref.formats.file_writing import open_writer
 from spec_ref.formats.held_output import EndsOutput, HeldOutput, KnownParts
@@ -28,7 +29,6 @@ from spec_ref.formats.stored_arrays import stored_batch
 from spec_ref.formats.variant import Variant
 from spec_ref.manifests.data_file import FileFormat
 from spec_ref.records import evolve
-from spec_ref.schemas.projection_columnar import arrow_values
 from spec_ref.schemas.type_json import type_from_json
 from spec_ref.schemas.types import (
     INT,

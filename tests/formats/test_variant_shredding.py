@@ -15,8 +15,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from spec_ref.columnar.arrow_values import values_of
+from spec_ref.columnar.schemas.column_projection import compile_projection
 from spec_ref.errors import SpecError
-from spec_ref.formats.arrow_values import values_of
 from spec_ref.formats.data_files import open_rows
 from spec_ref.formats.parquet_schema import struct_from_parquet
 from spec_ref.formats.parquet_thrift import ParquetNode, read_parquet_schema
@@ -32,7 +33,6 @@ from spec_ref.formats.variant import (
     encode_variant,
 )
 from spec_ref.manifests.data_file import FileFormat
-from spec_ref.schemas.projection_columnar import compile_projection
 from spec_ref.schemas.types import LONG, VARIANT, ListType, MapType, NestedField, StructType
 from tools.shredded_files import variant_bytes
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from spec_ref.columnar.manifests.entry_columns import column_batches
 from spec_ref.errors import SpecError
 from spec_ref.manifests import (
     EntryStatus,
@@ -21,7 +22,6 @@ from spec_ref.manifests import (
     write_manifest,
 )
 from spec_ref.manifests import manifest_file as describe
-from spec_ref.manifests.columns import column_batches
 from spec_ref.manifests.metrics import column_metrics
 from spec_ref.partitioning.spec import UNPARTITIONED
 from spec_ref.records import evolve

@@ -13,8 +13,8 @@ from conformance.exchange import to_exchange
 from conformance.pipeline.file_access import FileAccessError
 from conformance.pipeline.local import read_table
 from conformance.pipeline.tables import Table, load_table
+from spec_ref.columnar.arrow_values import values_of
 from spec_ref.errors import SpecError
-from spec_ref.formats.arrow_values import values_of
 
 
 @pytest.fixture(scope="module")

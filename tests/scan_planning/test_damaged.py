@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from planned_tables import LIST, Table, added, data_file
 
+from spec_ref.columnar.manifests.batched_manifests import joined_columns
 from spec_ref.errors import SpecError
 from spec_ref.expressions.predicates import TRUE, Comparison, Literal, NamedReference, Operation
 from spec_ref.formats.avro_container import open_container, write_container
 from spec_ref.manifests import FileContent
-from spec_ref.manifests.joined import joined_columns
 from spec_ref.manifests.reader import read_manifest
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Identity

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from planned_tables import LIST, SCHEMA, SNAPSHOT, Table, added, data_file
 
+from spec_ref.columnar.manifests import batched_manifests
+from spec_ref.columnar.manifests.batched_manifests import joined_columns
 from spec_ref.errors import SpecError
 from spec_ref.expressions.predicates import FALSE, TRUE, Comparison, Literal, NamedReference, Operation
 from spec_ref.formats.avro_container import open_container, write_container
-from spec_ref.manifests import EntryStatus, FileContent, FileFormat, ManifestEntry, joined
-from spec_ref.manifests.joined import joined_columns
+from spec_ref.manifests import EntryStatus, FileContent, FileFormat, ManifestEntry
 from spec_ref.manifests.reader import read_manifest
 from spec_ref.partitioning.spec import UNPARTITIONED, PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Day, Identity
@@ -159,7 +160,7 @@ def test_days_that_were_counted_upward_are_found_where_that_is_asked_for() -> No
 
 @pytest.mark.parametrize("batch", [1, 3000, 1 << 22])
 def test_manifests_are_decoded_together_and_keep_their_own_numbers(batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(joined, "BATCH_BYTES", batch)
+    monkeypatch.setattr(batched_manifests, "BATCH_BYTES", batch)
     table = Table()
     expected = []
     for number in range(12):

@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.strategies import types, values
+from spec_ref.columnar.arrow_values import values_of
+from spec_ref.columnar.schemas.column_projection import arrow_values, compile_projection
 from spec_ref.errors import SpecError
-from spec_ref.formats.arrow_values import values_of
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Bucket, Identity
 from spec_ref.records import evolve
@@ -25,7 +26,6 @@ from spec_ref.schemas.projection import (
     project_row,
     select_fields,
 )
-from spec_ref.schemas.projection_columnar import arrow_values, compile_projection
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.types import (
     BINARY,

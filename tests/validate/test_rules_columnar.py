@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 
 from spec_ref import json_document
 from spec_ref.checks import rated
+from spec_ref.columnar.manifests.entry_columns import column_batches
+from spec_ref.columnar.manifests.rules import entry_findings
 from spec_ref.findings import Tally
 from spec_ref.formats.avro_container import write_container
 from spec_ref.formats.avro_rows import RowWriter, struct_of
@@ -22,10 +24,8 @@ from spec_ref.formats.avro_schema import schema_json
 from spec_ref.formats.avro_types import from_json
 from spec_ref.formats.avro_values import encoder
 from spec_ref.manifests import DataFile, EntryStatus, FileContent, FileFormat, ManifestEntry, read_manifest
-from spec_ref.manifests.columns import column_batches
 from spec_ref.manifests.entry_problems import entry_problems, signed_order
 from spec_ref.manifests.rules import Context
-from spec_ref.manifests.rules_columnar import entry_findings
 from spec_ref.manifests.writer import RECORD_NAME, RECORD_NAMES, header
 from spec_ref.partitioning.spec import UNPARTITIONED
 from spec_ref.records import evolve

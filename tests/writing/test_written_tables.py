@@ -17,12 +17,13 @@ from conformance.pipeline.file_access import read_bytes
 from conformance.strategies import values
 from conformance.strategies_metadata import partition_specs, schemas, sort_orders
 from conformance.writing import WritableTable, append, create_table
+from spec_ref.columnar.partitioning.split_by_partition import check_spec
+from spec_ref.columnar.sorting import sortable
 from spec_ref.errors import SpecError
 from spec_ref.expressions.predicates import TRUE
 from spec_ref.formats import orc_schema, parquet_writing
 from spec_ref.formats.metrics import TRUNCATED, metrics_of_rows
 from spec_ref.manifests.data_file import DataFile, FileFormat
-from spec_ref.partitioning.fan_out import check_spec
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Identity, UnknownTransform
 from spec_ref.scan_planning import plan
@@ -41,7 +42,6 @@ from spec_ref.schemas.types import (
 )
 from spec_ref.schemas.values import value_key
 from spec_ref.sorting import UNSORTED, SortOrder
-from spec_ref.sorting_columnar import sortable
 from spec_ref.versions import V1, V2, V3
 
 FORMATS = (FileFormat.PARQUET, FileFormat.ORC, FileFormat.AVRO)

@@ -14,8 +14,10 @@ from written import arrow_of, rows_of
 
 from conformance.strategies import values
 from conformance.strategies_metadata import partition_specs, schemas, sort_orders
+from spec_ref.columnar.partitioning.split_by_partition import by_partition, check_spec
+from spec_ref.columnar.schemas.written_rows import compile_input
+from spec_ref.columnar.sorting import sort_indices, sortable
 from spec_ref.errors import SpecError
-from spec_ref.partitioning.fan_out import by_partition, check_spec
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Identity, UnknownTransform, Void
 from spec_ref.schemas.schema import Schema
@@ -45,9 +47,7 @@ from spec_ref.schemas.types import (
     Type,
 )
 from spec_ref.schemas.values import value_key
-from spec_ref.schemas.written_rows import compile_input
 from spec_ref.sorting import NullOrder, SortDirection, SortField, SortOrder, float_sort_key
-from spec_ref.sorting_columnar import sort_indices, sortable
 
 
 def written(type_: Type, array: Any, *, required: bool = False) -> list[Any]:

@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from spec_ref.columnar.partitioning.transforms import transform_array
 from spec_ref.partitioning.transforms import parse_transform
-from spec_ref.partitioning.transforms_columnar import transform_array
 from spec_ref.schemas.type_json import type_from_json
 from tools.bench.measure import BenchError, Claim, Peer, Scale, in_turns, timed
 

@@ -87,8 +87,8 @@ def _shredded() -> Callable[[bytes], object]:
     """A shredded object with a list: its metadata, its value, a field's and an element's, each behind its length."""
     import pyarrow as pa
 
+    from spec_ref.columnar.encodings.variant_shredding import unshredded
     from spec_ref.formats.variant import Variant, decode_variant
-    from spec_ref.formats.variant_shredding import unshredded
 
     def group(typed: object) -> list[object]:
         return [pa.field("value", pa.binary()), pa.field("typed_value", typed)]  # type: ignore[arg-type]

@@ -93,8 +93,8 @@ def _no_variant() -> bool:
     """A variant is written from a struct of metadata and value, and from nothing else of two such parts (TYP006)."""
     import pyarrow as pa
 
+    from spec_ref.columnar.schemas.written_rows import compile_input
     from spec_ref.schemas.types import VARIANT, NestedField
-    from spec_ref.schemas.written_rows import compile_input
 
     fields = (NestedField(1, "v", required=False, type=VARIANT),)
     parts = [pa.field("metadata", pa.binary()), pa.field("value", pa.binary())]
@@ -110,7 +110,7 @@ def _no_text() -> bool:
     """Strings that are no UTF-8 are refused, be it all of a column or one of them (TYP021)."""
     import pyarrow as pa
 
-    from spec_ref.arrow_types import check_values
+    from spec_ref.columnar.arrow_types import check_values
     from spec_ref.schemas.types import STRING
 
     def column(*values: bytes) -> Any:
@@ -150,8 +150,8 @@ COLUMN_TYPES = (
 
 def _readable() -> bool:
     """A column of a file is read as a type that it is promoted to, and refused as any other (EVO003)."""
+    from spec_ref.columnar.schemas.column_projection import compile_projection
     from spec_ref.schemas.projection import WrittenColumns
-    from spec_ref.schemas.projection_columnar import compile_projection
     from spec_ref.schemas.type_json import type_from_json
     from spec_ref.schemas.types import NestedField, StructType
 
@@ -170,8 +170,8 @@ def _readable() -> bool:
 
 def _row_ids() -> bool:
     """Row ids are longs: a file that would inherit one beyond is refused, also among many (LIN019)."""
+    from spec_ref.columnar.manifests.entry_columns import column_batches
     from spec_ref.manifests import read_manifest
-    from spec_ref.manifests.columns import column_batches
     from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile
     from tools.derive.manifests import entry, manifest
 

@@ -28,13 +28,13 @@ FILES = 40
 """So many entries a manifest gets from the metrics of one vector."""
 
 THRESHOLDS = {
-    "spec_ref.formats.avro_batches": {"FEW_OBJECTS": 0, "LOCKSTEP_LANES": 1},
-    "spec_ref.formats.avro_lanes": {"LONG_LIST": 1, "FEW_LANES": 1},
-    "spec_ref.hash_lanes": {"FEW_LANES": 0},
+    "spec_ref.columnar.encodings.avro.batches": {"FEW_OBJECTS": 0, "LOCKSTEP_LANES": 1},
+    "spec_ref.columnar.encodings.avro.vectorized": {"LONG_LIST": 1, "FEW_LANES": 1},
+    "spec_ref.columnar.murmur3_vectorized": {"FEW_LANES": 0},
 }
 """By module: what keeps the fast ways from few values."""
 
-UNEVEN = {"spec_ref.hash_lanes": {"FEW_LANES": 0, "IDLE_BLOCKS": -1}}
+UNEVEN = {"spec_ref.columnar.murmur3_vectorized": {"FEW_LANES": 0, "IDLE_BLOCKS": -1}}
 """What makes values be hashed as those of very different lengths are."""
 
 LANED = ("manifest.read", "manifest.check", "manifest-list.read", "scan.plan", "commit.replay")
@@ -153,8 +153,8 @@ def _evaluated(_operation: str, cases: Cases) -> bool:
     import pyarrow as pa
 
     from conformance.exchange import from_exchange
-    from spec_ref.expressions.columnar import evaluate_array
-    from spec_ref.schemas.projection_columnar import arrow_values
+    from spec_ref.columnar.expressions.evaluation import evaluate_array
+    from spec_ref.columnar.schemas.column_projection import arrow_values
 
     schema = _schema(cases[0][0])
     predicate = _predicate(cases[0][0], schema)
@@ -190,10 +190,10 @@ def _partitioned(_operation: str, cases: Cases) -> bool:
     import numpy as np
 
     from conformance.exchange import from_exchange
+    from spec_ref.columnar.manifests.entry_columns import column_batches
     from spec_ref.expressions.bound import evaluate
     from spec_ref.expressions.predicates import And
     from spec_ref.manifests import read_manifest
-    from spec_ref.manifests.columns import column_batches
     from spec_ref.manifests.writer import write_manifest
     from spec_ref.partitioning.spec import PartitionField, PartitionSpec
     from spec_ref.partitioning.transforms import Identity
@@ -293,10 +293,10 @@ def _bounds(rows: Rows) -> dict[str, list[tuple[bytes, bool]]]:
 
 def _suspected(type_: str, bounds: list[tuple[bytes, bool]]) -> bool:
     """Bounds of a second column that are none of its type are not overlooked where many are checked at once."""
+    from spec_ref.columnar.manifests.entry_columns import column_batches
+    from spec_ref.columnar.manifests.rules import suspects
     from spec_ref.manifests import read_manifest
-    from spec_ref.manifests.columns import column_batches
     from spec_ref.manifests.rules import Context
-    from spec_ref.manifests.rules_columnar import suspects
     from spec_ref.manifests.writer import write_manifest
     from spec_ref.partitioning.spec import UNPARTITIONED
     from spec_ref.schemas.type_json import type_from_json
@@ -333,10 +333,10 @@ def _judged(_operation: str, cases: Cases) -> bool:
     """Metrics as those of entries of a manifest, which are judged all at once."""
     import numpy as np
 
-    from spec_ref.expressions.metrics_columnar import matching_files
+    from spec_ref.columnar.expressions.metrics_evaluation import matching_files
+    from spec_ref.columnar.manifests.entry_columns import column_batches
     from spec_ref.formats.avro_container import CODECS
     from spec_ref.manifests import read_manifest
-    from spec_ref.manifests.columns import column_batches
     from spec_ref.manifests.writer import write_manifest
     from spec_ref.partitioning.spec import UNPARTITIONED
     from spec_ref.schemas.schema import Schema

@@ -1,6 +1,6 @@
 """A buffer of Avro data and the steps that many positions in it take together.
 
-See `spec_ref.formats.avro_lanes`, which decodes types with them.
+See `spec_ref.columnar.encodings.avro.vectorized`, which decodes types with them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from spec_ref.formats.avro_columns import Rows
+from spec_ref.columnar.encodings.avro.columns import Rows
 
 Positions: TypeAlias = npt.NDArray[np.intp]
 """A position of the buffer for each lane."""

@@ -8,14 +8,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from spec_ref.columnar.metrics import storage_of
+from spec_ref.columnar.partitioning.transforms import transform_array
+from spec_ref.columnar.schemas.written_rows import column_array
 from spec_ref.errors import SpecError
-from spec_ref.formats.metrics_columnar import storage_of
 from spec_ref.partitioning.spec import source_type
 from spec_ref.partitioning.transforms import Void
-from spec_ref.partitioning.transforms_columnar import transform_array
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.types import UNKNOWN
-from spec_ref.schemas.written_rows import column_array
 from spec_ref.sorting import NullOrder, SortDirection, SortField, SortOrder
 
 _MAGNITUDE = np.int64(0x7FFF_FFFF_FFFF_FFFF)
@@ -39,7 +39,7 @@ def sort_indices(order: SortOrder, schema: Schema, batch: pa.RecordBatch) -> Any
     Args:
         order: a `sortable` order.
         schema: the schema of the batch.
-        batch: rows as `spec_ref.schemas.written_rows` makes them.
+        batch: rows as `spec_ref.columnar.schemas.written_rows` makes them.
     """
     keys: list[Any] = []
     directions: list[Any] = []

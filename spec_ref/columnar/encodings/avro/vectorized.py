@@ -16,8 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from spec_ref.errors import violation
-from spec_ref.formats.avro_columns import (
+from spec_ref.columnar.encodings.avro.columns import (
     BytesColumn,
     Column,
     EnumColumn,
@@ -31,7 +30,8 @@ from spec_ref.formats.avro_columns import (
     column_of,
     entry_record,
 )
-from spec_ref.formats.avro_lane_buffer import ONE64, STOPS64, Lanes, Longs, Positions
+from spec_ref.columnar.encodings.avro.vectorized_buffer import ONE64, STOPS64, Lanes, Longs, Positions
+from spec_ref.errors import violation
 from spec_ref.formats.avro_types import Array, AvroType, Enum, Field, Fixed, Map, Primitive, Record, Union, least_size
 from spec_ref.formats.avro_values import MAX_EMPTY_ITEMS, Malformed, decoder
 

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
+from spec_ref.columnar.encodings.avro.batches import Part
+from spec_ref.columnar.manifests.encoded_entry_columns import Run
+from spec_ref.columnar.manifests.entry_columns import ManifestColumns
 from spec_ref.errors import SpecError
-from spec_ref.formats.avro_batches import Part
-from spec_ref.manifests.columns import ManifestColumns
 from spec_ref.manifests.manifest import REQUIREMENT, Manifest
-from spec_ref.manifests.stored_columns import Run
 
 BATCH_BYTES = 4 << 20
 """About how many decompressed bytes are decoded together: what a processor keeps close to itself."""

@@ -1,7 +1,8 @@
 """The columns of a manifest's entries as they are stored, for planning (Scan Planning; Manifest Entry Fields).
 
 Status and content are decoded at once into numpy arrays over all entries; statistics stay encoded until a column's are
-asked for. Null is a mask beside the values. What entries inherit is added by `spec_ref.manifests.columns`.
+asked for. Null is a mask beside the values. What entries inherit is added by
+`spec_ref.columnar.manifests.entry_columns`.
 """
 
 from __future__ import annotations
@@ -14,8 +15,7 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from spec_ref.errors import SpecError, violation
-from spec_ref.formats.avro_columns import (
+from spec_ref.columnar.encodings.avro.columns import (
     BytesColumn,
     Column,
     LazyColumn,
@@ -27,10 +27,11 @@ from spec_ref.formats.avro_columns import (
     forced,
     optional,
 )
+from spec_ref.columnar.manifests.nullable_arrays import Bounds, Longs, Mask, Nullable
+from spec_ref.errors import SpecError, violation
 from spec_ref.formats.avro_rows import partition_record
 from spec_ref.formats.avro_schema import from_avro, present, value_reader
 from spec_ref.formats.avro_types import Array, Record
-from spec_ref.manifests.column_values import Bounds, Longs, Mask, Nullable
 from spec_ref.manifests.data_file import DataFile
 from spec_ref.manifests.entry import ManifestEntry
 from spec_ref.records import field_rules

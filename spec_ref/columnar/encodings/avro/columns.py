@@ -1,8 +1,8 @@
 """Decoded Avro data as columns: arrays over many objects instead of an object for each.
 
-A column is made by the lanes of `spec_ref.formats.avro_lanes` or, with the same meaning, of single values by
-`column_of`. Text and bytes stay where they were decompressed and are an offset and a length until they are asked for; a
-lazy column is not even decoded until then.
+A column is made by the lanes of `spec_ref.columnar.encodings.avro.vectorized` or, with the same meaning, of single
+values by `column_of`. Text and bytes stay where they were decompressed and are an offset and a length until they are
+asked for; a lazy column is not even decoded until then.
 """
 
 from __future__ import annotations

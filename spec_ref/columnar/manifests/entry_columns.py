@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spec_ref.errors import SpecError
-from spec_ref.formats.avro_columns import (
+from spec_ref.columnar.encodings.avro.columns import (
     Column,
     NullColumn,
     NumberColumn,
@@ -23,11 +22,12 @@ from spec_ref.formats.avro_columns import (
     UnionColumn,
     forced,
 )
-from spec_ref.manifests.column_values import Longs, Mask, Nullable
+from spec_ref.columnar.manifests.encoded_entry_columns import Run, StoredColumns
+from spec_ref.columnar.manifests.nullable_arrays import Longs, Mask, Nullable
+from spec_ref.errors import SpecError
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.inheritance import check_row_id, inherited_sequence_number
-from spec_ref.manifests.stored_columns import Run, StoredColumns
 from spec_ref.records import evolve, field_rules
 from spec_ref.versions import V1
 

@@ -9,15 +9,15 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from spec_ref.columnar.arrow_values import values_of
+from spec_ref.columnar.metrics import storage_of
+from spec_ref.columnar.partitioning.transforms import transform_array
+from spec_ref.columnar.schemas.written_rows import column_array, distinct
 from spec_ref.errors import violation
-from spec_ref.formats.arrow_values import values_of
-from spec_ref.formats.metrics_columnar import storage_of
 from spec_ref.partitioning.spec import PartitionSpec, source_type
 from spec_ref.partitioning.transforms import Void
-from spec_ref.partitioning.transforms_columnar import transform_array
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.types import UNKNOWN, Type
-from spec_ref.schemas.written_rows import column_array, distinct
 
 MAX_RADIX = 1 << 16
 """Codes below are sorted in linear time."""
@@ -49,7 +49,7 @@ def by_partition(
     Args:
         spec: a spec that `check_spec` takes.
         schema: the schema of the batch.
-        batch: rows as `spec_ref.schemas.written_rows` makes them.
+        batch: rows as `spec_ref.columnar.schemas.written_rows` makes them.
 
     Raises:
         SpecError: a transform has no result for a value.

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from spec_ref.manifests.column_values import Bounds, Mask
+from spec_ref.columnar.manifests.nullable_arrays import Bounds, Mask
 
 WIDTH = 16
 """Bytes that are compared. Longer strings are for other ways."""
@@ -24,7 +24,7 @@ _MASKS = np.array(
 _HIGH_BITS = np.uint64(0x8080808080808080)
 
 
-class ShortTexts:
+class ShortBytesArray:
     """Strings of bytes, each at most `WIDTH` long, with the comparisons of arrays."""
 
     __slots__ = ("first", "second", "sizes")
@@ -47,32 +47,32 @@ class ShortTexts:
         return mask
 
     def __eq__(self, other: object) -> Any:
-        assert isinstance(other, ShortTexts)
+        assert isinstance(other, ShortBytesArray)
         return (self.first == other.first) & (self.second == other.second) & (self.sizes == other.sizes)
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __lt__(self, other: ShortTexts) -> Mask:
+    def __lt__(self, other: ShortBytesArray) -> Mask:
         return self._less(other)
 
-    def __gt__(self, other: ShortTexts) -> Mask:
+    def __gt__(self, other: ShortBytesArray) -> Mask:
         return other._less(self)
 
-    def __le__(self, other: ShortTexts) -> Mask:
+    def __le__(self, other: ShortBytesArray) -> Mask:
         return ~other._less(self)
 
-    def __ge__(self, other: ShortTexts) -> Mask:
+    def __ge__(self, other: ShortBytesArray) -> Mask:
         return ~self._less(other)
 
 
-def short_text(value: bytes) -> ShortTexts:
+def short_bytes(value: bytes) -> ShortBytesArray:
     """One string of any length, to compare others with: what is behind `WIDTH` bytes only makes it longer."""
     padded = value[:WIDTH].ljust(WIDTH, b"\0")
     first, second = (np.array([int.from_bytes(half, "big")], np.uint64) for half in (padded[:8], padded[8:]))
-    return ShortTexts(first, second, np.array([len(value)], np.int64))
+    return ShortBytesArray(first, second, np.array([len(value)], np.int64))
 
 
-def short_texts(bounds: Bounds) -> ShortTexts:
+def short_bytes_array(bounds: Bounds) -> ShortBytesArray:
     """The bounds, of which those that are missing or longer than `WIDTH` mean nothing."""
     length = len(bounds.valid)
     halves = np.zeros((2, length), np.uint64)
@@ -89,4 +89,4 @@ def short_texts(bounds: Bounds) -> ShortTexts:
         for half in (0, 1):
             kept = np.clip(sizes[rows] - 8 * half, 0, 8)
             halves[half][rows] = windows[offsets + 8 * half].astype(np.uint64) & _MASKS[kept]
-    return ShortTexts(halves[0], halves[1], sizes)
+    return ShortBytesArray(halves[0], halves[1], sizes)

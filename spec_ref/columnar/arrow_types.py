@@ -18,9 +18,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spec_ref.decimal_lanes import High, Low, exceeds, halves, integer
+from spec_ref.columnar.decimal128 import High, Low, exceeds, halves, integer
+from spec_ref.columnar.murmur3_vectorized import rounds
 from spec_ref.errors import violation
-from spec_ref.hash_lanes import rounds
 from spec_ref.records import record
 from spec_ref.schemas.types import DecimalType, Type, kind
 from spec_ref.schemas.values import MICROS_PER_DAY, check_value, decimal_of
@@ -294,7 +294,7 @@ def fixed_width(type_: Type, array: Any) -> npt.NDArray[Any]:
 
 
 def decimal_halves(array: Any) -> tuple[Low, High]:
-    """The unscaled values of a plain array of decimals (see `spec_ref.decimal_lanes`), without a copy."""
+    """The unscaled values of a plain array of decimals (see `spec_ref.columnar.decimal128`), without a copy."""
     return halves(_buffer(array, 1), array.offset, len(array))
 
 

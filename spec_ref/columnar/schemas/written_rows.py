@@ -1,7 +1,7 @@
 """Rows that are to be written, as the schema has them (Schemas and Data Types; Default Values).
 
 The columns of an input are found by name; what comes out has every column of the schema, in its order and in the Arrow
-types of `spec_ref.schemas.projection_columnar`, and holds nothing but values of the types.
+types of `spec_ref.columnar.schemas.column_projection`, and holds nothing but values of the types.
 
 Decided here, because the text leaves it open:
 
@@ -22,14 +22,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spec_ref.arrow_types import check_arrow_type, check_values, validity
-from spec_ref.errors import SpecError, at, violation
-from spec_ref.formats.arrow_values import values_of
-from spec_ref.formats.metrics_columnar import storage_of
-from spec_ref.formats.variant import Variant, decode_variant
-from spec_ref.records import record
-from spec_ref.schemas.defaults import effective_write
-from spec_ref.schemas.projection_columnar import (
+from spec_ref.columnar.arrow_types import check_arrow_type, check_values, validity
+from spec_ref.columnar.arrow_values import values_of
+from spec_ref.columnar.metrics import storage_of
+from spec_ref.columnar.schemas.column_projection import (
     arrow_field,
     arrow_type,
     constant_array,
@@ -37,6 +33,10 @@ from spec_ref.schemas.projection_columnar import (
     map_reader,
     refuse_nulls,
 )
+from spec_ref.errors import SpecError, at, violation
+from spec_ref.formats.variant import Variant, decode_variant
+from spec_ref.records import record
+from spec_ref.schemas.defaults import effective_write
 from spec_ref.schemas.schema import Column
 from spec_ref.schemas.types import UNKNOWN, UUID, ListType, MapType, NestedField, StructType, Type, is_primitive, kind
 from spec_ref.schemas.values import check_unique_keys, requirement_of

@@ -28,7 +28,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spec_ref.arrow_types import validity
+from spec_ref.columnar.arrow_types import validity
 from spec_ref.errors import SpecError, at, violation
 from spec_ref.formats.parquet_thrift import ParquetNode
 from spec_ref.formats.variant import (

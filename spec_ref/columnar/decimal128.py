@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from spec_ref.hash_lanes import Words
+from spec_ref.columnar.murmur3_vectorized import Words
 
 Low: TypeAlias = npt.NDArray[np.uint64]
 High: TypeAlias = npt.NDArray[np.int64]

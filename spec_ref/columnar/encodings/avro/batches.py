@@ -23,9 +23,9 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from spec_ref.formats.avro_columns import BytesColumn, Column, RecordColumn, UnionColumn, column_of
-from spec_ref.formats.avro_lane_buffer import Lanes, Positions
-from spec_ref.formats.avro_lanes import Node, compile_field, compile_type, footprint
+from spec_ref.columnar.encodings.avro.columns import BytesColumn, Column, RecordColumn, UnionColumn, column_of
+from spec_ref.columnar.encodings.avro.vectorized import Node, compile_field, compile_type, footprint
+from spec_ref.columnar.encodings.avro.vectorized_buffer import Lanes, Positions
 from spec_ref.formats.avro_types import AvroType, Record, Union
 from spec_ref.formats.avro_values import BlockDecoder, Decoder, Malformed, decoder, read_long
 

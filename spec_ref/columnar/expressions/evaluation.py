@@ -15,7 +15,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spec_ref.arrow_types import Column, check_values, map_chunks
+from spec_ref.columnar.arrow_types import Column, check_values, map_chunks
+from spec_ref.columnar.partitioning.transforms import transform_array
 from spec_ref.errors import violation
 from spec_ref.expressions.bound import (
     BoundChoice,
@@ -33,7 +34,6 @@ from spec_ref.expressions.bound import (
     holds,
 )
 from spec_ref.expressions.predicates import And, Constant, Not, Operation, Or
-from spec_ref.partitioning.transforms_columnar import transform_array
 from spec_ref.schemas.types import DecimalType, FixedType, Type, kind
 
 Table: TypeAlias = Any

@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spec_ref.arrow_types import check_values, validity
+from spec_ref.columnar.arrow_types import check_values, validity
+from spec_ref.columnar.encodings.variant_shredding import unshredded
+from spec_ref.columnar.metrics import comparable, storage_of
 from spec_ref.errors import SpecError, at, violation
-from spec_ref.formats.metrics_columnar import comparable, storage_of
-from spec_ref.formats.variant_shredding import unshredded
 from spec_ref.records import record
 from spec_ref.schemas.evolution import UNITS_PER_DAY
 from spec_ref.schemas.projection import (

@@ -16,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from spec_ref.checks import rated
+from spec_ref.columnar.encodings.avro.columns import BytesColumn, Column, NumberColumn
+from spec_ref.columnar.manifests.entry_columns import ManifestColumns
+from spec_ref.columnar.manifests.nullable_arrays import Mask
 from spec_ref.errors import SpecError
 from spec_ref.findings import EXAMPLES, Finding
-from spec_ref.formats.avro_columns import BytesColumn, Column, NumberColumn
-from spec_ref.manifests.column_values import Mask
-from spec_ref.manifests.columns import ManifestColumns
 from spec_ref.manifests.data_file import FileContent, FileFormat
 from spec_ref.manifests.entry import EntryStatus
 from spec_ref.manifests.entry_problems import SNAPSHOT_RULE, entry_problems

@@ -14,6 +14,8 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
+from spec_ref.columnar.expressions.short_bytes_array import WIDTH, ShortBytesArray, short_bytes, short_bytes_array
+from spec_ref.columnar.manifests.nullable_arrays import Bounds, Mask, Nullable
 from spec_ref.expressions.bound import (
     BoundChoice,
     BoundComparison,
@@ -33,8 +35,6 @@ from spec_ref.expressions.bound import (
 from spec_ref.expressions.metrics import Metrics, might_match
 from spec_ref.expressions.predicates import PREFIX, And, Constant, Not, Operation, Or
 from spec_ref.expressions.rewriting import without_not
-from spec_ref.expressions.short_texts import WIDTH, ShortTexts, short_text, short_texts
-from spec_ref.manifests.column_values import Bounds, Mask, Nullable
 from spec_ref.schemas.types import FixedType, Type, kind
 
 Rows = npt.NDArray[np.intp]
@@ -42,7 +42,7 @@ Values = npt.NDArray[Any]
 
 
 class FileStatistics(Protocol):
-    """The counts and bounds of many files, as `spec_ref.manifests.columns.ManifestColumns` has them."""
+    """The counts and bounds of many files, as `spec_ref.columnar.manifests.entry_columns.ManifestColumns` has them."""
 
     @property
     def record_count(self) -> npt.NDArray[np.int64]:
@@ -198,11 +198,11 @@ def _between(leaf: Leaf, term: BoundReference, files: FileStatistics, rows: Rows
         return None if lower is None or upper is None else _compared(leaf, term, lower, upper, lambda value: value)
     if kind(term.type) in _BYTES and leaf.operation not in PREFIX:
         low, high = files.lower_bounds(term.id, rows), files.upper_bounds(term.id, rows)
-        texts = short_texts(low), short_texts(high)
+        texts = short_bytes_array(low), short_bytes_array(high)
         told = _short(low, texts[0], term.type) & _short(high, texts[1], term.type)
         bytes_of = _BYTES[kind(term.type)]
         pair = Nullable(texts[0], low.valid), Nullable(texts[1], high.valid)  # type: ignore[arg-type]
-        return _Partly(_compared(leaf, term, *pair, lambda value: short_text(bytes_of(value))), told)
+        return _Partly(_compared(leaf, term, *pair, lambda value: short_bytes(bytes_of(value))), told)
     return None
 
 
@@ -215,7 +215,7 @@ _BYTES: dict[str, Callable[[Any], bytes]] = {
 """The types whose values are ordered as their bytes are, and the bytes of a value."""
 
 
-def _short(bounds: Bounds, texts: ShortTexts, type_: Type) -> Mask:
+def _short(bounds: Bounds, texts: ShortBytesArray, type_: Type) -> Mask:
     """Which bounds are short and surely of the type: any bytes for binary, ASCII for strings."""
     fits = bounds.lengths <= WIDTH
     if isinstance(type_, FixedType) or kind(type_) == "uuid":

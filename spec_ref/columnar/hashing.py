@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from spec_ref.arrow_types import (
+from spec_ref.columnar.arrow_types import (
     Column,
     byte_strings,
     decimal_halves,
@@ -19,9 +19,18 @@ from spec_ref.arrow_types import (
     map_chunks,
     with_nulls_of,
 )
-from spec_ref.decimal_lanes import minimal_rows
+from spec_ref.columnar.decimal128 import minimal_rows
+from spec_ref.columnar.murmur3_vectorized import (
+    LONG_BYTES,
+    WORD,
+    Words,
+    hash_longs,
+    hash_padded_rows,
+    hash_rows,
+    hash_strings,
+    rounds,
+)
 from spec_ref.errors import violation
-from spec_ref.hash_lanes import LONG_BYTES, WORD, Words, hash_longs, hash_padded_rows, hash_rows, hash_strings, rounds
 from spec_ref.hashing import NANOS_PER_MICRO
 from spec_ref.schemas.types import Type, kind
 
@@ -77,7 +86,7 @@ def _hash_fixed(rows: npt.NDArray[np.uint8]) -> Words:
 
 
 def plain_hashes(type_: Type, array: Any) -> Words:
-    """The hashes of the values of a plain array (see `spec_ref.arrow_types.map_chunks`); of a null any number."""
+    """The hashes of the values of a plain array, as `map_chunks` gives them; of a null any number."""
     name = kind(type_)
     if name in ("string", "binary"):
         offsets, data = byte_strings(array)

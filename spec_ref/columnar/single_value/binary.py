@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from spec_ref.arrow_types import (
+from spec_ref.columnar.arrow_types import (
     BYTE_KINDS,
     Column,
     byte_strings,
@@ -18,9 +18,9 @@ from spec_ref.arrow_types import (
     map_chunks,
     validity,
 )
-from spec_ref.decimal_lanes import minimal_rows
+from spec_ref.columnar.decimal128 import minimal_rows
+from spec_ref.columnar.murmur3_vectorized import rounds
 from spec_ref.errors import violation
-from spec_ref.hash_lanes import rounds
 from spec_ref.schemas.types import Type, is_primitive, kind
 
 RESULT = pa.large_binary()

@@ -14,7 +14,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spec_ref.arrow_types import (
+from spec_ref.civil import CYCLE_DAYS, CYCLE_YEARS, EPOCH
+from spec_ref.columnar.arrow_types import (
     Column,
     check_values,
     column_type,
@@ -25,10 +26,9 @@ from spec_ref.arrow_types import (
     validity,
     with_nulls_of,
 )
-from spec_ref.civil import CYCLE_DAYS, CYCLE_YEARS, EPOCH
-from spec_ref.decimal_lanes import exceeds, floor_multiples, integer, joined
-from spec_ref.hash_lanes import LANES, rounds
-from spec_ref.hashing_columnar import plain_hashes
+from spec_ref.columnar.decimal128 import exceeds, floor_multiples, integer, joined
+from spec_ref.columnar.hashing import plain_hashes
+from spec_ref.columnar.murmur3_vectorized import LANES, rounds
 from spec_ref.partitioning.transforms import (
     HOURS_PER_DAY,
     MONTHS_PER_YEAR,

@@ -1,0 +1,1 @@
+"""Variant values and Avro data as columns (Appendix A)."""

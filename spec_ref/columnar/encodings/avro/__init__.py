@@ -1,0 +1,1 @@
+"""Avro's binary encoding over many values at once (Appendix A, Avro)."""

@@ -1,0 +1,1 @@
+"""Kernels over JSON text (Appendix C)."""

@@ -1,0 +1,1 @@
+"""Partition transforms of Arrow arrays, and rows by partition (Partitioning)."""

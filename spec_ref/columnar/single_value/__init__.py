@@ -1,0 +1,1 @@
+"""Single values of Arrow arrays (Appendix D)."""
