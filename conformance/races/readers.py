@@ -23,7 +23,9 @@ class Seen:
     """What a reader saw."""
 
     location: str
-    snapshot_id: int
+    snapshot_id: int | None
+    """None for a table without a snapshot, as one is that took the place of another."""
+
     live: frozenset[FileKey]
 
 
@@ -36,7 +38,8 @@ def read(what: Read) -> Steps[Seen]:
     base = yield from load(1)
     assert base is not None
     snapshot = head(base.metadata, what.branch)
-    assert snapshot is not None
+    if snapshot is None:
+        return Seen(base.location, None, frozenset())
     files = Files()
     live: list[Any] = yield from files.live((yield from files.manifests(snapshot)))
     return Seen(base.location, snapshot.snapshot_id, frozenset(key_of(entry.data_file) for _, entry in live))

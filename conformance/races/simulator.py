@@ -422,6 +422,10 @@ class Simulator:
             return
         seen: Seen = node.result
         files = {**shared.files, **self._written}
+        if seen.snapshot_id is None:
+            if files[seen.location].current_snapshot_id is not None:
+                self._report("a reader saw no snapshot of a table that has one", way)
+            return
         snapshot = files[seen.location].snapshot_by_id(seen.snapshot_id)
         if seen.live != self.observed.snapshot(snapshot, files).live.keys():
             self._report(f"a reader saw a part of snapshot {seen.snapshot_id}", way)

@@ -13,7 +13,7 @@ import attrs
 from planted_table_faults import TABLE_FAULTS
 from planting import Plant, Planted
 
-from conformance.races import state, writers
+from conformance.races import readers, state, writers
 from conformance.races.state import Fault, Placed
 from spec_ref.commits import (
     commit,
@@ -540,6 +540,12 @@ PLANTED = (
         changes=("append", "expire", "expire"),
         table=FS,
         says="lost update",
+    ),
+    Planted(
+        name="a reader finds no snapshot",
+        plant=lambda patch: patch.setattr(readers, "head", lambda *_: None),
+        changes=("append", "read"),
+        says="a reader saw no snapshot of a table that has one",
     ),
     Planted(
         name="the pointer is read again for the swap", plant=reread_then_swap, changes=APPENDS, says="linear history"

@@ -37,6 +37,11 @@ def test_a_table_is_made_anew_whatever_becomes_of_the_request(capsys: pytest.Cap
     assert "0 with something wrong" in capsys.readouterr().out
 
 
+def test_a_reader_may_find_a_new_table_without_snapshots(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["race", "play", "replace-table", "read", "--fixture", "replaced"]) == 0
+    assert "0 with something wrong" in capsys.readouterr().out
+
+
 def test_a_suite_is_explored(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["--format-version", "1", "--table", "metastore", "--suite", "readers", "--processes", "1"]
     assert main(["race", "explore", *arguments]) == 0

@@ -7,7 +7,7 @@ import functools
 import pytest
 from planted_faults import PLANTED, Planted
 
-from conformance.races.operations import Planned, operations
+from conformance.races.operations import READER, Planned, operations
 from conformance.races.simulator import Simulator
 from conformance.races.state import SharedState
 from conformance.races.table_fixtures import FIXTURES
@@ -25,7 +25,8 @@ def race(planted: Planted) -> Simulator:
     fixture = FIXTURES[planted.fixture]
     planned: list[Planned] = []
     for writer, name in enumerate(planted.changes):
-        planned += [one for one in operations(fixture, planted.version, writer) if one.name == name]
+        known = [*operations(fixture, planted.version, writer), READER]
+        planned += [one for one in known if one.name == name]
     assert [one.name for one in planned] == list(planted.changes)
     most = planted.most_faults if planted.faults else 0
     shared = shared_state(planted.fixture, planted.version, planted.table)
