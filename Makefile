@@ -88,11 +88,12 @@ trace: $(READY)    ## write SPEC_TRACE.md
 trace-check: $(READY)    ## check that SPEC_TRACE.md is up to date, and that each requirement has a proof or a reason
 	$(BIN)/python -m tools.trace --check
 
-lint: $(READY) trace-check docs    ## ruff, the linter of the vectors, their derivations, known deviations, the trace, and the documentation
+lint: $(READY) trace-check docs    ## ruff, the linter of the vectors, their derivations, known deviations, the trace, the index, and the documentation
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python -m conformance.vector_lint
 	$(BIN)/python -m tools.check_deviations
+	$(BIN)/python -m tools.index --check
 	$(BIN)/python -m tools.derive.build --check
 
 docs: $(READY)    ## build the documentation in site/; a warning is an error

@@ -28,6 +28,7 @@ ELSEWHERE = {
     "vectors/CHANGELOG.md": "vectors-changelog.md",
     "conformance/known_deviations/README.md": "known-deviations.md",
     "CHANGELOG.md": "changelog.md",
+    "spec_ref/README.md": "reference-index.md",
 }
 """Documentation in other folders, and what its page is called."""
 
@@ -45,7 +46,7 @@ CHAPTERS = {
         "requirements",
     ],
     "Vectors": ["vectors", "interchange", "vectors-changelog"],
-    "The project": ["benchmarks", "contributing", "changelog"],
+    "The project": ["reference-index", "benchmarks", "contributing", "changelog"],
 }
 """The order of the pages. A page of ``docs/`` that is not named stands at the end."""
 

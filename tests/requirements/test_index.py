@@ -1,0 +1,92 @@
+"""The index of the reference: it is current, complete, and finds rules by their words."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from spec_ref.requirements import Requirement, Status, register
+from tools import index
+from tools.index import ROOT, Heading, IndexProblem, headings, search
+
+RULES = [one for one in register().values() if one.status is Status.ADOPTED]
+
+
+def heading_of(rule: Requirement) -> Heading:
+    return next(one for one in headings() if (one.document, one.title) == (rule.document, rule.section))
+
+
+def where(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "tools.where", *words]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_the_page_is_current() -> None:
+    assert index.INDEX.read_text(encoding="utf-8") == "\n".join(index.page()) + "\n"
+
+
+def test_each_rule_has_a_module_or_a_reason() -> None:
+    """A reason is for what is out of scope, a draft, or the reader of the text alone."""
+    assert all(one.modules or one.reason for one in headings())
+    silent = {rule.code for rule in RULES if not heading_of(rule).modules and rule.unproven is None}
+    assert silent == set()
+
+
+def test_a_module_that_names_a_rule_is_in_its_row() -> None:
+    for rule in RULES:
+        heading = heading_of(rule)
+        named = heading.elsewhere.get(rule.code, heading.modules)
+        assert named or not heading.modules, rule.code
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (('"Sorting" = ["sorting.py"]', ""), "spec: headings.toml lacks 'Sorting'"),
+        (('"Sorting" = ', '"Sortings" = '), "spec: 'Sortings' is not a heading of the text"),
+        (('"Identifier Field IDs" = ["', '"Identifier Field IDs" = ["x/'), "'Identifier Field IDs' names x/"),
+        (("[udf-spec]", "[udfs]"), "headings.toml has udfs, which is not a text of the register"),
+    ],
+    ids=["missing", "unknown", "module", "document"],
+)
+def test_what_does_not_fit_the_texts_is_a_problem(
+    change: tuple[str, str], problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = index.HEADINGS.read_text(encoding="utf-8")
+    assert change[0] in text
+    changed = tmp_path / "headings.toml"
+    changed.write_text(text.replace(*change, 1), encoding="utf-8")
+    monkeypatch.setattr(index, "HEADINGS", changed)
+    headings.cache_clear()
+    try:
+        with pytest.raises(IndexProblem, match=problem):
+            headings()
+    finally:
+        headings.cache_clear()
+
+
+def test_a_rule_is_found_by_its_code() -> None:
+    for rule in RULES:
+        assert search(rule.code)[0].requirements == (rule,)
+
+
+def test_a_rule_is_found_by_its_words() -> None:
+    """The slug of nearly every rule leads to its heading among the first three."""
+    asked = [rule for rule in RULES if heading_of(rule).modules]
+    missed = [r.slug for r in asked if heading_of(r) not in [one.heading for one in search(r.slug)[:3]]]
+    assert len(missed) <= len(asked) / 40, missed
+
+
+def test_the_command_prints_the_modules() -> None:
+    answer = where("sequence", "number", "inheritance")
+    assert answer.returncode == 0
+    assert answer.stdout.startswith("Sequence Number Inheritance (spec)\n  spec_ref/manifests/inheritance.py\n")
+
+
+def test_nothing_found_is_said() -> None:
+    answer = where("zzz")
+    assert (answer.returncode, answer.stdout) == (1, "")
+    assert "'zzz'" in answer.stderr

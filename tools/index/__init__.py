@@ -1,0 +1,244 @@
+"""The index of the reference: each heading of the texts, the modules that are its code, and its requirements.
+
+`headings.toml` says which modules of `spec_ref` a heading is, the definition first, or why it is none. `python -m
+tools.index` writes spec_ref/README.md from it, from the opening docstrings of the modules and from the register;
+`--check` fails when that file is stale. Both fail on a heading of the texts that `headings.toml` lacks, on one that the
+texts lack, and on a module that does not exist. `python -m tools.where WORDS` searches the same index.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+import attrs
+
+from spec_ref.requirements import Requirement, Status, register, sources
+
+ROOT = Path(__file__).parents[2]
+REFERENCE = ROOT / "spec_ref"
+INDEX = REFERENCE / "README.md"
+HEADINGS = Path(__file__).with_name("headings.toml")
+EVERY_HEADING = "*"
+"""The key under which one sentence stands for all headings of a document."""
+
+CODE = re.compile(r"\b[A-Z]{3}\d{3}\b")
+
+
+class IndexProblem(Exception):
+    """The index does not fit the texts or the modules; the message has a line for each difference."""
+
+
+@attrs.frozen
+class Heading:
+    """A heading of a text, and where it is code."""
+
+    document: str
+    title: str
+    """The heading as the text spells it, after ``Parent / `` where two headings of a text are alike."""
+
+    modules: tuple[str, ...]
+    """Paths below ``spec_ref``, the definition first; empty where the heading is no code."""
+
+    reason: str
+    """Why there is no module; empty where there is one."""
+
+    requirements: tuple[Requirement, ...]
+
+    elsewhere: Mapping[str, tuple[str, ...]]
+    """Requirements that no module of the heading names but others do: the other modules by code."""
+
+
+@cache
+def modules() -> dict[str, str]:
+    """The first paragraph of the docstring of each module of ``spec_ref``, by its path below ``spec_ref``; the headings
+    that it ends with in parentheses are left out.
+    """
+    found = {}
+    for path in sorted(REFERENCE.rglob("*.py")):
+        text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        found[path.relative_to(REFERENCE).as_posix()] = re.sub(
+            r" \([^()]*\)(?=\.?$)", "", " ".join(text.partition("\n\n")[0].split())
+        )
+    return found
+
+
+@cache
+def _modules_by_code() -> dict[str, list[str]]:
+    """The modules of ``spec_ref`` that name each requirement."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for name in modules():
+        for code in sorted(set(CODE.findall((REFERENCE / name).read_text(encoding="utf-8")))):
+            found[code].append(name)
+    return found
+
+
+@cache
+def headings() -> tuple[Heading, ...]:
+    """Every heading of the texts, in their order.
+
+    Raises:
+        IndexProblem: a heading or a module is in one of the texts, ``headings.toml`` and ``spec_ref`` alone.
+    """
+    given = tomllib.loads(HEADINGS.read_text(encoding="utf-8"))
+    by_section: dict[tuple[str, str], list[Requirement]] = defaultdict(list)
+    for requirement in register().values():
+        by_section[requirement.document, requirement.section].append(requirement)
+    found: list[Heading] = []
+    problems: list[str] = []
+    for document, source in sources().documents.items():
+        rows = given.pop(document, {})
+        common = rows.get(EVERY_HEADING)
+        problems += [
+            f"{document}: {title!r} is not a heading of the text" for title in rows if title not in source.sections
+        ]
+        if common is not None:
+            problems.remove(f"{document}: {EVERY_HEADING!r} is not a heading of the text")
+        for title in source.sections:
+            value = rows.get(title, common)
+            if value is None:
+                problems.append(f"{document}: headings.toml lacks {title!r}")
+                continue
+            places = () if isinstance(value, str) else tuple(value)
+            problems += [
+                f"{document}: {title!r} names {name}, which is missing" for name in places if name not in modules()
+            ]
+            requirements = tuple(by_section[document, title])
+            others = {one.code: tuple(_modules_by_code()[one.code]) for one in requirements}
+            elsewhere = {code: names for code, names in others.items() if places and names and not {*names} & {*places}}
+            reason = value if isinstance(value, str) else ""
+            found.append(Heading(document, title, places, reason, requirements, elsewhere))
+    problems += [f"headings.toml has {document}, which is not a text of the register" for document in given]
+    if problems:
+        raise IndexProblem("\n".join(problems))
+    return tuple(found)
+
+
+# The page
+
+
+HEAD = """# The index of the reference
+
+Every heading of the texts, in their order: the modules that are its code, the definition first, and its requirements.
+`python -m tools.where WORDS` searches this page and the texts of the requirements; `iceberg-conformance explain CODE`
+says all about one of them. This page is made by `python -m tools.index` from the register, the opening docstrings of
+the modules, and `tools/index/headings.toml`.
+"""
+
+TITLES = {
+    "spec": "Iceberg table spec",
+    "puffin-spec": "Puffin spec",
+    "expressions-spec": "Expressions spec",
+    "gcm-stream-spec": "AES GCM stream spec",
+    "mumbling-spec": "Mumbling bitmap spec",
+    "view-spec": "View spec",
+    "udf-spec": "UDF spec",
+}
+
+
+def page() -> Iterator[str]:
+    """The lines of spec_ref/README.md."""
+    yield from HEAD.splitlines()
+    document = ""
+    for heading in headings():
+        if heading.document != document:
+            document = heading.document
+            yield from ("", f"## {TITLES[document]}", "")
+            if (reason := _common_reason(document)) is not None:
+                yield reason
+            else:
+                yield from ("| heading | modules | requirements |", "|---|---|---|")
+        if _common_reason(document) is None:
+            yield _row(heading)
+    yield from ("", "## Every other module", "")
+    yield "What no heading is about by itself: records, errors, JSON, checks, and the fast forms of what stands above."
+    yield ""
+    used = {name for heading in headings() for name in heading.modules}
+    yield from ("| module | what it is |", "|---|---|")
+    yield from (f"| {_link(name)} | {_cell(text)} |" for name, text in modules().items() if name not in used)
+
+
+def _common_reason(document: str) -> str | None:
+    """The reason that all headings of a document share, where they do."""
+    reasons = {one.reason for one in headings() if one.document == document}
+    return reasons.pop() if len(reasons) == 1 and reasons != {""} else None
+
+
+def _row(heading: Heading) -> str:
+    lines = [f"{_link(name)}: {modules()[name]}" for name in heading.modules[:1]] + [
+        _link(name) for name in heading.modules[1:]
+    ]
+    by_module: dict[str, list[str]] = defaultdict(list)
+    for code, names in heading.elsewhere.items():
+        by_module[names[0]].append(code)
+    lines += [f"{_link(name)} ({', '.join(codes)})" for name, codes in by_module.items()]
+    codes = ", ".join(_ranges([one.code for one in heading.requirements if one.status is Status.ADOPTED]))
+    return (
+        f"| {_cell(heading.title)} | {'<br>'.join(_cell(line) for line in lines) or _cell(heading.reason)} | {codes} |"
+    )
+
+
+def _ranges(codes: list[str]) -> Iterator[str]:
+    """Codes of one area that follow each other as ``AAA001 to AAA003``."""
+    runs: list[list[str]] = []
+    for code in sorted(codes):
+        if runs and runs[-1][-1][:3] == code[:3] and int(runs[-1][-1][3:]) + 1 == int(code[3:]):
+            runs[-1].append(code)
+        else:
+            runs.append([code])
+    return (f"{run[0]} to {run[-1]}" if len(run) > 2 else ", ".join(run) for run in runs)
+
+
+def _link(name: str) -> str:
+    return f"[{name}]({name})"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+# The search
+
+
+@attrs.frozen
+class Match:
+    """A heading that fits a search, best by `score`."""
+
+    heading: Heading
+    requirements: tuple[Requirement, ...]
+    """Those of the heading that have the words."""
+
+    score: float
+
+
+def search(words: str) -> list[Match]:
+    """The headings that have the words in their title, requirements or modules, best first.
+
+    Args:
+        words: Any text; words are compared without case, plurals and punctuation.
+
+    Returns:
+        The matches that have the highest share of the words, at most; none where no heading has any of them.
+    """
+    wanted = set(_words(words))
+    found = []
+    for heading in headings():
+        title = set(_words(heading.title))
+        rules = [(one, set(_words(f"{one.code} {one.slug} {one.text}"))) for one in heading.requirements]
+        about = title.union(*(_words(f"{name} {modules()[name]}") for name in heading.modules))
+        best = max((len(wanted & has) for _, has in rules), default=0)
+        score = len(wanted & title) + len(wanted & about) + 2 * best
+        fitting = tuple(one for one, has in rules if best and len(wanted & has) == best)
+        if score:
+            closeness = score / len(wanted) - len(title - wanted) / 100
+            found.append(Match(heading, fitting, closeness if heading.modules else closeness / 2))
+    return sorted(found, key=lambda match: -match.score)
+
+
+def _words(text: str) -> list[str]:
+    return [word.removesuffix("s") for word in re.findall(r"[a-z0-9]+", text.lower())]
