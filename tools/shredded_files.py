@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from spec_ref.formats.parquet_footer import VARIANT_UNION, annotated
-from spec_ref.formats.parquet_thrift import ParquetNode, read_parquet_schema
+from spec_ref.data_files.parquet_footer import VARIANT_UNION, annotated
+from spec_ref.data_files.parquet_thrift import ParquetNode, read_parquet_schema
 
 OPTIONS: dict[str, Any] = {"version": "2.6", "store_decimal_as_integer": True, "store_schema": False}
 

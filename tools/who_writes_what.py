@@ -23,10 +23,10 @@ import pyarrow.parquet as pq
 from conformance.validate.finding import rated
 from conformance.validate.tolerated import tolerate
 from conformance.writers import manifest_marks, program
+from spec_ref.data_files.parquet_schema import check_parquet_schema
+from spec_ref.data_files.parquet_thrift import read_parquet_schema
 from spec_ref.findings import Finding
 from spec_ref.formats.avro_container import open_container
-from spec_ref.formats.parquet_schema import check_parquet_schema
-from spec_ref.formats.parquet_thrift import read_parquet_schema
 from spec_ref.formats.puffin_checks import check_puffin
 from spec_ref.manifests import check_manifest
 from spec_ref.snapshots.manifest_list import ManifestFile, read_manifest_list

@@ -13,6 +13,7 @@ import pyarrow as pa
 from conformance.pipeline.file_access import FileAccessError, open_input, short_read
 from conformance.pipeline.reading import Reading, in_file
 from spec_ref.columnar.schemas.column_projection import compile_projection
+from spec_ref.data_files.reader import open_rows
 from spec_ref.deletes.deletion_vector import DeletionVector, decode_deletion_vector
 from spec_ref.deletes.equality_deletes import DeleteColumn, DeleteIndex, column_values, delete_column
 from spec_ref.deletes.position_deletes import (
@@ -23,7 +24,6 @@ from spec_ref.deletes.position_deletes import (
     read_position_deletes,
 )
 from spec_ref.errors import violation
-from spec_ref.formats.data_files import open_rows
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.scan_planning.delete_scope import partition_key
 from spec_ref.scan_planning.tasks import ScanDelete, ScanTask

@@ -17,8 +17,8 @@ from conformance.pipeline.file_access import read_bytes
 from conformance.pipeline.read_tasks import read_task
 from conformance.pipeline.reading import Reading, reading_of
 from conformance.pipeline.tables import Table
+from spec_ref.data_files.reader import BATCH_ROWS
 from spec_ref.expressions.predicates import TRUE, Predicate
-from spec_ref.formats.data_files import BATCH_ROWS
 from spec_ref.scan_planning import ScanTask, plan, table_state
 
 WAITING_BATCHES = 4

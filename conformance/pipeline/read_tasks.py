@@ -15,10 +15,10 @@ from conformance.pipeline.file_access import FileAccessError, open_input
 from conformance.pipeline.reading import Reading, in_file
 from spec_ref.columnar.expressions.evaluation import evaluate_array
 from spec_ref.columnar.schemas.column_projection import FileProjection, compile_projection, constant_array
+from spec_ref.data_files.reader import BATCH_ROWS, DataFileReader, open_rows
 from spec_ref.deletes.equality_deletes import column_values
 from spec_ref.expressions.bound import BoundPredicate, BoundReference
 from spec_ref.expressions.predicates import TRUE
-from spec_ref.formats.data_files import BATCH_ROWS, RowFile, open_rows
 from spec_ref.scan_planning.tasks import ScanTask
 from spec_ref.schemas.projection import identity_values, select_fields
 from spec_ref.schemas.row_lineage import LAST_UPDATED, ROW_ID, last_updates, row_ids
@@ -92,7 +92,7 @@ class _Reader:
     schema: pa.Schema
 
     @classmethod
-    def of(cls, task: ScanTask, reading: Reading, deletes: _Deletes, rows: RowFile) -> _Reader:
+    def of(cls, task: ScanTask, reading: Reading, deletes: _Deletes, rows: DataFileReader) -> _Reader:
         constants = identity_values(reading.spec(task.partition_spec_id), task.data_file.partition)
         filtered = select_fields(reading.schema, frozenset(references(task.residual)))
         compared = [column.field for columns, _ in deletes.indexes for column in columns]

@@ -30,8 +30,8 @@ from conformance.properties.values import (
 )
 from conformance.scripts.literals import with_ids
 from spec_ref.columnar.schemas.column_projection import arrow_values
-from spec_ref.formats.metrics_parquet import parquet_metrics
-from spec_ref.formats.parquet_arrow import WRITER_OPTIONS, arrow_schema
+from spec_ref.data_files.parquet_arrow_types import WRITER_OPTIONS, arrow_schema
+from spec_ref.data_files.parquet_metrics import parquet_metrics
 from spec_ref.json_records import reader
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry

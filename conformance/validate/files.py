@@ -24,10 +24,10 @@ from conformance.validate.rows import row_findings
 from conformance.validate.tolerated import tolerate
 from conformance.validate.values import same_type, stored_otherwise
 from spec_ref.columnar.manifests.entry_columns import column_batches
+from spec_ref.data_files.orc_reader import BEYOND_NANOSECONDS
 from spec_ref.deletes.deletion_vector import decode_deletion_vector
 from spec_ref.errors import SpecError, Violation, shown
 from spec_ref.findings import Finding, Tally
-from spec_ref.formats.data_orc import BEYOND_NANOSECONDS
 from spec_ref.formats.puffin import PuffinFile, read_puffin
 from spec_ref.formats.puffin_checks import check_puffin, check_reference
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from conformance.pipeline.file_access import open_input, short_read, split_location
-from spec_ref.formats.file_window import FileWindow
+from spec_ref.formats.file_window import RandomAccessBytes
 
 END = 1 << 16
 """How much of the end is read at first: the footers of most files are in it."""
@@ -30,7 +30,7 @@ def open_with_ends(location: str) -> Any:
     return file if split_location(location).scheme == "file" else KeptEnds(file, location)
 
 
-class KeptEnds(FileWindow):
+class KeptEnds(RandomAccessBytes):
     """A file as pyarrow takes those of Python, and as bytes that are not all held."""
 
     def __init__(self, file: pa.NativeFile, location: str) -> None:

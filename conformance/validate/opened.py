@@ -14,13 +14,13 @@ from conformance.pipeline.reading import in_file
 from conformance.validate.kept_ends import open_with_ends
 from conformance.validate.parquet_footer import Chunk, footer_of
 from spec_ref import json_document
+from spec_ref.data_files.orc_footer import read_stripes
+from spec_ref.data_files.parquet_schema import check_parquet_schema
+from spec_ref.data_files.parquet_thrift import read_parquet_schema
+from spec_ref.data_files.reader import DataFileReader, open_rows
 from spec_ref.errors import SpecError, Violation, violation
 from spec_ref.formats.avro_container import SCHEMA_KEY, open_container
-from spec_ref.formats.data_files import RowFile, open_rows
-from spec_ref.formats.file_window import FileWindow, source_of
-from spec_ref.formats.orc_footer import read_stripes
-from spec_ref.formats.parquet_schema import check_parquet_schema
-from spec_ref.formats.parquet_thrift import read_parquet_schema
+from spec_ref.formats.file_window import RandomAccessBytes, source_of
 from spec_ref.manifests.data_file import FileFormat
 from spec_ref.schemas.name_mapping import MappedField
 from spec_ref.schemas.types import StructType
@@ -95,7 +95,7 @@ def _parquet(location: str, mapping: Mapped) -> Opened:
 
 def _orc(location: str, mapping: Mapped) -> Opened:
     file = open_with_ends(location)
-    stripes = read_stripes(file if isinstance(file, FileWindow) else FileWindow(file))
+    stripes = read_stripes(file if isinstance(file, RandomAccessBytes) else RandomAccessBytes(file))
     rows = open_rows(file, FileFormat.ORC, mapping)
     try:
         count = orc.ORCFile(file).nrows
@@ -121,7 +121,7 @@ def _avro(location: str, mapping: Mapped) -> Opened:
     )  # fmt: skip
 
 
-def _unreadable_columns(rows: RowFile) -> tuple[Violation, ...]:
+def _unreadable_columns(rows: DataFileReader) -> tuple[Violation, ...]:
     return tuple(column.problem for column in rows.written.unreadable)
 
 

@@ -23,7 +23,7 @@ import cramjam
 import zstandard
 
 from spec_ref.errors import SpecError, violation
-from spec_ref.formats.file_window import FileWindow
+from spec_ref.formats.file_window import RandomAccessBytes
 
 MAGIC = b"Obj\x01"
 SYNC_LENGTH = 16
@@ -82,7 +82,7 @@ class Block:
 class Container:
     """An opened container: its metadata and its blocks, not yet decompressed."""
 
-    data: memoryview | FileWindow
+    data: memoryview | RandomAccessBytes
     metadata: Mapping[str, bytes]
     codec: str
     sync: bytes
@@ -133,7 +133,7 @@ class Container:
 # Reading
 
 
-def open_container(data: Data | FileWindow, requirement: str, limits: Limits = LIMITS) -> Container:
+def open_container(data: Data | RandomAccessBytes, requirement: str, limits: Limits = LIMITS) -> Container:
     """Read the header and find the blocks of a container file.
 
     Args:
@@ -145,7 +145,7 @@ def open_container(data: Data | FileWindow, requirement: str, limits: Limits = L
         SpecError: the file does not begin or end as a container does, a block is cut off, its sync marker is another,
             a length or count is negative or larger than the file, or the codec is not one of the Avro specification.
     """
-    frames = _Frames(data if isinstance(data, FileWindow) else memoryview(data).cast("B"), requirement)
+    frames = _Frames(data if isinstance(data, RandomAccessBytes) else memoryview(data).cast("B"), requirement)
     metadata = frames.header(limits)
     codec = metadata.get(CODEC_KEY, b"null").decode("utf-8", "replace")
     if codec not in _DECODERS:
@@ -159,7 +159,7 @@ def open_container(data: Data | FileWindow, requirement: str, limits: Limits = L
 class _Frames:
     """A position in the file that only moves forward within it."""
 
-    def __init__(self, data: memoryview | FileWindow, requirement: str) -> None:
+    def __init__(self, data: memoryview | RandomAccessBytes, requirement: str) -> None:
         self.data = data
         self.position = 0
         self.requirement = requirement

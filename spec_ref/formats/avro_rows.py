@@ -1,7 +1,8 @@
 """Records of the spec as rows of Avro files, derived from their field rules.
 
 A manifest and a manifest list are Iceberg data files whose schema is a field table of the spec. From the rows of a
-record `struct_of` derives that schema for a format version, `RowWriter` the rows, and `RowReader` reads rows of any
+record `struct_of` derives that schema for a format version, `RowWriter` the rows, and `RowReader` reads rows of
+any
 writer: by field id, whatever names, optionality and order its schema has.
 """
 

@@ -11,7 +11,7 @@ PART = 1 << 20
 """How much is read at once, unless more is asked for."""
 
 
-class FileWindow:
+class RandomAccessBytes:
     """The bytes of a file that is opened for reading and can seek: it has a length, and is indexed and sliced."""
 
     def __init__(self, file: Any) -> None:
@@ -49,7 +49,7 @@ class FileWindow:
         return self._part[at : at + stop - start]
 
 
-Source: TypeAlias = bytes | FileWindow
+Source: TypeAlias = bytes | RandomAccessBytes
 """The content of a file, held or not."""
 
 
@@ -57,4 +57,4 @@ def source_of(file: Any) -> Source:
     """The content of an opened file."""
     size = file.seek(0, 2)
     file.seek(0)
-    return file.read() if size <= WHOLE else FileWindow(file)
+    return file.read() if size <= WHOLE else RandomAccessBytes(file)

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spec_ref.columnar.schemas.column_projection import compile_projection
+from spec_ref.data_files.reader import open_rows
 from spec_ref.errors import SpecError
-from spec_ref.formats.data_files import open_rows
 from spec_ref.manifests.data_file import FileFormat
 from spec_ref.schemas.types import (
     DATE,
@@ -103,7 +103,7 @@ def test_orc_names_that_are_no_text_are_refused() -> None:
 
 
 def test_orc_footer_that_is_longer_than_the_first_look(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spec_ref.formats.orc_footer.TAIL", 64)
+    monkeypatch.setattr("spec_ref.data_files.orc_footer.TAIL", 64)
     assert read(FILES[FileFormat.ORC][0], FileFormat.ORC).num_rows == 60
 
 

@@ -16,8 +16,11 @@ from hypothesis import strategies as st
 
 from conformance.strategies import primitive_types, values
 from spec_ref.columnar.metrics import metrics_of_array
+from spec_ref.data_files import orc_footer, orc_schema, parquet_arrow_types
+from spec_ref.data_files.avro_metrics import avro_metrics
+from spec_ref.data_files.orc_metrics import orc_metrics
+from spec_ref.data_files.parquet_metrics import parquet_metrics
 from spec_ref.errors import SpecError
-from spec_ref.formats import orc_footer, orc_schema, parquet_arrow
 from spec_ref.formats.metrics import (
     COUNTS,
     FULL,
@@ -29,9 +32,6 @@ from spec_ref.formats.metrics import (
     metrics_of_values,
     order_of,
 )
-from spec_ref.formats.metrics_avro import avro_metrics
-from spec_ref.formats.metrics_orc import orc_metrics
-from spec_ref.formats.metrics_parquet import parquet_metrics
 from spec_ref.formats.wkb import wkt_to_wkb
 from spec_ref.schemas.types import (
     BINARY,
@@ -201,7 +201,7 @@ def arrow_array(type_, listed):
     name = kind(type_)
     if name == "unknown":
         return pa.nulls(len(listed))
-    arrow = pa.binary() if name in ("geometry", "geography") else parquet_arrow.arrow_type(type_)
+    arrow = pa.binary() if name in ("geometry", "geography") else parquet_arrow_types.arrow_type(type_)
     if name == "uuid":
         storage = pa.array([None if value is None else value.bytes for value in listed], pa.binary(16))
         return pa.ExtensionArray.from_storage(pa.uuid(), storage)
@@ -272,7 +272,9 @@ def table(schema):
 
 def parquet_file(**options):
     sink = io.BytesIO()
-    pq.write_table(table(parquet_arrow.arrow_schema(COLUMNS)), sink, **parquet_arrow.WRITER_OPTIONS, **options)
+    pq.write_table(
+        table(parquet_arrow_types.arrow_schema(COLUMNS)), sink, **parquet_arrow_types.WRITER_OPTIONS, **options
+    )
     return sink.getvalue()
 
 
@@ -332,7 +334,7 @@ def test_modes_keep_what_they_name():
 
 def test_a_file_of_no_rows_has_counts_of_zero_and_no_bounds():
     sink = io.BytesIO()
-    schema = parquet_arrow.arrow_schema(StructType((NestedField(1, "u", False, UUID),)))
+    schema = parquet_arrow_types.arrow_schema(StructType((NestedField(1, "u", False, UUID),)))
     pq.write_table(schema.empty_table(), sink)
     found = parquet_metrics(sink.getvalue())
     assert (found.record_count, found.value_counts, found.lower_bounds) == (0, {1: 0}, {})

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spec_ref.formats import file_window
-from spec_ref.formats.file_window import FileWindow, source_of
+from spec_ref.formats.file_window import RandomAccessBytes, source_of
 
 PLACES = st.integers(-30, 60)
 SLICES = st.builds(slice, st.none() | PLACES, st.none() | PLACES)
@@ -19,7 +19,7 @@ SLICES = st.builds(slice, st.none() | PLACES, st.none() | PLACES)
 def test_a_window_is_indexed_and_sliced_as_bytes_are(data: bytes, places: list[int | slice], part: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(file_window, "PART", part)
-        window = FileWindow(io.BytesIO(data))
+        window = RandomAccessBytes(io.BytesIO(data))
         assert len(window) == len(data)
         for place in places:
             if isinstance(place, int) and not -len(data) <= place < len(data):
@@ -32,4 +32,4 @@ def test_a_window_is_indexed_and_sliced_as_bytes_are(data: bytes, places: list[i
 def test_a_small_file_is_held_and_a_large_one_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     assert source_of(io.BytesIO(b"abc")) == b"abc"
     monkeypatch.setattr(file_window, "WHOLE", 2)
-    assert isinstance(source_of(io.BytesIO(b"abc")), FileWindow)
+    assert isinstance(source_of(io.BytesIO(b"abc")), RandomAccessBytes)

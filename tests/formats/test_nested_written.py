@@ -13,19 +13,19 @@ from hypothesis import strategies as st
 from conformance.strategies import values
 from spec_ref.columnar.arrow_values import values_of
 from spec_ref.columnar.schemas.column_projection import arrow_values
+from spec_ref.data_files.deferred_sink import DeferredSink, KnownParts, TailRecordingSink
+from spec_ref.data_files.orc_metrics import orc_layout
+from spec_ref.data_files.orc_schema import attributes_of
+from spec_ref.data_files.orc_writer import OrcWriter
+from spec_ref.data_files.parquet_arrow_types import WRITER_OPTIONS, arrow_schema
+from spec_ref.data_files.parquet_footer import with_logical_types
+from spec_ref.data_files.parquet_metrics import parquet_metrics
+from spec_ref.data_files.parquet_schema import check_parquet_schema, struct_from_parquet
+from spec_ref.data_files.parquet_thrift import read_footer, read_parquet_schema
+from spec_ref.data_files.reader import open_rows
+from spec_ref.data_files.storage_arrays import stored_batch
+from spec_ref.data_files.writer import open_writer
 from spec_ref.errors import SpecError
-from spec_ref.formats.data_files import open_rows
-from spec_ref.formats.file_writing import open_writer
-from spec_ref.formats.held_output import EndsOutput, HeldOutput, KnownParts
-from spec_ref.formats.metrics_orc import orc_layout
-from spec_ref.formats.metrics_parquet import parquet_metrics
-from spec_ref.formats.orc_schema import attributes_of
-from spec_ref.formats.orc_writing import OrcRows
-from spec_ref.formats.parquet_arrow import WRITER_OPTIONS, arrow_schema
-from spec_ref.formats.parquet_footer import with_logical_types
-from spec_ref.formats.parquet_schema import check_parquet_schema, struct_from_parquet
-from spec_ref.formats.parquet_thrift import read_footer, read_parquet_schema
-from spec_ref.formats.stored_arrays import stored_batch
 from spec_ref.formats.variant import Variant
 from spec_ref.manifests.data_file import FileFormat
 from spec_ref.records import evolve
@@ -229,7 +229,7 @@ def test_sizes_and_places_are_those_of_the_files():
     pass."""
     many = [{**row, 1: place} for place in range(1500) for row in ROWS]
     out = io.BytesIO()
-    writer = OrcRows(out, DEEP, "uncompressed", stripe_bytes=20_000)
+    writer = OrcWriter(out, DEEP, "uncompressed", stripe_bytes=20_000)
     for start in range(0, len(many), 3000):
         writer.write(batch_of(DEEP, many[start : start + 3000]))
     told = writer.close()
@@ -269,7 +269,7 @@ def test_a_file_is_passed_on_while_it_is_written(format_):
     writer = (
         open_writer(out, DEEP, format_)
         if format_ is PARQUET
-        else OrcRows(out, DEEP, "uncompressed", stripe_bytes=10_000)
+        else OrcWriter(out, DEEP, "uncompressed", stripe_bytes=10_000)
     )
     sizes = []
     for _ in range(4):
@@ -283,7 +283,7 @@ def test_a_file_is_passed_on_while_it_is_written(format_):
 
 def test_what_is_held_is_passed_on_once():
     out = Sink()
-    held = HeldOutput(out)
+    held = DeferredSink(out)
     held.write(b"abc")
     held.hold()
     held.write(b"def")
@@ -294,7 +294,7 @@ def test_what_is_held_is_passed_on_once():
 
 
 def test_known_parts_are_those_before_the_places():
-    out = EndsOutput(Sink(), 4)
+    out = TailRecordingSink(Sink(), 4)
     for text in (b"01", b"23456", b"789"):
         out.write(text)
         out.remember()

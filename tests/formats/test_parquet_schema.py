@@ -13,14 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spec_ref.errors import SpecError
-from spec_ref.formats.parquet_arrow import WRITER_OPTIONS, arrow_schema
-from spec_ref.formats.parquet_schema import (
+from spec_ref.data_files.parquet_arrow_types import WRITER_OPTIONS, arrow_schema
+from spec_ref.data_files.parquet_schema import (
     check_parquet_schema,
     decimal_length,
     struct_from_parquet,
 )
-from spec_ref.formats.parquet_thrift import ParquetNode, read_parquet_schema
+from spec_ref.data_files.parquet_thrift import ParquetNode, read_parquet_schema
+from spec_ref.errors import SpecError
 from spec_ref.schemas.name_mapping import read_name_mapping
 from spec_ref.schemas.type_json import type_from_json
 from spec_ref.schemas.types import (

@@ -9,9 +9,9 @@ import pytest
 
 from conformance.validate.partition_statistics import _total
 from spec_ref.columnar.arrow_values import values_of
+from spec_ref.data_files.parquet_schema import struct_from_parquet
+from spec_ref.data_files.parquet_thrift import read_parquet_schema
 from spec_ref.errors import SpecError
-from spec_ref.formats.parquet_schema import struct_from_parquet
-from spec_ref.formats.parquet_thrift import read_parquet_schema
 from spec_ref.formats.partition_statistics import (
     PartitionStatistics,
     check_rows,

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 from spec_ref.columnar.arrow_values import values_of
 from spec_ref.columnar.schemas.column_projection import compile_projection
+from spec_ref.data_files.parquet_schema import struct_from_parquet
+from spec_ref.data_files.parquet_thrift import ParquetNode, read_parquet_schema
+from spec_ref.data_files.reader import open_rows
 from spec_ref.errors import SpecError
-from spec_ref.formats.data_files import open_rows
-from spec_ref.formats.parquet_schema import struct_from_parquet
-from spec_ref.formats.parquet_thrift import ParquetNode, read_parquet_schema
 from spec_ref.formats.variant import (
     MAX_DEPTH,
     Node,

@@ -22,9 +22,9 @@ from conformance.pipeline.file_access import FileAccessError, FileMissing
 from conformance.pipeline.local import plan_reading, read_table
 from conformance.pipeline.read_tasks import read_task
 from conformance.pipeline.tables import Table
+from spec_ref.data_files import reader
 from spec_ref.errors import SpecError
 from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
-from spec_ref.formats import data_files
 from spec_ref.manifests.data_file import DataFile, FileFormat
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Bucket, Identity
@@ -735,5 +735,5 @@ def test_batches_are_as_large_as_asked_for(kit: TableKit) -> None:
     sizes = [batch.num_rows for batch in read_table(kit.table(), batch_rows=30, threads=1)]
     assert max(sizes) == 30
     assert sum(sizes) == 300
-    assert data_files.BATCH_ROWS > 30
+    assert reader.BATCH_ROWS > 30
     assert kit.version is V2

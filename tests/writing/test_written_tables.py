@@ -19,9 +19,9 @@ from conformance.strategies_metadata import partition_specs, schemas, sort_order
 from conformance.writing import WritableTable, append, create_table
 from spec_ref.columnar.partitioning.split_by_partition import check_spec
 from spec_ref.columnar.sorting import sortable
+from spec_ref.data_files import orc_schema, parquet_writer
 from spec_ref.errors import SpecError
 from spec_ref.expressions.predicates import TRUE
-from spec_ref.formats import orc_schema, parquet_writing
 from spec_ref.formats.metrics import TRUNCATED, metrics_of_rows
 from spec_ref.manifests.data_file import DataFile, FileFormat
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
@@ -218,7 +218,7 @@ def test_an_annotation_or_id_that_is_left_out_is_found(tmp_path: Path, monkeypat
         assert read(table, select=["m"]).column(0).to_pylist()[:2] == [[("a", NUMBER), ("b", None)], []]
         (file,) = data_files(table)
         assert (file.value_counts[5], file.null_value_counts[5], 5 in file.lower_bounds) == (3, 1, False)
-    monkeypatch.setattr(parquet_writing, "with_logical_types", lambda tail, _: tail)
+    monkeypatch.setattr(parquet_writer, "with_logical_types", lambda tail, _: tail)
     assert {one.requirement for one in errors(nested_table(tmp_path / "bare parquet", "parquet"))} >= {"PQT001"}
     as_asked = orc_schema._arrow_field
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from spec_ref.formats.metrics_parquet import parquet_metrics
+from spec_ref.data_files.parquet_metrics import parquet_metrics
 from tools.bench.measure import Claim, Peer, Scale, in_turns
 from tools.bench.rows import FIELDS, columns
 from tools.table_kit import TableKit, parquet_bytes

@@ -28,9 +28,9 @@ import pyarrow.parquet as pq
 from conformance.validate.context import Level
 from conformance.validate.local import Local
 from conformance.validate.run import validate
+from spec_ref.data_files.parquet_arrow_types import arrow_schema
+from spec_ref.data_files.parquet_metrics import parquet_metrics
 from spec_ref.formats.avro_container import open_container, write_container
-from spec_ref.formats.metrics_parquet import parquet_metrics
-from spec_ref.formats.parquet_arrow import arrow_schema
 from spec_ref.manifests import DataFile, EntryStatus, FileFormat, ManifestEntry
 from spec_ref.manifests.writer import manifest_file, write_manifest
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec

@@ -29,7 +29,7 @@ def _manifest_list() -> Callable[[bytes], object]:
 
 def _data_file(name: str) -> Callable[[], Callable[[bytes], object]]:
     def load() -> Callable[[bytes], object]:
-        from spec_ref.formats.data_files import open_rows
+        from spec_ref.data_files.reader import open_rows
         from spec_ref.manifests.data_file import FileFormat
 
         def read(data: bytes) -> int:
@@ -46,7 +46,7 @@ _avro_files = files("data-files/*.avro", "tables/*/data/*.avro", "tables/*/data/
 
 
 def _avro_metrics() -> Callable[[bytes], object]:
-    from spec_ref.formats.metrics_avro import avro_metrics
+    from spec_ref.data_files.avro_metrics import avro_metrics
 
     return refusing(avro_metrics)
 
@@ -116,8 +116,8 @@ def _frames() -> Iterator[bytes]:
 
 
 def _parquet() -> Callable[[bytes], object]:
-    from spec_ref.formats.parquet_schema import check_parquet_schema, struct_from_parquet
-    from spec_ref.formats.parquet_thrift import read_parquet_schema
+    from spec_ref.data_files.parquet_schema import check_parquet_schema, struct_from_parquet
+    from spec_ref.data_files.parquet_thrift import read_parquet_schema
 
     def read(data: bytes) -> object:
         root = read_parquet_schema(data)
@@ -138,13 +138,13 @@ _orc_files = files("data-files/*.orc", "tables/*/data/*.orc", "tables/*/data/*/*
 
 
 def _orc_types() -> Callable[[bytes], object]:
-    from spec_ref.formats.orc_footer import check_types
+    from spec_ref.data_files.orc_footer import check_types
 
     return refusing(lambda data: check_types(io.BytesIO(data)))
 
 
 def _orc_stripes() -> Callable[[bytes], object]:
-    from spec_ref.formats.orc_footer import read_stripes, stream_bytes
+    from spec_ref.data_files.orc_footer import read_stripes, stream_bytes
 
     def read(data: bytes) -> object:
         stripes = read_stripes(data)

@@ -45,14 +45,14 @@ def _java() -> dict[str, Any]:
 
 
 def _parquet() -> bool:
-    from spec_ref.formats.metrics_parquet import parquet_metrics
+    from spec_ref.data_files.parquet_metrics import parquet_metrics
 
     java, found = _java()["metrics.parquet"], parquet_metrics((GOLDEN / "metrics.parquet").read_bytes())
     return _told(found) == {name: java[name] for name in MAPS} and list(found.split_offsets) == java["split_offsets"]
 
 
 def _orc() -> bool:
-    from spec_ref.formats.metrics_orc import orc_metrics
+    from spec_ref.data_files.orc_metrics import orc_metrics
 
     java, found = _java()["metrics.orc"], orc_metrics((GOLDEN / "metrics.orc").read_bytes())
 
@@ -67,7 +67,7 @@ def _orc() -> bool:
 
 def _avro() -> bool:
     """The rows of the Avro file are those of the Parquet file, whose metrics Iceberg-Java tells; Avro has no sizes."""
-    from spec_ref.formats.metrics_avro import avro_metrics
+    from spec_ref.data_files.avro_metrics import avro_metrics
 
     java, found = _java()["metrics.parquet"], _told(avro_metrics((GOLDEN / "metrics.avro").read_bytes()))
     return all(found[name] == java[name] for name in MAPS[1:]) and not found["column_sizes"]
@@ -75,7 +75,7 @@ def _avro() -> bool:
 
 def _parts_of_variants() -> bool:
     """A record of metadata and value is a variant where they have no ids, and a struct where they have (AVR011)."""
-    from spec_ref.formats.metrics_avro import avro_metrics
+    from spec_ref.data_files.avro_metrics import avro_metrics
 
     def fields(*ids: int | None) -> list[dict[str, Any]]:
         return [{"name": name, "type": "bytes", **({} if id_ is None else {"field-id": id_})}
@@ -135,7 +135,7 @@ def _sizes() -> bool:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from spec_ref.formats.parquet_writing import ParquetRows
+    from spec_ref.data_files.parquet_writer import ParquetWriter
     from spec_ref.schemas.type_json import type_from_json
 
     def field(id_: int, name: str, type_: Any) -> dict[str, Any]:
@@ -161,7 +161,7 @@ def _sizes() -> bool:
                  pa.struct([("x", pa.int32()), ("y", pa.string())])),
     ]  # fmt: skip
     out = io.BytesIO()
-    made = ParquetRows(out, struct_, "none")
+    made = ParquetWriter(out, struct_, "none")
     made.write(pa.RecordBatch.from_arrays(columns, ["id", "prices", "tags", "point"]))
     told = dict(made.close().column_sizes)
     group = pq.read_metadata(io.BytesIO(out.getvalue())).row_group(0)
@@ -174,7 +174,7 @@ def _chunks() -> bool:
     import pyarrow as pa
     from pyarrow import orc
 
-    from spec_ref.formats.orc_footer import read_stripes
+    from spec_ref.data_files.orc_footer import read_stripes
 
     out = io.BytesIO()
     orc.write_table(pa.table({"a": pa.array([1, 2, 3])}), out, compression="zlib")

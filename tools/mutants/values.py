@@ -276,7 +276,7 @@ def _large_footers() -> bool:
 
 
 def _node(name: str, id_: int | None, *children: Any, **members: Any) -> Any:
-    from spec_ref.formats.parquet_thrift import ParquetNode
+    from spec_ref.data_files.parquet_thrift import ParquetNode
 
     given = {"physical": None, "length": None, "logical": None, "repetition": "optional", **members}
     return ParquetNode(name=name, field_id=id_, children=children, **given)
@@ -284,7 +284,7 @@ def _node(name: str, id_: int | None, *children: Any, **members: Any) -> Any:
 
 def _levels() -> bool:
     """Lists of two levels are none of Iceberg's (PQT002), whatever stands in the repeated field."""
-    from spec_ref.formats.parquet_schema import check_parquet_schema
+    from spec_ref.data_files.parquet_schema import check_parquet_schema
 
     def codes(repeated: Any) -> list[str]:
         root = _node("table", None, _node("l", 1, repeated, logical="LIST"))
@@ -302,7 +302,7 @@ def _levels() -> bool:
 
 def _annotated() -> bool:
     """An annotation that says of an integer what it is anyway changes nothing; others do (PQT003)."""
-    from spec_ref.formats.parquet_schema import check_parquet_schema
+    from spec_ref.data_files.parquet_schema import check_parquet_schema
 
     def codes(physical: str, bits: int, *, signed: bool) -> list[str]:
         column = _node("a", 1, physical=physical, logical="INTEGER", parameters=(bits, signed))

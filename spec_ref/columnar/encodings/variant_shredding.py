@@ -29,8 +29,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from spec_ref.columnar.arrow_types import validity
+from spec_ref.data_files.parquet_thrift import ParquetNode
 from spec_ref.errors import SpecError, at, violation
-from spec_ref.formats.parquet_thrift import ParquetNode
 from spec_ref.formats.variant import (
     DECIMAL_DIGITS,
     Node,

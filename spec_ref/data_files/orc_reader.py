@@ -1,8 +1,8 @@
 """Rows of ORC files as Arrow batches (Appendix A, ORC; ORC001 to ORC008).
 
 A stripe is decoded as a whole and given out in batches. pyarrow carries all types but timestamps outside of 1677 to
-2262. A column that has them, also inside of structs, is decoded by `spec_ref.formats.orc_timestamps`; inside of lists
-and maps they are refused.
+2262. A column that has them, also inside of structs, is decoded by `spec_ref.data_files.orc_timestamps`; inside of
+lists and maps they are refused.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ import attrs
 import pyarrow as pa
 import pyarrow.orc as orc
 
+from spec_ref.data_files.orc_footer import Stripe, check_types, read_stripes
+from spec_ref.data_files.orc_metrics import width
+from spec_ref.data_files.orc_schema import children_of, columns_from_orc
+from spec_ref.data_files.orc_timestamps import read_presence, read_timestamps
+from spec_ref.data_files.reader import counted, sliced
 from spec_ref.errors import violation
-from spec_ref.formats.data_files import counted, sliced
 from spec_ref.formats.file_window import source_of
-from spec_ref.formats.metrics_orc import width
-from spec_ref.formats.orc_footer import Stripe, check_types, read_stripes
-from spec_ref.formats.orc_schema import children_of, columns_from_orc
-from spec_ref.formats.orc_timestamps import read_presence, read_timestamps
 from spec_ref.schemas.name_mapping import MappedField
 from spec_ref.schemas.projection import WrittenColumns
 from spec_ref.schemas.types import StructType
 
 
 def open_orc(file: Any, mapping: Sequence[MappedField] | None) -> tuple[WrittenColumns, Any]:
-    """The columns of a file and what reads its batches; see `spec_ref.formats.data_files.open_rows`."""
+    """The columns of a file and what reads its batches; see `spec_ref.data_files.reader.open_rows`."""
     check_types(file)
     try:
         opened = orc.ORCFile(file)

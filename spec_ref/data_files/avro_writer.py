@@ -7,12 +7,12 @@ import hashlib
 import pyarrow as pa
 
 from spec_ref.columnar.arrow_values import values_of
+from spec_ref.data_files.writer import FileLayout, Output
 from spec_ref.errors import violation
 from spec_ref.formats.avro_container import CODECS, SYNC_LENGTH, block_bytes, header_bytes
 from spec_ref.formats.avro_schema import schema_json, value_writer
 from spec_ref.formats.avro_types import from_json
 from spec_ref.formats.avro_values import encoder
-from spec_ref.formats.file_writing import FileLayout, Output
 from spec_ref.json_document import dumps
 from spec_ref.schemas.types import StructType
 
@@ -21,7 +21,7 @@ BLOCK_BYTES = 1 << 18
 """Bytes of a block before compression."""
 
 
-class AvroRows:
+class AvroWriter:
     """Writes one Avro file, row by row."""
 
     def __init__(self, out: Output, struct: StructType, codec: str, name: str) -> None:

@@ -14,9 +14,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from spec_ref.data_files.parquet_schema import columns_from_parquet
+from spec_ref.data_files.parquet_thrift import read_parquet_schema
 from spec_ref.errors import violation
-from spec_ref.formats.parquet_schema import columns_from_parquet
-from spec_ref.formats.parquet_thrift import read_parquet_schema
 from spec_ref.schemas.name_mapping import MappedField
 from spec_ref.schemas.projection import WrittenColumns
 from spec_ref.schemas.types import BINARY, STRING, StructType
@@ -29,7 +29,7 @@ DICTIONARY_BYTES = 1 << 20
 def open_parquet(
     file: Any, mapping: Sequence[MappedField] | None, *, threads: bool = False, dictionaries: bool = False
 ) -> tuple[WrittenColumns, Any]:
-    """The columns of a file and what reads its batches; see `spec_ref.formats.data_files.open_rows`."""
+    """The columns of a file and what reads its batches; see `spec_ref.data_files.reader.open_rows`."""
     written = columns_from_parquet(read_parquet_schema(file), mapping)
 
     def batches(columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:

@@ -23,7 +23,7 @@ Batches: TypeAlias = Callable[[Sequence[str], int], Iterator[pa.RecordBatch]]
 
 
 @record
-class RowFile:
+class DataFileReader:
     """A data file that is opened: its columns, and what reads its rows."""
 
     written: WrittenColumns
@@ -52,7 +52,7 @@ def open_rows(
     *,
     threads: bool = False,
     dictionaries: bool = False,
-) -> RowFile:
+) -> DataFileReader:
     """Open a data file, position delete file or equality delete file.
 
     Args:
@@ -68,17 +68,17 @@ def open_rows(
     """
     # Each is imported when it is needed, since ORC alone takes a while.
     if file_format is FileFormat.PARQUET:
-        from spec_ref.formats.data_parquet import open_parquet
+        from spec_ref.data_files.parquet_reader import open_parquet
 
-        return RowFile(*open_parquet(file, mapping, threads=threads, dictionaries=dictionaries))
+        return DataFileReader(*open_parquet(file, mapping, threads=threads, dictionaries=dictionaries))
     if file_format is FileFormat.ORC:
-        from spec_ref.formats.data_orc import open_orc
+        from spec_ref.data_files.orc_reader import open_orc
 
-        return RowFile(*open_orc(file, mapping))
+        return DataFileReader(*open_orc(file, mapping))
     if file_format is FileFormat.AVRO:
-        from spec_ref.formats.data_avro import open_avro
+        from spec_ref.data_files.avro_reader import open_avro
 
-        return RowFile(*open_avro(file, mapping))
+        return DataFileReader(*open_avro(file, mapping))
     raise violation("DFL003", "the file format has no rows", found=file_format.value, expected="avro, orc or parquet")
 
 

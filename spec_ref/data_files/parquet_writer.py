@@ -10,27 +10,27 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from spec_ref.columnar.metrics import storage_of
+from spec_ref.data_files.deferred_sink import DeferredSink
+from spec_ref.data_files.parquet_arrow_types import WRITER_OPTIONS, arrow_schema
+from spec_ref.data_files.parquet_footer import logical_types, with_logical_types
+from spec_ref.data_files.parquet_metrics import group_offsets
+from spec_ref.data_files.storage_arrays import stored_batch
+from spec_ref.data_files.writer import FileLayout, Output, refused
 from spec_ref.errors import violation
-from spec_ref.formats.file_writing import FileLayout, Output, refused
-from spec_ref.formats.held_output import HeldOutput
-from spec_ref.formats.metrics_parquet import group_offsets
-from spec_ref.formats.parquet_arrow import WRITER_OPTIONS, arrow_schema
-from spec_ref.formats.parquet_footer import logical_types, with_logical_types
-from spec_ref.formats.stored_arrays import stored_batch
 from spec_ref.schemas.types import UNKNOWN, ListType, MapType, StructType, Type, VariantType
 
 SAMPLE = 2048
 """Rows that are looked at to find out whether the values of a column come again."""
 
 
-class ParquetRows:
+class ParquetWriter:
     """Writes one Parquet file."""
 
     def __init__(self, out: Output, struct: StructType, codec: str) -> None:
         self._struct = struct
         self._schema = arrow_schema(struct)
         self._is_completed = any(logical is not None for logical in logical_types(struct))
-        self._out: Any = HeldOutput(out) if self._is_completed else out
+        self._out: Any = DeferredSink(out) if self._is_completed else out
         self._codec = codec
         self._made: pq.ParquetWriter | None = None
         if not self._schema:

@@ -26,11 +26,11 @@ from spec_ref.columnar.encodings.avro.columns import (
     optional,
 )
 from spec_ref.columnar.schemas.column_projection import arrow_type
+from spec_ref.data_files.reader import empty_batch, sliced
 from spec_ref.errors import at, violation
 from spec_ref.formats.avro_container import LIMITS, SCHEMA_KEY, open_container
 from spec_ref.formats.avro_schema import entry_fields, from_avro, present
 from spec_ref.formats.avro_types import Array, AvroType, Map, Record, Union, parse_schema
-from spec_ref.formats.data_files import empty_batch, sliced
 from spec_ref.formats.file_ids import Ids, ids_of
 from spec_ref.formats.file_window import source_of
 from spec_ref.schemas.name_mapping import MappedField
@@ -55,7 +55,7 @@ FILE_LIMITS = attrs.evolve(LIMITS, total_bytes=1 << 40)
 
 
 def open_avro(file: Any, mapping: Sequence[MappedField] | None) -> tuple[WrittenColumns, Any]:
-    """The columns of a file and what reads its batches; see `spec_ref.formats.data_files.open_rows`."""
+    """The columns of a file and what reads its batches; see `spec_ref.data_files.reader.open_rows`."""
     container = open_container(source_of(file), REQUIREMENT, FILE_LIMITS)
     schema = parse_schema(container.metadata[SCHEMA_KEY], REQUIREMENT)
     if not isinstance(schema, Record):

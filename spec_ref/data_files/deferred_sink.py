@@ -12,7 +12,7 @@ from typing import Any, overload
 from spec_ref.errors import violation
 
 
-class HeldOutput:
+class DeferredSink:
     """Passes on what is written to it, until it is told to hold what comes."""
 
     closed = False
@@ -51,7 +51,7 @@ class HeldOutput:
         """Do nothing: the output is closed by the caller."""
 
 
-class EndsOutput(HeldOutput):
+class TailRecordingSink(DeferredSink):
     """Remembers besides the last bytes before each of some places, to look at when the whole is known.
 
     Args:

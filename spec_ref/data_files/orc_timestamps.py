@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from spec_ref.data_files.orc_footer import Stripe, stream_bytes
 from spec_ref.errors import SpecError, violation
 from spec_ref.formats.file_window import Source
-from spec_ref.formats.orc_footer import Stripe, stream_bytes
 from spec_ref.schemas.types import TIMESTAMP_NS, TIMESTAMPTZ, TIMESTAMPTZ_NS, Type
 
 EPOCH = 1_420_070_400
@@ -37,7 +37,7 @@ def read_presence(
 
     Args:
         data: the file.
-        stripe: one of `spec_ref.formats.orc_footer.read_stripes`.
+        stripe: one of `spec_ref.data_files.orc_footer.read_stripes`.
         column: the ORC column id.
         around: which rows have a struct around the column; None for a column at the top level.
 
@@ -64,7 +64,7 @@ def read_timestamps(
 
     Args:
         data: the file.
-        stripe: one of `spec_ref.formats.orc_footer.read_stripes`.
+        stripe: one of `spec_ref.data_files.orc_footer.read_stripes`.
         column: the ORC column id.
         type_: one of the four types of timestamps.
         around: which rows have a struct around the column; None for a column at the top level.

@@ -1,8 +1,8 @@
 """Iceberg types as the Arrow types from which pyarrow writes Parquet files (Appendix A, Parquet; PQT001 to PQT007).
 
 `arrow_schema` with `WRITER_OPTIONS` makes pyarrow store field ids and types as the appendix asks, which
-`spec_ref.formats.parquet_schema` reads back. pyarrow has no way to write the annotations of variants, and of
-geographies whose edges are not spherical: `spec_ref.formats.parquet_footer` puts them in.
+`spec_ref.data_files.parquet_schema` reads back. pyarrow has no way to write the annotations of variants, and of
+geographies whose edges are not spherical: `spec_ref.data_files.parquet_footer` puts them in.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from spec_ref.data_files.nested_arrow_types import arrow_fields, nested_type
+from spec_ref.data_files.parquet_schema import code
 from spec_ref.errors import violation
-from spec_ref.formats.arrow_nested import arrow_fields, nested_type
-from spec_ref.formats.parquet_schema import code
 from spec_ref.schemas.types import (
     DEFAULT_CRS,
     DecimalType,

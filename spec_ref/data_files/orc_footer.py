@@ -13,9 +13,9 @@ from typing import Any, TypeAlias
 import cramjam
 import numpy as np
 
+from spec_ref.data_files.deferred_sink import KnownParts
 from spec_ref.errors import SpecError, violation
 from spec_ref.formats.file_window import Source
-from spec_ref.formats.held_output import KnownParts
 from spec_ref.records import record
 
 Content: TypeAlias = Source | KnownParts

@@ -10,13 +10,13 @@ import pyarrow.compute as pc
 import pyarrow.orc as orc
 
 from spec_ref.columnar.schemas.column_projection import ranges
+from spec_ref.data_files.deferred_sink import KnownParts, TailRecordingSink
+from spec_ref.data_files.orc_footer import MAGIC
+from spec_ref.data_files.orc_metrics import orc_layout, width
+from spec_ref.data_files.orc_schema import arrow_schema
+from spec_ref.data_files.storage_arrays import nulled, stored_batch
+from spec_ref.data_files.writer import FileLayout, Output, refused
 from spec_ref.errors import violation
-from spec_ref.formats.file_writing import FileLayout, Output, refused
-from spec_ref.formats.held_output import EndsOutput, KnownParts
-from spec_ref.formats.metrics_orc import orc_layout, width
-from spec_ref.formats.orc_footer import MAGIC
-from spec_ref.formats.orc_schema import arrow_schema
-from spec_ref.formats.stored_arrays import nulled, stored_batch
 from spec_ref.schemas.types import StructType
 
 STRIPE_BYTES = 64 << 20
@@ -30,7 +30,7 @@ FOOTER_BYTES, COLUMN_BYTES = 1 << 12, 1 << 8
 """At most so much has the footer of a stripe, and so much more for each column: of each five streams of 20 bytes."""
 
 
-class OrcRows:
+class OrcWriter:
     """Writes one ORC file."""
 
     def __init__(self, out: Output, struct: StructType, codec: str, stripe_bytes: int = STRIPE_BYTES) -> None:
@@ -39,7 +39,7 @@ class OrcRows:
         if not self._schema:
             raise violation("ORC005", "an ORC file has a column at least, and columns of type unknown are left out")
         columns = 1 + sum(map(width, self._schema))
-        self._out = EndsOutput(out, FOOTER_BYTES + COLUMN_BYTES * columns)
+        self._out = TailRecordingSink(out, FOOTER_BYTES + COLUMN_BYTES * columns)
         self._written = self._pending = 0
         options: Any = {"compression": codec, "stripe_size": stripe_bytes, "batch_size": ADDED_ROWS}
         written_to: Any = self._out
@@ -90,8 +90,8 @@ class OrcRows:
 def _check_listed_timestamps(name: str, array: Any) -> None:
     """Refuse timestamps inside of lists and maps that could not be read back here.
 
-    pyarrow has every ORC timestamp in nanoseconds, and those beyond are decoded by `spec_ref.formats.orc_timestamps` at
-    the top level and inside of structs alone.
+    pyarrow has every ORC timestamp in nanoseconds, and those beyond are decoded by `spec_ref.data_files.orc_timestamps`
+    at the top level and inside of structs alone.
 
     Raises:
         SpecError: ORC008, for a timestamp before 1677-09-21T00:12:44 or after 2262-04-11T23:47:15.

@@ -1,7 +1,7 @@
 """Iceberg types as Parquet types and back (Appendix A, Parquet; PQT001 to PQT007).
 
 `struct_from_parquet` reads the schema of a file, and `check_parquet_schema` holds a file's columns to the table of the
-appendix. `spec_ref.formats.parquet_arrow` makes pyarrow write what the table asks for.
+appendix. `spec_ref.data_files.parquet_arrow_types` makes pyarrow write what the table asks for.
 
 Decided here: a reader takes what older writers left, as Parquet's rules of compatibility have it: milliseconds, 8- and
 16-bit integers, INT96, two-level lists, decimals of any carrier. The checks tell of all of it, for it is only readers
@@ -17,9 +17,9 @@ from typing import Any
 import attrs
 
 from spec_ref.columnar.encodings.variant_shredding import check_shredding
+from spec_ref.data_files.parquet_thrift import ParquetNode
 from spec_ref.errors import SpecError, Violation, at, violation
 from spec_ref.formats.file_ids import Ids, ids_of
-from spec_ref.formats.parquet_thrift import ParquetNode
 from spec_ref.records import record
 from spec_ref.schemas.name_mapping import MappedField
 from spec_ref.schemas.projection import WrittenColumns

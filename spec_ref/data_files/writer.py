@@ -26,7 +26,7 @@ class FileLayout:
     """Where the file can be split; None where the format has no such places (DFL019)."""
 
 
-class RowWriter(Protocol):
+class DataFileWriter(Protocol):
     """What writes the rows of one file."""
 
     def write(self, batch: pa.RecordBatch) -> None:
@@ -49,7 +49,7 @@ class RowWriter(Protocol):
 
 def open_writer(
     out: Output, struct: StructType, file_format: FileFormat, *, codec: str | None = None, name: str = "table"
-) -> RowWriter:
+) -> DataFileWriter:
     """Begin a file.
 
     Args:
@@ -65,17 +65,17 @@ def open_writer(
     """
     # Each is imported when it is needed, since ORC alone takes a while.
     if file_format is FileFormat.PARQUET:
-        from spec_ref.formats.parquet_writing import ParquetRows
+        from spec_ref.data_files.parquet_writer import ParquetWriter
 
-        return ParquetRows(out, struct, codec or "zstd")
+        return ParquetWriter(out, struct, codec or "zstd")
     if file_format is FileFormat.ORC:
-        from spec_ref.formats.orc_writing import OrcRows
+        from spec_ref.data_files.orc_writer import OrcWriter
 
-        return OrcRows(out, struct, codec or "zstd")
+        return OrcWriter(out, struct, codec or "zstd")
     if file_format is FileFormat.AVRO:
-        from spec_ref.formats.avro_writing import AvroRows
+        from spec_ref.data_files.avro_writer import AvroWriter
 
-        return AvroRows(out, struct, codec or "deflate", name)
+        return AvroWriter(out, struct, codec or "deflate", name)
     raise violation("DFL003", "the file format has no rows", found=file_format.value, expected="avro, orc or parquet")
 
 
