@@ -16,8 +16,8 @@ from typing import Any
 
 import attrs
 
-from spec_ref.columnar.encodings.variant_shredding import check_shredding
 from spec_ref.data_files.parquet_thrift import ParquetNode
+from spec_ref.data_files.variant_shredding_schema import check_shredding
 from spec_ref.errors import SpecError, Violation, at, violation
 from spec_ref.formats.file_ids import Ids, ids_of
 from spec_ref.records import record

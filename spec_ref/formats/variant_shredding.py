@@ -1,0 +1,54 @@
+"""The value of a shredded variant, from the fields that hold it (Appendix A, Parquet; Parquet's Variant Shredding).
+
+A shredded variant is a group of ``metadata``, ``value`` and ``typed_value``. What fits the type of ``typed_value`` is
+stored there, as a column of that type, as a list whose elements are such pairs again, or as a group of fields that are;
+everything else is in ``value``, in the encoding of `spec_ref.formats.variant`. All names are in the one dictionary
+``metadata``. The rule for one value is here; `spec_ref.data_files.variant_shredding_schema` checks the schema of a
+file, and `spec_ref.columnar.encodings.variant_shredding` applies the rule to the rows of an Arrow array.
+
+Decided here, because Parquet's text leaves a choice to readers (contradiction E30):
+
+- A value beside a typed value that is not an object is refused, and so are a value that is not an object beside
+  shredded fields, and one that has a field which is shredded: a reader that trusts one of the two may give either.
+- An object may be in ``value`` alone, and the groups of shredded fields may be optional, though no writer should do so.
+- Where nothing is there and a value is needed, in a row and in an array, it is the variant null.
+- A decimal is the smallest of the three decimal types that holds the precision of its column.
+"""
+
+from __future__ import annotations
+
+from spec_ref.errors import violation
+from spec_ref.formats.variant import Node, Physical, Scalar
+
+REQUIREMENT = "PQT005"
+
+NULL = Scalar(Physical.NULL, None)
+"""What a value is that is missing where one is needed."""
+
+
+def reconstruct(value: Node | None, typed: Node | None, shredded: frozenset[str] = frozenset()) -> Node | None:
+    """A value from the two fields that it is stored in.
+
+    Args:
+        value: what ``value`` holds; None for null.
+        typed: what ``typed_value`` holds; of an object the fields that are not missing. None for null.
+        shredded: the names of the fields that ``typed_value`` has columns for.
+
+    Returns:
+        None where the value is missing.
+
+    Raises:
+        SpecError: PQT005, if both hold something, other than the fields of one object.
+    """
+    if typed is None or value is None:
+        return value if typed is None else typed
+    if not isinstance(typed, dict):
+        message = "a variant has a value and a typed value"
+        raise violation(REQUIREMENT, message, aspect="two-values", expected="one of them, or an object")
+    if not isinstance(value, dict):
+        message = "a variant has shredded fields and a value that is not an object"
+        raise violation(REQUIREMENT, message, aspect="value-not-object", expected="an object")
+    if both := shredded & value.keys():
+        message = "a field of a variant is shredded, and in the value too"
+        raise violation(REQUIREMENT, message, aspect="field-twice", found=min(both), expected="either")
+    return {**value, **typed}
