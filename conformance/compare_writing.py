@@ -12,10 +12,12 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from attrs import frozen
+
 from conformance.adapters.serve import Unsupported
 from conformance.adapters.table_requests import local_path, metadata
 from conformance.compare import ABSENT, MAX_DIFFERENCES, Difference, Differences
-from spec_ref.errors import SpecError
+from spec_ref.errors import SpecError, Violation
 from spec_ref.schemas.type_json import type_from_json, type_to_json
 
 if TYPE_CHECKING:  # a table is read with Arrow, which takes longer to load than most questions to answer
@@ -25,6 +27,13 @@ Json = dict[str, Any]
 
 MADE_BY_WRITERS = ("void",)
 """Partition fields of these transforms do not count: version 1 keeps them in the place of fields that were removed."""
+
+
+@frozen(kw_only=True)
+class BrokenRule(Difference):
+    """A requirement that a table breaks, or that keeps it from being read."""
+
+    violation: Violation
 
 
 def written_table(args: Json, expected: Json, got: Json) -> Differences:
@@ -47,11 +56,14 @@ def _differences(args: Json, expected: Json, got: Json) -> Iterator[Difference]:
         return
     try:
         table = Written.load(location, place)
-        broken = list(table.broken_rules())
-        yield from (Difference(f"/table/{code}", ABSENT, text) for code, text in broken)
+        for violation in list(table.broken_rules()):
+            text = str(violation).replace(table.place, "")
+            yield BrokenRule(f"/table/{violation.requirement}", ABSENT, text, violation=violation)
         yield from state_differences(expected, table)
         yield from _rows(expected, args.get("history", []), got.get("snapshots", []), table)
-    except (SpecError, NotExamined) as error:
+    except SpecError as error:
+        yield BrokenRule("/table", "a table that can be read", str(error), violation=error.violation)
+    except NotExamined as error:
         yield Difference("/table", "a table that can be read", str(error))
 
 

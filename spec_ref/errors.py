@@ -57,7 +57,7 @@ class Violation:
     requirement: str
     """The code in the register, for instance ``SVB002``."""
 
-    message: str
+    message: str = attrs.field(eq=False)
     """What is wrong, in one sentence without the place: text for people, which nothing compares or parses."""
 
     aspect: str = ""

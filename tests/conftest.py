@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import random
 import signal
+import sys
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+sys.path.insert(1, str(Path(__file__).parent / "rewording"))
+
+import reword
 
 # Interrupts are ignored by what a shell starts in the background, and by all that this starts: the tests of interrupts
 # would wait without end.
@@ -18,3 +26,29 @@ settings.register_profile("iceberg", print_blob=True, **SLOW)
 # The same examples every time: what tests have seen is compared with what they should see (tools/trace.py).
 settings.register_profile("repeatable", print_blob=True, derandomize=True, **SLOW)
 settings.load_profile("iceberg")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--reword", nargs="?", const="random", metavar="SEED",
+        help="reword every message of a violation, finding or refusal at random, and leave out tests of wording",
+    )  # fmt: skip
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if seed := config.getoption("--reword"):
+        seed = seed if seed != "random" else str(random.SystemRandom().randrange(10**6))
+        config.option.reword = seed  # the workers of xdist use the same
+        reword.install(seed)
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    seed = config.getoption("--reword")
+    return f"messages are reworded: --reword {seed}" if seed else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--reword"):
+        wording = [item for item in items if item.get_closest_marker("wording")]
+        config.hook.pytest_deselected(items=wording)
+        items[:] = [item for item in items if item not in wording]

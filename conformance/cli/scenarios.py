@@ -133,7 +133,8 @@ def scenarios(
                 counts["unsupported"] += 1
             except Broken as broken:
                 names = [operation["op"] for operation in one["operations"]]
-                entry = next((entry for entry in known if entry.happened_in(broken.kind, names, str(broken))), None)
+                seen = (broken.kind, names, str(broken), broken.violations)
+                entry = next((entry for entry in known if entry.happened(*seen)), None)
                 if entry is None:
                     raise
                 as_known[entry.id] += 1

@@ -93,6 +93,9 @@ class MadeTable:
     findings: tuple[str, ...] = ()
     """What the validator finds to be errors, each with its code."""
 
+    shows: tuple[str, ...] = ()
+    """The codes of the requirements that it breaks, and the places where it differs from the script."""
+
     cases: tuple[Vector, ...] = field(default=(), hash=False, eq=False)
     """What a consumer is asked, each with what has to come."""
 

@@ -8,13 +8,15 @@ A TOML file::
     producers = ["iceberg-java@1.12.0"] # names, which may have * in them; any where left out
     tables = ["evolution-*"]            # scripts with their variants, which may have * in them
     state = "refuses"                   # wrong, refuses or crashes
-    says = "not yet"                    # optional: a part of the reason, so that another one is a difference
+    says = "not yet"                    # optional: a part of what the engine says, so that another is a difference
     reason = "why it is wrong, and what breaks"
     evidence = "where it can be seen"
     sometimes = true                    # optional: it depends on chance, and on another day the consumer cannot
 
     [[table]]
     producer = "pyiceberg"              # what a producer makes of a script: invalid, wrong, refused or crashed
+    shows = "DFL012"                    # optional, of one that is invalid or wrong: a requirement that it breaks, or a
+                                        # place where it differs from the script
     ...
 
 Golden tables need no entries: what is known of them stands with the vectors that read them. Every table that an entry
@@ -37,10 +39,13 @@ from attrs import evolve, frozen
 
 from conformance.expectations import shipped
 from conformance.failures import UsageError
-from conformance.matrix.cells import GOLDEN, Matrix, Participant
+from conformance.matrix.cells import GOLDEN, Matrix, Participant, Writing
 from conformance.protocol import place, shorten
 
 FILE = "matrix.toml"
+
+OF_TABLES = (Writing.INVALID.value, Writing.WRONG.value)
+"""States of tables that were written and are not as they should be: this tool says why, in words that may change."""
 
 
 @frozen
@@ -57,6 +62,7 @@ class Known:
     versions: tuple[str, ...] = ()
     producers: tuple[str, ...] = ("*",)
     says: str = ""
+    shows: str = ""
     evidence: str = ""
     sometimes: bool = False
     number: int = 0
@@ -72,9 +78,15 @@ class Known:
             fnmatchcase(table, one) for one in self.tables
         )
 
-    def happened(self, state: str, reason: str) -> bool:
-        """Whether what was seen is what it says."""
-        return state == self.state and self.says in reason
+    def happened(self, state: str, reason: str, shows: Collection[str] = ()) -> bool:
+        """Whether what was seen is what it says.
+
+        Args:
+            state: how the cell or table ended.
+            reason: what the engine says.
+            shows: the codes and places of a table that is not as it should be.
+        """
+        return state == self.state and self.says in reason and (not self.shows or self.shows in shows)
 
 
 def load_known(path: Path | None = None, names: Collection[str] = ()) -> tuple[Known, ...]:
@@ -101,6 +113,9 @@ def load_known(path: Path | None = None, names: Collection[str] = ()) -> tuple[K
         _known(role, index, row) for role in ("cell", "table") for index, row in enumerate(content.get(role, ()))
     )
     for known in found:
+        words, facts = ("says", "shows") if known.state in OF_TABLES else ("shows", "says")
+        if known.role == "table" and getattr(known, words):
+            raise UsageError(f"{chosen}: /table/{known.number}/{words}: what is {known.state} has {facts}")
         for pattern in known.tables:
             if names and not any(fnmatchcase(name, pattern) for name in names):
                 raise UsageError(f"{chosen}: /{known.role}/{known.number}/tables: no script makes {pattern!r}")
@@ -117,6 +132,7 @@ def _known(role: str, number: int, row: dict[str, Any]) -> Known:
         versions=tuple(row.get("versions", ())),
         producers=tuple(row.get("producers", ("*",))),
         says=row.get("says", ""),
+        shows=row.get("shows", ""),
         evidence=row.get("evidence", ""),
         sometimes=row.get("sometimes", False),
         number=number,
@@ -151,7 +167,7 @@ def apply_known(matrix: Matrix, known: Iterable[Known]) -> None:
         entry = _entry(entries, "table", who[table.producer], "", table.name) if table.producer in who else None
         if entry is not None:
             told = f"{table.producer} and {table.name}"
-            if _happened(entry, told, table.writing.value, "; ".join(table.findings) or table.reason, seen):
+            if _happened(entry, told, table.writing.value, table.reason, seen, table.shows):
                 matrix.known_tables[table.producer, table.name] = entry.reason
     for entry, states in seen.items():
         if not entry.sometimes and all(state == CANNOT for state in states):
@@ -164,9 +180,11 @@ def apply_known(matrix: Matrix, known: Iterable[Known]) -> None:
 CANNOT, HAPPENED = "cannot", "happened"
 
 
-def _happened(entry: Known, told: str, state: str, reason: str, seen: dict[Known, list[str]]) -> bool:
+def _happened(
+    entry: Known, told: str, state: str, reason: str, seen: dict[Known, list[str]], shows: Collection[str] = ()
+) -> bool:
     """Whether what was seen is what an entry says; noted either way."""
-    if entry.happened(state, reason):
+    if entry.happened(state, reason, shows):
         note = HAPPENED
     elif state == CANNOT:
         note = CANNOT

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from conformance.adapters.asking import Adapter
-from conformance.compare_writing import written_table
+from conformance.compare_writing import BrokenRule, written_table
 from conformance.failures import NotExamined
 from conformance.matrix.catalogue import Variant
 from conformance.matrix.cells import MadeTable, Writing
@@ -58,19 +58,22 @@ def _written(producer: str, adapter: Adapter, started: Started, variant: Variant
     if not isinstance(table, ScriptedTable):
         return made(*_not_written(table))
     try:
-        findings, problem = _judged(table, place)
+        findings, problem, shows = _judged(table, place)
         if problem:
-            return made(Writing.WRONG, problem, metadata=table.metadata)
+            return made(Writing.WRONG, problem, metadata=table.metadata, shows=shows)
         features = tuple(sorted(features_of(load_table(table.metadata)) | set(variant.entry.features)))
         cases = tuple(
             vector_of(f"{producer}/{variant.name}: {label}", args, expected, table.states[-1].format_version)
             for label, args, expected in readings(table, history=variant.entry.history)
         )
     except (SpecError, NotExamined, OtherSchema) as error:
-        return made(Writing.WRONG, str(error), metadata=table.metadata)
+        shows = (error.violation.requirement,) if isinstance(error, SpecError) else ()
+        return made(Writing.WRONG, str(error), metadata=table.metadata, shows=shows)
     writing = Writing.INVALID if findings else Writing.WRITTEN
     reason = "; ".join(findings)
-    return made(writing, reason, metadata=table.metadata, findings=findings, features=features, cases=cases)
+    return made(
+        writing, reason, metadata=table.metadata, findings=findings, shows=shows, features=features, cases=cases
+    )
 
 
 def _not_written(answer: Answer) -> tuple[Writing, str]:
@@ -84,9 +87,10 @@ def _not_written(answer: Answer) -> tuple[Writing, str]:
     raise AssertionError(answer)
 
 
-def _judged(table: ScriptedTable, place: Path) -> tuple[tuple[str, ...], str]:
-    """The rules that a table breaks, and in what else it is not what the script makes of it."""
+def _judged(table: ScriptedTable, place: Path) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
+    """The rules that a table breaks, in what else it is not what the script makes of it, and the codes and places."""
     answer = {"metadata": table.metadata, "snapshots": list(table.snapshots)}
     found = written_table({"table": str(place)}, expected_of(table.states), answer)
     rules = tuple(f"{one.path.removeprefix(RULES)}: {one.got}" for one in found if one.path.startswith(RULES))
-    return rules, "; ".join(str(one) for one in found if not one.path.startswith(RULES))
+    shows = (one.violation.requirement if isinstance(one, BrokenRule) else one.path for one in found)
+    return rules, "; ".join(str(one) for one in found if not one.path.startswith(RULES)), tuple(dict.fromkeys(shows))

@@ -92,7 +92,7 @@ def _take(matrix: Matrix, kind: str, message: Json) -> None:
             reason = message.pop("known", None)
             if reason is not None:
                 matrix.known_tables[message["producer"], message["name"]] = reason
-            lists = {name: tuple(message.get(name, ())) for name in ("features", "findings")}
+            lists = {name: tuple(message.get(name, ())) for name in ("features", "findings", "shows")}
             matrix.tables.append(MadeTable(**{**message, **lists, "writing": Writing(message["writing"])}))
         case "cell":
             differences = tuple(message.pop("differences", ()))

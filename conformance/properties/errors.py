@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from spec_ref.errors import Violation
+
 
 class Broken(Exception):
     """A property does not hold; the message says where, and how."""
 
-    def __init__(self, kind: str, message: str) -> None:
+    def __init__(self, kind: str, message: str, violations: Iterable[Violation] = ()) -> None:
         """Make the error.
 
         Args:
             kind: what is wrong, without what differs between examples: a smaller one has to fail in the same way.
-            message: what is wrong, for people.
+            message: what is wrong, for people; nothing compares or parses it.
+            violations: the requirements of the spec that are broken, the first ones of many.
         """
         super().__init__(message)
         self.kind = kind
+        self.violations = tuple(violations)
 
 
 class NotSupported(Exception):

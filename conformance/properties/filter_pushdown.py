@@ -78,7 +78,7 @@ def matching_rows(case: TableCase, rows: list[dict[str, Any]]) -> list[dict[str,
     ]
 
 
-def judge_case(case: TableCase, metadata: Path, adapter: Adapter) -> str | None:
+def judge_case(case: TableCase, metadata: Path, adapter: Adapter) -> Broken | None:
     """Why the property does not hold for a case; None where it does.
 
     Raises:
@@ -92,9 +92,9 @@ def judge_case(case: TableCase, metadata: Path, adapter: Adapter) -> str | None:
             case Unsupported(message):
                 raise NotSupported(message)
             case Refused(kind, message):
-                return f"it refuses {asked} ({kind}): {message}"
+                return Broken(f"refused: {asked}: {kind}", f"it refuses {asked} ({kind}): {message}")
             case Crashed(reason):
-                return f"it crashed with {asked}: {reason}"
+                return Broken(f"crashed: {asked}", f"it crashed with {asked}: {reason}")
     assert isinstance(all_rows, Ok)
     assert isinstance(some_rows, Ok)
     read = OPERATIONS["table.read"]
@@ -104,14 +104,14 @@ def judge_case(case: TableCase, metadata: Path, adapter: Adapter) -> str | None:
     ):
         complaint = read.answer_complaint(given)
         if complaint is not None:
-            return f"the answer is not of the form that table.read has: {complaint}"
+            return Broken("form of the answer", f"the answer is not of the form that table.read has: {complaint}")
         expected = {"rows": matching_rows(case, all_rows.value["rows"]) if wanted is None else wanted}
         try:
             differences = read.compare(everything, expected, given)
         except Undecodable as error:
-            return str(error)
+            return Broken("undecodable", str(error))
         if differences:
-            return f"{what}: {'; '.join(map(str, differences[:3]))}"
+            return Broken(what, f"{what}: {'; '.join(map(str, differences[:3]))}")
     return None
 
 
@@ -143,14 +143,14 @@ def check(
     def attempt(case: TableCase) -> None:
         folder = scratch / str(next(numbers))
         try:
-            reason = judge_case(case, write_table(case, folder), adapter)
+            broken = judge_case(case, write_table(case, folder), adapter)
         except NotSupported:
             counts["unsupported"] += 1
             return
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-        if reason is not None:
-            raise Broken(reason.partition(":")[0], reason)
+        if broken is not None:
+            raise broken
         counts["compared"] += 1
 
     try:

@@ -32,6 +32,7 @@ from conformance.properties.smaller_scripts import smaller, smallest
 from conformance.protocol import Crashed, Ok, Refused, Started, Unsupported, dump_json, parse_json, shorten
 from conformance.scripts import ScriptError, parse_script
 from conformance.scripts.model import Table, run_model
+from spec_ref.errors import Violation
 
 Json = Any
 Op = dict[str, Json]
@@ -62,6 +63,8 @@ class Failure:
     engine: str
     operation: str
     reason: str
+    violations: tuple[Violation, ...] = ()
+    """The requirements that the table breaks, the first ones of many."""
 
 
 @frozen
@@ -242,7 +245,7 @@ class Relays:
                 try:
                     table.accept(operation, engine.name, value["metadata"])
                 except Broken as broken:
-                    failure = Failure(broken.kind, engine.name, operation["op"], str(broken))
+                    failure = Failure(broken.kind, engine.name, operation["op"], str(broken), broken.violations)
                 else:
                     self.handovers.append(Handover(before, engine.name, operation["op"], "done"))
                     return None
@@ -265,7 +268,7 @@ class Relays:
         started = self.engines[failure.engine].started
         for known in self.known:
             if known.is_of(started.implementation, started.version) and known.happened(
-                failure.kind, failure.operation, failure.reason
+                failure.kind, [failure.operation], failure.reason, failure.violations
             ):
                 return known.id
         return ""
@@ -314,7 +317,8 @@ class Relays:
         try:
             table.checks.branched().end()
         except Broken as broken:
-            return tuple(steps), Failure(broken.kind, steps[-1].engine, steps[-1].operation["op"], str(broken))
+            last = steps[-1]
+            return tuple(steps), Failure(broken.kind, last.engine, last.operation["op"], str(broken), broken.violations)
         return None
 
     def again(self, steps: Sequence[Step]) -> Failure | None:

@@ -8,12 +8,18 @@ A TOML file, with ``[[scenario]]`` for scenarios::
     versions = ["0.12.0"]              # the versions it was seen in; any where left out
     fails = "refused"                  # the kind of failure; "finding: DEL011" for one of the validator
     operations = ["create"]            # the operations that fail so; any where left out
-    says = "redundant partitions"      # a part of the reason
+    says = "redundant partitions"      # a part of what the engine says, or of values that differ; any where left out
+    check = "position-delete-sorted"   # the check that finds the table broken (`list checks`); any where left out
+    found = "0.0"                      # the end of what it finds; any where left out
+    expected = "identity"              # the beginning of what it expects; any where left out
     kind = "limitation"                # of conformance.expectations.Kind; a deviation where left out
     requirements = ["PAR001"]          # what is broken, or would be allowed
     does = "what the engine does"
     reason = "why it is wrong, by the text"
     evidence = "where it can be seen"
+
+What this tool says of a broken table may be reworded at any time, so failures that are findings, or a table that cannot
+be read, have no ``says``; those that are not have no ``check``, ``found`` and ``expected``.
 """
 
 from __future__ import annotations
@@ -27,7 +33,9 @@ from attrs import NOTHING, fields, frozen
 
 from conformance.expectations import Kind, shipped
 from conformance.failures import UsageError
-from spec_ref.requirements import register
+from conformance.rules import registry
+from spec_ref.errors import Violation
+from spec_ref.requirements import check_id, register
 
 FILES = {"relay": "relay.toml", "scenario": "scenarios.toml"}
 """The file of each kind of entries."""
@@ -40,11 +48,14 @@ class KnownRelay:
     id: str
     engine: str
     fails: str
-    says: str
     requirements: tuple[str, ...]
     does: str
     reason: str
     evidence: str
+    says: str = ""
+    check: str = ""
+    found: str = ""
+    expected: str = ""
     versions: tuple[str, ...] = ()
     operations: tuple[str, ...] = ()
     kind: str = Kind.DEVIATION.value
@@ -53,13 +64,32 @@ class KnownRelay:
         """Whether it speaks of an implementation at a version."""
         return self.engine == implementation and (not self.versions or version in self.versions)
 
-    def happened(self, kind: str, operation: str, reason: str) -> bool:
-        """Whether a failure is what it says."""
-        return kind == self.fails and (not self.operations or operation in self.operations) and self.says in reason
+    def happened(self, kind: str, operations: Iterable[str], reason: str, violations: Iterable[Violation] = ()) -> bool:
+        """Whether a failure is what it says.
 
-    def happened_in(self, kind: str, operations: Iterable[str], reason: str) -> bool:
-        """Whether the failure of a script with some operations is what it says."""
-        return any(self.happened(kind, operation, reason) for operation in operations)
+        Args:
+            kind: the kind of the failure.
+            operations: the operation that failed; all of a script, where that is not known.
+            reason: what the engine says, or how the table differs.
+            violations: what the table breaks.
+        """
+        return (
+            kind == self.fails
+            and (not self.operations or not set(self.operations).isdisjoint(operations))
+            and self.says in reason
+            and (not (self.check or self.found or self.expected) or any(map(self._is_about, violations)))
+        )
+
+    def _is_about(self, violation: Violation) -> bool:
+        return (
+            self.check in ("", check_id(violation.requirement, violation.aspect))
+            and (violation.found or "").endswith(self.found)
+            and (violation.expected or "").startswith(self.expected)
+        )
+
+
+OF_TABLES = ("finding: ", "unreadable: ")
+"""How the kinds begin of failures that are broken requirements."""
 
 
 LISTS = ("requirements", "versions", "operations")
@@ -110,6 +140,11 @@ def _entry(place: str, row: Any) -> KnownRelay:
         raise UsageError(f"{place}/id: {row['id']} does not begin with {row['engine']}-")
     if row.get("kind", Kind.DEVIATION.value) not in [one.value for one in Kind]:
         raise UsageError(f"{place}/kind: there is no kind {row['kind']}")
+    others = ("says",) if row["fails"].startswith(OF_TABLES) else ("check", "found", "expected")
+    if stray := next((name for name in others if name in row), None):
+        raise UsageError(f"{place}/{stray}: not of a failure that is {row['fails']!r}")
+    if row.get("check", next(iter(registry()))) not in registry():
+        raise UsageError(f"{place}/check: there is no check {row['check']}")
     wrong = next((code for code in row["requirements"] if code not in register()), None)
     if wrong is not None:
         raise UsageError(f"{place}/requirements: there is no requirement {wrong}")

@@ -342,7 +342,7 @@ def broken_by(what: str, error: Exception) -> Broken:
         case Broken():
             return error
         case SpecError():
-            return Broken(f"unreadable: {error.violation.requirement}", f"{what}: {error}")
+            return Broken(f"unreadable: {error.violation.requirement}", f"{what}: {error}", [error.violation])
         case NotExamined():
             return Broken("unreadable", f"{what}: {error}")
     where = traceback.extract_tb(error.__traceback__)[-1]
@@ -358,7 +358,8 @@ def no_findings(what: str, report: TableReport, *, warnings: bool = True) -> Non
     """
     found = [one for one in report.findings if _counts(one) and (warnings or one.severity is Severity.ERROR)]
     if found:
-        raise Broken(f"finding: {found[0].requirement}", f"{what}: {'; '.join(str(one) for one in found[:3])}")
+        message = f"{what}: {'; '.join(str(one) for one in found[:3])}"
+        raise Broken(f"finding: {found[0].requirement}", message, [one.violation for one in found[:3]])
 
 
 def _counts(finding: Finding) -> bool:

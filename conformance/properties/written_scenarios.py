@@ -16,7 +16,7 @@ from typing import Any
 from conformance.adapters.asking import Adapter, Request
 from conformance.adapters.table_requests import local_path, metadata
 from conformance.compare import Undecodable
-from conformance.compare_writing import written_table
+from conformance.compare_writing import BrokenRule, written_table
 from conformance.properties.errors import Broken, NotSupported
 from conformance.properties.scenario_tables import READ, OtherSchema, ScriptedTable, expected_rows, write_script
 from conformance.properties.scenarios import Expected, broken_by, filters_of, heads_of, no_findings
@@ -69,7 +69,8 @@ def _follow_permitted(
         for one in differences[:1]:
             _, *path = one.path.split("/")
             kind = f"finding: {path[1]}" if path[0] == "table" and len(path) > 1 else f"differs: {path[-1]}"
-            raise Broken(kind, "; ".join(map(str, differences[:3])))
+            violations = [other.violation for other in differences[:3] if isinstance(other, BrokenRule)]
+            raise Broken(kind, "; ".join(map(str, differences[:3])), violations)
         _compare_versions(table)
         if reader is not None:
             _read(table, model, reader)

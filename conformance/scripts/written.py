@@ -18,6 +18,7 @@ from conformance.validate.context import Level
 from conformance.validate.local import Local
 from conformance.validate.run import Snapshots, validate
 from spec_ref.columnar.arrow_values import values_of
+from spec_ref.errors import Violation
 from spec_ref.expressions.expression_json import predicate_from_json
 from spec_ref.findings import Severity
 from spec_ref.scan_planning import table_state
@@ -136,12 +137,12 @@ class Written:
     def _schema(self) -> Schema:
         return table_state(self.table.metadata).schema
 
-    def broken_rules(self) -> Iterator[tuple[str, str]]:
-        """The code and text of each rule that a validator of all levels and snapshots finds broken."""
+    def broken_rules(self) -> Iterator[Violation]:
+        """Each rule that a validator of all levels and snapshots finds broken."""
         report = validate(self.table.metadata_location, Level.ROWS, Local(), Snapshots("all"))
         for finding in report.findings:
             if finding.severity is Severity.ERROR:
-                yield finding.requirement, str(finding.violation).replace(self.place, "")
+                yield finding.violation
 
     def partition(self) -> list[Json]:
         """The default partition spec by the names of its sources."""

@@ -340,11 +340,11 @@ def _drop(schema: Schema, change: DropColumn, table: Evolution) -> tuple[Schema,
     for partition_field in table.partition_fields:
         if gone.intersection(partition_field.sources) and not isinstance(partition_field.transform, Void):
             message = "the field is a source of the partition spec"
-            raise violation("PAR004", message, found=f"{change.name}, for {partition_field.name}")
+            raise violation("PAR004", message, found=f"{change.name}, source of partition field {partition_field.name}")
     for sort_field in table.sort_fields:
         if gone.intersection(sort_field.sources) and not isinstance(sort_field.transform, Void):
             message = "the field is a source of the sort order"
-            raise violation("PAR004", message, found=f"{change.name}, for {sort_field.transform}")
+            raise violation("PAR004", message, found=f"{change.name}, source of sort field {sort_field.transform}")
     without = _edit_fields(schema, _parent(column), lambda fields: tuple(one for one in fields if one.id != field.id))
     return without, table.last_column_id
 

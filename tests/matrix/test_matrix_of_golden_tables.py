@@ -17,7 +17,7 @@ from conformance.cli import main
 from conformance.failures import ExitStatus, NotExamined, UsageError
 from conformance.matrix import results
 from conformance.matrix.catalogue import variants
-from conformance.matrix.cells import Cell, Matrix, State
+from conformance.matrix.cells import Cell, MadeTable, Matrix, State, Writing
 from conformance.matrix.golden import golden_tables
 from conformance.matrix.known import Known, apply_known, load_known
 from conformance.matrix.running import Plan, run_matrix
@@ -181,6 +181,23 @@ def test_a_cell_that_is_otherwise_than_stated_is_new(other: dict[str, Any], told
     apply_known(matrix, [_known(**other)])
     assert matrix.new_cells == [CELL]
     assert told in matrix.unmet[0]
+
+
+def test_a_known_table_is_matched_by_what_it_breaks_and_not_by_what_is_said(tmp_path: Path) -> None:
+    made = MadeTable(
+        "pyiceberg", "appends-v2-parquet", (), 2, "parquet", writing=Writing.INVALID, reason="any words",
+        findings=("any words",), shows=("DFL012", "/refs/main/rows"),
+    )  # fmt: skip
+    for shows, known in (("DFL012", True), ("/refs/main/rows", True), ("DFL013", False)):
+        matrix = _matrix()
+        matrix.tables.append(made)
+        apply_known(matrix, [_known(role="table", who="pyiceberg", state="invalid", shows=shows)])
+        assert (not matrix.unmet) == known
+    file = tmp_path / "matrix.toml"
+    for state, words in (("invalid", "says"), ("refused", "shows")):
+        file.write_text(f'[[table]]\nproducer = "a"\ntables = ["*"]\nstate = "{state}"\nreason = "x"\n{words} = "x"\n')
+        with pytest.raises(UsageError, match=f"/table/0/{words}"):
+            load_known(file)
 
 
 def test_a_deviation_that_is_over_is_told() -> None:

@@ -89,7 +89,7 @@ def test_unknown_and_multi_argument_transforms_are_kept() -> None:
 
 def test_sources_of_several_columns_need_v3() -> None:
     spec = PartitionSpec(0, (PartitionField(source_ids=(1, 4), field_id=1000, name="z", transform=Void()),))
-    with pytest.raises(SpecError, match="source-id is missing"):
+    with pytest.raises(SpecError, match=r"/source-id: PAR017: .*\(format version 2\)"):
         writer(SPEC, V2)(spec)
 
 

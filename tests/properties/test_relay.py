@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from conformance.adapters import reference
 from conformance.adapters.asking import InProcess
@@ -30,6 +31,7 @@ from conformance.properties.relay import (
 from conformance.properties.relay_known import KnownRelay, load_known
 from conformance.properties.scripts import Size
 from conformance.reports.relay_page import render
+from spec_ref.errors import Violation
 
 Json = Any
 Change = Callable[[dict[str, Any]], object]
@@ -243,6 +245,13 @@ WRONG_ENTRIES: dict[str, dict[str, Any]] = {
     "no kind other": {**ENTRY, "kind": "other"},
     "not a list": {**ENTRY, "versions": "1"},
     "not a text": {**ENTRY, "says": ""},
+    "says: not of a failure": {**ENTRY, "fails": "finding: DEL015"},
+    "check: not of a failure": {**ENTRY, "check": "position-delete-sorted"},
+    "no check other": {
+        **{name: ENTRY[name] for name in ENTRY if name != "says"},
+        "fails": "finding: DEL015",
+        "check": "other",
+    },
 }
 
 
@@ -263,11 +272,28 @@ def test_known_failures_are_of_the_form_and_match_by_all_that_they_say(tmp_path:
     file = tmp_path / "relay.toml"
     file.write_text(_toml({**ENTRY, "operations": ["append"], "versions": ["1"]}))
     (one,) = load_known(file)
-    assert one.happened("refused", "append", "oh no")
-    assert not one.happened("refused", "delete", "oh no")
-    assert not one.happened("rows", "append", "oh no")
-    assert not one.happened("refused", "append", "yes")
+    assert one.happened("refused", ["append"], "oh no")
+    assert one.happened("refused", ["append", "delete"], "oh no")
+    assert not one.happened("refused", ["delete"], "oh no")
+    assert not one.happened("rows", ["append"], "oh no")
+    assert not one.happened("refused", ["append"], "yes")
     assert [one.is_of(*who) for who in (("a", "1"), ("a", "2"), ("b", "1"))] == [True, False, False]
     file.write_text(_toml(ENTRY) * 2)
     with pytest.raises(UsageError, match="two entries"):
         load_known(file)
+
+
+def test_a_known_finding_is_matched_by_its_check_and_values_whatever_is_said(tmp_path: Path) -> None:
+    row = {name: ENTRY[name] for name in ENTRY if name != "says"}
+    about = {"check": "partition-one-tuple-per-file-row", "found": "0.0", "expected": "identity"}
+    file = tmp_path / "relay.toml"
+    file.write_text(_toml({**row, "fails": "finding: PAR001", **about}))
+    (one,) = load_known(file)
+    seen = Violation(
+        requirement="PAR001", aspect="row", message="any words", found="-0.0", expected="identity of a value"
+    )
+    for violations, known in (
+        ([seen], True), ([evolve(seen, message="others")], True), ([evolve(seen, aspect="")], False),
+        ([evolve(seen, found="1.5")], False), ([evolve(seen, expected="bucket[4]")], False), ([], False),
+    ):  # fmt: skip
+        assert one.happened("finding: PAR001", ["append"], "any words", violations) == known

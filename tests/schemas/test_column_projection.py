@@ -166,7 +166,7 @@ def test_missing_optional_field_is_null() -> None:
 
 
 def test_missing_required_field_without_default_is_refused() -> None:
-    with pytest.raises(SpecError, match=r"/a: PRJ005: .*required field a \(1\)"):
+    with pytest.raises(SpecError, match=r"/a: PRJ005: .*; expected a column"):
         read([field(1, "a", INT, required=True)], struct(), [{}])
 
 
@@ -219,7 +219,7 @@ def test_required_field_inside_a_null_struct_is_no_null() -> None:
 
 
 def test_null_of_a_required_column_is_refused() -> None:
-    with pytest.raises(SpecError, match="/a: TYP002: a required value is null"):
+    with pytest.raises(SpecError, match=r"/a: TYP002: .*; expected a value of int"):
         read([field(1, "a", INT, required=True)], struct(field(1, "a", INT)), [{1: 1}, {1: None}])
 
 

@@ -115,7 +115,7 @@ def test_a_name_that_stands_twice_is_refused_wherever_it_stands(
     name = next(iter(holder))
     holder[REPEATED] = holder[name]
     text = json.dumps(changed).replace(json.dumps(REPEATED), json.dumps(name))
-    with pytest.raises(SpecError, match="uplicate") as error:
+    with pytest.raises(SpecError) as error:
         read_metadata(text)
     assert (error.value.violation.requirement, error.value.violation.path) == ("TMD029", f"{pointer}/{name}")
     assert [(found.requirement, found.path) for found in check_metadata(text)] == [("TMD029", f"{pointer}/{name}")]

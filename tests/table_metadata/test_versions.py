@@ -62,7 +62,7 @@ def test_v1_requires_the_deprecated_copies_of_its_writers() -> None:
     for name in ("schema", "partition-spec", "location", "last-updated-ms", "last-column-id"):
         document = v1()
         del document[name]
-        with pytest.raises(SpecError, match="is missing"):
+        with pytest.raises(SpecError, match=rf"^/{name}: TMD\d+: .*; expected a required {name} \(format"):
             read_metadata(document)
 
 
@@ -184,7 +184,7 @@ def test_unknown_properties_survive_at_every_level() -> None:
 
 @pytest.mark.parametrize("value", ["1e400", "[1e400]", '{"a": -1e999}'])
 def test_an_unknown_number_that_no_double_holds_is_refused(value: str) -> None:
-    with pytest.raises(SpecError, match="too large"):
+    with pytest.raises(SpecError, match=r"^/x.*: TMD029: .*; found -?inf"):
         read_metadata(json.dumps(v1())[:-1] + f', "x": {value}}}')
 
 

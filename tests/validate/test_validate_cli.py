@@ -235,7 +235,7 @@ def test_a_version_hint_that_leads_to_no_file_is_told(
     for location in (folder.parent, folder):
         done = validate(location, "--level", "metadata", "--select", "OCC", "--fail-on", "warning")
         assert done.returncode == (told is not None)
-        assert ("warning OCC010: the version hint names a metadata file that is not there" in done.stdout) == bool(told)
+        assert ("warning OCC010: " in done.stdout) == (told is not None)
         assert (told or "") in done.stdout
     assert "OCC010" not in validate(folder / files[0]).stdout
 
@@ -268,7 +268,7 @@ def test_the_old_version_of_a_table_is_compared_with_the_new(validate: Cli, tmp_
     assert validate("--diff", new, new).returncode == 0
     done = validate("--diff", old, new)
     assert done.returncode == 1
-    assert "last-sequence-number decreased" in done.stdout
+    assert "/last-sequence-number" in done.stdout
 
 
 def test_the_metadata_file_that_was_looked_at_is_told(validate: Cli) -> None:

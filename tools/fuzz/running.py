@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from types import FrameType
 
 from tools.apart import DONE, apart
-from tools.fuzz.target import Target
+from tools.fuzz.target import Refusal, Target
 
 SECONDS = 5
 """Seconds of processor time that one input may take."""
@@ -163,11 +163,11 @@ def key(error: str) -> str:
 def fuzz(target: Target, seconds: float, seed: int, memory: int = MEMORY, limit: float = SECONDS) -> Outcome:
     """Break inputs for some seconds of processor time.
 
-    Inputs of which a reader says something new - another refusal, by its message without numbers - are kept to be
+    Inputs that a reader refuses in a new way - by another requirement, or at another line - are kept to be
     broken further. The memory of the process and the time of each input have a limit.
     """
     rng = random.Random(f"{target.name} {seed}")
-    read, kept, said = target.load(), target.kept(), set()
+    read, kept, refusals = target.load(), target.kept(), set()
     attempts = Attempts(target.name, read, memory, limit)
     pending = list(kept)
     while pending or attempts.outcome.inputs & 63 or not attempts.is_over(seconds):
@@ -176,15 +176,10 @@ def fuzz(target: Target, seconds: float, seed: int, memory: int = MEMORY, limit:
         answer = attempts.give(data)
         if attempts.failed > failed and attempts.is_over(max(seconds, limit)):
             break
-        if type(answer) is str and len(kept) < 4000:
-            words = answer[:60].translate(_NO_DIGITS)
-            if words not in said:
-                said.add(words)
-                kept.append(data)
+        if isinstance(answer, Refusal) and answer not in refusals and len(kept) < 4000:
+            refusals.add(answer)
+            kept.append(data)
     return attempts.end()
-
-
-_NO_DIGITS = {ord(digit): None for digit in "0123456789abcdefABCDEF"}
 
 
 def fuzzed(target: Target, seconds: float, seed: int, memory: int = MEMORY, limit: float = SECONDS) -> Outcome:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import traceback
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,6 +88,15 @@ def files(*patterns: str, below: str = "vectors/golden") -> Callable[[], Iterato
     return lambda: (path.read_bytes() for pattern in patterns for path in sorted((ROOT / below).glob(pattern)))
 
 
+@dataclass(frozen=True)
+class Refusal:
+    """What tells one refusal of a reader from another: the requirement, and the line that raised it."""
+
+    requirement: str
+    file: str
+    line: int
+
+
 def refusing(read: Callable[[bytes], object]) -> Callable[[bytes], object]:
     """A reader whose refusals are as they should be."""
     from spec_ref.errors import SpecError
@@ -95,7 +105,9 @@ def refusing(read: Callable[[bytes], object]) -> Callable[[bytes], object]:
         try:
             return read(data)
         except SpecError as error:
-            return str(error)  # telling it must not fail either
+            str(error)  # must not fail either
+            *_, (frame, line) = traceback.walk_tb(error.__traceback__)
+            return Refusal(error.violation.requirement, frame.f_code.co_filename, line)
 
     return run
 

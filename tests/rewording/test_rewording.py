@@ -1,0 +1,53 @@
+"""Nothing depends on the text of a message: tests that pass say so with every message reworded at random."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+from reword import SEED, reworded
+
+TESTS = Path(__file__).parent.parent
+
+SELECTION = (
+    "schemas/test_schema_evolution.py",
+    "table_metadata/test_changes.py",
+    "table_metadata/test_checks.py",
+    "requirements/test_commit_rules.py",
+    "validate/test_registry.py",
+    "properties/test_relay.py::test_a_known_finding_is_matched_by_its_check_and_values_whatever_is_said",
+    "matrix/test_matrix_of_golden_tables.py::test_a_known_table_is_matched_by_what_it_breaks_and_not_by_what_is_said",
+)
+"""Tests that take seconds; `pytest --reword` takes all."""
+
+
+def test_a_selection_passes_with_every_message_reworded() -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--reword", *SELECTION]
+    done = subprocess.run(command, cwd=TESTS, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-1000:]
+
+
+SAYS = """
+from spec_ref.errors import Violation
+one = Violation(requirement="PAR001", aspect="row", message="two rows", path="/p", found="1", expected="2")
+assert one.message != "two rows"
+assert str(one) == f"/p: PAR001: {one.message}; found 1; expected 2"
+assert one == Violation(requirement="PAR001", aspect="row", message="anything", path="/p", found="1", expected="2")
+"""
+
+
+def test_processes_that_tests_start_are_reworded_too() -> None:
+    path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+    env = {**os.environ, SEED: "7", "PYTHONPATH": path}
+    subprocess.run([sys.executable, "-c", SAYS], env=env, cwd=TESTS.parent, check=True)
+
+
+def test_a_text_is_reworded_once() -> None:
+    words = random.Random(1)
+    once = reworded("the file has no schema (1)", words)
+    assert once != "the file has no schema (1)"
+    assert reworded(once, words) == once
+    assert reworded("", words) == ""
