@@ -32,8 +32,6 @@ EXCEPTIONS: frozenset[tuple[str, str]] = frozenset(
         ("spec_ref.deletes.equality_deletes", "numpy"),
         ("spec_ref.deletes.equality_deletes", "pyarrow"),
         ("spec_ref.deletes.equality_deletes", KERNELS),
-        ("spec_ref.deletes.position_deletes", "numpy"),
-        ("spec_ref.deletes.position_deletes", "pyarrow"),
         ("spec_ref.deletes.roaring", "numpy"),
         ("spec_ref.manifests.manifest", "numpy"),
         ("spec_ref.manifests.manifest", KERNELS),
@@ -41,8 +39,6 @@ EXCEPTIONS: frozenset[tuple[str, str]] = frozenset(
         ("spec_ref.scan_planning.partition_filter", KERNELS),
         ("spec_ref.scan_planning.planner", "numpy"),
         ("spec_ref.scan_planning.planner", KERNELS),
-        ("spec_ref.schemas.row_lineage", "numpy"),
-        ("spec_ref.schemas.row_lineage", "pyarrow"),
         ("spec_ref.table_metadata.source", KERNELS),
     }
 )

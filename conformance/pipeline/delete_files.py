@@ -12,17 +12,12 @@ import pyarrow as pa
 
 from conformance.pipeline.file_access import FileAccessError, open_input, short_read
 from conformance.pipeline.reading import Reading, in_file
+from spec_ref.columnar.deletes.position_deletes import Deleted, DeletedRows, merged, read_position_deletes
 from spec_ref.columnar.schemas.column_projection import compile_projection
 from spec_ref.data_files.reader import open_rows
 from spec_ref.deletes.deletion_vector import DeletionVector, decode_deletion_vector
 from spec_ref.deletes.equality_deletes import DeleteColumn, DeleteIndex, column_values, delete_column
-from spec_ref.deletes.position_deletes import (
-    POSITION_DELETE_FIELDS,
-    Deleted,
-    DeletedRows,
-    merged,
-    read_position_deletes,
-)
+from spec_ref.deletes.position_deletes import POSITION_DELETE_FIELDS
 from spec_ref.errors import violation
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.scan_planning.delete_scope import partition_key

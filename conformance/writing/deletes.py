@@ -15,11 +15,12 @@ from conformance.version import tool_version
 from conformance.writing.files import NewFiles, settle
 from conformance.writing.plans import WritePlan, plan_deletes
 from conformance.writing.write_tasks import FileWriter
+from spec_ref.columnar.deletes.position_deletes import PositionSet
 from spec_ref.columnar.schemas.column_projection import arrow_field
 from spec_ref.commits.changes import NewFile
 from spec_ref.commits.reading import FileKey, key_of
 from spec_ref.deletes.deletion_vector import DeletionVector, encode_deletion_vector
-from spec_ref.deletes.position_deletes import FILE_PATH, POSITION_DELETE_FIELDS, PositionSet
+from spec_ref.deletes.position_deletes import FILE_PATH, POSITION_DELETE_FIELDS
 from spec_ref.errors import violation
 from spec_ref.formats.puffin import DELETION_VECTOR, Blob, read_puffin, write_puffin
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat

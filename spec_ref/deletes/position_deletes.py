@@ -7,12 +7,7 @@ deleted. Files should be sorted, but deleted positions are a set, so that order 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Protocol
-
-import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
+from collections.abc import Iterable
 
 from spec_ref.errors import at, violation
 from spec_ref.schemas.reserved_ids import BY_NAME
@@ -23,79 +18,27 @@ POS = NestedField(BY_NAME["pos"].id, "pos", required=True, type=LONG)
 POSITION_DELETE_FIELDS = (FILE_PATH, POS)
 """What is read of a position delete file (DEL013)."""
 
-Positions = npt.NDArray[np.int64]
-Deleted = Mapping[str, Positions]
-"""Deleted positions by the path of the data file, ascending and each once."""
-
-NONE: Positions = np.zeros(0, np.int64)
-
-
-class DeletedRows(Protocol):
-    """What knows which rows of one data file are deleted: positions, or a deletion vector."""
-
-    def deleted(self, first: int, count: int) -> npt.NDArray[np.bool_]:
-        """For ``count`` rows from position ``first`` on, whether each is deleted."""
-        ...
-
-
-class PositionSet:
-    """Deleted positions of one data file, as sorted numbers."""
-
-    def __init__(self, positions: Positions) -> None:
-        self.positions = positions
-
-    def deleted(self, first: int, count: int) -> npt.NDArray[np.bool_]:
-        """For ``count`` rows from position ``first`` on, whether each is deleted."""
-        mask = np.zeros(count, bool)
-        start, end = np.searchsorted(self.positions, (first, first + count))
-        mask[self.positions[start:end] - first] = True
-        return mask
-
 
 def deleted_positions(rows: Iterable[tuple[str, int]], path: str) -> frozenset[int]:
-    """The definition: the positions that the rows of position delete files delete in the data file with a path."""
-    return frozenset(position for file_path, position in rows if file_path == path)
-
-
-def read_position_deletes(batches: Iterable[pa.RecordBatch]) -> Deleted:
-    """The deletes of one position delete file by data file, in time and memory of the order of its rows.
+    """The positions that the rows of position delete files delete in one data file.
 
     Args:
-        batches: the columns `POSITION_DELETE_FIELDS`, projected.
+        rows: ``file_path`` and ``pos`` of each.
+        path: that of the data file, as its manifest entry has it.
 
     Raises:
         SpecError: DEL013, for a negative position.
     """
-    found: dict[str, list[Positions]] = {}
-    for batch in batches:
-        for path, positions in _by_path(batch):
-            found.setdefault(path, []).append(positions)
-    return {path: _set_of(parts) for path, parts in found.items()}
+    return frozenset(check_position(position) for file_path, position in rows if file_path == path)
 
 
-def _by_path(batch: pa.RecordBatch) -> Iterator[tuple[str, Positions]]:
-    positions = np.asarray(batch.column("pos"))
-    if len(positions) and positions.min() < 0:
+def check_position(position: int) -> int:
+    """A position in a file, from 0.
+
+    Raises:
+        SpecError: DEL013, if it is negative.
+    """
+    if position < 0:
         with at("/pos"):
-            raise violation(
-                "DEL013", "a position is negative", found=int(positions.min()), expected="0 or more", aspect="negative"
-            )
-    encoded: Any = batch.column("file_path").dictionary_encode()
-    codes = np.asarray(encoded.indices)
-    if len(encoded.dictionary) == 1:
-        yield encoded.dictionary[0].as_py(), positions
-        return
-    order = np.argsort(codes, kind="stable")
-    ends = np.cumsum(np.bincount(codes, minlength=len(encoded.dictionary)))
-    yield from zip(encoded.dictionary.to_pylist(), np.split(positions[order], ends[:-1]), strict=True)
-
-
-def _set_of(parts: list[Positions]) -> Positions:
-    """Positions ascending and each once; those that are sorted already, as they should be, are not sorted again."""
-    joined = parts[0] if len(parts) == 1 else np.concatenate(parts)
-    return joined if (joined[1:] > joined[:-1]).all() else np.unique(joined)
-
-
-def merged(deletes: Iterable[Deleted], path: str) -> PositionSet:
-    """The positions that several position delete files delete in the data file with a path."""
-    return PositionSet(_set_of([file.get(path, NONE) for file in deletes] or [NONE]))
+            raise violation("DEL013", "a position is negative", found=position, expected="0 or more", aspect="negative")
+    return position

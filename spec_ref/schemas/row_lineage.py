@@ -6,12 +6,6 @@ of the file. Rows of a file without ``first_row_id`` have neither, also where a 
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from spec_ref.schemas.reserved_ids import BY_NAME
 from spec_ref.schemas.types import LONG, NestedField
 
@@ -21,30 +15,33 @@ LAST_UPDATED = NestedField(
 )
 
 
-def row_ids(stored: Any, first_row_id: int | None, positions: Any) -> Any:
-    """The ids of rows; their own where they came from another file with them (LIN006, LIN009, LIN031).
+def row_id(stored: int | None, first_row_id: int | None, position: int) -> int | None:
+    """The id of a row; its own where it came from another file with one (LIN006, LIN009, LIN031).
 
     Args:
-        stored: the values in the file, an Arrow array of longs with null where there is none; None without the column.
-        first_row_id: that of the file, inherited where its entry has none.
-        positions: of the rows in the file, from 0, an Arrow array of longs without nulls.
+        stored: the value in the file; None where it holds null or has no such column.
+        first_row_id: that of the file, inherited where its entry has none; None where it has none at all.
+        position: of the row in the file, from 0.
+
+    Returns:
+        None where the row has no id.
     """
     if first_row_id is None:
-        return pa.nulls(len(positions), pa.int64())
-    inherited = pc.add(positions, pa.scalar(first_row_id, pa.int64()))
-    return inherited if stored is None else pc.coalesce(stored, inherited)
+        return None
+    return first_row_id + position if stored is None else stored
 
 
-def last_updates(stored: Any, first_row_id: int | None, data_sequence_number: int, rows: int) -> Any:
-    """The sequence numbers of the commits that added or last changed rows (LIN006, LIN011, LIN031).
+def last_updated(stored: int | None, first_row_id: int | None, data_sequence_number: int) -> int | None:
+    """The sequence number of the commit that added or last changed a row (LIN006, LIN011, LIN031).
 
     Args:
-        stored: the values in the file, as for `row_ids`.
+        stored: the value in the file, as for `row_id`.
         first_row_id: that of the file.
         data_sequence_number: the file's.
-        rows: how many there are.
+
+    Returns:
+        None where the row has none.
     """
     if first_row_id is None:
-        return pa.nulls(rows, pa.int64())
-    inherited = pa.array(np.full(rows, data_sequence_number, np.int64))
-    return inherited if stored is None else pc.coalesce(stored, inherited)
+        return None
+    return data_sequence_number if stored is None else stored

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spec_ref.columnar.deletes.position_deletes import merged, read_position_deletes
 from spec_ref.deletes.deletion_vector import decode_deletion_vector, encode_deletion_vector
-from spec_ref.deletes.position_deletes import deleted_positions, merged, read_position_deletes
+from spec_ref.deletes.position_deletes import deleted_positions
 from spec_ref.errors import SpecError
 
 PATHS = ("s3://b/a", "s3://b/a ", "file:///b", "")

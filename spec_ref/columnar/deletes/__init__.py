@@ -1,0 +1,1 @@
+"""Deletes over Arrow arrays and many positions at once (Delete Formats)."""
