@@ -6,6 +6,7 @@ more than its vectors and the text support; `RULES` are the reasons.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -96,8 +97,49 @@ def _argues_where_the_text_is_contradictory(one: Deviation, facts: Facts) -> Ite
         )
 
 
+LINK = re.compile(r"https://github\.com/[\w.-]+/[\w.-]+/(issues|pull)/\d+")
+"""A report of an engine's project."""
+
+
+def _names_a_section(one: Deviation, facts: Facts) -> Iterator[str]:
+    """The reason of a deviation names the section of the text that the engine deviates from."""
+    if one.kind is not Kind.DEVIATION:
+        return
+    titles = {_short_title(rule.section) for rule in facts.requirements.values()}
+    reason = one.reason.replace("`", "").lower()
+    if not re.search(r"appendix [a-g]\b", reason) and not any(title in reason for title in titles):
+        yield "the reason must name a section of the text, by its title"
+
+
+def _short_title(section: str) -> str:
+    return re.split(r" \(| / ", section.replace("`", ""))[0].lower()
+
+
+def _links_are_upstream(one: Deviation, _facts: Facts) -> Iterator[str]:
+    """Links to reports are in upstream, where pages show them, and nowhere else."""
+    yield from (
+        f"a link is in {name}: reports belong to upstream"
+        for name in ("does", "reason", "counter", "evidence")
+        if "://" in getattr(one, name)
+    )
+    yield from (f"{link} is not an issue or a pull request" for link in one.upstream if not LINK.fullmatch(link))
+
+
+def _argues_leniency_of_a_writer(one: Deviation, facts: Facts) -> Iterator[str]:
+    """Where a writer does what a requirement forbids writers, the entry says why that is no deviation."""
+    roles = {role for id_ in one.vectors for role in facts.vectors[id_].operation.roles}
+    bound = {
+        party for code in one.requirements if code in facts.requirements for party in facts.requirements[code].binds
+    }
+    if one.kind is Kind.LENIENCY and roles == {"writer"} and "writer" in bound and not one.counter:
+        yield "a requirement binds the writer that it is lenient as: why that is no deviation must be in counter"
+
+
 RULES: tuple[Rule, ...] = (
     _is_complete,
+    _names_a_section,
+    _links_are_upstream,
+    _argues_leniency_of_a_writer,
     _names_what_its_vectors_prove,
     _binds_the_role,
     _argues_where_the_text_is_contradictory,

@@ -14,7 +14,7 @@ from tools.check_deviations import Facts, problems, shipped_facts
 
 FAIR = Deviation(
     id="iceberg-go-hashes-otherwise", engine="iceberg-go", vectors=("hash-uuid-nil",), requirements=("HSH004",),
-    does="hashes otherwise", reason="It is not the hash.", evidence="a line",
+    does="hashes otherwise", reason="Appendix B: it is not the hash.", evidence="a line",
 )  # fmt: skip
 
 
@@ -45,6 +45,9 @@ def test_a_fair_entry_has_no_problem(facts: Facts) -> None:
         ({"points": ("Z1",), "counter": "it is old"}, "Z1 is not a point of the contradictions"),
         ({"points": ("C25",)}, "what speaks for the engine must be in counter"),
         ({"kind": Kind.CHOICE}, "a choice must name the point that is open"),
+        ({"reason": "It is not the hash."}, "the reason must name a section of the text"),
+        ({"evidence": "see https://example.org/1"}, "a link is in evidence"),
+        ({"upstream": ("https://github.com/apache/iceberg",)}, "is not an issue or a pull request"),
     ],
 )
 def test_an_entry_that_breaks_one_rule_is_caught(facts: Facts, changes: dict[str, Any], problem: str) -> None:
@@ -87,3 +90,17 @@ def test_what_ships_is_fair(facts: Facts) -> None:
 def test_ids_are_unique(facts: Facts) -> None:
     (found,) = problems([fair(facts), fair(facts)], facts)
     assert "2 entries have this id" in found
+
+
+def test_a_writer_that_is_lenient_against_a_rule_for_writers_has_an_argument(facts: Facts) -> None:
+    one, code = next(
+        (vector, code)
+        for vector in facts.vectors.values()
+        for code in vector.requirements
+        if vector.operation.roles == {"writer"} and "writer" in facts.requirements[code].binds
+        and not vector.contradiction
+    )  # fmt: skip
+    entry = evolve(FAIR, vectors=(one.id,), requirements=(code,), kind=Kind.LENIENCY)
+    (found,) = problems([entry], facts)
+    assert "why that is no deviation must be in counter" in found
+    assert list(problems([evolve(entry, counter="the caller chose it")], facts)) == []
