@@ -35,7 +35,7 @@ from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.types import LONG, NestedField, StructType, Type, children, kind
 from spec_ref.snapshots.references import MAIN, RefType, SnapshotRef
 from spec_ref.snapshots.snapshot import Operation, Snapshot
-from spec_ref.sorting import UNSORTED, NullOrder, SortDirection, SortField, SortOrder
+from spec_ref.sorting.order import UNSORTED, NullOrder, SortDirection, SortField, SortOrder
 from spec_ref.table_metadata.encryption import EncryptionKey
 from spec_ref.table_metadata.logs import MetadataLogEntry, SnapshotLogEntry
 from spec_ref.table_metadata.metadata import TableMetadata, last_partition_id

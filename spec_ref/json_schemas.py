@@ -16,7 +16,7 @@ from spec_ref.json_kinds import Kept, Kind, ListOf, MapOf, RecordOf, Scalar, Via
 from spec_ref.json_records import Row, rows
 from spec_ref.partitioning.spec import FIELD as PARTITION_FIELD
 from spec_ref.schemas.schema import FIELD, TYPE
-from spec_ref.sorting import SORT_FIELD
+from spec_ref.sorting.order import SORT_FIELD
 from spec_ref.table_metadata.metadata import METADATA
 from spec_ref.versions import FormatVersion, Rule
 

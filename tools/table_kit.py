@@ -37,7 +37,7 @@ from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.types import NestedField, StructType
 from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile, assign_first_row_ids, write_manifest_list
 from spec_ref.snapshots.snapshot import Snapshot
-from spec_ref.sorting import UNSORTED
+from spec_ref.sorting.order import UNSORTED
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.table_metadata.writer import to_bytes
 from spec_ref.versions import V2, V3, FormatVersion

@@ -34,7 +34,7 @@ from spec_ref.schemas.evolution import AddColumn
 from spec_ref.schemas.types import DOUBLE, INT, NestedField
 from spec_ref.snapshots.references import MAIN, RefType, SnapshotRef
 from spec_ref.snapshots.retention import ancestors
-from spec_ref.sorting import SortField
+from spec_ref.sorting.order import SortField
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.table_metadata.reader import read_metadata
 from spec_ref.table_metadata.statistics import StatisticsFile

@@ -30,7 +30,7 @@ from spec_ref.schemas.evolution import (
 from spec_ref.schemas.name_mapping import MappedField, find, read_name_mapping
 from spec_ref.schemas.schema import FIELDS, SCHEMA
 from spec_ref.snapshots.retention import retained
-from spec_ref.sorting import ORDER
+from spec_ref.sorting.order import ORDER
 from spec_ref.table_metadata import TableMetadata, check_metadata, read_metadata, upgrade, write_metadata
 from spec_ref.versions import V3, FormatVersion
 

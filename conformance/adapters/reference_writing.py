@@ -50,7 +50,7 @@ from spec_ref.partitioning.spec import FIRST_FIELD_ID, UNPARTITIONED, PartitionF
 from spec_ref.partitioning.transforms import parse_transform
 from spec_ref.schemas.schema import SCHEMA, Schema
 from spec_ref.snapshots.references import RefType, SnapshotRef
-from spec_ref.sorting import UNSORTED, NullOrder, SortDirection, SortField, SortOrder
+from spec_ref.sorting.order import UNSORTED, NullOrder, SortDirection, SortField, SortOrder
 from spec_ref.versions import FormatVersion
 
 Json = Any

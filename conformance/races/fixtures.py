@@ -13,7 +13,7 @@ from spec_ref.schemas.reserved_ids import BY_NAME
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.types import LONG, STRING, NestedField
 from spec_ref.single_value.binary import to_binary
-from spec_ref.sorting import UNSORTED
+from spec_ref.sorting.order import UNSORTED
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.versions import V3, FormatVersion
 

@@ -44,7 +44,7 @@ from spec_ref.records import evolve, field_rules
 from spec_ref.schemas.evolution import AddColumn
 from spec_ref.schemas.types import INT
 from spec_ref.snapshots.references import RefType, SnapshotRef
-from spec_ref.sorting import SortField
+from spec_ref.sorting.order import SortField
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.table_metadata.statistics import PartitionStatisticsFile, StatisticsFile
 from spec_ref.versions import FormatVersion

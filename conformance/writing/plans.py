@@ -12,7 +12,6 @@ import attrs
 from conformance.writing.files import files_below, remove_directories, remove_files
 from conformance.writing.metrics import Modes, modes_of
 from spec_ref.columnar.partitioning.split_by_partition import check_spec
-from spec_ref.columnar.sorting import sortable
 from spec_ref.commits.changes import NewFile
 from spec_ref.errors import violation
 from spec_ref.formats.metrics import FULL
@@ -23,7 +22,8 @@ from spec_ref.schemas.row_lineage import LAST_UPDATED, ROW_ID
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.types import UNKNOWN, NestedField, StructType, Type
 from spec_ref.single_value.json_value import to_json
-from spec_ref.sorting import UNSORTED, SortOrder
+from spec_ref.sorting.comparator import sortable
+from spec_ref.sorting.order import UNSORTED, SortOrder
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.versions import OMITTED
 

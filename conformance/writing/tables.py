@@ -21,7 +21,7 @@ from spec_ref.partitioning.spec import FIRST_FIELD_ID, UNPARTITIONED, PartitionS
 from spec_ref.records import field_rules
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.types import NestedField
-from spec_ref.sorting import UNSORTED, SortOrder
+from spec_ref.sorting.order import UNSORTED, SortOrder
 from spec_ref.table_metadata import TableMetadata, check_metadata
 from spec_ref.table_metadata.writer import to_bytes
 from spec_ref.versions import OMITTED, V2, FormatVersion

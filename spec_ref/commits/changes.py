@@ -16,7 +16,7 @@ from spec_ref.records import record
 from spec_ref.schemas.evolution import Change as ColumnChange
 from spec_ref.snapshots.references import MAIN, SnapshotRef
 from spec_ref.snapshots.snapshot import Operation
-from spec_ref.sorting import SortField
+from spec_ref.sorting.order import SortField
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.table_metadata.statistics import PartitionStatisticsFile, StatisticsFile
 from spec_ref.versions import FormatVersion

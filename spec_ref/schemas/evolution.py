@@ -35,7 +35,7 @@ from spec_ref.schemas.types import (
     is_primitive,
     kind,
 )
-from spec_ref.sorting import SortField
+from spec_ref.sorting.order import SortField
 from spec_ref.versions import V1, V3, FormatVersion
 
 # Type promotion

@@ -13,7 +13,7 @@ from spec_ref.findings import Severity
 from spec_ref.partitioning.evolution import PartitionChange, SpecHistory, evolve_spec
 from spec_ref.records import evolve
 from spec_ref.schemas.evolution import Change, Evolution, evolve_schema
-from spec_ref.sorting import UNSORTED, SortField, SortOrder
+from spec_ref.sorting.order import UNSORTED, SortField, SortOrder
 from spec_ref.table_metadata.checks import RULES
 from spec_ref.table_metadata.metadata import TableMetadata
 

@@ -15,7 +15,7 @@ from spec_ref.schemas.schema import SCHEMA, Schema
 from spec_ref.schemas.types import StructType
 from spec_ref.snapshots.references import REF, SnapshotRef, with_main
 from spec_ref.snapshots.snapshot import SNAPSHOT, Snapshot
-from spec_ref.sorting import ORDER, UNSORTED, UNSORTED_ID, SortOrder
+from spec_ref.sorting.order import ORDER, UNSORTED, UNSORTED_ID, SortOrder
 from spec_ref.table_metadata.encryption import ENCRYPTION_KEY, EncryptionKey
 from spec_ref.table_metadata.logs import (
     METADATA_LOG_ENTRY,

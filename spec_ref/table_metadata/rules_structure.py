@@ -15,7 +15,7 @@ from spec_ref.schemas.name_mapping import NAME_MAPPING_PROPERTY, read_name_mappi
 from spec_ref.schemas.reserved_ids import MAX_TABLE_FIELD_ID
 from spec_ref.schemas.schema import Schema, field_ids
 from spec_ref.schemas.types import UNKNOWN, GeographyType, GeometryType, StructType
-from spec_ref.sorting import UNSORTED_ID, SortField, SortOrder
+from spec_ref.sorting.order import UNSORTED_ID, SortField, SortOrder
 from spec_ref.table_metadata.metadata import TableMetadata, last_partition_id
 from spec_ref.table_metadata.rules import Found, Place, Rule, repeated, under
 from spec_ref.versions import V2, V3

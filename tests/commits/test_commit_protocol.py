@@ -59,7 +59,7 @@ from spec_ref.schemas.types import INT
 from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile
 from spec_ref.snapshots.references import RefType, SnapshotRef
 from spec_ref.snapshots.snapshot import Snapshot
-from spec_ref.sorting import SortField
+from spec_ref.sorting.order import SortField
 from spec_ref.table_metadata import read_metadata, write_metadata
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.table_metadata.statistics import PartitionStatisticsFile, StatisticsFile

@@ -46,7 +46,7 @@ from spec_ref.schemas.types import (
     NestedField,
     StructType,
 )
-from spec_ref.sorting import NullOrder, SortDirection, SortField, SortOrder
+from spec_ref.sorting.order import NullOrder, SortDirection, SortField, SortOrder
 from spec_ref.versions import V2, V3, FormatVersion
 
 pytestmark = pytest.mark.engine

@@ -45,7 +45,7 @@ def test_a_module_that_names_a_rule_is_in_its_row() -> None:
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        (('"Sorting" = ["sorting.py"]', ""), "spec: headings.toml lacks 'Sorting'"),
+        (('"Sorting" = ["sorting/comparator.py", "sorting/order.py"]', ""), "spec: headings.toml lacks 'Sorting'"),
         (('"Sorting" = ', '"Sortings" = '), "spec: 'Sortings' is not a heading of the text"),
         (('"Identifier Field IDs" = ["', '"Identifier Field IDs" = ["x/'), "'Identifier Field IDs' names x/"),
         (("[udf-spec]", "[udfs]"), "headings.toml has udfs, which is not a text of the register"),

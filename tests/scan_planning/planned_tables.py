@@ -29,7 +29,7 @@ from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.types import LONG, STRING, NestedField
 from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile, write_manifest_list
 from spec_ref.snapshots.snapshot import Snapshot
-from spec_ref.sorting import UNSORTED
+from spec_ref.sorting.order import UNSORTED
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.versions import V3, FormatVersion
 

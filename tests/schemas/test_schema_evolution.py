@@ -27,7 +27,7 @@ from spec_ref.schemas.evolution import (
 )
 from spec_ref.schemas.reserved_ids import MAX_TABLE_FIELD_ID
 from spec_ref.schemas.schema import Schema
-from spec_ref.sorting import SortField
+from spec_ref.sorting.order import SortField
 from spec_ref.versions import V1, V2, V3, FormatVersion
 
 

@@ -15,7 +15,7 @@ from spec_ref.schemas.evolution import AddColumn, DropColumn, PromoteColumn
 from spec_ref.schemas.reserved_ids import MAX_TABLE_FIELD_ID
 from spec_ref.schemas.types import DATE, INT, LONG, TIMESTAMP, ListType, NestedField, StructType
 from spec_ref.snapshots.snapshot import Snapshot
-from spec_ref.sorting import SortField
+from spec_ref.sorting.order import SortField
 from spec_ref.table_metadata import TableMetadata, check_metadata, dumps, read_metadata, upgrade
 from spec_ref.table_metadata.changes import change_schema, change_sort_order, change_spec
 

@@ -12,7 +12,7 @@ from spec_ref.errors import SpecError
 from spec_ref.findings import Severity
 from spec_ref.json_schemas import metadata_schema, shipped, text_of
 from spec_ref.records import evolve
-from spec_ref.sorting import UNSORTED
+from spec_ref.sorting.order import UNSORTED
 from spec_ref.table_metadata import TableMetadata, check_metadata, dumps, read_metadata, upgrade, write_metadata
 from spec_ref.versions import V1, V2, V3, FormatVersion
 

@@ -17,7 +17,7 @@ from spec_ref.findings import Severity
 from spec_ref.partitioning.spec import UNPARTITIONED, PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Bucket, Identity, Transform
 from spec_ref.schemas.types import LONG, STRING, NestedField, StructType, Type
-from spec_ref.sorting import NullOrder, SortDirection, SortField, SortOrder
+from spec_ref.sorting.order import NullOrder, SortDirection, SortField, SortOrder
 from spec_ref.versions import V2
 
 ID = NestedField(1, "id", required=True, type=LONG)

@@ -46,7 +46,7 @@ from spec_ref.scan_planning import ScanTask, plan
 from spec_ref.schemas.evolution import AddColumn, DropColumn, RenameColumn
 from spec_ref.schemas.types import DOUBLE, LONG, STRING, UUID, ListType, NestedField, StructType
 from spec_ref.snapshots.references import RefType, SnapshotRef
-from spec_ref.sorting import NullOrder, SortDirection, SortField
+from spec_ref.sorting.order import NullOrder, SortDirection, SortField
 from spec_ref.versions import V1, V2, V3, FormatVersion
 
 BY_PART = PartitionSpec(0, (PartitionField(source_id=2, field_id=1000, name="part", transform=Identity()),))

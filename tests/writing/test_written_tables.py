@@ -18,7 +18,6 @@ from conformance.strategies import values
 from conformance.strategies_metadata import partition_specs, schemas, sort_orders
 from conformance.writing import WritableTable, append, create_table
 from spec_ref.columnar.partitioning.split_by_partition import check_spec
-from spec_ref.columnar.sorting import sortable
 from spec_ref.data_files import orc_schema, parquet_writer
 from spec_ref.errors import SpecError
 from spec_ref.expressions.predicates import TRUE
@@ -41,7 +40,8 @@ from spec_ref.schemas.types import (
     children,
 )
 from spec_ref.schemas.values import value_key
-from spec_ref.sorting import UNSORTED, SortOrder
+from spec_ref.sorting.comparator import sortable
+from spec_ref.sorting.order import UNSORTED, SortOrder
 from spec_ref.versions import V1, V2, V3
 
 FORMATS = (FileFormat.PARQUET, FileFormat.ORC, FileFormat.AVRO)

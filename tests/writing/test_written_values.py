@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from decimal import Decimal
 from typing import Any
 
@@ -16,10 +17,10 @@ from conformance.strategies import values
 from conformance.strategies_metadata import partition_specs, schemas, sort_orders
 from spec_ref.columnar.partitioning.split_by_partition import by_partition, check_spec
 from spec_ref.columnar.schemas.written_rows import compile_input
-from spec_ref.columnar.sorting import sort_indices, sortable
+from spec_ref.columnar.sorting.comparator import sort_indices
 from spec_ref.errors import SpecError
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
-from spec_ref.partitioning.transforms import Identity, UnknownTransform, Void
+from spec_ref.partitioning.transforms import Identity, UnknownTransform
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.types import (
     BINARY,
@@ -47,7 +48,8 @@ from spec_ref.schemas.types import (
     Type,
 )
 from spec_ref.schemas.values import value_key
-from spec_ref.sorting import NullOrder, SortDirection, SortField, SortOrder, float_sort_key
+from spec_ref.sorting.comparator import compare_rows, sortable
+from spec_ref.sorting.order import NullOrder, SortDirection, SortField, SortOrder
 
 
 def written(type_: Type, array: Any, *, required: bool = False) -> list[Any]:
@@ -296,38 +298,11 @@ def test_rows_are_sorted_as_their_values_are_one_by_one(case: tuple[Any, ...]) -
         return
     expected = list(range(len(rows)))
     try:
-        for field in reversed(order.fields):
-            expected.sort(key=lambda place, field=field: sort_key(schema, field, rows[place]))  # type: ignore[misc]
+        expected.sort(key=functools.cmp_to_key(lambda one, other: compare_rows(order, schema, rows[one], rows[other])))
     except SpecError:
         return
     (batch,) = compile_and_make(schema, rows)
     assert sort_indices(order, schema, batch).to_pylist() == expected
-
-
-class Turned:
-    """A value that sorts the other way round."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __lt__(self, other: Turned) -> bool:
-        return bool(other.value < self.value)
-
-
-def sort_key(schema: Schema, field: SortField, row: dict[int, Any]) -> tuple[Any, ...]:
-    column = schema.find(field.sources[0])
-    assert column is not None
-    value = None if isinstance(field.transform, Void) else field.transform.apply(column.type, row.get(column.id))
-    first = field.null_order is NullOrder.NULLS_FIRST
-    if value is None:
-        return (0 if first else 1, 0)
-    if isinstance(value, float):
-        value = float_sort_key(value)
-    if hasattr(value, "bytes"):
-        value = value.bytes
-    if isinstance(value, str):
-        value = value.encode()
-    return (1 if first else 0, value if field.direction is SortDirection.ASC else Turned(value))
 
 
 @pytest.mark.parametrize("nulls", NullOrder)

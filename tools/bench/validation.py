@@ -40,7 +40,7 @@ from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.types import DATE, DOUBLE, INT, LONG, STRING, TIMESTAMP, NestedField, StructType, Type
 from spec_ref.snapshots.manifest_list import NO_SYNC, ManifestFile, write_manifest_list
 from spec_ref.snapshots.snapshot import Snapshot
-from spec_ref.sorting import UNSORTED
+from spec_ref.sorting.order import UNSORTED
 from spec_ref.table_metadata import TableMetadata, dumps
 from spec_ref.versions import V2
 from tools.bench.measure import BenchError, Claim, Measure, Scale, in_turns

@@ -18,7 +18,7 @@ from spec_ref.schemas.types import NestedField
 from spec_ref.snapshots.manifest_list import FieldSummary, ManifestFile
 from spec_ref.snapshots.references import SnapshotRef
 from spec_ref.snapshots.snapshot import Snapshot
-from spec_ref.sorting import SortField, SortOrder
+from spec_ref.sorting.order import SortField, SortOrder
 from spec_ref.table_metadata.logs import MetadataLogEntry, SnapshotLogEntry
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.table_metadata.statistics import BlobMetadata, StatisticsFile

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import enum
-import math
-import struct
 from collections.abc import Mapping
 from typing import Any
 
@@ -96,16 +94,3 @@ class SortOrder:
 ORDER = RecordOf(SortOrder, "a sort order", requirement="SRT006")
 
 UNSORTED = SortOrder(UNSORTED_ID)
-
-
-def float_sort_key(value: float) -> int:
-    """A key that sorts doubles as the spec asks (SRT003).
-
-    ``-NaN < -Infinity < -value < -0 < 0 < value < Infinity < NaN``, which is the total order of IEEE 754. That it
-    "aligns with Java", as the text goes on, does not hold for NaN with the sign bit set; the listed order is followed
-    (contradiction B6). All NaNs of one sign have the same key.
-    """
-    if math.isnan(value):
-        value = math.copysign(math.nan, value)
-    bits: int = struct.unpack(">q", struct.pack(">d", value))[0]
-    return bits if bits >= 0 else -(bits & 0x7FFF_FFFF_FFFF_FFFF) - 1

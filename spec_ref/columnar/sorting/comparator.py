@@ -1,4 +1,4 @@
-"""Sorting Arrow batches by a sort order (Sorting): the kernel beside `spec_ref.sorting`."""
+"""Sorting Arrow batches by a sort order (Sorting): the kernel beside `spec_ref.sorting.comparator.compare_rows`."""
 
 from __future__ import annotations
 
@@ -11,33 +11,18 @@ import pyarrow.compute as pc
 from spec_ref.columnar.metrics import storage_of
 from spec_ref.columnar.partitioning.transforms import transform_array
 from spec_ref.columnar.schemas.written_rows import column_array
-from spec_ref.errors import SpecError
-from spec_ref.partitioning.spec import source_type
 from spec_ref.partitioning.transforms import Void
 from spec_ref.schemas.schema import Schema
-from spec_ref.schemas.types import UNKNOWN
-from spec_ref.sorting import NullOrder, SortDirection, SortField, SortOrder
+from spec_ref.sorting.order import NullOrder, SortDirection, SortOrder
 
 _MAGNITUDE = np.int64(0x7FFF_FFFF_FFFF_FFFF)
-
-
-def sortable(order: SortOrder, schema: Schema) -> bool:
-    """Whether rows can be sorted by an order: it has fields, each of which has a known transform of one source."""
-    return bool(order.fields) and all(_is_sortable(field, schema) for field in order.fields)
-
-
-def _is_sortable(field: SortField, schema: Schema) -> bool:
-    try:
-        return len(field.sources) == 1 and field.transform.result_type(source_type(field.sources[0], schema)) != UNKNOWN
-    except SpecError:
-        return False
 
 
 def sort_indices(order: SortOrder, schema: Schema, batch: pa.RecordBatch) -> Any:
     """The places of the rows of a batch in the order of a sort order; equal rows keep their order (SRT003 to SRT005).
 
     Args:
-        order: a `sortable` order.
+        order: an order that `spec_ref.sorting.comparator.sortable` takes.
         schema: the schema of the batch.
         batch: rows as `spec_ref.columnar.schemas.written_rows` makes them.
     """
@@ -73,7 +58,7 @@ def _key(array: Any) -> Any:
 
 
 def float_sort_keys(array: Any) -> Any:
-    """`spec_ref.sorting.float_sort_key` of the values of an Arrow array without nulls, as 64-bit integers."""
+    """`float_sort_key` of the values of an Arrow array without nulls, as 64-bit integers."""
     values = np.asarray(array.cast(pa.float64()))
     values = np.where(np.isnan(values), np.copysign(np.nan, values), values)
     bits = values.view(np.int64)

@@ -1,0 +1,1 @@
+"""Sort orders, and how rows compare by them (Sorting)."""
