@@ -17,6 +17,8 @@ A TOML file, with ``[[scenario]]`` for scenarios::
     does = "what the engine does"
     reason = "why it is wrong, by the text"
     evidence = "where it can be seen"
+    counter = "what speaks for it"     # the best argument that the engine is right; none where left out
+    upstream = ["https://..."]         # reports of it to the engine's project; none where left out
 
 What this tool says of a broken table may be reworded at any time, so failures that are findings, or a table that cannot
 be read, have no ``says``; those that are not have no ``check``, ``found`` and ``expected``.
@@ -59,6 +61,8 @@ class KnownRelay:
     versions: tuple[str, ...] = ()
     operations: tuple[str, ...] = ()
     kind: str = Kind.DEVIATION.value
+    counter: str = ""
+    upstream: tuple[str, ...] = ()
 
     def is_of(self, implementation: str, version: str) -> bool:
         """Whether it speaks of an implementation at a version."""
@@ -92,7 +96,7 @@ OF_TABLES = ("finding: ", "unreadable: ")
 """How the kinds begin of failures that are broken requirements."""
 
 
-LISTS = ("requirements", "versions", "operations")
+LISTS = ("requirements", "versions", "operations", "upstream")
 
 
 def load_known(path: Path | None = None, table: str = "relay") -> tuple[KnownRelay, ...]:
