@@ -29,10 +29,10 @@ from typing import Any
 
 from conformance.pipeline.file_access import FileMissing, file_system, read_bytes, split_location, write_bytes
 from conformance.stores.local_files import LocalFiles
-from conformance.stores.rest_catalog import CatalogError, NoReply, RestCatalog
+from conformance.stores.rest_catalog import CatalogError, NoReply, Reply, RestCatalog
 from conformance.stores.rest_updates import Json, requirements, updates
 from conformance.stores.sql import TableName
-from spec_ref.commits import MetastoreTable
+from spec_ref.commits import CommitStateUnknown, MetastoreTable
 from spec_ref.commits.contents import FileKind
 from spec_ref.commits.effects import Effect, ReadFile, ReadPointer, Swap
 from spec_ref.table_metadata.metadata import TableMetadata
@@ -230,6 +230,7 @@ class RestStore:
         except NoReply:
             return Swap.UNKNOWN
         if reply.status // 100 == 2:
+            self._check_references(base, wanted, reply)
             return Swap.DONE
         if reply.status in REFUSED:
             if is_first:
@@ -239,6 +240,24 @@ class RestStore:
         if reply.status >= 500:
             return Swap.UNKNOWN
         raise self.catalog.refusal("POST", path, reply)
+
+    def _check_references(self, base: TableMetadata | None, wanted: TableMetadata, reply: Reply) -> None:
+        """Look in an answer for the references that a commit set.
+
+        Raises:
+            CommitStateUnknown: the catalog acknowledged the commit, and a reference is missing or leads elsewhere.
+        """
+        try:
+            refs = reply.json()["metadata"]["refs"]
+            found = {name: ref["snapshot-id"] for name, ref in refs.items()}
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return  # catalogs may leave the metadata out, and v1 the references
+        before = {} if base is None else base.references
+        for name, ref in wanted.references.items():
+            if ref != before.get(name) and found.get(name) != ref.snapshot_id:
+                message = f"{self.catalog.url} acknowledged a commit that sets the reference {name} to the snapshot "
+                message += f"{ref.snapshot_id}, and answers {found.get(name, 'that there is no such reference')}"
+                raise CommitStateUnknown(message)
 
     def _metadata(self, path: str) -> TableMetadata:
         data = self._held.get(path) or self._loaded.get(path)

@@ -59,8 +59,9 @@ class Work:
 class Client(Protocol):
     """A client of a catalog, which commits to one table."""
 
-    kinds: tuple[str, ...]
-    """The kinds of operations that it can do besides appends."""
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of operations that it can do besides appends, on the table that was made."""
 
     def create(self) -> Entry:
         """Make the table; what is to be told of the client and the catalog."""

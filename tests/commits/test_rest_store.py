@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from pathlib import Path
 
+import fake_catalog as fake_catalog_module
 import pytest
 from fake_catalog import FakeCatalog, fake_catalog
 from test_stores import live
@@ -211,6 +212,24 @@ def test_a_commit_that_was_not_done_before_others_committed_is_made_again(
     done = commit(fast_append([data("c", location=location)]), store, base=planned, policy=QUICK)
     assert done.attempts == 2
     assert sorted(live(store)) == ["a", "c", "x", "y"]
+
+
+def test_a_catalog_that_sets_main_for_every_reference_is_noticed(
+    fake: FakeCatalog, location: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As Nessie 0.99.0 does, which acknowledges a commit to another branch of Iceberg, and puts it on main."""
+    store = opened(fake)
+    commit(CreateTable(empty_table(2, location)), store)
+    commit(fast_append([data("a", location=location)]), store)
+    applied = fake_catalog_module.update
+    monkeypatch.setattr(
+        fake_catalog_module,
+        "update",
+        lambda change, table: applied({**change, "ref-name": "main"} if "ref-name" in change else change, table),
+    )
+    with pytest.raises(CommitStateUnknown, match=r"sets the reference audit to the snapshot .* no such reference"):
+        commit(fast_append([data("b", location=location)], branch="audit"), store)
+    assert live(store).keys() == {"a", "b"}
 
 
 def test_a_table_that_is_there_is_not_made_again(store: RestStore, fake: FakeCatalog, location: str) -> None:

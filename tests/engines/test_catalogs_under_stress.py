@@ -19,9 +19,10 @@ from conformance.engines.catalog import find_server
 from conformance.races.fixtures import data, empty_table
 from conformance.stores import commit, load, open_store
 from conformance.stress.known import load_known
-from conformance.stress.run import PYICEBERG, REFERENCE, Settings, Stopped, stress
+from conformance.stress.run import PYICEBERG, REFERENCE, Settings, Stopped, _target, stress
 from conformance.validate.catalogs import from_catalog
 from conformance.validate.root import Unreadable
+from spec_ref.commits import CommitStateUnknown
 from spec_ref.commits.changes import CreateTable, SetProperties, append, fast_append
 
 pytestmark = pytest.mark.engine
@@ -61,6 +62,25 @@ def test_the_mock_of_glue_that_looks_at_no_version_is_found(tmp_path: Path) -> N
     needed("glue-unchecked")
     settings = Settings(server="glue-unchecked", client=PYICEBERG, processes=4, seconds=15.0, kills_per_s=0.0)
     assert {one.kind for one in stress(settings, tmp_path).problems} & {"lost", "history"}
+
+
+def test_nessie_puts_commits_to_other_branches_on_main(tmp_path: Path) -> None:
+    """As conformance/known_deviations/catalogs.toml says; our client says that the state is unknown."""
+    if (reason := server_status(find_server("nessie")).reason) is not None:
+        pytest.skip(f"nessie: {reason}; `engines install nessie` makes it, and `make test` leaves it out for its size")
+    with _target(Settings(server="nessie", client=REFERENCE), tmp_path) as target:
+        store = open_store(target.plan["catalog"])
+        location = target.plan["location"]
+        commit(CreateTable(empty_table(2, location)), store)
+        commit(fast_append([data("a", location=location)]), store)
+        with pytest.raises(CommitStateUnknown, match="sets the reference audit"):
+            commit(fast_append([data("b", location=location)], branch="audit"), store)
+        base = load(store)
+        assert base is not None
+        assert [*base.metadata.references] == ["main"]
+        (snapshot,) = base.metadata.snapshots
+        assert snapshot.summary is not None
+        assert snapshot.summary["total-data-files"] == "2"
 
 
 @pytest.mark.parametrize("version", [1, 2, 3])
