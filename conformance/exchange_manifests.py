@@ -14,6 +14,7 @@ from typing import Any
 import attrs
 
 from conformance.exchange import from_exchange, to_exchange
+from spec_ref.columnar.manifests.reader import entries
 from spec_ref.errors import violation
 from spec_ref.formats.avro_rows import NeverWritten
 from spec_ref.json_records import reader
@@ -72,7 +73,7 @@ def manifest_form(manifest: Manifest, partition: StructType | None) -> Form:
         "content": int(manifest.content),
         "partition_spec_id": manifest.spec_id,
     }
-    return {"header": header, "entries": [entry_form(entry, partition) for entry in manifest.entries()]}
+    return {"header": header, "entries": [entry_form(entry, partition) for entry in entries(manifest)]}
 
 
 def listed_form(manifest: ManifestFile) -> Form:

@@ -33,8 +33,6 @@ EXCEPTIONS: frozenset[tuple[str, str]] = frozenset(
         ("spec_ref.deletes.equality_deletes", "pyarrow"),
         ("spec_ref.deletes.equality_deletes", KERNELS),
         ("spec_ref.deletes.roaring", "numpy"),
-        ("spec_ref.manifests.manifest", "numpy"),
-        ("spec_ref.manifests.manifest", KERNELS),
         ("spec_ref.scan_planning.partition_filter", "numpy"),
         ("spec_ref.scan_planning.partition_filter", KERNELS),
         ("spec_ref.scan_planning.planner", "numpy"),
@@ -47,11 +45,6 @@ EXCEPTIONS: frozenset[tuple[str, str]] = frozenset(
 CIRCLES: frozenset[tuple[str, ...]] = frozenset(
     {
         ("spec_ref.formats.variant", "spec_ref.schemas.values"),
-        (
-            "spec_ref.columnar.manifests.encoded_entry_columns",
-            "spec_ref.columnar.manifests.entry_columns",
-            "spec_ref.manifests.manifest",
-        ),
         (
             "spec_ref.data_files.avro_writer",
             "spec_ref.data_files.orc_writer",

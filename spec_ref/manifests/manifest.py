@@ -1,23 +1,20 @@
-"""Manifests (Manifests): what the header says, and the entries, as objects or as columns."""
+"""Manifests (Manifests): what the header says, and the entries, one after the other."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import attrs
-import numpy as np
 
 from spec_ref import json_document
-from spec_ref.columnar.encodings.avro.batches import Layout, Part, batches
-from spec_ref.columnar.encodings.avro.columns import Column
-from spec_ref.columnar.manifests.entry_columns import ManifestColumns, all_columns
 from spec_ref.errors import SpecError, violation
 from spec_ref.formats.avro_container import Container
 from spec_ref.formats.avro_rows import RowReader, partition_record
 from spec_ref.formats.avro_schema import from_avro, present
 from spec_ref.formats.avro_types import Record
+from spec_ref.formats.avro_values import decode_all
 from spec_ref.json_records import reader
 from spec_ref.manifests.data_file import DataFile
 from spec_ref.manifests.entry import ManifestEntry
@@ -36,19 +33,7 @@ REQUIREMENT = "MAN001"
 CONTENTS = {"data": ManifestContent.DATA, "deletes": ManifestContent.DELETES}
 
 _DATA_FILE = field_rules(DataFile)
-STATISTICS = frozenset(
-    _DATA_FILE[name].id or 0
-    for name in (
-        "column_sizes", "value_counts", "null_value_counts", "nan_value_counts", "distinct_counts", "lower_bounds",
-        "upper_bounds", "split_offsets",
-    )
-)  # fmt: skip
-"""The ids of the fields that planning may not need: they are decoded when they are asked for."""
-
 DATA_FILE = field_rules(ManifestEntry)["data_file"].id or 0
-
-ENTRIES_AT_ONCE = 1000
-"""How many objects are made together, so that no batch stands there in objects."""
 
 LONGEST_REMEMBERED = 1 << 17
 """Bytes of an Avro schema that is worth remembering; that of a manifest has about 8000."""
@@ -156,22 +141,6 @@ class Shape:
         self.record = record
         self._readers: dict[tuple[int, ...] | None, RowReader] = {}
 
-    @functools.cached_property
-    def layout(self) -> Layout:
-        """How columns are decoded for planning: statistics when they are asked for."""
-        return self._layout(STATISTICS)
-
-    @functools.cached_property
-    def whole_layout(self) -> Layout:
-        """How columns are decoded for who looks at all of them: each value once, without passing over any before."""
-        return self._layout(())
-
-    def _layout(self, lazy: Collection[int]) -> Layout:
-        names = {field.id: field.name for field in self.record.fields}
-        data_file = next((field.type for field in self.record.fields if field.id == DATA_FILE), None)
-        path = _path_name(data_file)
-        return Layout(self.record, (names[DATA_FILE], path) if path else (), lazy)
-
     def reader(self, partition_ids: tuple[int, ...] | None) -> RowReader:
         """What makes entries of rows, where the partition spec has fields with these ids."""
         if partition_ids not in self._readers:
@@ -194,7 +163,7 @@ def _remembered(schema: bytes) -> Shape:
 
 
 class Manifest:
-    """An opened manifest. Nothing is decoded before it is asked for, and never more than a batch at a time is held."""
+    """An opened manifest. Nothing is decoded before it is asked for, and never more than a block at a time is held."""
 
     def __init__(
         self,
@@ -206,7 +175,7 @@ class Manifest:
         file: str | None,
     ) -> None:
         self._container = container
-        self._shape = shape
+        self.shape = shape
         self.header = header
         self.spec = spec
         """The partition spec: the table's by the id that the list gives, else that of the header; None without both."""
@@ -237,12 +206,7 @@ class Manifest:
     @property
     def record(self) -> Record:
         """The Avro schema of the entries."""
-        return self._shape.record
-
-    @property
-    def layout(self) -> Layout:
-        """How the entries are decoded into columns."""
-        return self._shape.layout
+        return self.shape.record
 
     def partition_type(self) -> StructType:
         """The type that the partition tuples are stored in: what is known of each field of the spec.
@@ -268,34 +232,6 @@ class Manifest:
         """The number of entries that the blocks say they have."""
         return self._container.count
 
-    @functools.cached_property
-    def columns(self) -> ManifestColumns:
-        """All entries in columns, with what they inherit; the decompressed manifest is held while they are.
-
-        `spec_ref.columnar.manifests.entry_columns.column_batches` holds no more than a batch.
-
-        Raises:
-            SpecError: as `batches`; or a status or content is not one of the known.
-        """
-        return all_columns(self)
-
-    def batches(self, *, whole: bool = False) -> Iterator[Column]:
-        """The entries as columns of records, a batch of blocks at a time.
-
-        Args:
-            whole: whether every value will be looked at, so that statistics are decoded with the rest.
-
-        Raises:
-            SpecError: a block does not hold the entries that it says, with the path ``/17/data_file``.
-        """
-        parts = (Part(count, payload) for count, payload in self._container.payloads())
-        layout = self._shape.whole_layout if whole else self._shape.layout
-        first = 0
-        for batch in batches(parts):
-            with self.told():
-                yield layout.decode(batch, REQUIREMENT, first)
-            first += sum(part.count for part in batch)
-
     def entries(self) -> Iterator[ManifestEntry]:
         """All entries, in the order of the manifest, with what they inherit from `manifest_file`.
 
@@ -311,13 +247,16 @@ class Manifest:
             yield self.entry_of(row, number)
 
     def rows(self) -> Iterator[tuple[Any, ...]]:
-        """All entries as decoded rows, in the order of the Avro schema's fields."""
-        for column in self.batches(whole=True):
-            for start in range(0, column.length, ENTRIES_AT_ONCE):
-                chosen = np.arange(start, min(start + ENTRIES_AT_ONCE, column.length))
-                with self.told():
-                    rows = column.take(chosen).to_list()
-                yield from rows
+        """All entries as decoded rows, in the order of the Avro schema's fields.
+
+        Raises:
+            SpecError: a block does not hold the entries that it says, with the path ``/17/data_file``.
+        """
+        first = 0
+        with self.told():
+            for count, payload in self._container.payloads():
+                yield from decode_all(self.record, count, payload, REQUIREMENT, first)
+                first += count
 
     def entry_of(self, row: tuple[Any, ...], number: int) -> ManifestEntry:
         """The entry of a decoded row, as it is written."""
@@ -352,8 +291,3 @@ def _inner_record(record: Record, field_id: int) -> Record:
     place = record.by_id().get(field_id)
     inner = None if place is None else present(record.fields[place].type)[0]
     return inner if isinstance(inner, Record) else Record("", ())
-
-
-def _path_name(data_file: object) -> str | None:
-    fields = data_file.fields if isinstance(data_file, Record) else ()
-    return next((field.name for field in fields if field.id == _DATA_FILE["file_path"].id), None)

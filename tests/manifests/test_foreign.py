@@ -9,9 +9,19 @@ from typing import Any
 import fastavro
 import pytest
 
+from spec_ref.columnar.manifests import reader
+from spec_ref.columnar.manifests.entry_columns import all_columns
 from spec_ref.errors import SpecError
 from spec_ref.formats.avro_container import open_container, write_container
-from spec_ref.manifests import EntryStatus, FileFormat, check_manifest, read_manifest, write_manifest
+from spec_ref.manifests import (
+    EntryStatus,
+    FileFormat,
+    Manifest,
+    ManifestEntry,
+    check_manifest,
+    read_manifest,
+    write_manifest,
+)
 from spec_ref.partitioning.spec import UNPARTITIONED
 from spec_ref.records import evolve
 from spec_ref.schemas import types as iceberg
@@ -34,6 +44,14 @@ LISTED = ManifestFile(
     added_snapshot_id=7, added_files_count=1, existing_files_count=0, deleted_files_count=0, added_rows_count=10,
     existing_rows_count=0, deleted_rows_count=0, partitions=(),
 )  # fmt: skip
+
+
+def list_entries(manifest: Manifest) -> list[ManifestEntry]:
+    return list(manifest.entries())
+
+
+def decode_entries(manifest: Manifest) -> list[ManifestEntry]:
+    return list(reader.entries(manifest))
 
 
 def rewritten(data: bytes, change: Any, rows: Any = None, **metadata: str | None) -> bytes:
@@ -94,9 +112,9 @@ def test_everything_optional_and_in_another_order_is_read() -> None:  # VER006
     data = rewritten(MANIFEST, change)
     manifest, plain = read_manifest(data, manifest_file=LISTED), read_manifest(MANIFEST, manifest_file=LISTED)
     assert list(manifest.entries()) == list(plain.entries())
-    assert manifest.columns.file_paths() == plain.columns.file_paths()
-    assert manifest.columns.counts("value_counts", 2).to_list() == [1000] * 60
-    assert manifest.columns.lower_bounds(1).to_list(iceberg.LONG) == list(range(60))
+    assert all_columns(manifest).file_paths() == all_columns(plain).file_paths()
+    assert all_columns(manifest).counts("value_counts", 2).to_list() == [1000] * 60
+    assert all_columns(manifest).lower_bounds(1).to_list(iceberg.LONG) == list(range(60))
     assert {finding.severity.value for finding in check_manifest(data)} == {"warning"}
 
 
@@ -112,7 +130,7 @@ def test_a_null_in_a_required_field_is_told_with_its_place() -> None:
         return entry
 
     data = rewritten(MANIFEST, change, row)
-    for read in (lambda manifest: list(manifest.entries()), lambda manifest: manifest.columns.record_count):
+    for read in (list_entries, decode_entries, lambda manifest: all_columns(manifest).record_count):
         with pytest.raises(SpecError) as error:
             read(read_manifest(data, file="m.avro"))
         assert error.value.violation.requirement == "DFL005"
@@ -238,7 +256,7 @@ def test_what_the_list_says_is_compared() -> None:
 
 def test_an_entry_status_that_is_not_known_is_told() -> None:
     data = rewritten(MANIFEST, nothing, lambda entry: {**entry, "status": 3})
-    for read in (lambda manifest: list(manifest.entries()), lambda manifest: manifest.columns):
+    for read in (list_entries, decode_entries, all_columns):
         with pytest.raises(SpecError) as error:
             read(read_manifest(data))
         assert (error.value.violation.requirement, error.value.violation.path) == ("MAN011", "/0/status")
@@ -251,7 +269,7 @@ def test_every_damaged_entry_is_told_with_its_number() -> None:
     metadata.pop("avro.codec")
     for cut in (1, 100, len(payload) // 2):
         data = write_container(metadata, [(count, payload[:-cut])], codec="deflate", sync=container.sync)
-        for read in (lambda manifest: list(manifest.entries()), lambda manifest: manifest.columns):
+        for read in (list_entries, decode_entries, all_columns):
             with pytest.raises(SpecError) as error:
                 read(read_manifest(data, file="m.avro"))
             assert error.value.violation.file == "m.avro"

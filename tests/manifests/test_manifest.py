@@ -10,7 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from spec_ref.columnar.manifests.entry_columns import column_batches
+from spec_ref.columnar.manifests import reader
+from spec_ref.columnar.manifests.entry_columns import all_columns, column_batches
 from spec_ref.errors import SpecError
 from spec_ref.manifests import (
     EntryStatus,
@@ -59,7 +60,8 @@ def test_what_is_written_is_read_in_objects_and_in_columns(version: FormatVersio
     assert list(read_manifest(content).entries()) == rows
     manifest = read_manifest(content, manifest_file=told, specs={3: SPEC})
     expected = list(manifest.entries())
-    columns = manifest.columns
+    assert list(reader.entries(manifest)) == expected
+    columns = all_columns(manifest)
     assert len(columns) == len(rows) == len(manifest)
     for name in ("snapshot_id", "sequence_number", "file_sequence_number"):
         assert getattr(columns, name).to_list() == [getattr(entry, name) for entry in expected]
@@ -141,8 +143,8 @@ def test_the_row_ids_of_the_worked_example_of_the_spec() -> None:  # UPG008
     data = written(rows, V3)
     manifest = read_manifest(data, manifest_file=listed(rows, data, first_row_id=1000))
     assert [entry.data_file.first_row_id for entry in manifest.entries()] == [800, 1000, 1050]
-    assert manifest.columns.first_row_id.to_list() == [800, 1000, 1050]
-    assert manifest.columns.next_row_id == 1100
+    assert all_columns(manifest).first_row_id.to_list() == [800, 1000, 1050]
+    assert all_columns(manifest).next_row_id == 1100
 
 
 def test_deleted_entries_take_no_row_ids_and_existing_ones_do() -> None:
@@ -161,7 +163,7 @@ def test_row_ids_that_run_out_of_64_bits_are_refused() -> None:
     rows = [simple(0, record_count=1 << 62), simple(1, record_count=1 << 62), simple(2)]
     data = written(rows, V3)
     fits = read_manifest(data, manifest_file=listed(rows[:2], data, first_row_id=1))
-    for read in (lambda: list(fits.entries()), lambda: fits.columns.first_row_id):
+    for read in (lambda: list(fits.entries()), lambda: all_columns(fits).first_row_id):
         with pytest.raises(SpecError) as error:
             read()
         assert error.value.violation.requirement == "LIN019"
@@ -173,7 +175,7 @@ def test_delete_files_have_no_row_ids() -> None:
     told = listed(rows, data, content=ManifestContent.DELETES)
     manifest = read_manifest(data, manifest_file=evolve(told, first_row_id=100))
     assert next(manifest.entries()).data_file.first_row_id is None
-    assert manifest.columns.first_row_id.to_list() == [None]
+    assert all_columns(manifest).first_row_id.to_list() == [None]
 
 
 # Metrics
@@ -182,10 +184,10 @@ def test_delete_files_have_no_row_ids() -> None:
 def test_bounds_of_an_int_column_are_read_as_the_long_it_became() -> None:
     rows = [simple(0, lower_bounds={1: b"\xff\xff\xff\xff"}, upper_bounds={1: bytes(8)}), simple(1)]
     manifest = read_manifest(written(rows))
-    assert manifest.columns.lower_bounds(1).to_list(iceberg.LONG) == [-1, 1]
+    assert all_columns(manifest).lower_bounds(1).to_list(iceberg.LONG) == [-1, 1]
     metrics = column_metrics(next(manifest.entries()).data_file, 1, iceberg.LONG)
     assert (metrics.lower_bound, metrics.upper_bound, metrics.value_count) == (-1, 0, 10)
-    assert manifest.columns.lower_bounds(99).to_list(iceberg.LONG) == [None, None]
+    assert all_columns(manifest).lower_bounds(99).to_list(iceberg.LONG) == [None, None]
 
 
 # What the writer refuses

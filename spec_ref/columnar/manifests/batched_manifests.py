@@ -14,6 +14,7 @@ import attrs
 from spec_ref.columnar.encodings.avro.batches import Part
 from spec_ref.columnar.manifests.encoded_entry_columns import Run
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns
+from spec_ref.columnar.manifests.reader import layouts_of
 from spec_ref.errors import SpecError
 from spec_ref.manifests.manifest import REQUIREMENT, Manifest
 
@@ -41,9 +42,9 @@ def joined_columns(manifests: Iterable[Manifest]) -> Iterator[ManifestColumns]:
     number of the entry in it.
 
     Raises:
-        SpecError: as `spec_ref.manifests.manifest.Manifest.batches` and `ManifestColumns`.
+        SpecError: as `spec_ref.columnar.manifests.reader.decoded_batches` and `ManifestColumns`.
     """
-    for _, alike in itertools.groupby(manifests, lambda manifest: (manifest.layout, manifest.spec_id)):
+    for _, alike in itertools.groupby(manifests, lambda manifest: (layouts_of(manifest).lazy, manifest.spec_id)):
         yield from _joined(alike)
 
 
@@ -77,7 +78,7 @@ def _decoded(pending: list[_Pending], row_id: int | None) -> ManifestColumns:
         Run(one.manifest, one.first, one.count, row_id if place == 0 and one.first else first_row_id(one.manifest))
         for place, one in enumerate(pending)
     ]
-    layout = pending[0].manifest.layout
+    layout = layouts_of(pending[0].manifest).lazy
     parts = [part for one in pending for part in one.parts]
     try:
         column = layout.decode(parts, REQUIREMENT)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 import numpy as np
@@ -34,12 +34,9 @@ from spec_ref.formats.avro_schema import from_avro, present, value_reader
 from spec_ref.formats.avro_types import Array, Record
 from spec_ref.manifests.data_file import DataFile
 from spec_ref.manifests.entry import ManifestEntry
+from spec_ref.manifests.manifest import Manifest
 from spec_ref.records import field_rules
 from spec_ref.schemas.types import Type
-
-if TYPE_CHECKING:
-    from spec_ref.manifests.manifest import Manifest
-
 
 _ENTRY = field_rules(ManifestEntry)
 _FILE = field_rules(DataFile)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -24,16 +24,14 @@ from spec_ref.columnar.encodings.avro.columns import (
 )
 from spec_ref.columnar.manifests.encoded_entry_columns import Run, StoredColumns
 from spec_ref.columnar.manifests.nullable_arrays import Longs, Mask, Nullable
+from spec_ref.columnar.manifests.reader import decoded_batches
 from spec_ref.errors import SpecError
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.inheritance import check_row_id, inherited_sequence_number
+from spec_ref.manifests.manifest import Manifest
 from spec_ref.records import evolve, field_rules
 from spec_ref.versions import V1
-
-if TYPE_CHECKING:
-    from spec_ref.manifests.manifest import Manifest
-
 
 SAFE_ROW_IDS = float(1 << 62)
 """Below it no sum of row ids leaves 64 bits; above, each is looked at."""
@@ -257,21 +255,27 @@ def column_batches(manifest: Manifest, *, whole: bool = False) -> Iterator[Manif
 
     Args:
         manifest: the manifest.
-        whole: whether every value will be looked at, as in `spec_ref.manifests.manifest.Manifest.batches`.
+        whole: whether every value will be looked at, as for `decoded_batches`.
 
     Raises:
-        SpecError: as `spec_ref.manifests.manifest.Manifest.batches`.
+        SpecError: as `decoded_batches`.
     """
     first, row_id = 0, _first_row_id(manifest)
-    for batch in manifest.batches(whole=whole):
+    for batch in decoded_batches(manifest, whole=whole):
         columns = ManifestColumns((Run(manifest, first, batch.length, row_id),), (batch,))
         yield columns
         first, row_id = first + len(columns), columns.next_row_id
 
 
 def all_columns(manifest: Manifest) -> ManifestColumns:
-    """All entries in columns; see `spec_ref.manifests.manifest.Manifest.columns`."""
-    batches = list(manifest.batches())
+    """All entries in columns, with what they inherit; the decompressed manifest is held while they are.
+
+    `column_batches` holds no more than a batch.
+
+    Raises:
+        SpecError: as `decoded_batches`; or a status or content is not one of the known.
+    """
+    batches = list(decoded_batches(manifest))
     count = sum(batch.length for batch in batches)
     return ManifestColumns((Run(manifest, 0, count, _first_row_id(manifest)),), batches)
 

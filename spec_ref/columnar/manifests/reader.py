@@ -1,0 +1,108 @@
+"""Entries of manifests decoded many at a time: the kernels beside `spec_ref.manifests.manifest.Manifest.rows`."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from spec_ref.columnar.encodings.avro.batches import Layout, Part, batches
+from spec_ref.columnar.encodings.avro.columns import Column
+from spec_ref.formats.avro_types import Record
+from spec_ref.manifests.data_file import DataFile
+from spec_ref.manifests.entry import ManifestEntry
+from spec_ref.manifests.inheritance import inherit
+from spec_ref.manifests.manifest import DATA_FILE, REQUIREMENT, Manifest
+from spec_ref.records import field_rules
+
+_DATA_FILE = field_rules(DataFile)
+STATISTICS = frozenset(
+    _DATA_FILE[name].id or 0
+    for name in (
+        "column_sizes", "value_counts", "null_value_counts", "nan_value_counts", "distinct_counts", "lower_bounds",
+        "upper_bounds", "split_offsets",
+    )
+)  # fmt: skip
+"""The ids of the fields that planning may not need: they are decoded when they are asked for."""
+
+ENTRIES_AT_ONCE = 1000
+"""How many objects are made together, so that no batch stands there in objects."""
+
+
+class Layouts:
+    """How the entries of manifests of one Avro schema are decoded into columns."""
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+
+    @functools.cached_property
+    def lazy(self) -> Layout:
+        """For planning: statistics are decoded when they are asked for."""
+        return self._layout(STATISTICS)
+
+    @functools.cached_property
+    def whole(self) -> Layout:
+        """For who looks at all of them: each value once, without passing over any before."""
+        return self._layout(frozenset())
+
+    def _layout(self, lazy: frozenset[int]) -> Layout:
+        names = {field.id: field.name for field in self._record.fields}
+        data_file = next((field.type for field in self._record.fields if field.id == DATA_FILE), None)
+        path = _path_name(data_file)
+        return Layout(self._record, (names[DATA_FILE], path) if path else (), lazy)
+
+
+def _path_name(data_file: object) -> str | None:
+    fields = data_file.fields if isinstance(data_file, Record) else ()
+    return next((field.name for field in fields if field.id == _DATA_FILE["file_path"].id), None)
+
+
+_LAYOUTS: WeakKeyDictionary[Any, Layouts] = WeakKeyDictionary()
+"""By what manifests of one Avro schema share."""
+
+
+def layouts_of(manifest: Manifest) -> Layouts:
+    """How the entries of a manifest are decoded, made once for all manifests of its Avro schema."""
+    found = _LAYOUTS.get(manifest.shape)
+    if found is None:
+        found = _LAYOUTS[manifest.shape] = Layouts(manifest.record)
+    return found
+
+
+def decoded_batches(manifest: Manifest, *, whole: bool = False) -> Iterator[Column]:
+    """The entries as columns of records, a batch of blocks at a time.
+
+    Args:
+        manifest: the manifest.
+        whole: whether every value will be looked at, so that statistics are decoded with the rest.
+
+    Raises:
+        SpecError: a block does not hold the entries that it says, with the path ``/17/data_file``.
+    """
+    parts = (Part(count, payload) for count, payload in manifest.payloads())
+    layouts = layouts_of(manifest)
+    layout = layouts.whole if whole else layouts.lazy
+    first = 0
+    for batch in batches(parts):
+        with manifest.told():
+            yield layout.decode(batch, REQUIREMENT, first)
+        first += sum(part.count for part in batch)
+
+
+def rows(manifest: Manifest) -> Iterator[tuple[Any, ...]]:
+    """What `Manifest.rows` gives, with the same errors."""
+    for column in decoded_batches(manifest, whole=True):
+        for start in range(0, column.length, ENTRIES_AT_ONCE):
+            chosen = np.arange(start, min(start + ENTRIES_AT_ONCE, column.length))
+            with manifest.told():
+                decoded = column.take(chosen).to_list()
+            yield from decoded
+
+
+def entries(manifest: Manifest) -> Iterator[ManifestEntry]:
+    """What `Manifest.entries` gives, with the same errors."""
+    written = (manifest.entry_of(row, number) for number, row in enumerate(rows(manifest)))
+    return inherit(written, manifest.manifest_file, manifest.format_version)
