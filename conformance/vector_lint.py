@@ -18,6 +18,7 @@ from typing import Any
 import jsonschema_rs
 from attrs import field, frozen
 
+from conformance.awkward_values import TABLE, awkward_values, complaints
 from conformance.protocol import parse_json, shorten
 from conformance.vectors import SCHEMA, shipped
 from spec_ref.requirements import contradictions, register
@@ -192,6 +193,17 @@ def _twice(files: list[VectorFile]) -> Iterator[Finding]:
             questions.setdefault(question, vector["id"])
 
 
+def uncovered_values(paths: Iterable[Path]) -> list[Finding]:
+    """Awkward values that some operation sees in no vector, and reasons that explain none.
+
+    Args:
+        paths: all vector files, of the form of the schema.
+    """
+    documents = [parse_json(path.read_bytes()) for path in paths]
+    vectors = [(document["operation"], vector) for document in documents for vector in document["vectors"]]
+    return [Finding(str(TABLE), 1, 1, complaint) for complaint in complaints(vectors, awkward_values())]
+
+
 def _locate(text: str, path: JsonPath) -> int:
     """The offset of a value in JSON text, or of the innermost value around it that exists."""
     offset = _skip_space(text, 0)
@@ -251,7 +263,10 @@ def findings_of(targets: list[Path]) -> list[Finding]:
     files = list(_vector_files(targets))
     if not files:
         return [Finding(str(targets[0]), 1, 1, NO_FILES, fatal=True, of_usage=True)]
-    return lint(files, _schema_of(files))
+    findings = lint(files, _schema_of(files))
+    if not findings and shipped().resolve() in [target.resolve() for target in targets]:
+        findings += uncovered_values(files)
+    return findings
 
 
 def main(argv: list[str] | None = None) -> int:

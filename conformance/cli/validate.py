@@ -65,7 +65,7 @@ def validate(
         snapshots: current, refs (all branches and tags), all, the id of one, or the name of a branch or tag.
         select: Only checks by their ids, requirements by codes or how codes begin: with commas, or several times.
         ignore: Not these checks, or requirements, named in the same way.
-        fail_on: The least severity that fails.
+        fail_on: The least severity that fails; tolerated findings fail only where it is tolerated.
         baseline: A report in JSON whose findings are accepted, as long as they do not become more.
         format: What is written to standard output.
         output: Write the report to a file instead.

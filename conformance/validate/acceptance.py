@@ -58,9 +58,19 @@ class Acceptance:
 
     def fails(self, report: TableReport) -> bool:
         """Whether a report, as `applied` gives it, has a finding that fails."""
-        if self.fail_on is None:
-            return False
-        return any(finding.severity.rank <= self.fail_on.rank for finding in report.findings)
+        return any(is_failure(finding.severity, self.fail_on) for finding in report.findings)
+
+
+def is_failure(severity: Severity, fail_on: Severity | None) -> bool:
+    """Whether a finding fails; what is tolerated fails only where that is asked for by its name.
+
+    Args:
+        severity: that of the finding.
+        fail_on: the least severity that fails; None for none.
+    """
+    if fail_on is None or severity is Severity.TOLERATED:
+        return severity is fail_on
+    return severity.rank <= fail_on.rank
 
 
 def _is_named(finding: Finding, names: tuple[str, ...]) -> bool:

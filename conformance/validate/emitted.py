@@ -39,6 +39,11 @@ class Sums:
     data_files: int = 0
     records: int = 0
     files_size: int = 0
+    """In bytes; of a deletion vector its blob."""
+
+    whole_files_size: int = 0
+    """In bytes; of a deletion vector the whole Puffin file, which is another reading of what a summary tells."""
+
     delete_files: int = 0
     position_delete_files: int = 0
     vectors: int = 0

@@ -444,6 +444,7 @@ def _sums(columns: ManifestColumns, rows: npt.NDArray[np.bool_]) -> Sums:
         data_files=int(data.sum()),
         records=_total(records[data]),
         files_size=_total(sizes[rows]),
+        whole_files_size=_total(columns.file_size_in_bytes[rows]),
         delete_files=int((position | equality).sum()),
         position_delete_files=int((position & ~vectors).sum()),
         vectors=int((position & vectors).sum()),

@@ -12,6 +12,7 @@ import attrs
 
 from conformance.reports import sarif
 from conformance.rules import check_of
+from conformance.validate.acceptance import is_failure
 from conformance.validate.advice import advice
 from conformance.validate.readability import Reader, readers
 from conformance.validate.run import TableReport
@@ -152,7 +153,7 @@ def as_junit(outcomes: Sequence[Outcome]) -> str:
     root = ElementTree.Element("testsuites", name="iceberg-conformance validate")
     for outcome in outcomes:
         findings = () if outcome.report is None else outcome.report.findings
-        failing = [one for one in findings if outcome.fail_on and one.severity.rank <= outcome.fail_on.rank]
+        failing = [one for one in findings if is_failure(one.severity, outcome.fail_on)]
         suite = ElementTree.SubElement(
             root, "testsuite", name=xml_text(outcome.location),
             tests=str(len(findings) + int(outcome.lacking is not None or not findings)),
@@ -230,7 +231,7 @@ def _table(outcome: Outcome, report: TableReport, paint: Paint, *, verbose: bool
     yield f"  format version {report.format_version or 'unknown'}, level {report.level.value}{deep}"
     if report.writers:
         yield f"  written by {'; '.join(report.writers)}"
-    fails = outcome.fail_on is not None and outcome.fail_on.rank >= Severity.TOLERATED.rank
+    fails = outcome.fail_on is Severity.TOLERATED
     quiet = [one for one in report.findings if one.severity is Severity.TOLERATED and not verbose and not fails]
     for finding in report.findings:
         if finding not in quiet:

@@ -17,6 +17,8 @@ import pytest
 from conformance.cli import main
 from conformance.golden_tables import PLACE, materialize
 from conformance.pipeline.tables import metadata_location
+from conformance.validate.acceptance import is_failure
+from spec_ref.findings import Severity
 
 VALID, BROKEN = "types-v2-parquet", "broken-manifest-missing"
 
@@ -80,6 +82,15 @@ def test_what_is_tolerated_is_one_line_unless_it_is_asked_for_or_fails(validate:
     assert counts == {"error": 0, "tolerated": 3, "warning": 0, "info": 0}
 
 
+def test_what_is_tolerated_fails_only_where_it_is_asked_for_by_its_name(validate: Cli) -> None:
+    assert [is_failure(Severity.TOLERATED, one) for one in (None, *Severity)] == [False, False, True, False, False]
+    assert [is_failure(one, Severity.WARNING) for one in Severity] == [True, False, True, False]
+    for severity in ("warning", "info"):
+        done = validate(PLACE / VALID, "--fail-on", severity)
+        assert done.returncode == 0
+        assert "engines in wide use" in done.stdout
+
+
 def test_json_has_the_published_form(validate: Cli) -> None:
     done = validate(PLACE / BROKEN, "--format", "json")
     (table,) = json.loads(done.stdout)["tables"]
@@ -113,7 +124,7 @@ def test_junit_counts_failures(validate: Cli) -> None:
     assert [suite.get("failures") for suite in root] == ["1", "0"]
 
 
-@pytest.mark.parametrize(("fail_on", "failures"), [("never", 0), ("error", 0), ("warning", 1)])
+@pytest.mark.parametrize(("fail_on", "failures"), [("never", 0), ("error", 0), ("tolerated", 1), ("warning", 0)])
 def test_junit_fails_where_the_command_does(fail_on: str, failures: int, validate: Cli) -> None:
     done = validate(PLACE / VALID, "--format", "junit", "--fail-on", fail_on)
     (suite,) = ElementTree.fromstring(done.stdout)
@@ -127,7 +138,7 @@ def test_selecting_and_ignoring_decide_what_fails(validate: Cli) -> None:
     assert validate(PLACE / BROKEN, "--select", "mls003").returncode == 1
     assert validate(PLACE / BROKEN, "--select", "DFL,MLS003").returncode == 1
     assert validate(PLACE / BROKEN, "--ignore", "DFL,MLS").returncode == 0
-    assert validate(PLACE / VALID, "--fail-on", "warning").returncode == 1
+    assert validate(PLACE / VALID, "--fail-on", "tolerated").returncode == 1
     assert validate(PLACE / BROKEN, "--fail-on", "never").returncode == 0
 
 

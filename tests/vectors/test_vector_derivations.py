@@ -62,7 +62,13 @@ def test_the_schema_is_a_schema() -> None:
 
 def test_a_third_of_the_vectors_ask_for_a_refusal() -> None:
     values = {"hashing", "transforms", "single-values-binary", "single-values-json"}
-    rows = [row for document in documents() if document["suite"] in values for row in document["vectors"]]
+    rows = [
+        row
+        for document in documents()
+        if document["suite"] in values
+        for row in document["vectors"]
+        if "awkward" not in row["id"]  # sound values, by which the table of them asks for as many as there are
+    ]
     outcomes = Counter(next(iter(row["expect"])) for row in rows)
     assert outcomes.total() >= 2000
     assert outcomes["error"] * 3 >= outcomes.total()

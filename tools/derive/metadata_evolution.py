@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from tools.derive.cases import awkward
 from tools.derive.metadata import DROP, Document, edited, topic_files
 from tools.derive.metadata_bases import DATA, ID, NESTED
 from tools.derive.vector import INVALID, Vector, VectorFile, any_of, ok
@@ -390,8 +391,17 @@ def defaults() -> Iterator[Vector]:
                      "spec: Version 3: Extended Types", "the type came with v3", only=(3,))  # fmt: skip
 
 
+def names() -> Iterator[Vector]:
+    """Columns whose names are easily changed."""
+    added = [_field(id_, name, "int") for id_, name in enumerate(awkward.NAMES, 3)]
+    yield Vector("evolve-awkward-names", ("EVO001",),
+                 _args([{"op": "add", "name": name, "type": "int"} for name in awkward.NAMES], 2, [ID, DATA], 2),
+                 ok({"fields": [ID, DATA, *added], "last-column-id": 2 + len(added)}), SECTION,
+                 "names are not trimmed, normalised or unescaped", only=(2,))  # fmt: skip
+
+
 def files() -> Iterator[VectorFile]:
     """The files of schema evolution."""
     for topic, vectors in (("promotions", promotions()), ("partition-sources", partition_sources()),
-                           ("structs", structure()), ("defaults", defaults())):  # fmt: skip
+                           ("structs", structure()), ("defaults", defaults()), ("awkward-names", names())):  # fmt: skip
         yield from topic_files(f"schema-evolution/{topic}", "schema.evolve", list(vectors))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from tools.derive.cases import awkward
 from tools.derive.metadata import Document, topic_files
 from tools.derive.vector import INVALID, Vector, VectorFile, any_of, ok
 
@@ -84,6 +85,15 @@ GOOD: list[Row] = [
      [_column("\u540d\u524d")], [{"path": ["\u540d\u524d"], "field-id": 1}], "names beyond ASCII"),
     ("composed", ("NAM009",), [{"field-id": 1, "names": ["\u00e9"]}], [_column("e\u0301")],
      [{"path": ["e\u0301"], "field-id": None}], "two spellings of one letter are two names"),
+    ("awkward-names", ("NAM009",), [{"field-id": id_, "names": [name]} for id_, name in enumerate(awkward.NAMES, 1)],
+     [_column(name) for name in awkward.NAMES],
+     [{"path": [name], "field-id": id_} for id_, name in enumerate(awkward.NAMES, 1)],
+     "names are not trimmed, normalised or unescaped"),
+    ("awkward-lookalikes", ("NAM009",),
+     [{"field-id": id_, "names": [name]} for id_, name in enumerate(awkward.NAMES, 1)],
+     [_column(name) for name in awkward.LOOKALIKES],
+     [{"path": [name], "field-id": None} for name in awkward.LOOKALIKES],
+     "names that look like those of the mapping are none of them"),
     ("empty-name", ("NAM009",), [{"field-id": 1, "names": [""]}], [_column("")], [{"path": [""], "field-id": 1}],
      "a name is any string"),
 ]  # fmt: skip

@@ -8,6 +8,7 @@ from typing import Any
 
 from tools.derive import variant
 from tools.derive.bounds import truncate
+from tools.derive.cases import awkward
 from tools.derive.cases.binary import LENGTHS, TEXTS, code, hexadecimal
 from tools.derive.cases.values import BAD_VALUES, NOT_FINITE, TOPICS, UNSUPPORTED
 from tools.derive.encoding import describe
@@ -117,6 +118,11 @@ TRUNCATED: list[tuple[str, str, str, int, str]] = [
     ("binary-7f", "binary", "7F00", 1, "bytes are unsigned: 7F is followed by 80"),
     ("binary-ff-exact", "binary", "FFFF", 2, "not longer than the width: unchanged"),
     ("binary-00", "binary", "0000", 1, ""),
+    *(
+        (f"awkward-{name}", type_, value, 16, "not longer than the width: unchanged" if len(value) < 16 else "cut")
+        for name, type_, value, _ in (*awkward.STRINGS, *awkward.BYTES)
+        if type_ in ("string", "binary") and value
+    ),
 ]
 
 KEPT: dict[str, str] = {"a-10ffff": "b\U0010ffff", "binary-01ff": "02FF"}
@@ -226,7 +232,10 @@ BAD_VARIANTS: list[tuple[str, bytes, tuple[str, ...], str]] = [
 
 def _chosen() -> list[tuple[str, str, Any, str]]:
     rows = [row for topic in TOPICS.values() for row in topic] + NOT_FINITE
-    return [row for row in rows if row[0] in CHOSEN]
+    chosen = [row for row in rows if row[0] in CHOSEN]
+    zeros = [(type_, value) for _, type_, value in ZEROS] + [("float", "NaN"), ("double", "NaN")]
+    asked = [(type_, value) for _, type_, value, _ in chosen] + zeros
+    return chosen + awkward.not_in(asked)
 
 
 def _variants() -> tuple[list[Vector], list[Vector]]:
@@ -338,7 +347,7 @@ def files() -> Iterator[VectorFile]:
         Vector(f"bound-decode-{name}", (code(type_), "SVB013"),
                {"type": type_, "bytes": hexadecimal(type_, value)}, ok(value),
                f"derivation: {describe(type_, value)}", note)
-        for name, type_, value, note in _chosen()
+        for name, type_, value, note in [*_chosen(), *((*zero, "the sign of zero") for zero in ZEROS)]
     ]  # fmt: skip
     decode += [
         Vector(f"bound-decode-open-nan-{type_}", (code(type_), "DFL027", "SVB013"), {"type": type_, "bytes": data},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tools.derive.cases import expression_planning
+from tools.derive.cases import awkward_predicates, expression_planning
 from tools.derive.cases.expression_forms import SchemaVector, and_, leaf, not_, or_, schema
 from tools.derive.vector import INVALID, Vector, VectorFile, any_of, ok
 
@@ -249,6 +249,7 @@ def files() -> Iterator[VectorFile]:
         return VectorFile(f"expressions/{topic}.json", "expression.evaluate", section, vectors)
 
     yield file("comparisons", COMPARISONS, _vectors("compare", COMPARED, "spec: Expressions, Comparisons"))
+    yield file("awkward", COMPARISONS, tuple(awkward_predicates.vectors()))
     yield file("alignment", COMPARISONS, _vectors("align", ALIGNMENTS, "derivation: compared as exact numbers"))
     yield file("comparisons-refusals", COMPARISONS, _refused(COMPARISONS))
     yield file("tests", TESTS, _vectors("test", TESTED, "spec: Expressions, Tests"))

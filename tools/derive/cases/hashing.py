@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tools.derive import hashing
+from tools.derive.cases.awkward import not_in
 from tools.derive.cases.values import BAD_VALUES
 from tools.derive.vector import Vector, VectorFile, ok, refusals
 
@@ -285,6 +286,9 @@ def files() -> Iterator[VectorFile]:
               "strings": STRINGS, "bytes": BYTES}  # fmt: skip
     for topic, rows in topics.items():
         yield VectorFile(f"hashing/{topic}.json", "hash", SECTION, _vectors(rows))
+    asked = [(row[1], row[2]) for rows in (*topics.values(), RESERVED) for row in rows]
+    awkward: list[Row] = [(name, type_, value, None, note) for name, type_, value, note in not_in(asked)]
+    yield VectorFile("hashing/awkward.json", "hash", SECTION, _vectors(awkward))
     unknown = Vector("hash-unknown", ("HSH009",), {"type": "unknown", "value": None}, ok(None), "spec: Appendix B",
                      "always null")  # fmt: skip
     yield VectorFile("hashing/reserved.json", "hash", SECTION, (*_vectors(RESERVED), unknown))

@@ -121,6 +121,11 @@ MAP_OF_LISTS = {"type": "map", "key-id": 4, "key": "date", "value-id": 5, "value
 DEEP = {"type": "struct", "fields": [{"id": 7, "name": "point", "required": True, "type": STRUCT}]}
 STRUCT_OF_DATE = {"type": "struct", "fields": [{"id": 1, "name": "a", "required": True, "type": "date"}]}
 
+LIST_OF_LISTS = {"type": "list", "element-id": 3, "element-required": False, "element": {
+    **OPTIONAL_LIST, "element-id": 4}}  # fmt: skip
+LIST_OF_MAPS = {"type": "list", "element-id": 3, "element-required": False, "element": OPTIONAL_MAP}
+OPTIONAL_MAP_OF_LISTS = {**OPTIONAL_MAP, "value": {**OPTIONAL_LIST, "element-id": 6}}
+
 NESTED: list[tuple[str, dict[str, Any], Any, bool, str]] = [
     ("struct-spec", STRUCT, {"1": 1, "2": "bar"}, True, ""),
     ("struct-order", STRUCT, {"2": "foo", "1": -1}, False, "JSON objects have no order"),
@@ -134,6 +139,21 @@ NESTED: list[tuple[str, dict[str, Any], Any, bool, str]] = [
     ("map-empty", MAP, {"keys": [], "values": []}, False, ""),
     ("map-int-keys", INT_MAP, {"keys": [1, 2], "values": ["a", "b"]}, False, "keys are no JSON member names"),
     ("map-null-value", OPTIONAL_MAP, {"keys": ["a"], "values": [None]}, False, "an optional value may be null"),
+    ("awkward-lists", LIST_OF_LISTS, [None, [], [None, 1]], False, "nulls and empty lists in lists"),
+    (
+        "awkward-maps",
+        OPTIONAL_MAP_OF_LISTS,
+        {"keys": ["a", "b", "c"], "values": [None, [], [None]]},
+        False,
+        "nulls and empty lists in maps",
+    ),
+    (
+        "awkward-list-of-maps",
+        LIST_OF_MAPS,
+        [None, {"keys": [], "values": []}, {"keys": ["a"], "values": [None]}],
+        False,
+        "nulls and empty maps in lists",
+    ),
     ("map-of-lists", MAP_OF_LISTS, {"keys": ["2017-11-16", "1969-12-31"], "values": [["14.20"], []]}, False, ""),
 ]
 

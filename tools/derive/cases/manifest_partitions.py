@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tools.derive.avro import Name
+from tools.derive.cases import awkward
 from tools.derive.cases.manifest_reads import LISTED, NUMBER, ZERO, case
-from tools.derive.encoding import unscaled
+from tools.derive.encoding import parameters, unscaled
 from tools.derive.instants import count
 from tools.derive.manifests import (
     OTHER_SNAPSHOT,
@@ -39,7 +39,7 @@ def of_type(type_: str, value: Any) -> Any:
         return int(value)
     if type_ in ("date", "time", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns"):
         return count(type_, value)
-    return math.nan if value == "NaN" else math.inf if value == "Infinity" else value
+    return float(value) if type_ in ("float", "double") else value
 
 
 AVRO_TYPES: dict[str, Any] = {
@@ -84,6 +84,25 @@ AVRO_TYPES: dict[str, Any] = {
     },
 }
 """Appendix A."""
+
+AWKWARD: dict[str, list[Any]] = {
+    type_: [row[2] for row in awkward.ROWS if row[1] == type_]
+    for type_ in dict.fromkeys(row[1] for row in awkward.ROWS)
+}
+"""The awkward values of each type."""
+
+
+def avro_type(type_: str) -> Any:
+    """The Avro type of a partition value."""
+    if type_ in AVRO_TYPES:
+        return AVRO_TYPES[type_]
+    numbers = parameters(type_)
+    if type_.startswith("fixed"):
+        return {"type": "fixed", "name": f"fixed_{numbers[0]}", "size": numbers[0]}
+    if numbers[0] != 38:
+        raise AssertionError(type_)
+    logical = {"logicalType": "decimal", "precision": numbers[0], "scale": numbers[1]}
+    return {"type": "fixed", "name": f"decimal_{numbers[0]}_{numbers[1]}", "size": 16, **logical}
 
 
 def partitioned(source: str, transform: str = "identity", name: str = "p") -> tuple[Json, Json]:
@@ -149,6 +168,28 @@ def vectors() -> Iterator[Vector]:
             [*items, None],
             f"values of type {type_}, and null",
         )
+    for type_, items in AWKWARD.items():
+        schema, spec = partitioned(type_)
+        yield _tuple_case(
+            f"partition-awkward-{_slug(type_)}",
+            "DFL004 AVR008" if type_.endswith("_ns") else "DFL004",
+            schema,
+            spec,
+            field(1000, "p", optional(avro_type(type_))),
+            type_,
+            items,
+            f"values of type {type_} at its limits, or that are easily changed",
+        )
+    rows = [entry(number, file={"file_path": path}) for number, path in enumerate(awkward.PATHS)]
+    yield case(
+        "awkward-paths",
+        "DFL002",
+        manifest(2, rows),
+        [entry_form(row, **NUMBER) for row in rows],
+        "paths are not trimmed, normalised or unescaped",
+        2,
+        select=("status", "file_path"),
+    )
     transforms: list[tuple[str, str, str, list[Any]]] = [
         ("bucket[16]", "long", "int", [0, 15]),
         ("truncate[2]", "string", "string", ["ab"]),

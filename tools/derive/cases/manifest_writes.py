@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tools.derive.cases.manifest_partitions import AVRO_TYPES, TWICE, of_type, partitioned, twice
+from tools.derive.cases import awkward
+from tools.derive.cases.manifest_partitions import AVRO_TYPES, AWKWARD, TWICE, avro_type, of_type, partitioned, twice
 from tools.derive.cases.manifest_reads import LAYOUT, METRICS
 from tools.derive.manifests import (
     OTHER_SNAPSHOT,
@@ -86,6 +87,8 @@ def _written() -> Iterator[Vector]:
     yield write("longs", "DFL005 DFL006", 2, large, "numbers of 64 bits stay exact")
     path = [entry(1, file={"file_path": "s3://b/größe \U0001f9ca/%20/a=1/x y.parquet"}, **NEW)]
     yield write("path", "DFL002", 2, path, "a path is written as it stands")
+    awkward_paths = [entry(number, file={"file_path": path}, **NEW) for number, path in enumerate(awkward.PATHS)]
+    yield write("awkward-paths", "DFL002", 2, awkward_paths, "paths are not trimmed, normalised or unescaped")
     for name in ("ORC", "AVRO"):
         yield write(
             f"format-{name.lower()}", "DFL003", 2, [entry(1, file={"file_format": name}, **NEW)], f"a file in {name}"
@@ -162,6 +165,23 @@ def _partitions() -> Iterator[Vector]:
             schema=schema,
             spec=spec,
             partition=[field(1000, "p", optional(AVRO_TYPES[type_]))],
+        )
+    for type_, items in AWKWARD.items():
+        schema, spec = partitioned(type_)
+        name = "".join(letter if letter.isalnum() else " " for letter in type_).split()
+        yield write(
+            f"partition-awkward-{'-'.join(name)}",
+            "DFL004 AVR008" if type_.endswith("_ns") else "DFL004",
+            3 if type_.endswith("_ns") else 2,
+            [
+                entry(number, file={"partition": {"p": of_type(type_, value)}}, **NEW)
+                for number, value in enumerate(items)
+            ],
+            f"values of type {type_} at its limits, or that are easily changed",
+            partitions=[{"1000": value} for value in items],
+            schema=schema,
+            spec=spec,
+            partition=[field(1000, "p", optional(avro_type(type_)))],
         )
     for name, (type_, one, other) in TWICE.items():
         schema, spec, columns = twice(type_)

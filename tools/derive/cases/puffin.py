@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
 
+from tools.derive.cases import awkward
 from tools.derive.puffin import (
     MAGIC,
     array,
@@ -116,6 +117,14 @@ def _sound() -> Iterator[Vector]:
     behind = {**dv, "offset": 4 + len(A)}
     yield case("deletion-vector-second", "PUF012", file(A + DV, {"blobs": [_one(), behind]}),
                _answer([(_one(), A), (behind, DV)]), "the blob behind another one")  # fmt: skip
+
+
+def _awkward() -> Iterator[Vector]:
+    names = {name: name for name in awkward.NAMES}
+    metadata = _one(properties=names)
+    yield Vector("puffin-read-awkward-properties", ("PUF015",),
+                 _args(file(A, {"blobs": [metadata], "properties": names})), _answer([(metadata, A)], names), LAYOUT,
+                 "names and values as they are")  # fmt: skip
 
 
 def _permitted() -> Iterator[Vector]:
@@ -277,6 +286,8 @@ def _written() -> Iterator[Vector]:
         yield _write(codec, "PUF027", [(_one(compression_codec=codec), A * 50)], "a single frame that states its size")
     properties = {"application": "größe \U0001f9ca"}
     yield _write("properties", "PUF015", [(_one(properties={"a": " b "}), A)], "properties of both", **properties)
+    names = {name: name for name in awkward.NAMES}
+    yield _write("awkward-properties", "PUF015", [(_one(properties=names), A)], "names and values as they are", **names)
     large = _one(snapshot_id=(1 << 63) - 1, sequence_number=(1 << 53) + 1)
     yield _write("longs", "PUF010", [(large, A)], "numbers of 64 bits stay exact")
     yield _write("deletion-vector", "PUF024", [(dv, DV), (_one(), A)], "a deletion vector beside another blob")
@@ -325,7 +336,7 @@ def _by_section(topic: str, operation: str, vectors: Iterable[Vector]) -> Iterat
 
 def files() -> Iterator[VectorFile]:
     """The vector files."""
-    yield from _by_section("read", "puffin.read", _sound())
+    yield from _by_section("read", "puffin.read", chain(_sound(), _awkward()))
     yield from _by_section("read-reserved", "puffin.read", _permitted())
     yield from _by_section("refusals", "puffin.read", _refused(chain(_structure(), _payload(), _metadata(), _codecs())))
     yield from _by_section("write", "puffin.write", _written())

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
+from tools.derive.cases import awkward
 from tools.derive.encoding import single_value
 from tools.derive.theta import WHOLE, sketch, theta_hash
 from tools.derive.vector import INVALID, Vector, VectorFile, ok
@@ -36,6 +38,11 @@ def _encoded() -> Iterator[Vector]:
         ("binary", "binary", ["00", "00FF", "00" * 33], "bytes of every length of the hash's tail"),
         ("many", "long", [str(number) for number in range(100)], "a hundred values are kept exactly"),
     ]  # fmt: skip
+    for type_ in dict.fromkeys(row[1] for row in awkward.ROWS if row[1] != "boolean"):
+        # The sketch of DataSketches leaves a value of no bytes out, of which the text says nothing.
+        values = [row[2] for row in awkward.ROWS if row[1] == type_ and row[2] not in ("NaN", "")]
+        slug = "-".join(re.findall("[a-z0-9]+", type_))
+        rows.append((f"awkward-{slug}", type_, values, "each value of the type as it stands"))
     for name, type_, values, note in rows:
         data = sketch(_hashes(type_, values))
         args = {"type": type_, "values": values}

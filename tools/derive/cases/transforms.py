@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from tools.derive.cases import awkward
 from tools.derive.cases.values import BAD_VALUES
 from tools.derive.encoding import number
 from tools.derive.transforms import day_number, transform
@@ -300,6 +301,24 @@ def _nulls() -> list[Vector]:
     ]  # fmt: skip
 
 
+AWKWARD = {"identity": tuple(ALL_PRIMITIVES), "bucket[16]": BUCKET_TYPES, "truncate[2]": TRUNCATE_TYPES,
+           **{name: SOURCES[name] for name in CALENDAR}}  # fmt: skip
+"""The transforms that meet awkward values; void looks at none."""
+
+
+def _awkward(name: str, asked: list[Vector]) -> list[Vector]:
+    """Awkward values of the types of a transform that its other vectors do not ask about."""
+    rows = [row for row in awkward.ROWS if awkward.kind(row[1]) in map(_kind, AWKWARD[name])]
+    if name == "hour":
+        rows = [row for row in rows if not row[0].endswith(("-max", "-min")) or row[1].endswith("_ns")]
+    base = name.partition("[")[0]
+    if base == "truncate":  # that of the least decimal does not fit: one of the overflows
+        rows = [row for row in rows if row[0] != "decimal-most-digits-negative"]
+    known = [(one.args["type"], one.args["value"]) for one in asked]
+    return [_vector(f"{base}-{slug}", name, type_, value, note)
+            for slug, type_, value, note in awkward.not_in(known, rows)]  # fmt: skip
+
+
 def _source_refusals(name: str) -> list[Vector]:
     base = name.split("[")[0]
     codes = ("TRN005",) if base == "truncate" else (CODES[base][0],)
@@ -399,14 +418,17 @@ def files() -> Iterator[VectorFile]:
         _vector(f"identity-{type_.split('(')[0].split('[')[0].replace('_', '-')}", "identity", type_, value, "")
         for type_, value in ALL_PRIMITIVES.items()
     ] + [_vector(*row) for row in IDENTITIES]
-    yield file("identity", GENERAL, identity)
+    yield file("identity", GENERAL, identity + _awkward("identity", identity))
     void = [_vector(f"void-{type_.split('(')[0].split('[')[0].replace('_', '-')}", "void", type_, value, "")
             for type_, value in ALL_PRIMITIVES.items()]  # fmt: skip
     yield file("void", GENERAL, void)
-    yield file("bucket", BUCKET, [_vector(*row) for row in BUCKETS])
-    yield file("truncate", TRUNCATE, [_vector(*row) for row in TRUNCATES] + _overflows())
+    buckets = [_vector(*row) for row in BUCKETS]
+    yield file("bucket", BUCKET, buckets + _awkward("bucket[16]", buckets))
+    truncates = [_vector(*row) for row in TRUNCATES] + _overflows()
+    yield file("truncate", TRUNCATE, truncates + _awkward("truncate[2]", truncates))
     for name in CALENDAR:
-        yield file(name, GENERAL, _time_vectors(name))
+        moments = _time_vectors(name)
+        yield file(name, GENERAL, moments + _awkward(name, moments))
     yield file("nulls", GENERAL, _nulls())
     geo = [(slug, {"transform": "identity", "type": type_, "value": value}, f"identity has no source type {slug}")
            for slug, (type_, value) in OTHER_SOURCES.items()]  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from tools.derive.cases import awkward
 from tools.derive.cases.json_values import LIST, MAP, STRUCT
 from tools.derive.vector import INVALID, Vector, VectorFile, any_of, ok
 
@@ -209,6 +210,10 @@ NESTED: list[tuple[str, dict[str, Any], dict[str, Any], tuple[str, ...], str]] =
      ("JSC006",), ""),
     ("struct-name-unicode", struct({**FIELD, "name": "\u00e9\U0001f4b0"}),
      struct({**FIELD, "name": "\u00e9\U0001f4b0"}), ("TYP002",), "any name"),
+    ("struct-awkward-names",
+     struct(*({**FIELD, "id": id_, "name": name} for id_, name in enumerate(awkward.NAMES, 1))),
+     struct(*({**FIELD, "id": id_, "name": name} for id_, name in enumerate(awkward.NAMES, 1))), ("TYP002",),
+     "names are not trimmed, normalised or unescaped"),
     ("struct-name-dot", struct({**FIELD, "name": "a.b"}), struct({**FIELD, "name": "a.b"}), ("TYP002",), "any name"),
     ("struct-name-case", struct(FIELD, {**FIELD, "id": 2, "name": "A"}), struct(FIELD, {**FIELD, "id": 2, "name": "A"}),
      ("TYP002",), "names differ by case"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tools.derive.cases.awkward import not_in
+
 # name, type, value in the exchange form, note
 Value = tuple[str, str, Any, str]
 
@@ -203,6 +205,16 @@ TOPICS: dict[str, list[Value]] = {
     "strings": STRINGS,
     "bytes": BYTES,
 }
+
+_AWKWARD = not_in(
+    (type_, value)
+    for rows in (*TOPICS.values(), NOT_FINITE, EXPANDED_YEARS, [("", "float", "NaN", ""), ("", "double", "NaN", "")])
+    for _, type_, value, _ in rows
+)
+"""Awkward values that no list above has; NaN has separate vectors."""
+
+EXPANDED_YEARS += [row for row in _AWKWARD if row[0].endswith(("-before-1", "-after-9999"))]
+TOPICS["awkward"] = [row for row in _AWKWARD if row not in EXPANDED_YEARS]
 
 UNSUPPORTED: dict[str, tuple[Any, Any]] = {
     "struct": (

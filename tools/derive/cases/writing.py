@@ -10,6 +10,7 @@ from typing import Any
 
 from conformance.scripts.expected import expected_of
 from conformance.scripts.model import run_model
+from tools.derive.cases import awkward_writing
 from tools.derive.cases.writing_changes import CHANGES, DELETES, EQUALITY, LINEAGE
 from tools.derive.cases.writing_kit import Case
 from tools.derive.cases.writing_rows import NESTED_TYPES, PARTITIONS, SORTED, TYPES
@@ -17,11 +18,11 @@ from tools.derive.cases.writing_tables import EVOLUTION, OLD_ROWS, REFERENCES, S
 from tools.derive.vector import Vector, VectorFile, ok
 
 TOPICS: dict[str, tuple[str, tuple[Case, ...]]] = {
-    "types": ("Primitive Types", TYPES),
-    "nested-types": ("Nested Types", NESTED_TYPES),
-    "partitions": ("Partitioning", PARTITIONS),
+    "types": ("Primitive Types", (*TYPES, *awkward_writing.cases())),
+    "nested-types": ("Nested Types", (*NESTED_TYPES, *awkward_writing.nested_cases(), *awkward_writing.name_cases())),
+    "partitions": ("Partitioning", (*PARTITIONS, *awkward_writing.partition_cases())),
     "sorting": ("Sorting", SORTED),
-    "changes": ("Snapshots", CHANGES),
+    "changes": ("Snapshots", (*CHANGES, *awkward_writing.filter_cases())),
     "deletes": ("Delete Formats", (*DELETES, *UPGRADED_DELETES)),
     "equality-deletes": ("Equality Delete Files", (*EQUALITY, *OLD_ROWS)),
     "row-lineage": ("Row Lineage", LINEAGE),

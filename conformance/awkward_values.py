@@ -1,0 +1,330 @@
+"""Which awkward values the vectors show to which operation, and which they do not.
+
+A cell is an operation, a type and a class of values, each as ``awkward_values.toml`` lists them. It is covered where a
+vector's request or one of its permitted answers contains a value of the class.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from attrs import field, frozen
+
+TABLE = Path(__file__).with_suffix(".toml")
+
+TypedValue = tuple[str, Any]
+"""A value in the exchange form, and the name of its type without parameters."""
+
+
+@frozen(order=True)
+class Cell:
+    """A class of values of a type that an operation has to see."""
+
+    operation: str
+    type: str
+    value_class: str
+
+    def __str__(self) -> str:
+        return f"{self.operation} / {self.type} / {self.value_class}"
+
+
+@frozen
+class Explanation:
+    """Why no vector can cover some cells."""
+
+    cells: re.Pattern[str]
+    reason: str
+
+
+@frozen
+class AwkwardValues:
+    """The table: classes by type, types by operation, and the cells that cannot be covered."""
+
+    classes: Mapping[str, Mapping[str, re.Pattern[str]]] = field(hash=False)
+    operations: Mapping[str, tuple[str, ...]] = field(hash=False)
+    explained: tuple[Explanation, ...]
+
+    def cells(self) -> Iterator[Cell]:
+        """Every operation with every class of each of its types."""
+        for operation, types in self.operations.items():
+            for type_ in types:
+                for value_class in self.classes[type_]:
+                    yield Cell(operation, type_, value_class)
+
+
+@cache
+def awkward_values(path: Path = TABLE) -> AwkwardValues:
+    """The table of a file."""
+    document = tomllib.loads(path.read_text(encoding="utf-8"))
+    return AwkwardValues(
+        {
+            type_: {name: re.compile(pattern) for name, pattern in classes.items()}
+            for type_, classes in document["types"].items()
+        },
+        {operation: tuple(types) for operation, types in document["operations"].items()},
+        tuple(Explanation(re.compile(row["cells"]), row["reason"]) for row in document["explained"]),
+    )
+
+
+def covered_cells(table: AwkwardValues, operation: str, vector: Mapping[str, Any]) -> set[Cell]:
+    """The cells that one vector covers.
+
+    Args:
+        table: classes and operations.
+        operation: the operation of the vector.
+        vector: the vector as its file has it.
+    """
+    extract = EXTRACTORS.get(operation)
+    if extract is None:
+        return set()
+    found: set[Cell] = set()
+    for name, type_, value in extract(vector["args"], list(_answers(vector["expect"]))):
+        if type_ in table.operations.get(name, ()):
+            text = str(value)
+            found |= {
+                Cell(name, type_, value_class)
+                for value_class, pattern in table.classes[type_].items()
+                if pattern.search(text)
+            }
+    return found
+
+
+def complaints(vectors: Iterable[tuple[str, Mapping[str, Any]]], table: AwkwardValues) -> list[str]:
+    """Cells that no vector covers and none of the reasons explains, and reasons that explain nothing.
+
+    Args:
+        vectors: all vectors, each with the name of its operation.
+        table: classes, operations and reasons.
+    """
+    covered = {cell for operation, vector in vectors for cell in covered_cells(table, operation, vector)}
+    used: set[Explanation] = set()
+    found = []
+    for cell in table.cells():
+        reasons = [one for one in table.explained if one.cells.fullmatch(str(cell))]
+        if cell in covered:
+            continue
+        used.update(reasons)
+        if not reasons:
+            found.append(f"no vector covers {cell}")
+    found += [
+        f"the reason for {one.cells.pattern!r} explains no cell that is not covered"
+        for one in table.explained
+        if one not in used
+    ]
+    return found
+
+
+def _answers(expect: Mapping[str, Any]) -> Iterator[Any]:
+    for one in expect.get("any_of", (expect,)):
+        if "ok" in one:
+            yield one["ok"]
+
+
+# What vectors contain: (operation or a part of it, type, value).
+
+Extracted = Iterator[tuple[str, str, Any]]
+
+
+def _base(type_: str) -> str:
+    return re.split(r"[\[(]", type_, maxsplit=1)[0].strip()
+
+
+def _typed(type_: Any, value: Any, path: str = "column") -> Iterator[TypedValue]:
+    """The primitive values in a value, and what is null or empty in it."""
+    if value is None:
+        yield "nested", f"{path}: null"
+        return
+    if not isinstance(type_, dict):
+        yield (_base(type_), value) if isinstance(type_, str) else ("", value)
+        return
+    kind = type_["type"]
+    if kind == "struct" and isinstance(value, dict):
+        for member in type_["fields"]:
+            for key in (member["name"], str(member.get("id"))):
+                if key in value:
+                    yield from _typed(member["type"], value[key], f"{path}/field")
+    elif kind == "list" and isinstance(value, list):
+        if not value:
+            yield "nested", f"{path}: empty list"
+        for one in value:
+            yield from _typed(type_["element"], one, f"{path}/element")
+    elif kind == "map" and isinstance(value, dict):
+        if not value.get("keys"):
+            yield "nested", f"{path}: empty map"
+        for one in value.get("keys", ()):
+            yield from _typed(type_["key"], one, f"{path}/key")
+        for one in value.get("values", ()):
+            yield from _typed(type_["value"], one, f"{path}/value")
+
+
+def _named(operation: str, values: Iterable[TypedValue]) -> Extracted:
+    for type_, value in values:
+        yield operation, type_, value
+
+
+def _of_type(operation: str) -> Callable[[Any, list[Any]], Extracted]:
+    """Of operations whose request has a type: its values, or those of the answers where it has bytes."""
+
+    def extract(args: Any, answers: list[Any]) -> Extracted:
+        type_ = args["type"]
+        values = [args[name] for name in ("value", "json") if name in args] + args.get("values", [])
+        if "bytes" in args:
+            values += answers
+            if isinstance(type_, str):
+                yield operation, f"{_base(type_)}-bytes", args["bytes"]
+        for value in values:
+            yield from _named(operation, _typed(type_, value))
+
+    return extract
+
+
+def _transform(args: Any, answers: list[Any]) -> Extracted:
+    operation = f"transform {_base(args['transform'])}"
+    if isinstance(args["type"], str) and args["value"] is not None and answers:
+        yield operation, _base(args["type"]), args["value"]
+
+
+def _literals(predicate: Any, types: Mapping[str, Any]) -> Iterator[TypedValue]:
+    """The constants of a predicate, each with the type of the column it is compared with."""
+    if not isinstance(predicate, dict):
+        return
+    for name in ("left", "right", "child"):
+        yield from _literals(predicate.get(name), types)
+    term = predicate.get("term")
+    if isinstance(term, str):
+        yield "name", term
+        constants = predicate.get("values", [predicate["value"]] if "value" in predicate else [])
+        for constant in constants:
+            if isinstance(types.get(term), str) and constant is not None:
+                yield _base(types[term]), constant
+
+
+def _column_types(schema: Any) -> dict[str, Any]:
+    return {member["name"]: member["type"] for member in schema["fields"]}
+
+
+def _predicate(operation: str) -> Callable[[Any, list[Any]], Extracted]:
+    """Of operations that judge a predicate."""
+
+    def extract(args: Any, answers: list[Any]) -> Extracted:
+        del answers
+        types = _column_types(args["schema"])
+        yield from _named(operation, _literals(args["predicate"], types))
+        if "row" in args:
+            for one in _typed(args["schema"], args["row"]):
+                yield operation, *one
+
+    return extract
+
+
+def _partition_type(source: str, transform: str) -> str:
+    name = _base(transform)
+    if name in ("identity", "truncate"):
+        return source
+    return "date" if name == "day" else "int"
+
+
+def _manifest(operation: str) -> Callable[[Any, list[Any]], Extracted]:
+    """Of manifests: the partition values and the paths of entries."""
+
+    def extract(args: Any, answers: list[Any]) -> Extracted:
+        types = {member["id"]: member["type"] for member in args["schema"]["fields"]}
+        fields = {
+            str(one["field-id"]): _partition_type(types[one["source-id"]], one["transform"])
+            for spec in args.get("specs", [args.get("spec")])
+            for one in spec["fields"]
+            if isinstance(types.get(one.get("source-id")), str) and "field-id" in one
+        }
+        entries = args.get("entries") or [one for answer in answers for one in answer.get("entries", ())]
+        for entry in entries:
+            file = entry["data_file"]
+            yield operation, "name", file.get("file_path", "")
+            for id_, value in (file.get("partition") or {}).items():
+                if id_ in fields and value is not None:
+                    yield operation, _base(fields[id_]), value
+
+    return extract
+
+
+def _table_read(args: Any, answers: list[Any]) -> Extracted:
+    types = args.get("types", {})
+    yield from _named("table.read filter", _literals(args.get("filter"), types))
+    for answer in answers:
+        for row in answer["rows"]:
+            for name, value in row.items():
+                yield "table.read", "name", name
+                yield from _named("table.read", _typed(types.get(name), value))
+
+
+def _table_write(args: Any, answers: list[Any]) -> Extracted:
+    del answers
+    types: dict[str, Any] = {}
+    for operation in args["script"]["operations"]:
+        if "schema" in operation:
+            types |= _column_types(operation["schema"])
+        yield from _named("table.write filter", _literals(operation.get("filter"), types))
+        for change in operation.get("changes", ()):
+            if "name" in change and "type" in change:
+                types[change["name"]] = change["type"]
+        for row in operation.get("rows", ()):
+            for name, value in row.items():
+                yield "table.write", "name", name
+                yield from _named("table.write", _typed(types.get(name), value))
+
+
+def _names(operation: str, *members: str) -> Callable[[Any, list[Any]], Extracted]:
+    """Of operations that go by names: the texts of some members, at any depth, of the request and the answers."""
+
+    def texts(document: Any, wanted: bool) -> Iterator[str]:
+        if isinstance(document, dict):
+            for name, member in document.items():
+                if name in ("properties", "refs") and name in members and isinstance(member, dict):
+                    yield from member
+                    yield from (one for one in member.values() if isinstance(one, str))
+                yield from texts(member, name in members)
+        elif isinstance(document, list):
+            for one in document:
+                yield from texts(one, wanted)
+        elif wanted and isinstance(document, str):
+            yield document
+
+    def extract(args: Any, answers: list[Any]) -> Extracted:
+        for document in (args, *answers):
+            for text in texts(document, wanted=False):
+                yield operation, "name", text
+
+    return extract
+
+
+EXTRACTORS: dict[str, Callable[[Any, list[Any]], Extracted]] = {
+    **{
+        name: _of_type(name)
+        for name in (
+            "hash", "single-value.encode", "single-value.decode", "json-value.encode", "json-value.decode",
+            "json-value.round-trip", "bound.encode", "bound.decode", "bound.truncate", "theta.encode",
+        )
+    },
+    "transform": _transform,
+    **{
+        name: _predicate(name)
+        for name in ("expression.evaluate", "metrics.evaluate", "projection.evaluate", "residual.evaluate",
+                     "summaries.evaluate")
+    },
+    "manifest.write": _manifest("manifest.write"),
+    "manifest.read": _manifest("manifest.read"),
+    "table.read": _table_read,
+    "table.write": _table_write,
+    "name-mapping.apply": _names("name-mapping.apply", "name", "names"),
+    "schema.evolve": _names("schema.evolve", "name"),
+    "type.parse": _names("type.parse", "name"),
+    "metadata.read": _names("metadata.read", "name", "properties", "refs"),
+    "puffin.read": _names("puffin.read", "properties"),
+    "puffin.write": _names("puffin.write", "properties"),
+    "manifest-list.read": _names("manifest-list.read", "manifest_path"),
+}  # fmt: skip
+"""By operation, what its vectors contain."""

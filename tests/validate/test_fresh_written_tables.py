@@ -1,0 +1,121 @@
+"""Tables that iceberg-go and iceberg-rust write here and now: no warnings, and no errors but known deviations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.adapters.process import Process
+from conformance.engines import launch, list_engines
+from conformance.properties.scenario_tables import ScriptedTable, write_script
+from conformance.protocol import Unsupported
+from conformance.validate.context import Level
+from conformance.validate.local import Local
+from conformance.validate.run import Snapshots, validate
+from spec_ref.findings import Severity
+
+pytestmark = pytest.mark.engine
+
+Json = dict[str, Any]
+
+KNOWN = {
+    "iceberg-go": {
+        "metadata-partition-spec-missing": "iceberg-go-writes-metadata-v1-without-required-partition-spec",
+        "snapshot-operation-delete": "iceberg-go-says-delete-snapshot-writes-files-anew",
+    },
+    "iceberg-rust": {},
+}
+"""Errors, by their checks: the ids of the deviations that they are."""
+
+SOMETIMES = {"iceberg-go": {"position-delete-sorted"}, "iceberg-rust": set[str]()}
+"""Errors that depend on chance: iceberg-go 0.7.0 reads data files at once, and writes their positions as they come."""
+
+COLUMNS = [
+    {"id": id_, "name": name, "required": False, "type": type_}
+    for id_, (name, type_) in enumerate(
+        (("id", "long"), ("k", "int"), ("s", "string"), ("d", "double"), ("day", "date"), ("ts", "timestamp")), 1
+    )
+]
+ROWS = [
+    {
+        "id": str(number), "k": number % 3, "s": None if number % 5 == 0 else f"v{number}", "d": number / 4,
+        "day": f"2020-01-{number + 1:02}", "ts": f"2020-01-{number + 1:02}T07:00:00.000000",
+    }
+    for number in range(12)
+]  # fmt: skip
+PARTITIONED = [
+    {"source": "id", "transform": "bucket[4]", "name": "id_bucket"},
+    {"source": "ts", "transform": "month", "name": "ts_month"},
+    {"source": "s", "transform": "truncate[1]", "name": "s_trunc"},
+]
+BY_K = [{"source": "k", "transform": "identity", "name": "k"}]
+SOME: Json = {"type": "in", "term": "id", "values": [1, 2, 8]}
+APPENDS: tuple[Json, ...] = ({"op": "append", "rows": ROWS[:6]}, {"op": "append", "rows": ROWS[6:]})
+SORT = [{"source": "k", "transform": "identity", "direction": "asc", "null_order": "nulls-first"}]
+
+FEATURES: dict[str, tuple[Json, tuple[Json, ...]]] = {
+    "plain": ({}, APPENDS),
+    "partitioned": ({"partition": PARTITIONED}, APPENDS),
+    "sorted": ({"sort": SORT}, APPENDS),
+    "copy-on-write": ({}, (*APPENDS, {"op": "delete", "filter": SOME, "mode": "copy-on-write"})),
+    "merge-on-read": ({}, (*APPENDS, {"op": "delete", "filter": SOME, "mode": "merge-on-read"})),
+    "equality": ({}, (APPENDS[0], {"op": "delete-equal", "rows": [{"id": "2"}]}, APPENDS[1])),
+    "evolved": (
+        {"partition": BY_K},
+        (APPENDS[0], {"op": "alter-schema", "changes": [{"op": "add", "name": "x", "type": "int"}]},
+         {"op": "append", "rows": [{"id": "99", "k": 1, "x": 3}]}),
+    ),
+    "respecified": (
+        {"partition": BY_K},
+        (APPENDS[0], {"op": "alter-spec", "changes": [{"op": "add", "source": "id", "transform": "bucket[2]",
+                                                       "name": "id_bucket"}]}, APPENDS[1]),
+    ),
+    "overwritten": (
+        {"partition": BY_K},
+        (APPENDS[0], {"op": "overwrite", "filter": {"type": "eq", "term": "k", "value": 1}, "rows": ROWS[6:8]}),
+    ),
+}  # fmt: skip
+FROM_V2 = ("merge-on-read", "equality")
+
+
+def scripts() -> Iterator[tuple[str, list[Json]]]:
+    """A script for each feature and version that has it."""
+    for version in (1, 2, 3):
+        for feature, (table, operations) in FEATURES.items():
+            if version > 1 or feature not in FROM_V2:
+                schema = {"type": "struct", "fields": COLUMNS}
+                create = {"op": "create", "format_version": version, "schema": schema, "properties": {}, **table}
+                yield f"{feature}-v{version}", [create, *operations]
+
+
+@pytest.mark.parametrize(("engine", "least"), [("iceberg-go", 25), ("iceberg-rust", 15)])
+def test_tables_of_the_engine_have_nothing_that_their_owner_cannot_act_on(
+    engine: str, least: int, tmp_path: Path
+) -> None:
+    status = next(status for status in list_engines() if status.name == engine)
+    if not status.installed:
+        pytest.skip(f"{status.label}: {status.reason}")
+    launched = launch(status.label)
+    found: dict[str, list[str]] = {}
+    over = set(KNOWN[engine])
+    with Process(status.label, launched.command, env=launched.env) as process:
+        process.start()
+        for name, operations in scripts():
+            made = write_script(process, {"operations": operations}, tmp_path / name / "table")
+            if isinstance(made, Unsupported):
+                continue
+            assert isinstance(made, ScriptedTable), (name, made)
+            report = validate(made.metadata, Level.ROWS, Local(), Snapshots("all"))
+            errors = {one.check for one in report.findings if one.severity is Severity.ERROR}
+            over -= errors
+            found[name] = [
+                str(one)
+                for one in report.findings
+                if one.severity is Severity.WARNING or one.check in errors - set(KNOWN[engine]) - SOMETIMES[engine]
+            ]
+    assert {name: told for name, told in found.items() if told} == {}
+    assert len(found) >= least
+    assert not over, "a known deviation is over"

@@ -1,0 +1,168 @@
+"""A value of each class of ``conformance/awkward_values.toml``, which the suites of single values, hashes, transforms,
+bounds, sketches, expressions, manifests and written rows share.
+
+A suite takes the values that it does not ask about elsewhere (`not_in`). The name of a row stays with its value, for
+ids of vectors are made of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+# name, type, value in the exchange form, note
+Row = tuple[str, str, Any, str]
+
+SMALL, LARGE = "decimal(9, 2)", "decimal(38, 10)"
+NINES = "9" * 28 + "." + "9" * 10
+LONG_TEXT = "0123456789abcdef" * 32
+EVERY_BYTE = bytes(range(256)).hex().upper()
+
+INTEGERS: list[Row] = [
+    ("int-zero", "int", 0, ""),
+    ("int-minus-one", "int", -1, ""),
+    ("int-max", "int", 2147483647, ""),
+    ("int-below-max", "int", 2147483646, "one below the largest"),
+    ("int-min", "int", -2147483648, ""),
+    ("int-above-min", "int", -2147483647, "one above the least"),
+    ("long-zero", "long", "0", ""),
+    ("long-minus-one", "long", "-1", ""),
+    ("long-beyond-double", "long", "9007199254740993", "2^53 + 1, which no double is"),
+    ("long-max", "long", "9223372036854775807", ""),
+    ("long-below-max", "long", "9223372036854775806", "one below the largest"),
+    ("long-min", "long", "-9223372036854775808", ""),
+    ("long-above-min", "long", "-9223372036854775807", "one above the least"),
+]
+REALS: list[Row] = [
+    ("float-zero", "float", 0.0, ""),
+    ("float-minus-zero", "float", -0.0, "the sign of zero"),
+    ("float-subnormal", "float", 1.401298464324817e-45, "2^-149"),
+    ("float-max", "float", 3.4028234663852886e38, ""),
+    ("float-infinity", "float", "Infinity", ""),
+    ("float-minus-infinity", "float", "-Infinity", ""),
+    ("float-nan", "float", "NaN", ""),
+    ("double-zero", "double", 0.0, ""),
+    ("double-minus-zero", "double", -0.0, "the sign of zero"),
+    ("double-subnormal", "double", 5e-324, "2^-1074"),
+    ("double-max", "double", 1.7976931348623157e308, ""),
+    ("double-infinity", "double", "Infinity", ""),
+    ("double-minus-infinity", "double", "-Infinity", ""),
+    ("double-nan", "double", "NaN", ""),
+]
+DECIMALS: list[Row] = [
+    ("decimal-zero", SMALL, "0.00", ""),
+    ("decimal-minus-one-unit", SMALL, "-0.01", "the least digit alone"),
+    ("decimal-zeros-at-the-end", SMALL, "14.20", "the zero stays"),
+    ("decimal-most-digits", LARGE, NINES, "38 digits"),
+    ("decimal-most-digits-negative", LARGE, f"-{NINES}", "38 digits"),
+]
+DATES: list[Row] = [
+    ("date-before-the-epoch", "date", "1969-12-31", "day -1"),
+    ("date-leap-day", "date", "2000-02-29", "2000 is a leap year, for 400 divides it"),
+    ("date-first-year", "date", "0001-01-01", ""),
+    ("date-before-1", "date", "0000-12-31", "the year before 1"),
+    ("date-last-year", "date", "9999-12-31", ""),
+    ("date-after-9999", "date", "+10000-01-01", "the year after 9999"),
+    ("date-max", "date", "+5881580-07-11", "the largest int"),
+    ("date-min", "date", "-5877641-06-23", "the smallest int"),
+]
+TIMES: list[Row] = [
+    ("time-midnight", "time", "00:00:00.000000", ""),
+    ("time-first-microsecond", "time", "00:00:00.000001", ""),
+    ("time-last-microsecond", "time", "23:59:59.999999", ""),
+]
+MOMENTS: list[tuple[str, str, str]] = [
+    ("before-the-epoch", "1969-12-31T23:59:59.999999", "-1 us"),
+    ("leap-day", "2000-02-29T23:59:59.999999", "2000 is a leap year, for 400 divides it"),
+    ("first-year", "0001-01-01T00:00:00.000000", ""),
+    ("before-1", "0000-12-31T23:59:59.999999", "the year before 1"),
+    ("last-year", "9999-12-31T23:59:59.999999", ""),
+    ("after-9999", "+10000-01-01T00:00:00.000000", "the year after 9999"),
+    ("max", "+294247-01-10T04:00:54.775807", "the largest long"),
+    ("min", "-290308-12-21T19:59:05.224192", "the smallest long"),
+]
+NANOSECONDS: list[tuple[str, str, str]] = [
+    ("before-the-epoch", "1969-12-31T23:59:59.999999999", "-1 ns"),
+    ("one-nanosecond", "1970-01-01T00:00:00.000000001", ""),
+    ("leap-day", "2000-02-29T23:59:59.999999999", "2000 is a leap year, for 400 divides it"),
+    ("max", "2262-04-11T23:47:16.854775807", "the largest long"),
+    ("min", "1677-09-21T00:12:43.145224192", "the smallest long"),
+]
+INSTANTS: list[Row] = [
+    *((f"timestamp-{name}", "timestamp", text, note) for name, text, note in MOMENTS),
+    *((f"timestamptz-{name}", "timestamptz", f"{text}+00:00", note) for name, text, note in MOMENTS),
+    *((f"timestamp-ns-{name}", "timestamp_ns", text, note) for name, text, note in NANOSECONDS),
+    *((f"timestamptz-ns-{name}", "timestamptz_ns", f"{text}+00:00", note) for name, text, note in NANOSECONDS),
+]
+STRINGS: list[Row] = [
+    ("string-empty", "string", "", "no bytes"),
+    ("string-blank-at-start", "string", " a", "blanks are not trimmed"),
+    ("string-blank-at-end", "string", "a ", "blanks are not trimmed"),
+    ("string-blanks-alone", "string", "  ", "blanks are a text, and not the empty one"),
+    ("string-nul", "string", "a\x00b", "a NUL ends nothing"),
+    ("string-double-quote", "string", '"', "a quote of JSON"),
+    ("string-single-quote", "string", "it's", "a quote of SQL"),
+    ("string-backslash", "string", "a\\n", "a backslash and the letter n"),
+    ("string-line-break", "string", "a\r\nb", "both characters stay"),
+    ("string-composed", "string", "\u00e9", "one character, not normalised"),
+    ("string-decomposed", "string", "e\u0301", "two characters, not normalised"),
+    ("string-case-folds-to-two", "string", "\u00df\u0130", "letters that become two in another case"),
+    ("string-upper-case", "string", "ABC", "case stays"),
+    ("string-astral", "string", "\U0001f4b0", "four bytes, no surrogates"),
+    ("string-byte-order-mark", "string", "\ufeffa", "a byte order mark stays"),
+    ("string-long", "string", LONG_TEXT, "512 characters"),
+]
+BYTES: list[Row] = [
+    ("uuid-nil", "uuid", "00000000-0000-0000-0000-000000000000", ""),
+    ("uuid-all-ones", "uuid", "ffffffff-ffff-ffff-ffff-ffffffffffff", ""),
+    ("uuid-high-bit", "uuid", "80000000-0000-0000-0000-000000000000", "the top bit is no sign"),
+    ("fixed-zeros", "fixed[4]", "00000000", "zeros are not cut"),
+    ("fixed-ones", "fixed[4]", "FFFFFFFF", ""),
+    ("fixed-zero-at-end", "fixed[4]", "01020300", "a zero at the end is not padding"),
+    ("fixed-blanks", "fixed[4]", "20202020", "blanks are bytes"),
+    ("binary-empty", "binary", "", "no bytes"),
+    ("binary-zero-at-start", "binary", "000102", "a zero at the start stays"),
+    ("binary-zero-at-end", "binary", "010200", "a zero at the end stays"),
+    ("binary-high-bit", "binary", "80FF", "bytes have no sign"),
+    ("binary-blanks-at-both-ends", "binary", "206120", "blanks are bytes"),
+    ("binary-long", "binary", EVERY_BYTE, "every byte value"),
+]
+BOOLEANS: list[Row] = [("boolean-false", "boolean", False, ""), ("boolean-true", "boolean", True, "")]
+
+NAMES = (" start", "end ", 'double"quote', "single'quote", "back\\slash", "per%20cent", "a+b", "a/b", "\u00e9",
+         "e\u0301", "UPPER", "\U0001f4b0")  # fmt: skip
+"""Names of columns and properties that are easily changed. A dot is left out: it separates the names of a path."""
+
+LOOKALIKES = ("start", "end", "doublequote", "single''quote", "backslash", "per cent", "a b", "E\u0301", "upper")
+"""Names that others could be taken for, but which are none of `NAMES`."""
+
+PATHS = (*(f"s3://b/wh/t/data/{name}/{number}.parquet" for number, name in enumerate(NAMES)), "s3://b/wh/t/data/end ")
+"""Paths of files, which are used as they are."""
+
+ROWS: list[Row] = [*BOOLEANS, *INTEGERS, *REALS, *DECIMALS, *DATES, *TIMES, *INSTANTS, *STRINGS, *BYTES]
+
+
+def kind(type_: str) -> str:
+    """The name of a type without its parameters."""
+    return type_.partition("(")[0].partition("[")[0]
+
+
+def question(type_: str, value: Any) -> str:
+    """A type and a value in one text, in which 0.0 and -0.0 differ."""
+    return json.dumps([kind(type_), value])
+
+
+def not_in(asked: Iterable[tuple[str, Any]], rows: Iterable[Row] = ROWS) -> list[Row]:
+    """The rows whose type and value a suite does not ask about, with names for ids.
+
+    Args:
+        asked: types and values of the suite.
+        rows: the rows to choose from.
+    """
+    known = {question(type_, value) for type_, value in asked}
+    return [
+        (f"awkward-{name}", type_, value, note)
+        for name, type_, value, note in rows
+        if question(type_, value) not in known
+    ]

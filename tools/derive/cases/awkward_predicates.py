@@ -1,0 +1,110 @@
+"""Predicates on awkward values: each is equal to itself, and not to what a careless engine takes it for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from tools.derive.cases import awkward
+from tools.derive.cases.expression_forms import SchemaVector, and_, leaf, schema
+from tools.derive.vector import Vector, ok
+
+ORIGIN = "derivation: values compared as numbers, or as bytes of UTF-8"
+
+TAKEN_FOR: dict[str, tuple[list[Any], str]] = {
+    "int-zero": ([-1, 1], "rounded"), "int-minus-one": ([0, 1], "without its sign"),
+    "int-max": ([2147483646, -1, -2147483648], "rounded as a float, wrapped"),
+    "int-below-max": ([2147483647, 2147483645], "rounded as a float"),
+    "int-min": ([-2147483647, 0, 2147483647], "rounded as a float, wrapped"),
+    "int-above-min": ([-2147483648, -2147483646], "rounded as a float"),
+    "long-zero": ([-1, 1], "rounded"), "long-minus-one": ([0, 4294967295], "of 32 bits"),
+    "long-beyond-double": ([9007199254740992, 9007199254740994], "rounded as a double"),
+    "long-max": ([9223372036854775806, -1], "rounded as a double, wrapped"),
+    "long-below-max": ([9223372036854775807, 9223372036854775805], "rounded as a double"),
+    "long-min": ([-9223372036854775807, 0], "rounded as a double, wrapped"),
+    "long-above-min": ([-9223372036854775808, -9223372036854775806], "rounded as a double"),
+    "float-zero": ([1.401298464324817e-45], "the nearest float"),
+    "float-minus-zero": ([-1.401298464324817e-45], "the nearest float"),
+    "float-subnormal": ([0.0], "flushed to zero"), "float-max": ([3.4028232635611926e38], "the float below"),
+    "double-zero": ([5e-324], "the nearest double"), "double-minus-zero": ([-5e-324], "the nearest double"),
+    "double-subnormal": ([0.0], "flushed to zero"), "double-max": ([1e308], "of fewer digits"),
+    "decimal-zero": (["0.01", "-0.01"], "rounded"), "decimal-minus-one-unit": (["0.00", "0.01"], "rounded"),
+    "decimal-zeros-at-the-end": (["14.02", "1.42"], "without its zero"),
+    "decimal-most-digits": (["9999999999999999999999999999.9999999998", "0.0000000001"], "rounded as a double"),
+    "decimal-most-digits-negative": (["-9999999999999999999999999999.9999999998"], "rounded as a double"),
+    "date-before-the-epoch": (["1970-01-01"], "rounded toward zero"),
+    "date-leap-day": (["2000-02-28", "2000-03-01"], "another day"),
+    "date-first-year": (["0001-01-03", "2001-01-01"], "of the Julian calendar, of two digits"),
+    "date-last-year": (["9999-12-30"], "another day"),
+    "time-midnight": (["12:00:00.000000", "23:59:59.999999"], "noon, or the end of the day"),
+    "time-first-microsecond": (["00:00:00.000000", "00:00:00.001000"], "cut, or of milliseconds"),
+    "time-last-microsecond": (["23:59:59.999000", "00:00:00.000000"], "cut to milliseconds, rounded up"),
+    "string-empty": ([" ", "\x00"], "a blank, or a NUL"), "string-blank-at-start": (["a"], "trimmed"),
+    "string-blank-at-end": (["a", "a\x00"], "trimmed, or padded"), "string-blanks-alone": (["", " "], "trimmed"),
+    "string-nul": (["a", "ab"], "ended by the NUL"), "string-double-quote": (["", '\\"', '""'], "quoted"),
+    "string-single-quote": (["it''s", "its", "it\\'s"], "quoted"),
+    "string-backslash": (["a\n", "an", "a\\\\n"], "unescaped, or escaped"),
+    "string-line-break": (["a\nb", "a b", "a\\r\\nb"], "of one line feed"),
+    "string-composed": (["e\u0301", "e", "E\u0301", "\u00c9"], "normalised, or folded"),
+    "string-decomposed": (["\u00e9", "e"], "normalised"),
+    "string-case-folds-to-two": (["SS\u0130", "ssi\u0307", "\u00dfi"], "folded"),
+    "string-upper-case": (["abc", "Abc"], "folded"),
+    "string-astral": (["\ufffd", "?", "\ufffd\ufffd"], "replaced"),
+    "string-byte-order-mark": (["a"], "without its mark"),
+    "string-long": ([awkward.LONG_TEXT[:-1], awkward.LONG_TEXT[:16], awkward.LONG_TEXT[:255]], "cut"),
+    "uuid-nil": (["00000000-0000-0000-0000-000000000001"], "another"),
+    "uuid-all-ones": (["ffffffff-ffff-ffff-ffff-fffffffffffe"], "another"),
+    "uuid-high-bit": (["00000000-0000-0000-0000-000000000080"], "in the other order"),
+    "fixed-zeros": (["00000001"], "another"), "fixed-ones": (["FFFFFFFE"], "another"),
+    "fixed-zero-at-end": (["00010203", "01020320"], "padded"), "fixed-blanks": (["00000000"], "trimmed and padded"),
+    "binary-empty": (["00", "20"], "a zero, or a blank"), "binary-zero-at-start": (["0102"], "trimmed"),
+    "binary-zero-at-end": (["0102"], "trimmed"), "binary-high-bit": (["7FFF", "C280C3BF", "EFBFBD"], "taken for text"),
+    "binary-blanks-at-both-ends": (["61", "2061", "6120"], "trimmed"),
+    "binary-long": ([awkward.EVERY_BYTE[:-2], awkward.EVERY_BYTE[:32]], "cut"),
+}  # fmt: skip
+"""By the name of a value: other values that it could be taken for, and how."""
+
+COMPARED: dict[str, tuple[str, Any]] = {
+    "before-1": ("lt", "0001-01-01"), "after-9999": ("gt", "9999-12-31"), "max": ("gt", "9999-12-31"),
+    "min": ("lt", "0001-01-01"),
+}  # fmt: skip
+"""Instants whose text ISO 8601 leaves to an agreement: how they compare with one that it does not."""
+
+
+def _instant(type_: str, name: str, value: str) -> Any:
+    """A predicate that holds of an instant."""
+    class_ = name.partition("-")[2].removeprefix("ns-")
+    if class_ in COMPARED and not type_.endswith("_ns"):
+        operation, date = COMPARED[class_]
+        if type_ == "date":
+            return leaf(operation, date)
+        time = "23:59:59.999999" if operation == "gt" else "00:00:00.000000"
+        return leaf(operation, f"{date}T{time}{'+00:00' if 'tz' in type_ else ''}")
+    zone = "+00:00" if value.endswith("+00:00") else ""
+    if class_ == "min":  # cut to seconds it is no value of 64 bits
+        return and_(leaf("eq", value), leaf("not-eq", value.replace("145224192", "145225000")))
+    cut = value.removesuffix(zone).partition(".")[0] + "." + "0" * (9 if type_.endswith("_ns") else 6) + zone
+    return leaf("eq", value) if cut == value else and_(leaf("eq", value), leaf("not-eq", cut))
+
+
+def vectors() -> Iterator[Vector]:
+    """A vector for each value, true of it alone."""
+    for name, type_, value, note in awkward.ROWS:
+        if value == "NaN" or type_ == "boolean":
+            continue
+        codes = ("EXP011",) if awkward.kind(type_) in ("string", "uuid", "fixed", "binary") else ("EXP019",)
+        if name in TAKEN_FOR:
+            others, how = TAKEN_FOR[name]
+            literal = int(value) if type_ == "long" else value
+            predicate = and_(leaf("eq", literal), leaf("not-in", others))
+            note = f"{note}; not what it would be {how}" if note else f"not what it would be {how}"
+        elif "infinity" in name:
+            largest = 3.4028234663852886e38 if type_ == "float" else 1.7976931348623157e308
+            predicate = leaf("lt", -largest) if value.startswith("-") else leaf("gt", largest)
+            note = "beyond the largest number"
+        else:
+            predicate = _instant(type_, name, value)
+        yield SchemaVector(
+            f"expression-awkward-{name}", codes,
+            {"schema": schema(x=type_), "predicate": predicate, "row": {"1": value}}, ok(value=True), ORIGIN, note,
+        )  # fmt: skip

@@ -1,0 +1,135 @@
+"""Scripts that write awkward values and names: what is read back is what was written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from tools.derive.cases import awkward
+from tools.derive.cases.writing_kit import (
+    FORMATS,
+    Case,
+    Json,
+    append,
+    create,
+    delete,
+    fields,
+    list_of,
+    map_of,
+    struct,
+    where,
+)
+
+NESTED = fields(
+    ("id", "long"), ("s", struct(("a", "int"), ("t", struct(("b", "string"))), ("l", list_of("int")))),
+    ("ll", list_of(list_of("int"))), ("ls", list_of(struct(("c", "int")))), ("m", map_of("string", "int")),
+    ("ml", map_of("string", list_of("int"))), ("ms", map_of("string", struct(("d", "int")))),
+    ("lm", list_of(map_of("string", "int"))),
+)  # fmt: skip
+NESTED_ROWS: tuple[tuple[Any, ...], ...] = (
+    ("1", None, None, None, None, None, None, None),
+    ("2", {"a": None, "t": None, "l": None}, [None], [None], {"keys": ["k"], "values": [None]},
+     {"keys": ["k"], "values": [None]}, {"keys": ["k"], "values": [None]}, [None]),
+    ("3", {"a": 1, "t": {"b": None}, "l": [None, 1]}, [[None], [], None], [{"c": None}, None, {"c": 1}],
+     {"keys": ["k", "l"], "values": [None, 1]}, {"keys": ["k", "l"], "values": [[None, 1], []]},
+     {"keys": ["k", "l"], "values": [{"d": None}, None]},
+     [{"keys": ["k"], "values": [None]}, {"keys": [], "values": []}]),
+    ("4", {"a": 1, "t": {"b": ""}, "l": []}, [], [], {"keys": [], "values": []}, {"keys": [], "values": []},
+     {"keys": [], "values": []}, []),
+)  # fmt: skip
+
+NAMES = awkward.NAMES
+
+
+def _columns(types: tuple[str, ...], far: bool | None) -> tuple[list[Json], str, list[tuple[Any, ...]]]:
+    """A column for each type of some awkward values, and rows that hold them; with ``far`` only these, or none."""
+    rows = [
+        row for row in awkward.ROWS
+        if awkward.kind(row[1]) in types and (far is None or row[0].endswith(FAR) is far)
+    ]  # fmt: skip
+    kinds = list(dict.fromkeys(row[1] for row in rows))
+    values = [[row[2] for row in rows if row[1] == type_] for type_ in kinds]
+    longest = max(map(len, values))
+    padded = [[*column, *[None] * (longest - len(column))] for column in values]
+    letters = [f"c{number}" for number, _ in enumerate(kinds)]
+    columns = fields(("id", "long"), *zip(letters, kinds, strict=True))
+    return columns, " ".join(("id", *letters)), [
+        (str(number), *row) for number, row in enumerate(zip(*padded, strict=True))
+    ]  # fmt: skip
+
+
+KINDS: dict[str, tuple[int, tuple[str, ...], tuple[str, ...]]] = {
+    "numbers": (2, ("int", "long", "float", "double", "decimal"), ("TYP009", "TYP010", "TYP011", "TYP012", "TYP013")),
+    "texts": (2, ("string", "uuid", "fixed", "binary"), ("TYP021", "TYP022", "TYP023", "TYP024")),
+    "days": (2, ("date",), ("TYP015",)),
+    "times": (2, ("time",), ("TYP016",)),
+    "instants": (2, ("timestamp", "timestamptz"), ("TYP017", "TYP018")),
+    "nanoseconds": (3, ("timestamp_ns", "timestamptz_ns"), ("TYP019", "TYP020")),
+}  # fmt: skip
+WRITTEN = {"parquet": ("PQT003",), "avro": ("AVR006",), "orc": ("ORC002",)}
+
+
+FAR = ("before-1", "after-9999", "max", "min")
+"""Classes of days and instants outside of the years 1 to 9999, which many libraries do not have."""
+
+
+def cases() -> Iterator[Case]:
+    """All cases of values."""
+    for format_ in FORMATS:
+        for name, (version, types, codes) in KINDS.items():
+            for far in (False, True) if name in ("days", "instants") else (None,):
+                columns, names, rows = _columns(types, far)
+                yield Case(
+                    f"awkward-{'far-' if far else ''}{name}-{format_}", (*codes, *WRITTEN[format_]),
+                    (create(version, columns, format=format_), append(names, *rows)),
+                    "values at their limits, or that are easily changed, as they were written",
+                )  # fmt: skip
+
+
+def nested_cases() -> Iterator[Case]:
+    """Nulls at every depth."""
+    for format_ in FORMATS:
+        yield Case(
+            f"awkward-nulls-{format_}", ("TYP002", "TYP003", "TYP004", *WRITTEN[format_]),
+            (create(2, NESTED, format=format_), append("id s ll ls m ml ms lm", *NESTED_ROWS)),
+            "nulls and empty collections at every depth",
+        )  # fmt: skip
+
+
+def name_cases() -> Iterator[Case]:
+    """Names that are easily changed."""
+    columns = fields(*((name, "int") for name in NAMES))
+    rows = [dict(zip(NAMES, range(start, start + len(NAMES)), strict=True)) for start in (1, 101)]
+    for format_ in FORMATS:
+        yield Case(
+            f"awkward-names-{format_}", ("TYP002", *WRITTEN[format_]),
+            (create(2, columns, format=format_), {"op": "append", "rows": rows}),
+            "a name of a column is any text",
+        )  # fmt: skip
+
+
+def partition_cases() -> Iterator[Case]:
+    """Texts that are easily changed as partitions; a NUL, which no file system has in a name, apart."""
+    columns = fields(("id", "long"), ("p", "string"))
+    for name, note in (("partitions", "a partition for each text, however alike two texts look"),
+                       ("partition-nul", "a path without the NUL, and a partition with it")):  # fmt: skip
+        texts = [row[2] for row in awkward.STRINGS if row[0] != "string-long" and ("\x00" in row[2]) == ("nul" in name)]
+        yield Case(
+            f"awkward-{name}", ("PAR001", "TRN002", "DFL004"),
+            (create(2, columns, ("identity", "p")),
+             append("id p", *((str(id_), text) for id_, text in enumerate(texts)))),
+            note,
+        )  # fmt: skip
+
+
+def filter_cases() -> Iterator[Case]:
+    """Texts that are easily changed in the filters of deletes."""
+    columns = fields(("id", "long"), ("p", "string"))
+    rows = [(str(number), row[2]) for number, row in enumerate(awkward.STRINGS)]
+    deletes = [delete(where("eq", "p", text)) for text in (" a", "a ", "it's", "e\u0301", "ABC", "a\\n")]
+    others = [("100", "a"), ("101", "\u00e9"), ("102", "abc"), ("103", "its"), ("104", "a\n")]
+    yield Case(
+        "awkward-filters", ("SNP016", "EXP011"),
+        (create(2, columns), append("id p", *rows, *others), *deletes),
+        "the rows with this text go, and none with one that looks alike",
+    )  # fmt: skip
