@@ -54,7 +54,7 @@ test: $(READY) lint types    ## lint, check the types and pass every test, those
 EXAMPLES ?= 1000
 SEED ?= 0
 scenarios: $(READY)    ## follow EXAMPLES random scripts of 8 to 12 operations from SEED on, and compare the table with a model after every operation
-	nice -n 15 $(BIN)/iceberg-conformance scenarios --adapter reference --seed $(SEED) --examples $(EXAMPLES) --min-operations 8
+	nice -n 15 $(BIN)/iceberg-conformance scenarios --adapter reference --seed $(SEED) --examples $(EXAMPLES) --min-operations 8 $(if $(PASSED),--passed $(PASSED))
 
 mutants: $(READY)    ## hold every mutant of the reference against the vectors and checks (half an hour of one core)
 	nice -n 15 $(BIN)/python -m tools.mutants run

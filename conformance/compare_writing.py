@@ -141,7 +141,7 @@ def reading_differences(path: str, expected: Json, found: Reading, lineage: Line
     if columns != others:
         yield Difference(f"{path}/columns", columns, others)
         return
-    wanted = [found.canonical(expected["columns"], row) for row in expected["rows"]]
+    wanted = found.canonical(expected["columns"], expected["rows"])
     missing = Counter(wanted)
     missing.subtract(found.keys)
     if any(missing.values()):

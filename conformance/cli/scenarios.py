@@ -39,6 +39,7 @@ def scenarios(
     reads: bool = True,
     replay: Path | None = None,
     keep: Path | None = None,
+    passed: Path | None = None,
     max_failures: int = 1,
     start_timeout: float = DEFAULTS.start,
     timeout: float = DEFAULTS.request,
@@ -70,6 +71,8 @@ def scenarios(
         reads: Whether the adapter reads its own tables too, where it can.
         replay: Try the script of this file, and nothing else.
         keep: Where scripts that fail are kept; a new temporary folder where it is left out.
+        passed: A file of digests: scripts that are in it are not tried, those that pass are added. Several runs with
+            different seeds may share it, at the same time too.
         max_failures: After how many failures to stop, each of another kind.
         start_timeout: Seconds that the adapter may take to start.
         timeout: Seconds that it may take for an answer.
@@ -79,7 +82,7 @@ def scenarios(
     from conformance.properties.errors import Broken, NotSupported
     from conformance.properties.probes import find_supported
     from conformance.properties.relay_known import load_known
-    from conformance.properties.scenario_files import read_scenario, write_scenario
+    from conformance.properties.scenario_files import open_passed, read_scenario, write_scenario
     from conformance.properties.scenarios import follow_reference
     from conformance.properties.scripts import AVOIDABLE, Size
     from conformance.properties.searching import hypothesis, scripts, search
@@ -107,7 +110,9 @@ def scenarios(
     counts: Counter[str] = Counter()
     as_known: Counter[str] = Counter()
     tried = long_enough = 0
+    shared: list[int] | None = None
     with ExitStack() as stack:
+        before_now = stack.enter_context(open_passed(passed)) if passed is not None else None
         writer = stack.enter_context(chosen.open())
         started = writer.start()
         if "table.write" not in started.operations:
@@ -120,6 +125,8 @@ def scenarios(
 
         def attempt(one: Any) -> None:
             nonlocal tried, long_enough
+            if before_now is not None and script is None and one in before_now:
+                return
             tried += 1
             place = scratch / str(tried)
             before = _done(counts)
@@ -140,7 +147,10 @@ def scenarios(
                 as_known[entry.id] += 1
             finally:
                 shutil.rmtree(place, ignore_errors=True)
-            long_enough += _done(counts) - before > min_operations
+            done = _done(counts) - before
+            long_enough += done > min_operations
+            if before_now is not None and done:
+                before_now.add(one, done)
 
         if script is not None:
             try:
@@ -163,6 +173,9 @@ def scenarios(
             seed=first, examples=examples, max_failures=max_failures, smaller=smaller_or_refused,
             progress=lambda done: tell("scripts", done, examples),
         )  # fmt: skip
+        if before_now is not None:
+            before_now.refresh()
+            shared = [done for done in before_now.operations.values() if done > min_operations]
     files = [write_scenario(one, keep) for one in found]
     again = f"iceberg-conformance scenarios --adapter {chosen.reproduce or shlex.quote(chosen.name)} --replay"
     if format == "json":
@@ -193,9 +206,11 @@ def scenarios(
     )
     summary = f"{summary}, {counts['unsupported']} scripts not supported, seed {first}"
     print(f"{started}: {summary}; {len(found)} failed", file=sys.stderr)
+    if shared is not None:
+        print(f"{started}: {len(shared)} different scripts of that length passed by {passed}", file=sys.stderr)
     if found:
         return ExitStatus.FAILURES
-    if counts["unsupported"] == tried:
+    if tried and counts["unsupported"] == tried:
         raise NothingSelected(f"{adapter} can write none of the scripts")
     return ExitStatus.CONFORMANT
 

@@ -1,14 +1,17 @@
-"""Files of scripts for which a property does not hold, to be tried again."""
+"""Files of scripts for which a property does not hold, to be tried again, and of those for which it does."""
 
 from __future__ import annotations
 
 import json
+import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from conformance.failures import UsageError
-from conformance.properties.searching import Failure
+from conformance.properties.searching import Failure, digest
 from conformance.protocol import parse_json
 from conformance.scripts import ScriptError, parse_script
 from conformance.scripts.model import check_script
@@ -53,3 +56,64 @@ def read_scenario(file: Path) -> Json:
     except ScriptError as error:
         raise UsageError(f"{file}: not a script: {error}") from None
     return script
+
+
+class PassedScripts:
+    """The scripts that passed, in a file that several runs share, at the same time too.
+
+    Each has a line: its digest, and how many of its operations were done, or refused as they have to be.
+    """
+
+    def __init__(self, file: int) -> None:
+        """Take a file that is open for reading and appending; see `open_passed`."""
+        self._file = file
+        self._read = 0
+        self._partial = b""
+        self.operations: dict[str, int] = {}
+        """By digest."""
+
+    def refresh(self) -> None:
+        """Read what other runs wrote since it was read the last time."""
+        while data := os.pread(self._file, 1 << 20, self._read):
+            self._read += len(data)
+            *lines, self._partial = (self._partial + data).split(b"\n")
+            for line in lines:
+                name, _, count = line.decode("ascii").partition(" ")
+                self.operations[name] = int(count)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether what was read ends with a line."""
+        return not self._partial
+
+    def __contains__(self, script: Json) -> bool:
+        self.refresh()
+        return digest(script) in self.operations
+
+    def add(self, script: Json, operations: int) -> None:
+        """Add a script of which so many operations were done."""
+        os.write(self._file, f"{digest(script)} {operations}\n".encode("ascii"))
+
+
+@contextmanager
+def open_passed(file: Path) -> Iterator[PassedScripts]:
+    """Open a file of scripts that passed, and make it where there is none.
+
+    Raises:
+        UsageError: it cannot be opened, or is not such a file.
+    """
+    try:
+        descriptor = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
+    except OSError as error:
+        raise UsageError(f"{file}: cannot be opened: {error.strerror}") from None
+    try:
+        passed = PassedScripts(descriptor)
+        try:
+            passed.refresh()
+        except ValueError:
+            raise UsageError(f"{file}: not a file of scripts that passed") from None
+        if not passed.is_whole:
+            raise UsageError(f"{file}: not a file of scripts that passed, or its last line is not whole")
+        yield passed
+    finally:
+        os.close(descriptor)

@@ -5,6 +5,7 @@ Hypothesis is imported when something is searched, as nothing else needs it: it 
 
 from __future__ import annotations
 
+import hashlib
 import random
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -69,6 +70,11 @@ class Choices(random.Random):
 
     def _randbelow(self, n: int) -> int:
         return self._below(n) if n > 1 else 0
+
+
+def digest(example: Any) -> str:
+    """What stands for an example among others."""
+    return hashlib.blake2b(repr(example).encode(), digest_size=12).hexdigest()
 
 
 def hypothesis() -> Any:
@@ -218,7 +224,7 @@ def _batch(
     @given(strategy)
     def run(example: Any) -> None:
         nonlocal tried
-        if repr(example) not in seen and not last:
+        if digest(example) not in seen and not last:
             if tried == examples:
                 return
             tried += 1
@@ -260,7 +266,7 @@ def _shrunk(failure: Failure, attempt: Callable[[Any], None], smaller: Callable[
 
 def _attempt_once(example: Any, attempt: Callable[[Any], None], seen: dict[str, Broken | None]) -> None:
     """Try an example, unless an equal one was tried: many choices make the same one."""
-    key = repr(example)
+    key = digest(example)
     if key not in seen:
         try:
             attempt(example)

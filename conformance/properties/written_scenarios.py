@@ -137,7 +137,7 @@ def _compare_versions(table: ScriptedTable) -> None:
     log = metadata(table.metadata).get("metadata-log") or ()
     versions = [local_path(one["metadata-file"]) for one in log] + [local_path(table.metadata)]
     for old, new in pairwise(one for one in versions if Path(one).exists()):
-        no_findings(f"from {Path(old).name} to {Path(new).name}", compare(old, new, check, math.inf))
+        no_findings(f"from {Path(old).name} to {Path(new).name}", compare(old, new, check, math.inf).findings)
 
 
 def _read(table: ScriptedTable, model: Table, reader: Adapter) -> None:

@@ -22,6 +22,7 @@ from spec_ref.errors import Violation
 from spec_ref.expressions.expression_json import predicate_from_json
 from spec_ref.findings import Severity
 from spec_ref.scan_planning import table_state
+from spec_ref.schemas.name_mapping import NAME_MAPPING_PROPERTY
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.type_json import type_from_json, type_to_json
 from spec_ref.schemas.types import ListType, MapType, StructType, Type
@@ -47,9 +48,10 @@ class Reading:
     assigns_row_ids: bool
     """Whether the snapshot was made in a version whose commits give every row an id."""
 
-    def canonical(self, types: dict[str, Json], row: dict[str, Json]) -> str:
-        """A literal row as such a text."""
-        return _text({name: _parsed(type_) for name, type_ in types.items()}, row)
+    def canonical(self, types: dict[str, Json], rows: Sequence[dict[str, Json]]) -> list[str]:
+        """Literal rows as such texts."""
+        parsed = {name: type_from_json(type_) for name, type_ in types.items()}
+        return [_text(parsed, row) for row in rows]
 
     @cached_property
     def _by_row(self) -> dict[str, list[tuple[int, int | None]]]:
@@ -62,10 +64,6 @@ class Reading:
     def lineage(self, row: str) -> list[tuple[int, int | None]]:
         """The row ids and last updates of the rows that have the same values."""
         return self._by_row.get(row, [])
-
-
-def _parsed(json: Json) -> Type:
-    return type_from_json(json)
 
 
 def _text(types: dict[str, Type], row: dict[str, Json]) -> str:
@@ -217,6 +215,21 @@ class Written:
             frozenset(old),
             len(first),
         )
+
+    def reading_inputs(self, *, snapshot_id: int | None = None, ref: str | None = None) -> Any:
+        """What the rows of a snapshot depend on beside the content of its files; arguments as of `read`.
+
+        As long as these are the same and no file changed, reading gives the same rows.
+        """
+        metadata = self.table.metadata
+        which: dict[str, Any] = {"snapshot_id": snapshot_id}
+        if ref is not None:
+            which = {"ref": ref} if ref in metadata.refs else {}
+        state = table_state(metadata, **which)
+        return (
+            state.snapshot, state.schema, metadata.format_version, metadata.schemas, metadata.partition_specs,
+            metadata.properties.get(NAME_MAPPING_PROPERTY),
+        )  # fmt: skip
 
     def read(self, *, snapshot_id: int | None = None, ref: str | None = None, filter: Json = True) -> Reading:
         """Read a snapshot by its id, or a branch or tag; main is there even without a snapshot.

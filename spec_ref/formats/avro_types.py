@@ -8,6 +8,7 @@ followed, is bounded, so that a short schema cannot stand for an endless one.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
@@ -87,13 +88,13 @@ class Map:
     value_id: int | None = None
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class Union:
     """A value of one of several types; with null, an optional value."""
 
     branches: tuple[AvroType, ...]
 
-    @property
+    @functools.cached_property
     def optional(self) -> AvroType | None:
         """The type beside null, where the union is of null and one other type, in either order (contradiction C10)."""
         others = [branch for branch in self.branches if branch != NULL]

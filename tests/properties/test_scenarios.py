@@ -21,6 +21,7 @@ from conformance.properties.searching import Failure, scripts, search
 from conformance.properties.smaller_scripts import smaller_or_refused
 from conformance.scripts import LeftOpen, RefusedByText
 from conformance.scripts.model import Table
+from spec_ref.scan_planning.time_travel import TableState, table_state
 
 Json = Any
 ID = {"id": 1, "name": "id", "required": False, "type": "long"}
@@ -143,6 +144,27 @@ def test_a_planted_fault_is_found_and_shrunk(
     monkeypatch.undo()
     monkeypatch.setattr("os.fsync", lambda _descriptor: None)
     follow_reference(failure.example, tmp_path / "again")
+
+
+def test_a_file_that_expiration_should_leave_is_missed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the end takes what it can from before: nothing is taken over an expiration."""
+
+    def removes_a_data_file(right: Any, writer: Any, operation: Any) -> None:
+        right(writer, operation)
+        next((tmp_path / "table" / "data").glob("*.parquet")).unlink()
+
+    _plant(monkeypatch, "expire", removes_a_data_file)
+    with pytest.raises(Broken, match=r"after operation 2, expire: .* there is no such file"):
+        follow_reference(script(ROWS, {"op": "expire"}), tmp_path / "table", thorough=False)
+
+
+def test_a_snapshot_that_is_read_as_another_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def current(metadata: Any, _snapshot: int) -> TableState:
+        return table_state(metadata)
+
+    monkeypatch.setattr("spec_ref.scan_planning.time_travel._past", current)
+    with pytest.raises(Broken, match="at the end: snapshot"):
+        follow_reference(script(ROWS, ROWS), tmp_path / "table", thorough=False)
 
 
 def test_an_operation_that_the_text_forbids_has_to_be_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -309,6 +331,27 @@ def test_the_command_reports_what_it_tried(capsys: pytest.CaptureFixture[str]) -
     content = json.loads(captured.out)
     assert (content["scripts"], content["failures"], content["operations"]["create"]) == (3, [], 3)
     assert "3 scripts" in captured.err
+
+
+def test_runs_share_what_passed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    passed = tmp_path / "passed"
+    asked = ["scenarios", "--examples", "3", "--operations", "3", "--format", "json", "--passed", str(passed)]
+    different = 0
+    for seed in ("1", "1", "2"):
+        assert main([*asked, "--seed", seed]) == 0
+        captured = capsys.readouterr()
+        tried = json.loads(captured.out)["scripts"]
+        assert (tried == 0) == (seed == "1" and different > 0)
+        different += tried
+        assert f"{different} different scripts" in captured.err
+    assert len({line.split()[0] for line in passed.read_text().splitlines()}) == different
+
+
+@pytest.mark.parametrize("content", ["some text\n", "more of it"])
+def test_other_files_are_not_taken_for_scripts_that_passed(content: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text(content)
+    assert main(["scenarios", "--examples", "1", "--passed", str(tmp_path / "file")]) == 2
+    assert (tmp_path / "file").read_text() == content
 
 
 def test_scripts_are_as_long_as_asked_for(capsys: pytest.CaptureFixture[str]) -> None:

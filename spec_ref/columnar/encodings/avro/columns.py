@@ -336,19 +336,20 @@ def _union_of(union: Union, values: Sequence[Any]) -> Column:
         if len(union.branches) == 1:
             return UnionColumn([(None, column_of(union.branches[0], values))], len(values))
         return ObjectColumn(values)
-    present = np.nonzero(np.fromiter((value is not None for value in values), np.bool_, len(values)))[0]
-    if len(present) == len(values):
+    chosen = [value for value in values if value is not None]
+    if len(chosen) == len(values):
         return UnionColumn([(None, column_of(inner, values))], len(values))
-    if not len(present):
+    if not chosen:
         return UnionColumn([(None, NullColumn(len(values)))], len(values))
-    absent = np.setdiff1d(np.arange(len(values)), present)
-    chosen = [values[row] for row in present.tolist()]
+    is_null = np.array([value is None for value in values])
+    absent, present = is_null.nonzero()[0], (~is_null).nonzero()[0]
     return UnionColumn([(absent, NullColumn(len(absent))), (present, column_of(inner, chosen))], len(values))
 
 
 def _list_of(items: AvroType, values: Sequence[Sequence[Any]]) -> ListColumn:
     """All items in one slot, in which a row stands as often as it has items."""
-    counts = np.fromiter(map(len, values), np.intp, len(values))
-    rows = np.repeat(np.arange(len(values)), counts)
-    slots = [(rows, column_of(items, [item for value in values for item in value]))] if len(rows) else []
-    return ListColumn(slots, len(values))
+    found = [item for value in values for item in value]
+    if not found:
+        return ListColumn([], len(values))
+    rows = np.repeat(np.arange(len(values)), np.fromiter(map(len, values), np.intp, len(values)))
+    return ListColumn([(rows, column_of(items, found))], len(values))
