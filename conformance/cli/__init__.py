@@ -53,9 +53,9 @@ def _version() -> str:
     return tool_version()
 
 
-def _worth_showing(default: object) -> str:
-    """A default as the help shows it; nothing for "none" and "no"."""
-    return "" if default in ((), False, None) else f"{default:g}" if isinstance(default, float) else str(default)
+def _worth_showing(default: object) -> str | None:
+    """A default as the help shows it; None for "none", "no" and an empty text."""
+    return None if default in ((), "", False, None) else f"{default:g}" if isinstance(default, float) else str(default)
 
 
 def make_app() -> App:
