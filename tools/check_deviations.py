@@ -16,6 +16,7 @@ from attrs import frozen
 
 from conformance import expectations, vectors
 from conformance.expectations import Deviation, Kind
+from conformance.matrix.known import Known, load_known
 from conformance.vectors import Vector
 from spec_ref.requirements import Contradiction, Decision, Requirement, contradictions, register
 
@@ -165,6 +166,46 @@ def problems(entries: Iterable[Deviation], facts: Facts) -> Iterator[str]:
             yield f"{id_}: {times} entries have this id"
 
 
+def of_table(known: Known) -> Deviation:
+    """An entry about tables that engines write for each other, as a deviation of no vector."""
+    return Deviation(
+        engine=known.who, vectors=(), reason=known.reason, does=known.state, evidence=known.evidence, id=known.id,
+        kind=known.kind, requirements=known.requirements, points=known.points, counter=known.counter,
+        upstream=known.upstream,
+    )  # fmt: skip
+
+
+def table_problems(entries: Iterable[Known], facts: Facts) -> Iterator[str]:
+    """What is unfair or incomplete in entries about tables that engines write for each other.
+
+    Args:
+        entries: the entries.
+        facts: the requirements and contradictions that they are judged by.
+
+    Returns:
+        A sentence for each problem, which begins with the label of the entry.
+    """
+    for known in entries:
+        one = of_table(known)
+        found = [
+            problem for rule in (_is_complete, _names_a_section, _links_are_upstream) for problem in rule(one, facts)
+        ]
+        found += [f"{code} is not in the register" for code in one.requirements if code not in facts.requirements]
+        found += [f"{point} is not a point of the contradictions" for point in one.points if point not in facts.points]
+        if one.kind is Kind.CHOICE and not one.points:
+            found.append("a choice must name the point that is open, in points")
+        bound = {
+            role
+            for code in one.requirements
+            if code in facts.requirements
+            for party in facts.requirements[code].binds
+            for role in ROLES[party]
+        }
+        if known.role == "table" and one.kind is Kind.DEVIATION and "writer" not in bound:
+            found.append("a table is made by a writer, whom none of its requirements binds")
+        yield from (f"{known.label}: {problem}" for problem in found)
+
+
 def shipped_facts() -> Facts:
     """The vectors, requirements and contradictions of this checkout."""
     loaded = {vector.id: vector for vector in vectors.load(vectors.shipped())}
@@ -175,7 +216,10 @@ def main() -> int:
     """Print the problems of the entries that ship; 1 where there are any."""
     facts = shipped_facts()
     folder = Path(expectations.shipped())
-    found = list(problems(expectations.load(folder, facts.vectors).deviations, facts))
+    deviations, tables = expectations.load(folder, facts.vectors).deviations, load_known()
+    found = [*problems(deviations, facts), *table_problems(tables, facts)]
+    times = Counter(one.id for one in tables) + Counter({one.id for one in deviations})
+    found += [f"{id_}: {count} entries have this id" for id_, count in times.items() if count > 1]
     for problem in found:
         print(problem)
     return int(bool(found))

@@ -3,6 +3,10 @@
 A TOML file::
 
     [[cell]]
+    id = "duckdb-loses-deletes"         # optional: a stable name, unique among all files
+    kind = "deviation"                  # optional: one of `expectations.Kind`; deviation where it is left out
+    requirements = ["SCN010"]           # optional: what it breaks, or is about
+    points = ["C25"]                    # optional: contradictions of the texts that it is about
     consumer = "duckdb"                 # an adapter's name, without @version
     versions = ["1.5.5"]                # the versions it was seen in; any where left out
     producers = ["iceberg-java@1.12.0"] # names, which may have * in them; any where left out
@@ -10,7 +14,9 @@ A TOML file::
     state = "refuses"                   # wrong, refuses or crashes
     says = "not yet"                    # optional: a part of what the engine says, so that another is a difference
     reason = "why it is wrong, and what breaks"
+    counter = "what speaks for it"      # optional: the best argument that the engine is right
     evidence = "where it can be seen"
+    upstream = ["https://..."]          # optional: reports of it to the engine's project
     sometimes = true                    # optional: it depends on chance, and on another day the consumer cannot
 
     [[table]]
@@ -37,7 +43,7 @@ from typing import Any
 import jsonschema_rs
 from attrs import evolve, frozen
 
-from conformance.expectations import shipped
+from conformance.expectations import Kind, shipped
 from conformance.failures import UsageError
 from conformance.matrix.cells import GOLDEN, Matrix, Participant, Writing
 from conformance.protocol import place, shorten
@@ -66,6 +72,24 @@ class Known:
     evidence: str = ""
     sometimes: bool = False
     number: int = 0
+    id: str = ""
+    kind: Kind = Kind.DEVIATION
+    requirements: tuple[str, ...] = ()
+    """The requirements that it breaks; for other kinds than a deviation, those that it is about."""
+
+    points: tuple[str, ...] = ()
+    """The contradictions of the texts that it is about."""
+
+    counter: str = ""
+    """The best argument that the engine is right."""
+
+    upstream: tuple[str, ...] = ()
+    """Reports of it to the engine's project."""
+
+    @property
+    def label(self) -> str:
+        """Its id, or its place in the file where it has none."""
+        return self.id or f"/{self.role}/{self.number}"
 
     def is_of(self, who: Participant) -> bool:
         """Whether it speaks of an adapter, at its version."""
@@ -136,6 +160,12 @@ def _known(role: str, number: int, row: dict[str, Any]) -> Known:
         evidence=row.get("evidence", ""),
         sometimes=row.get("sometimes", False),
         number=number,
+        id=row.get("id", ""),
+        kind=Kind(row.get("kind", Kind.DEVIATION.value)),
+        requirements=tuple(row.get("requirements", ())),
+        points=tuple(row.get("points", ())),
+        counter=row.get("counter", ""),
+        upstream=tuple(row.get("upstream", ())),
     )
 
 
@@ -171,9 +201,7 @@ def apply_known(matrix: Matrix, known: Iterable[Known]) -> None:
                 matrix.known_tables[table.producer, table.name] = entry.reason
     for entry, states in seen.items():
         if not entry.sometimes and all(state == CANNOT for state in states):
-            states.append(
-                f"/{entry.role}/{entry.number}: {', '.join(entry.tables)}, {entry.state}: it cannot be seen now"
-            )
+            states.append(f"{entry.label}: {', '.join(entry.tables)}, {entry.state}: it cannot be seen now")
         matrix.unmet += [state for state in states if state not in (CANNOT, HAPPENED)]
 
 
@@ -189,9 +217,7 @@ def _happened(
     elif state == CANNOT:
         note = CANNOT
     else:
-        note = (
-            f"/{entry.role}/{entry.number}: {told}, {entry.state}: it is {state} now{f': {reason}' if reason else ''}"
-        )
+        note = f"{entry.label}: {told}, {entry.state}: it is {state} now{f': {reason}' if reason else ''}"
     seen.setdefault(entry, []).append(note)
     return note == HAPPENED
 
@@ -204,6 +230,6 @@ def _entry(entries: tuple[Known, ...], role: str, who: Participant, producer: st
         if any(fnmatchcase(table, pattern) for pattern in one.tables)
     ]
     if len(found) > 1:
-        numbers = " and ".join(f"/{role}/{one.number}" for one in found)
+        numbers = " and ".join(one.label for one in found)
         raise UsageError(f"{FILE}: {numbers} both speak of {who} and {table}")
     return found[0] if found else None

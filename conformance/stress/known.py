@@ -6,11 +6,14 @@ A TOML file::
     id = "pyiceberg-hive-late-writer"              # unique; begins with the name of whose it is
     tested = ["PyIceberg 0.12.0", "HiveCatalog"]   # what the lines of client and server say, all of them
     kinds = ["lost", "history"]                    # the kinds of problems that come of it; none where commits only fail
-    requirements = ["OCC001"]                      # what is broken
+    kind = "deviation"                             # one of `conformance.expectations.Kind`
+    requirements = ["OCC001"]                      # what is broken, or what it is about
     does = "what it does"
     reason = "why it is wrong, by the text"
+    counter = "what speaks for it"                 # optional: the best argument that it is right
     evidence = "how it was seen, and the piece of code that shows it"
     command = "iceberg-conformance race stress ..."  # the command that shows it
+    upstream = ["https://..."]                     # optional: reports of it to its project
 """
 
 from __future__ import annotations
@@ -18,9 +21,9 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
-from attrs import fields, frozen
+from attrs import NOTHING, fields, frozen
 
-from conformance.expectations import shipped
+from conformance.expectations import Kind, shipped
 from conformance.failures import UsageError
 from spec_ref.requirements import register
 
@@ -34,18 +37,21 @@ class KnownCatalog:
     id: str
     tested: tuple[str, ...]
     kinds: tuple[str, ...]
+    kind: Kind
     requirements: tuple[str, ...]
     does: str
     reason: str
     evidence: str
     command: str
+    counter: str = ""
+    upstream: tuple[str, ...] = ()
 
     def explains(self, client: str, server: str, kinds: set[str]) -> bool:
         """Whether problems of some kinds, of a client and a server, may come of it."""
         return bool(kinds & set(self.kinds)) and all(part in f"{client}\n{server}" for part in self.tested)
 
 
-_LISTS = ("tested", "kinds", "requirements")
+_LISTS = ("tested", "kinds", "requirements", "upstream")
 
 
 def load_known(path: Path | None = None) -> tuple[KnownCatalog, ...]:
@@ -62,16 +68,20 @@ def load_known(path: Path | None = None) -> tuple[KnownCatalog, ...]:
     except (OSError, tomllib.TOMLDecodeError) as error:
         raise UsageError(f"{chosen}: it cannot be read: {error}") from None
     names = {one.name for one in fields(KnownCatalog)}
+    required = {one.name for one in fields(KnownCatalog) if one.default is NOTHING}
     known = []
     for number, row in enumerate(rows):
         where = f"{chosen}: catalog {number}"
-        if set(row) != names:
-            raise UsageError(f"{where}: it has {', '.join(sorted(row))}; expected {', '.join(sorted(names))}")
+        if not required <= set(row) <= names:
+            raise UsageError(f"{where}: it has {', '.join(sorted(row))}; expected {', '.join(sorted(required))}")
+        if row["kind"] not in [kind.value for kind in Kind]:
+            raise UsageError(f"{where}: {row['kind']} is not a kind of deviation")
         if wrong := set(row["kinds"]) - QUESTIONS.keys():
             raise UsageError(f"{where}: there are no problems of the kind {', '.join(sorted(wrong))}")
         if wrong := set(row["requirements"]) - register().keys():
             raise UsageError(f"{where}: there is no requirement {', '.join(sorted(wrong))}")
-        known.append(KnownCatalog(**{**row, **{name: tuple(row[name]) for name in _LISTS}}))
+        lists = {name: tuple(row[name]) for name in _LISTS if name in row}
+        known.append(KnownCatalog(**{**row, **lists, "kind": Kind(row["kind"])}))
     if len({one.id for one in known}) != len(known):
         raise UsageError(f"{chosen}: an id is there twice")
     return tuple(known)

@@ -14,6 +14,7 @@ ENTRY = """
 id = "a"
 tested = ["PyIceberg", "Hive"]
 kinds = ["lost"]
+kind = "deviation"
 requirements = ["OCC001"]
 does = "loses"
 reason = "it may not"
@@ -41,6 +42,7 @@ def test_an_entry_explains_its_kinds_of_its_client_and_server(tmp_path: Path) ->
     [
         ('id = "a"\n', "", "expected command, does"),
         ('"lost"', '"sunk"', "kind sunk"),
+        ('"deviation"', '"error"', "error is not a kind"),
         ('"OCC001"', '"XXX999"', "no requirement XXX999"),
         ("[[catalog]]", "[[catalog", "cannot be read"),
         ("", "", "twice"),

@@ -205,6 +205,9 @@ def test_a_deviation_that_is_over_is_told() -> None:
     matrix = _matrix(right)
     apply_known(matrix, [_known()])
     assert matrix.unmet == ["/cell/0: duckdb and appends-v2-parquet of pyiceberg, wrong: it is right now"]
+    matrix = _matrix(right)
+    apply_known(matrix, [_known(id="duckdb-loses-rows")])
+    assert matrix.unmet[0].startswith("duckdb-loses-rows: ")
 
 
 def test_cells_that_cannot_be_read_count_only_where_all_are_such() -> None:

@@ -9,8 +9,9 @@ from attrs import evolve
 
 from conformance import expectations
 from conformance.expectations import Deviation, Kind
+from conformance.matrix.known import Known, load_known
 from spec_ref.requirements import Decision
-from tools.check_deviations import Facts, problems, shipped_facts
+from tools.check_deviations import Facts, problems, shipped_facts, table_problems
 
 FAIR = Deviation(
     id="iceberg-go-hashes-otherwise", engine="iceberg-go", vectors=("hash-uuid-nil",), requirements=("HSH004",),
@@ -104,3 +105,33 @@ def test_a_writer_that_is_lenient_against_a_rule_for_writers_has_an_argument(fac
     (found,) = problems([entry], facts)
     assert "why that is no deviation must be in counter" in found
     assert list(problems([evolve(entry, counter="the caller chose it")], facts)) == []
+
+
+TABLE = Known(
+    role="table", who="iceberg-go", tables=("appends-*",), state="invalid", id="iceberg-go-writes-otherwise",
+    requirements=("SNP016",), reason="Snapshots, SNP016: it is another operation.", evidence="a line",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"id": "writes-otherwise"}, "the id must begin with iceberg-go-"),
+        ({"requirements": (), "kind": Kind.LIMITATION}, "requirements must not be left out"),
+        ({"requirements": ("SNP016", "XXX001")}, "XXX001 is not in the register"),
+        ({"reason": "It is wrong."}, "the reason must name a section"),
+        ({"evidence": "https://github.com/a/b/issues/1"}, "a link is in evidence"),
+        ({"points": ("Z1",)}, "Z1 is not a point"),
+        ({"kind": Kind.CHOICE}, "a choice must name the point that is open"),
+        ({"requirements": ("SCN010",)}, "a table is made by a writer"),
+    ],
+)
+def test_each_unfair_entry_about_tables_is_refused(facts: Facts, changes: dict[str, Any], problem: str) -> None:
+    assert list(table_problems([TABLE], facts)) == []
+    found = list(table_problems([evolve(TABLE, **changes)], facts))
+    assert len(found) == 1
+    assert problem in found[0]
+
+
+def test_entries_about_tables_that_ship_are_fair(facts: Facts) -> None:
+    assert list(table_problems(load_known(), facts)) == []

@@ -116,10 +116,14 @@ def _of_tables(one: Known) -> Iterator[str]:
     yield plain(one.reason)
     yield ""
     about = [
+        ("kind", one.kind.value),
+        ("in its favour", plain(one.counter)),
         ("versions", ", ".join(one.versions) or "all that were seen"),
         ("producers", ", ".join(map(code, one.producers)) if one.role == "cell" else ""),
         ("tables", ", ".join(map(code, one.tables))),
         ("evidence", plain(one.evidence)),
+        ("rules", ", ".join(map(requirement_link, one.requirements))),
+        ("reports", ", ".join(f"<{link}>" for link in one.upstream)),
     ]
     yield from (f"- {label}: {text}" for label, text in about if text)
     yield ""
