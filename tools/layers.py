@@ -33,10 +33,6 @@ EXCEPTIONS: frozenset[tuple[str, str]] = frozenset(
         ("spec_ref.deletes.equality_deletes", "pyarrow"),
         ("spec_ref.deletes.equality_deletes", KERNELS),
         ("spec_ref.deletes.roaring", "numpy"),
-        ("spec_ref.scan_planning.partition_filter", "numpy"),
-        ("spec_ref.scan_planning.partition_filter", KERNELS),
-        ("spec_ref.scan_planning.planner", "numpy"),
-        ("spec_ref.scan_planning.planner", KERNELS),
         ("spec_ref.table_metadata.source", KERNELS),
     }
 )

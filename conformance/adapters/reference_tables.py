@@ -13,9 +13,10 @@ from conformance.pipeline.file_access import read_bytes
 from conformance.pipeline.local import read_table
 from conformance.pipeline.tables import Table, load_table
 from spec_ref.columnar.arrow_values import values_of
+from spec_ref.columnar.scan_planning.planner import plan
 from spec_ref.expressions.expression_json import predicate_from_json
 from spec_ref.expressions.predicates import TRUE, Predicate
-from spec_ref.scan_planning import ScanTask, plan, table_state
+from spec_ref.scan_planning import ScanTask, table_state
 
 Arguments = dict[str, Any]
 

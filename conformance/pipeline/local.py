@@ -17,9 +17,10 @@ from conformance.pipeline.file_access import read_bytes
 from conformance.pipeline.read_tasks import read_task
 from conformance.pipeline.reading import Reading, reading_of
 from conformance.pipeline.tables import Table
+from spec_ref.columnar.scan_planning.planner import plan
 from spec_ref.data_files.reader import BATCH_ROWS
 from spec_ref.expressions.predicates import TRUE, Predicate
-from spec_ref.scan_planning import ScanTask, plan, table_state
+from spec_ref.scan_planning import ScanTask, table_state
 
 WAITING_BATCHES = 4
 """Batches for each thread that wait for whoever reads them."""

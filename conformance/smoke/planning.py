@@ -14,6 +14,7 @@ from spec_ref.columnar.expressions import metrics_evaluation
 from spec_ref.columnar.manifests import entry_columns
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns
 from spec_ref.columnar.manifests.nullable_arrays import Nullable
+from spec_ref.columnar.scan_planning import planner as columnar_planner
 from spec_ref.expressions.predicates import TRUE
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.partitioning.transforms import UnknownTransform
@@ -216,7 +217,7 @@ FAULTS = tuple(
         "summary-without-nan": replaced(manifest_selection, "FieldSummary", _nan_not_told),
         "summaries-missing-skip": replaced(ManifestSelection, "_might_match", _missing_summaries),
         "newest-spec-for-filters": replaced(ManifestSelection, "_might_match", _current_spec),
-        "manifests-of-v1-ignored": replaced(planner, "listed_manifests", _only_lists),
+        "manifests-of-v1-ignored": replaced(columnar_planner, "listed_manifests", _only_lists),
         "schema-of-today": replaced(reference_tables, "table_state", _current_schema),
         "time-by-snapshots": replaced(reference_tables, "table_state", _by_snapshots),
         "counts-of-column-missing-as-zero": replaced(metrics_evaluation, "_known", _missing_as_zero),

@@ -17,11 +17,12 @@ from conformance.pipeline.read_tasks import read_task
 from conformance.pipeline.reading import Reading, reading_of
 from conformance.pipeline.tables import Table
 from conformance.writing.plans import has_row_ids
+from spec_ref.columnar.scan_planning.planner import plan
 from spec_ref.commits.matching import bound_filter, rows_outcome
 from spec_ref.commits.reading import head
 from spec_ref.errors import violation
 from spec_ref.expressions.predicates import TRUE, Predicate
-from spec_ref.scan_planning import ScanTask, plan
+from spec_ref.scan_planning import ScanTask
 from spec_ref.schemas.row_lineage import LAST_UPDATED, ROW_ID
 from spec_ref.snapshots.references import RefType
 from spec_ref.table_metadata import TableMetadata

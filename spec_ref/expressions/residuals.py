@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from spec_ref.errors import SpecError
 from spec_ref.expressions.bound import BoundPredicate, BoundTermComparison, Row, evaluate
 from spec_ref.expressions.predicates import FALSE, TRUE, And, Constant, Not, Or, both, either, negation
 from spec_ref.expressions.projection import Projection, project_leaf
@@ -44,7 +45,10 @@ def _residual(predicate: BoundPredicate, inclusive: Projection, partition: Row) 
         case Or(left, right):
             return either(_residual(left, inclusive, partition), _residual(right, inclusive, partition))
         case _:
-            if not evaluate(project_leaf(predicate, inclusive), partition):
-                return FALSE
             strict = evolve(inclusive, strict=True)
-            return TRUE if evaluate(project_leaf(predicate, strict), partition) else predicate
+            try:
+                if not evaluate(project_leaf(predicate, inclusive), partition):
+                    return FALSE
+                return TRUE if evaluate(project_leaf(predicate, strict), partition) else predicate
+            except SpecError:  # a transform has no result for the partition value (contradiction C6)
+                return predicate

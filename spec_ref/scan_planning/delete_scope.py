@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import bisect
 import struct
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import attrs
@@ -95,6 +95,66 @@ def may_apply(
     return _may_name(delete, data_file.file_path)
 
 
+def check_delete(delete: DataFile) -> None:
+    """Refuse a delete that does not say what it is for.
+
+    Raises:
+        SpecError: DFL023, for a deletion vector that does not say which data file it is for; DFL020, for equality
+            deletes that do not say which columns they compare.
+    """
+    if delete.content is FileContent.EQUALITY_DELETES and not delete.equality_ids:
+        raise violation("DFL020", "equality deletes without columns to compare", path="/data_file/equality_ids")
+    if delete.is_deletion_vector and delete.referenced_data_file is None:
+        raise violation("DFL023", "a deletion vector without its data file", path="/data_file/referenced_data_file")
+
+
+def applicable_deletes(
+    deletes: Iterable[ScanDelete],
+    data_file: DataFile,
+    number: int,
+    spec: PartitionSpec,
+    specs: Mapping[int, PartitionSpec],
+    types: Mapping[int, Type],
+) -> tuple[ScanDelete, ...]:
+    """Those of all deletes of a snapshot that have to be applied to a data file, in their order.
+
+    Args:
+        deletes: what `check_delete` takes.
+        data_file: the data file.
+        number: its data sequence number.
+        spec: its partition spec.
+        specs: the table's partition specs, by id.
+        types: what `column_types` returns.
+
+    Raises:
+        SpecError: DEL003, if several deletion vectors apply.
+    """
+    found = [
+        one
+        for one in deletes
+        if may_apply(
+            one.data_file, one.data_sequence_number, specs[one.partition_spec_id], data_file, number, spec, types
+        )
+    ]
+    vectors = [one for one in found if one.data_file.is_deletion_vector]
+    check_vectors(vectors)
+    if not vectors:
+        return tuple(found)
+    # The vector has all deletes of the position delete files (DEL011).
+    return tuple(one for one in found if one.data_file.content is FileContent.EQUALITY_DELETES or one is vectors[0])
+
+
+def check_vectors(vectors: Sequence[ScanDelete]) -> None:
+    """Refuse several deletion vectors that apply to one data file.
+
+    Raises:
+        SpecError: DEL003.
+    """
+    if len(vectors) > 1:
+        found = [one.data_file.file_path for one in vectors]
+        raise violation("DEL003", "a data file has several deletion vectors", found=found, expected="one")
+
+
 @attrs.frozen
 class _Indexed:
     """A delete in the index."""
@@ -125,7 +185,7 @@ class _Queue:
 
 
 class DeleteFileIndex:
-    """The deletes of a snapshot, by what they may apply to."""
+    """The deletes of a snapshot, by what they may apply to: `deletes_for` is `applicable_deletes`, and faster."""
 
     def __init__(
         self,
@@ -162,25 +222,20 @@ class DeleteFileIndex:
         """Take up a delete file or deletion vector.
 
         Raises:
-            SpecError: DFL023, for a deletion vector that does not say which data file it is for; DFL020, for equality
-                deletes that do not say which columns they compare.
+            SpecError: as `check_delete`.
         """
+        check_delete(delete.data_file)
         indexed = _Indexed(self._count, delete, self._result(delete))
         self._count += 1
         found, spec = delete.data_file, self._specs[delete.partition_spec_id]
         referenced = found.referenced_data_file
         if found.content is FileContent.EQUALITY_DELETES:
-            if not found.equality_ids:
-                raise violation("DFL020", "equality deletes without columns to compare", path="/data_file/equality_ids")
             queue = self._everywhere
             if not spec.unpartitioned:
                 queue = self._equality.setdefault(partition_key(found, spec), _Queue())
             queue.add(indexed)
         elif found.is_deletion_vector:
-            if referenced is None:
-                raise violation(
-                    "DFL023", "a deletion vector without its data file", path="/data_file/referenced_data_file"
-                )
+            assert referenced is not None
             self._vectors.setdefault(referenced, []).append(indexed)
         elif referenced is not None:
             self._of_file.setdefault(referenced, _Queue()).add(indexed)
@@ -212,9 +267,7 @@ class DeleteFileIndex:
     ) -> Iterator[_Indexed]:
         path = data_file.file_path
         vectors = [one for one in self._vectors.get(path, ()) if self._applies(one.delete, data_file, number, spec)]
-        if len(vectors) > 1:
-            found = [one.delete.data_file.file_path for one in vectors]
-            raise violation("DEL003", "a data file has several deletion vectors", found=found, expected="one")
+        check_vectors([one.delete for one in vectors])
         if vectors:
             yield vectors[0]  # it has all deletes of the position delete files (DEL011)
             return

@@ -2,34 +2,30 @@
 
 All live files of the snapshot are planned that may have rows that match (SCN001, SCN006). Manifests are left out by
 their counts and summaries, files by their partitions under the spec of their manifest (SCN003, MAN004) and then by
-their counts and bounds (SCN005), all of it before an object is made for a file. No more than a batch of entries is held
-at a time, apart from the deletes and the paths of the files that are planned.
+their counts and bounds (SCN005).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import attrs
-import numpy as np
-import numpy.typing as npt
 
-from spec_ref.columnar.expressions.metrics_evaluation import matching_files
-from spec_ref.columnar.manifests.batched_manifests import joined_columns
-from spec_ref.columnar.manifests.entry_columns import ManifestColumns
 from spec_ref.errors import SpecError, violation
 from spec_ref.expressions.binding import bind
 from spec_ref.expressions.bound import BoundPredicate
 from spec_ref.expressions.metrics import Metrics, might_match
-from spec_ref.expressions.predicates import TRUE, Predicate
+from spec_ref.expressions.predicates import FALSE, TRUE, Predicate
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.manifests.entry import ManifestEntry
+from spec_ref.manifests.manifest import Manifest
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.records import evolve
-from spec_ref.scan_planning.delete_scope import DeleteFileIndex, column_types
+from spec_ref.scan_planning.delete_scope import applicable_deletes, check_delete, column_types, metrics_of
 from spec_ref.scan_planning.manifest_selection import ManifestSelection, ReadFile, listed_manifests, opened
-from spec_ref.scan_planning.partition_filter import PartitionFilter, Selection
+from spec_ref.scan_planning.partition_residual import partition_residual
 from spec_ref.scan_planning.tasks import ScanDelete, ScanTask
 from spec_ref.schemas.schema import Schema
 from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile
@@ -40,7 +36,8 @@ from spec_ref.versions import V3, FormatVersion
 STATISTICS = ("column_sizes", "value_counts", "null_value_counts", "nan_value_counts", "lower_bounds", "upper_bounds")
 """The attributes of files that tasks need not have."""
 
-Rows = npt.NDArray[np.intp]
+NUMBERS = {"sequence_number": "MAN013", "file_sequence_number": "MAN014"}
+"""The sequence numbers of an entry, and the requirements of each."""
 
 
 def plan(
@@ -79,202 +76,182 @@ def plan(
             file is listed twice (SCN007) or has two deletion vectors (DEL003).
     """
     bound = bind(predicate, schema or metadata.current_schema, case_sensitive=case_sensitive)
-    specs = {spec.spec_id: spec for spec in metadata.partition_specs}
-    rows = _Filter(bound, specs, metadata.format_version, tolerate_truncated_times)
-    deletes = evolve(rows, predicate=TRUE) if all_deletes else rows
-    return _Scan(metadata, specs, rows, deletes, read_file, statistics).tasks(snapshot)
-
-
-@attrs.frozen
-class _Filter:
-    """A row filter over the manifests and partitions of every spec."""
-
-    predicate: BoundPredicate
-    specs: Mapping[int, PartitionSpec]
-    version: FormatVersion
-    tolerate: bool
-    _of_specs: dict[int, PartitionFilter] = attrs.field(factory=dict, init=False)
-
-    def manifests(
-        self, listed: Iterable[ManifestFile], content: ManifestContent, file: str | None
-    ) -> list[ManifestFile]:
-        selection = ManifestSelection(self.predicate, self.specs, self.version, tolerate_truncated_times=self.tolerate)
-        return list(selection.selected(listed, content, file))
-
-    def of_spec(self, spec: PartitionSpec) -> PartitionFilter:
-        if spec.spec_id not in self._of_specs:
-            made = PartitionFilter(self.predicate, spec, tolerate_truncated_times=self.tolerate)
-            self._of_specs[spec.spec_id] = made
-        return self._of_specs[spec.spec_id]
+    scan = _Scan(metadata, bound, TRUE if all_deletes else bound, read_file, statistics, tolerate_truncated_times)
+    return scan.tasks(snapshot)
 
 
 @attrs.frozen
 class _Scan:
     metadata: TableMetadata
-    specs: Mapping[int, PartitionSpec]
-    rows: _Filter
-    deletes: _Filter
+    predicate: BoundPredicate
+    of_deletes: BoundPredicate
     """The filter of the rows that deletes have to be known of."""
 
     read_file: ReadFile
     statistics: bool
+    tolerate: bool
+
+    @property
+    def specs(self) -> dict[int, PartitionSpec]:
+        return {spec.spec_id: spec for spec in self.metadata.partition_specs}
 
     def tasks(self, snapshot: Snapshot | None) -> Iterator[ScanTask]:
         if snapshot is None:
             return
-        listed = listed_manifests(snapshot, self.specs, self.read_file)
-        data = self.rows.manifests(listed, ManifestContent.DATA, snapshot.manifest_list)
-        deletes = self.deletes.manifests(listed, ManifestContent.DELETES, snapshot.manifest_list)
+        specs, types = self.specs, column_types(self.metadata)
+        listed = listed_manifests(snapshot, specs, self.read_file)
+        data = self._selected(self.predicate, listed, ManifestContent.DATA, snapshot)
+        with_deletes = self._selected(self.of_deletes, listed, ManifestContent.DELETES, snapshot)
         if not data:
             return
-        index = self._index(joined_columns(opened(deletes, self.specs, self.read_file, snapshot.manifest_list)))
+        deletes = [
+            found for manifest in self._opened(with_deletes, snapshot) for found in self._deletes_of(manifest, specs)
+        ]
         seen: set[str] = set()
-        for columns in joined_columns(opened(data, self.specs, self.read_file, snapshot.manifest_list)):
-            yield from self._tasks_of(columns, index, seen)
+        for manifest in self._opened(data, snapshot):
+            spec = manifest.spec
+            assert spec is not None
+            for number, entry, left in _live_files(manifest, self.predicate, self.tolerate, data=True):
+                data_file = entry.data_file
+                with _located(manifest, number):
+                    if not might_match(left, metrics_of(data_file)):
+                        continue
+                    if data_file.file_path in seen:
+                        path = "/data_file/file_path"
+                        raise violation("SCN007", "a data file is live twice", found=data_file.file_path, path=path)
+                    seen.add(data_file.file_path)
+                    assert entry.sequence_number is not None
+                    assert entry.file_sequence_number is not None
+                    found = applicable_deletes(deletes, data_file, entry.sequence_number, spec, specs, types)
+                yield ScanTask(
+                    self._slim(data_file),
+                    spec.spec_id,
+                    entry.sequence_number,
+                    entry.file_sequence_number,
+                    tuple(evolve(one, data_file=self._slim(one.data_file)) for one in found),
+                    left,
+                )
 
-    # Data files
+    def _selected(
+        self, predicate: BoundPredicate, listed: tuple[ManifestFile, ...], content: ManifestContent, snapshot: Snapshot
+    ) -> list[ManifestFile]:
+        selection = ManifestSelection(
+            predicate, self.specs, self.metadata.format_version, tolerate_truncated_times=self.tolerate
+        )
+        return list(selection.selected(listed, content, snapshot.manifest_list))
 
-    def _tasks_of(self, columns: ManifestColumns, index: DeleteFileIndex, seen: set[str]) -> Iterator[ScanTask]:
-        kept = self._kept(columns, FileContent.DATA)
-        if not kept:
-            return
-        rows = np.concatenate([selection.rows for selection in kept])
-        owner = np.repeat(np.arange(len(kept)), [len(selection.rows) for selection in kept])
-        order = np.argsort(rows, kind="stable")
-        rows, owner = rows[order], owner[order]
-        without = () if self.statistics or index.has_equality_deletes else STATISTICS
-        spec = columns.manifest.spec
-        assert spec is not None
-        for place, entry in enumerate(columns.entries(rows, without=without)):
-            assert entry.sequence_number is not None
-            assert entry.file_sequence_number is not None
-            with _Told(columns, int(rows[place])):
-                path = entry.data_file.file_path
-                if path in seen:
-                    raise violation("SCN007", "a data file is live twice", found=path, path="/data_file/file_path")
-                seen.add(path)
-                deletes = index.deletes_for(entry.data_file, entry.sequence_number, spec)
-            yield ScanTask(
-                self._slim(entry.data_file) if not without else entry.data_file,
-                spec.spec_id,
-                entry.sequence_number,
-                entry.file_sequence_number,
-                deletes,
-                kept[int(owner[place])].residual,
-            )
+    def _opened(self, selected: list[ManifestFile], snapshot: Snapshot) -> Iterator[Manifest]:
+        return opened(selected, self.specs, self.read_file, snapshot.manifest_list)
 
-    def _kept(self, columns: ManifestColumns, content: FileContent) -> list[Selection]:
-        """The live files that neither partitions (SCN003, MAN004) nor, for data, metrics (SCN005) rule out."""
-        live = np.nonzero(columns.live)[0]
-        _check(columns, live, data=content is FileContent.DATA)
-        spec = columns.manifest.spec
-        assert spec is not None
-        chosen = self.rows if content is FileContent.DATA else self.deletes
-        kept = []
-        for selection in chosen.of_spec(spec).selections(columns, live):
-            rows = selection.rows
-            if content is FileContent.DATA:
-                rows = _matching(selection.residual, columns, rows)
-            if len(rows):
-                kept.append(evolve(selection, rows=rows))
-        return kept
+    def _deletes_of(self, manifest: Manifest, specs: Mapping[int, PartitionSpec]) -> Iterator[ScanDelete]:
+        spec_id = manifest.spec_id
+        assert spec_id is not None
+        for number, entry, left in _live_files(manifest, self.of_deletes, self.tolerate, data=False):
+            with _located(manifest, number):
+                delete = delete_of(entry, spec_id, self.metadata.format_version)
+                applies = may_delete_matching(delete.data_file, left)
+                if applies:
+                    check_delete(delete.data_file)
+            if applies:
+                yield delete
 
     def _slim(self, data_file: DataFile) -> DataFile:
-        return data_file if self.statistics else evolve(data_file, **dict.fromkeys(STATISTICS))
-
-    # Deletes
-
-    def _told(self, delete: ScanDelete) -> ScanDelete:
-        return delete if self.statistics else evolve(delete, data_file=self._slim(delete.data_file))
-
-    def _index(self, batches: Iterator[ManifestColumns]) -> DeleteFileIndex:
-        index = DeleteFileIndex(self.specs, column_types(self.metadata), self._told)
-        for columns in batches:
-            spec_id = columns.manifest.spec_id
-            assert spec_id is not None
-            for selection in self._kept(columns, FileContent.POSITION_DELETES):
-                for row, entry in zip(selection.rows.tolist(), columns.entries(selection.rows), strict=True):
-                    with _Told(columns, row):
-                        delete = self._delete(entry, spec_id)
-                        if self._may_delete(delete.data_file, selection.residual):
-                            index.add(delete)
-        return index
-
-    def _delete(self, entry: ManifestEntry, spec_id: int) -> ScanDelete:
-        version: FormatVersion = self.metadata.format_version
-        if entry.data_file.is_deletion_vector and version < V3:
-            raise violation(
-                "DEL001", "there are no deletion vectors before v3", path="/data_file/file_format",
-                format_version=version,
-            )  # fmt: skip
-        assert entry.sequence_number is not None
-        return ScanDelete(entry.data_file, spec_id, entry.sequence_number)
-
-    def _may_delete(self, delete: DataFile, predicate: BoundPredicate) -> bool:
-        """Whether equality deletes may delete rows that match: their metrics are of the values that they delete.
-
-        What an equality delete file has in other columns than those it compares says nothing (DEL021).
-        """
-        if delete.content is not FileContent.EQUALITY_DELETES or predicate == TRUE:
-            return True
-        compared = set(delete.equality_ids or ())
-        maps = {name: _only(getattr(delete, name), compared) for name in STATISTICS[1:]}
-        return might_match(predicate, Metrics(record_count=delete.record_count, **maps))
+        return data_file if self.statistics else without_statistics(data_file)
 
 
-def _matching(predicate: BoundPredicate, columns: ManifestColumns, rows: Rows) -> Rows:
-    try:
-        return matching_files(predicate, columns, rows)
-    except SpecError:
-        for row in rows:  # to tell which file it is
-            with _Told(columns, int(row)):
-                matching_files(predicate, columns, np.array([row]))
-        raise
+def _live_files(
+    manifest: Manifest, predicate: BoundPredicate, tolerate: bool, *, data: bool
+) -> Iterator[tuple[int, ManifestEntry, BoundPredicate]]:
+    """The live entries that their partitions do not rule out (SCN003, MAN004): number, entry, and what is left."""
+    spec, listed = manifest.spec, manifest.manifest_file
+    assert spec is not None
+    assert listed is not None
+    types = {field.id: field.type for field in manifest.partition_type().fields}
+    for number, entry in enumerate(manifest.entries()):
+        if not entry.live:
+            continue
+        with _located(manifest, number):
+            check_content(entry.data_file.content, data=data)
+            for attribute in NUMBERS:
+                check_number(attribute, getattr(entry, attribute), listed.sequence_number)
+            left = partition_residual(
+                predicate, spec, types, entry.data_file.partition, tolerate_truncated_times=tolerate
+            )
+        if left != FALSE:
+            yield number, entry, left
 
 
-class _Told:
+@contextmanager
+def _located(manifest: Manifest, number: int) -> Iterator[None]:
     """Adds the manifest and the number of the entry to errors."""
-
-    def __init__(self, columns: ManifestColumns, row: int) -> None:
-        self.columns = columns
-        self.row = row
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, SpecError) and error.violation.file is None:
-            raise self.columns.located(error, self.row) from error.__cause__
+    try:
+        yield
+    except SpecError as error:
+        problem = error.violation
+        raise SpecError(attrs.evolve(problem, path=f"/{number}{problem.path}", file=manifest.file)) from error.__cause__
 
 
-_NUMBERS = (("sequence_number", "MAN013"), ("file_sequence_number", "MAN014"))
+def check_content(content: FileContent, *, data: bool) -> None:
+    """Refuse a live entry of the other kind than its manifest lists.
 
-
-def _check(columns: ManifestColumns, live: Rows, *, data: bool) -> None:
-    """Refuse live entries of the other kind, and sequence numbers that cannot be."""
-    other = (columns.content[live] != FileContent.DATA) == data
-    if other.any():
-        place = int(live[np.argmax(other)])
+    Raises:
+        SpecError: MAN002.
+    """
+    if (content is not FileContent.DATA) == data:
         what = "a manifest of data files lists deletes" if data else "a manifest of deletes lists a data file"
-        found = int(columns.content[place])
-        raise columns.located(violation("MAN002", what, found=found, path="/data_file/content"), place)
-    for attribute, requirement in _NUMBERS:
-        numbers = getattr(columns, attribute)
-        missing = ~numbers.valid[live]
-        if missing.any():
-            error = violation(requirement, "the entry of an old file has no sequence number", path=f"/{attribute}")
-            raise columns.located(error, int(live[np.argmax(missing)]))
-        values = numbers.values[live]
-        wrong = (values < 0) | (values > columns.greatest_sequence_number[live])
-        if wrong.any():
-            place = int(live[np.argmax(wrong)])
-            expected = f"0 to {columns.greatest_sequence_number[place]}, the number of the manifest"
-            error = violation(
-                requirement, "the number is not one of a commit before the manifest", found=int(numbers.values[place]),
-                expected=expected, path=f"/{attribute}",
-            )  # fmt: skip
-            raise columns.located(error, place)
+        raise violation("MAN002", what, found=int(content.value), path="/data_file/content")
+
+
+def check_number(attribute: str, number: int | None, greatest: int) -> None:
+    """Refuse a sequence number of a live entry that is missing or cannot be.
+
+    Args:
+        attribute: one of `NUMBERS`.
+        number: with what is inherited.
+        greatest: the number of the manifest.
+
+    Raises:
+        SpecError: MAN013 or MAN014.
+    """
+    if number is None:
+        message = "the entry of an old file has no sequence number"
+        raise violation(NUMBERS[attribute], message, path=f"/{attribute}")
+    if not 0 <= number <= greatest:
+        raise violation(
+            NUMBERS[attribute], "the number is not one of a commit before the manifest", found=number,
+            expected=f"0 to {greatest}, the number of the manifest", path=f"/{attribute}",
+        )  # fmt: skip
+
+
+def delete_of(entry: ManifestEntry, spec_id: int, version: FormatVersion) -> ScanDelete:
+    """The delete of an entry.
+
+    Raises:
+        SpecError: DEL001, for a deletion vector in a table before v3.
+    """
+    if entry.data_file.is_deletion_vector and version < V3:
+        message, path = "there are no deletion vectors before v3", "/data_file/file_format"
+        raise violation("DEL001", message, path=path, format_version=version)
+    assert entry.sequence_number is not None
+    return ScanDelete(entry.data_file, spec_id, entry.sequence_number)
+
+
+def may_delete_matching(delete: DataFile, predicate: BoundPredicate) -> bool:
+    """Whether equality deletes may delete rows that match: their metrics are of the values that they delete.
+
+    What an equality delete file has in other columns than those it compares says nothing (DEL021).
+    """
+    if delete.content is not FileContent.EQUALITY_DELETES or predicate == TRUE:
+        return True
+    compared = set(delete.equality_ids or ())
+    maps = {name: _only(getattr(delete, name), compared) for name in STATISTICS[1:]}
+    return might_match(predicate, Metrics(record_count=delete.record_count, **maps))
 
 
 def _only(found: Mapping[int, Any] | None, ids: set[int]) -> dict[int, Any] | None:
     return None if found is None else {field_id: value for field_id, value in found.items() if field_id in ids}
+
+
+def without_statistics(data_file: DataFile) -> DataFile:
+    """A file without its `STATISTICS`, as tasks have it."""
+    return evolve(data_file, **dict.fromkeys(STATISTICS))

@@ -5,6 +5,7 @@ The plain planner reads with fastavro and applies the rules as the text states t
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import math
@@ -14,6 +15,8 @@ from typing import Any
 import attrs
 import fastavro
 
+from spec_ref.columnar.scan_planning.planner import plan
+from spec_ref.errors import SpecError
 from spec_ref.expressions.binding import bind
 from spec_ref.expressions.bound import evaluate
 from spec_ref.expressions.metrics import Metrics, might_match
@@ -24,7 +27,7 @@ from spec_ref.manifests import DataFile, EntryStatus, FileContent, FileFormat, M
 from spec_ref.manifests.writer import manifest_file, write_manifest
 from spec_ref.partitioning.spec import UNPARTITIONED, PartitionSpec
 from spec_ref.records import evolve
-from spec_ref.scan_planning import ScanTask, plan
+from spec_ref.scan_planning import ScanTask, planner
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.types import LONG, STRING, NestedField
 from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile, write_manifest_list
@@ -121,7 +124,20 @@ class Table:
         return self.files[path]
 
     def plan(self, predicate: Any = TRUE, **options: Any) -> list[ScanTask]:
-        return list(plan(self.metadata, self.snapshot, predicate, self.read_file, **options))
+        """What the definition and the kernel plan, which is the same; the kernel's error, where both refuse."""
+        arguments = (self.metadata, self.snapshot, predicate, self.read_file)
+        tasks, refused = None, None
+        with contextlib.suppress(SpecError):
+            tasks = list(planner.plan(*arguments, **options))
+        try:
+            found = list(plan(*arguments, **options))
+        except SpecError as error:
+            refused = error
+        if refused is not None:
+            assert tasks is None
+            raise refused
+        assert found == tasks
+        return found
 
     def planned(self, predicate: Any = TRUE, **options: Any) -> dict[str, list[str]]:
         """The names of the planned data files, each with the names of its deletes."""

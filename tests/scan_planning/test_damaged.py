@@ -11,6 +11,7 @@ import pytest
 from planned_tables import LIST, Table, added, data_file
 
 from spec_ref.columnar.manifests.batched_manifests import joined_columns
+from spec_ref.columnar.scan_planning.planner import plan
 from spec_ref.errors import SpecError
 from spec_ref.expressions.predicates import TRUE, Comparison, Literal, NamedReference, Operation
 from spec_ref.formats.avro_container import open_container, write_container
@@ -18,7 +19,6 @@ from spec_ref.manifests import FileContent
 from spec_ref.manifests.reader import read_manifest
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Identity
-from spec_ref.scan_planning import plan
 
 SPEC = PartitionSpec(0, (PartitionField(source_id=1, field_id=1000, name="id", transform=Identity()),))
 FILTERS = (

@@ -31,6 +31,7 @@ from conformance.writing import (
     update,
     write_rows,
 )
+from spec_ref.columnar.scan_planning.planner import plan
 from spec_ref.commits import CommitConflict, changes
 from spec_ref.commits.changes import ChangeSchema, ChangeSortOrder, ChangeSpec, SetProperties, SetReference, Upgrade
 from spec_ref.deletes.deletion_vector import decode_deletion_vector
@@ -42,7 +43,7 @@ from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.partitioning.evolution import AddPartitionField, RemovePartitionField
 from spec_ref.partitioning.spec import UNPARTITIONED, PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Bucket, Identity, Truncate
-from spec_ref.scan_planning import ScanTask, plan
+from spec_ref.scan_planning import ScanTask
 from spec_ref.schemas.evolution import AddColumn, DropColumn, RenameColumn
 from spec_ref.schemas.types import DOUBLE, LONG, STRING, UUID, ListType, NestedField, StructType
 from spec_ref.snapshots.references import RefType, SnapshotRef

@@ -18,6 +18,7 @@ from conformance.strategies import values
 from conformance.strategies_metadata import partition_specs, schemas, sort_orders
 from conformance.writing import WritableTable, append, create_table
 from spec_ref.columnar.partitioning.split_by_partition import check_spec
+from spec_ref.columnar.scan_planning.planner import plan
 from spec_ref.data_files import orc_schema, parquet_writer
 from spec_ref.errors import SpecError
 from spec_ref.expressions.predicates import TRUE
@@ -25,7 +26,6 @@ from spec_ref.formats.metrics import TRUNCATED, metrics_of_rows
 from spec_ref.manifests.data_file import DataFile, FileFormat
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Identity, UnknownTransform
-from spec_ref.scan_planning import plan
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.types import (
     DOUBLE,

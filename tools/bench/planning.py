@@ -15,8 +15,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from spec_ref.columnar.scan_planning.planner import plan
 from spec_ref.expressions.predicates import TRUE, And, Comparison, Literal, NamedReference, Operation
-from spec_ref.scan_planning import plan, table_state
+from spec_ref.scan_planning import table_state
 from spec_ref.table_metadata import read_metadata
 from tools.bench.entries_table import FIRST_PARTITION, STRIDE, make_table
 from tools.bench.measure import BenchError, Claim, Peer, Scale, in_turns, timed

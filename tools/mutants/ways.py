@@ -191,13 +191,13 @@ def _partitioned(_operation: str, cases: Cases) -> bool:
 
     from conformance.exchange import from_exchange
     from spec_ref.columnar.manifests.entry_columns import column_batches
+    from spec_ref.columnar.scan_planning.partition_filter import PartitionFilter
     from spec_ref.expressions.bound import evaluate
     from spec_ref.expressions.predicates import And
     from spec_ref.manifests import read_manifest
     from spec_ref.manifests.writer import write_manifest
     from spec_ref.partitioning.spec import PartitionField, PartitionSpec
     from spec_ref.partitioning.transforms import Identity
-    from spec_ref.scan_planning.partition_filter import PartitionFilter
     from spec_ref.schemas.types import is_primitive
     from spec_ref.snapshots.manifest_list import ManifestContent
     from spec_ref.versions import V3

@@ -1,6 +1,6 @@
 """What the partitions of one spec leave of a filter (Scan Planning).
 
-`spec_ref.expressions.residuals.residual` is the definition. Here each leaf is projected once for all partitions of a
+`spec_ref.scan_planning.partition_residual` is the definition. Here each leaf is projected once for all partitions of a
 spec, and a partition is looked at once however many files it has.
 """
 
@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from spec_ref.columnar.expressions.metrics_evaluation import referenced_ids
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns
 from spec_ref.errors import SpecError
 from spec_ref.expressions.bound import BoundPredicate, BoundTermComparison, evaluate
@@ -19,7 +18,8 @@ from spec_ref.expressions.predicates import FALSE, TRUE, And, Constant, Not, Or,
 from spec_ref.expressions.projection import Projection, project_leaf
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.records import evolve, record
-from spec_ref.schemas.types import DecimalType, Type, kind
+from spec_ref.scan_planning.partition_residual import NUMBERS, partition_types, reads_as
+from spec_ref.schemas.types import Type, kind
 
 Rows = npt.NDArray[np.intp]
 
@@ -75,7 +75,7 @@ class PartitionFilter:
             case _:
                 made = _Leaf(predicate, project_leaf(predicate, inclusive), project_leaf(predicate, strict))
                 for projected in (made.inclusive, made.strict):
-                    self._types.update(_types_of(projected))
+                    self._types.update(partition_types(projected))
                 return made
 
     def selections(self, columns: ManifestColumns, rows: Rows) -> list[Selection]:
@@ -88,9 +88,7 @@ class PartitionFilter:
         Raises:
             SpecError: DFL004, if the partition tuples lack a field of the spec.
         """
-        ids = [
-            field_id for field_id, type_ in self._types.items() if _reads_as(columns.partition_type(field_id), type_)
-        ]
+        ids = [field_id for field_id, type_ in self._types.items() if reads_as(columns.partition_type(field_id), type_)]
         if len(ids) < len(self._types) or not ids:  # values that cannot be told, or nothing to tell
             return [Selection(self._predicate, rows)] if len(rows) and self._predicate != FALSE else []
         codes, tuples = _distinct(columns, ids, rows)
@@ -128,42 +126,6 @@ def _left(node: Any, partition: dict[int, Any]) -> Any:
                 return leaf
         case _:
             return node
-
-
-def _types_of(projected: Any) -> dict[int, Type]:
-    """The partition fields that a partition predicate refers to, with the types it takes them for."""
-    match projected:
-        case Constant():
-            return {}
-        case And(left, right) | Or(left, right):
-            return _types_of(left) | _types_of(right)
-        case Not(child):
-            return _types_of(child)
-    term = projected.term
-    while hasattr(term, "child"):
-        term = term.child
-    assert referenced_ids(projected) == {term.id}
-    return {term.id: term.type}
-
-
-_ALIKE = (
-    frozenset({"int", "long", "date"}),
-    frozenset({"int", "long", "time"}),
-    frozenset({"long", "timestamp", "timestamptz"}),
-    frozenset({"long", "timestamp_ns", "timestamptz_ns"}),
-    frozenset({"float", "double"}),
-)
-"""Types whose values mean the same numbers; a day is stored as a date or as an int."""
-
-NUMBERS = frozenset().union(*_ALIKE[:4])
-"""The types that are stored as integers."""
-
-
-def _reads_as(stored: Type, wanted: Type) -> bool:
-    """Whether stored values can be taken for values of another type, as those before a promotion can."""
-    if isinstance(stored, DecimalType) and isinstance(wanted, DecimalType):
-        return stored.scale == wanted.scale
-    return stored == wanted or any({kind(stored), kind(wanted)} <= alike for alike in _ALIKE)
 
 
 def _distinct(columns: ManifestColumns, ids: list[int], rows: Rows) -> tuple[Rows, list[tuple[Any, ...]]]:

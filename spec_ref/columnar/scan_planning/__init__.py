@@ -1,0 +1,1 @@
+"""Planning over the columns of manifests (Scan Planning)."""

@@ -1,0 +1,224 @@
+"""Planning a scan over the columns of manifests: the kernel beside `spec_ref.scan_planning.planner.plan`.
+
+Files are left out by their partitions, and then by their counts and bounds, before an object is made for a file. No
+more than a batch of entries is held at a time, apart from the deletes and the paths of the files that are planned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+
+from spec_ref.columnar.expressions.metrics_evaluation import matching_files
+from spec_ref.columnar.manifests.batched_manifests import joined_columns
+from spec_ref.columnar.manifests.entry_columns import ManifestColumns
+from spec_ref.columnar.scan_planning.partition_filter import PartitionFilter, Selection
+from spec_ref.errors import SpecError, violation
+from spec_ref.expressions.binding import bind
+from spec_ref.expressions.bound import BoundPredicate
+from spec_ref.expressions.predicates import TRUE, Predicate
+from spec_ref.manifests.data_file import DataFile, FileContent
+from spec_ref.partitioning.spec import PartitionSpec
+from spec_ref.records import evolve
+from spec_ref.scan_planning.delete_scope import DeleteFileIndex, column_types
+from spec_ref.scan_planning.manifest_selection import ManifestSelection, ReadFile, listed_manifests, opened
+from spec_ref.scan_planning.planner import (
+    NUMBERS,
+    STATISTICS,
+    check_content,
+    check_number,
+    delete_of,
+    may_delete_matching,
+    without_statistics,
+)
+from spec_ref.scan_planning.tasks import ScanDelete, ScanTask
+from spec_ref.schemas.schema import Schema
+from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile
+from spec_ref.snapshots.snapshot import Snapshot
+from spec_ref.table_metadata.metadata import TableMetadata
+from spec_ref.versions import FormatVersion
+
+Rows = npt.NDArray[np.intp]
+
+
+def plan(
+    metadata: TableMetadata,
+    snapshot: Snapshot | None,
+    predicate: Predicate,
+    read_file: ReadFile,
+    *,
+    schema: Schema | None = None,
+    case_sensitive: bool = True,
+    statistics: bool = False,
+    all_deletes: bool = False,
+    tolerate_truncated_times: bool = False,
+) -> Iterator[ScanTask]:
+    """What `spec_ref.scan_planning.planner.plan` gives, with the same errors."""
+    bound = bind(predicate, schema or metadata.current_schema, case_sensitive=case_sensitive)
+    specs = {spec.spec_id: spec for spec in metadata.partition_specs}
+    rows = _Filter(bound, specs, metadata.format_version, tolerate_truncated_times)
+    deletes = evolve(rows, predicate=TRUE) if all_deletes else rows
+    return _Scan(metadata, specs, rows, deletes, read_file, statistics).tasks(snapshot)
+
+
+@attrs.frozen
+class _Filter:
+    """A row filter over the manifests and partitions of every spec."""
+
+    predicate: BoundPredicate
+    specs: Mapping[int, PartitionSpec]
+    version: FormatVersion
+    tolerate: bool
+    _of_specs: dict[int, PartitionFilter] = attrs.field(factory=dict, init=False)
+
+    def manifests(
+        self, listed: Iterable[ManifestFile], content: ManifestContent, file: str | None
+    ) -> list[ManifestFile]:
+        selection = ManifestSelection(self.predicate, self.specs, self.version, tolerate_truncated_times=self.tolerate)
+        return list(selection.selected(listed, content, file))
+
+    def of_spec(self, spec: PartitionSpec) -> PartitionFilter:
+        if spec.spec_id not in self._of_specs:
+            made = PartitionFilter(self.predicate, spec, tolerate_truncated_times=self.tolerate)
+            self._of_specs[spec.spec_id] = made
+        return self._of_specs[spec.spec_id]
+
+
+@attrs.frozen
+class _Scan:
+    metadata: TableMetadata
+    specs: Mapping[int, PartitionSpec]
+    rows: _Filter
+    deletes: _Filter
+    """The filter of the rows that deletes have to be known of."""
+
+    read_file: ReadFile
+    statistics: bool
+
+    def tasks(self, snapshot: Snapshot | None) -> Iterator[ScanTask]:
+        if snapshot is None:
+            return
+        listed = listed_manifests(snapshot, self.specs, self.read_file)
+        data = self.rows.manifests(listed, ManifestContent.DATA, snapshot.manifest_list)
+        deletes = self.deletes.manifests(listed, ManifestContent.DELETES, snapshot.manifest_list)
+        if not data:
+            return
+        index = self._index(joined_columns(opened(deletes, self.specs, self.read_file, snapshot.manifest_list)))
+        seen: set[str] = set()
+        for columns in joined_columns(opened(data, self.specs, self.read_file, snapshot.manifest_list)):
+            yield from self._tasks_of(columns, index, seen)
+
+    # Data files
+
+    def _tasks_of(self, columns: ManifestColumns, index: DeleteFileIndex, seen: set[str]) -> Iterator[ScanTask]:
+        kept = self._kept(columns, FileContent.DATA)
+        if not kept:
+            return
+        rows = np.concatenate([selection.rows for selection in kept])
+        owner = np.repeat(np.arange(len(kept)), [len(selection.rows) for selection in kept])
+        order = np.argsort(rows, kind="stable")
+        rows, owner = rows[order], owner[order]
+        without = () if self.statistics or index.has_equality_deletes else STATISTICS
+        spec = columns.manifest.spec
+        assert spec is not None
+        for place, entry in enumerate(columns.entries(rows, without=without)):
+            assert entry.sequence_number is not None
+            assert entry.file_sequence_number is not None
+            with _Told(columns, int(rows[place])):
+                path = entry.data_file.file_path
+                if path in seen:
+                    raise violation("SCN007", "a data file is live twice", found=path, path="/data_file/file_path")
+                seen.add(path)
+                deletes = index.deletes_for(entry.data_file, entry.sequence_number, spec)
+            yield ScanTask(
+                self._slim(entry.data_file) if not without else entry.data_file,
+                spec.spec_id,
+                entry.sequence_number,
+                entry.file_sequence_number,
+                deletes,
+                kept[int(owner[place])].residual,
+            )
+
+    def _kept(self, columns: ManifestColumns, content: FileContent) -> list[Selection]:
+        """The live files that neither partitions (SCN003, MAN004) nor, for data, metrics (SCN005) rule out."""
+        live = np.nonzero(columns.live)[0]
+        _check(columns, live, data=content is FileContent.DATA)
+        spec = columns.manifest.spec
+        assert spec is not None
+        chosen = self.rows if content is FileContent.DATA else self.deletes
+        kept = []
+        for selection in chosen.of_spec(spec).selections(columns, live):
+            rows = selection.rows
+            if content is FileContent.DATA:
+                rows = _matching(selection.residual, columns, rows)
+            if len(rows):
+                kept.append(evolve(selection, rows=rows))
+        return kept
+
+    def _slim(self, data_file: DataFile) -> DataFile:
+        return data_file if self.statistics else without_statistics(data_file)
+
+    # Deletes
+
+    def _told(self, delete: ScanDelete) -> ScanDelete:
+        return delete if self.statistics else evolve(delete, data_file=self._slim(delete.data_file))
+
+    def _index(self, batches: Iterator[ManifestColumns]) -> DeleteFileIndex:
+        index = DeleteFileIndex(self.specs, column_types(self.metadata), self._told)
+        for columns in batches:
+            spec_id = columns.manifest.spec_id
+            assert spec_id is not None
+            for selection in self._kept(columns, FileContent.POSITION_DELETES):
+                for row, entry in zip(selection.rows.tolist(), columns.entries(selection.rows), strict=True):
+                    with _Told(columns, row):
+                        delete = delete_of(entry, spec_id, self.metadata.format_version)
+                        if may_delete_matching(delete.data_file, selection.residual):
+                            index.add(delete)
+        return index
+
+
+def _matching(predicate: BoundPredicate, columns: ManifestColumns, rows: Rows) -> Rows:
+    try:
+        return matching_files(predicate, columns, rows)
+    except SpecError:
+        for row in rows:  # to tell which file it is
+            with _Told(columns, int(row)):
+                matching_files(predicate, columns, np.array([row]))
+        raise
+
+
+class _Told:
+    """Adds the manifest and the number of the entry to errors."""
+
+    def __init__(self, columns: ManifestColumns, row: int) -> None:
+        self.columns = columns
+        self.row = row
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, SpecError) and error.violation.file is None:
+            raise self.columns.located(error, self.row) from error.__cause__
+
+
+def _check(columns: ManifestColumns, live: Rows, *, data: bool) -> None:
+    """Refuse live entries of the other kind, and sequence numbers that cannot be."""
+    other = (columns.content[live] != FileContent.DATA) == data
+    if other.any():
+        place = int(live[np.argmax(other)])
+        with _Told(columns, place):
+            check_content(FileContent(int(columns.content[place])), data=data)
+    for attribute in NUMBERS:
+        numbers = getattr(columns, attribute)
+        greatest = columns.greatest_sequence_number
+        values = numbers.values[live]
+        wrong = ~numbers.valid[live] | (values < 0) | (values > greatest[live])
+        if wrong.any():
+            place = int(live[np.argmax(wrong)])
+            with _Told(columns, place):
+                number = int(numbers.values[place]) if numbers.valid[place] else None
+                check_number(attribute, number, int(greatest[place]))

@@ -1,0 +1,99 @@
+"""What a partition leaves of a filter, where the values in a manifest can be taken for the partition's (Scan Planning).
+
+A manifest may hold partition values of another type than the one that the filter is projected to: the type of the
+source column may have changed since, or the transform is not known. Such values decide nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from spec_ref.expressions.bound import BoundPredicate, BoundTermComparison, Row
+from spec_ref.expressions.predicates import And, Constant, Not, Or
+from spec_ref.expressions.projection import Projection, project_leaf
+from spec_ref.expressions.residuals import residual
+from spec_ref.partitioning.spec import PartitionSpec
+from spec_ref.records import evolve
+from spec_ref.schemas.types import DecimalType, Type, kind
+
+
+def partition_residual(
+    predicate: BoundPredicate,
+    spec: PartitionSpec,
+    stored: Mapping[int, Type],
+    partition: Row,
+    *,
+    tolerate_truncated_times: bool = False,
+) -> BoundPredicate:
+    """What is left of a filter for the files of one partition.
+
+    Args:
+        predicate: a predicate that is bound to the schema of the rows.
+        spec: the spec that the manifest of the files was written with.
+        stored: the types that the manifest has the partition values in, by partition field id.
+        partition: the partition tuple, values by partition field id.
+        tolerate_truncated_times: as `spec_ref.expressions.projection.Projection` has it.
+
+    Returns:
+        A predicate that decides about each row of the partition as the filter does; false where no row matches.
+
+    Raises:
+        SpecError: a transform of the spec does not take the type of its source.
+    """
+    inclusive = Projection(spec, False, tolerate_truncated_times)  # noqa: FBT003
+    wanted: dict[int, Type] = {}
+    for leaf in _leaves(predicate):
+        for projection in (inclusive, evolve(inclusive, strict=True)):
+            wanted |= partition_types(project_leaf(leaf, projection))
+    if not wanted or not all(reads_as(stored[field_id], type_) for field_id, type_ in wanted.items()):
+        return predicate
+    return residual(predicate, spec, partition, tolerate_truncated_times=tolerate_truncated_times)
+
+
+def _leaves(predicate: Any) -> Iterator[Any]:
+    match predicate:
+        case Constant() | BoundTermComparison():
+            pass
+        case Not(child):
+            yield from _leaves(child)
+        case And(left, right) | Or(left, right):
+            yield from _leaves(left)
+            yield from _leaves(right)
+        case _:
+            yield predicate
+
+
+def partition_types(projected: Any) -> dict[int, Type]:
+    """The partition fields that a partition predicate refers to, with the types it takes them for."""
+    match projected:
+        case Constant():
+            return {}
+        case And(left, right) | Or(left, right):
+            return partition_types(left) | partition_types(right)
+        case Not(child):
+            return partition_types(child)
+    term = projected.term
+    while hasattr(term, "child"):
+        term = term.child
+    return {term.id: term.type}
+
+
+_ALIKE = (
+    frozenset({"int", "long", "date"}),
+    frozenset({"int", "long", "time"}),
+    frozenset({"long", "timestamp", "timestamptz"}),
+    frozenset({"long", "timestamp_ns", "timestamptz_ns"}),
+    frozenset({"float", "double"}),
+)
+"""Types whose values mean the same numbers; a day is stored as a date or as an int."""
+
+NUMBERS = frozenset().union(*_ALIKE[:4])
+"""The types that are stored as integers."""
+
+
+def reads_as(stored: Type, wanted: Type) -> bool:
+    """Whether stored values can be taken for values of another type, as those before a promotion can."""
+    if isinstance(stored, DecimalType) and isinstance(wanted, DecimalType):
+        return stored.scale == wanted.scale
+    return stored == wanted or any({kind(stored), kind(wanted)} <= alike for alike in _ALIKE)
