@@ -12,11 +12,12 @@ import pyarrow as pa
 
 from conformance.pipeline.file_access import FileAccessError, open_input, short_read
 from conformance.pipeline.reading import Reading, in_file
+from spec_ref.columnar.deletes.equality_deletes import EqualityDeleteSet, column_values
 from spec_ref.columnar.deletes.position_deletes import Deleted, DeletedRows, merged, read_position_deletes
 from spec_ref.columnar.schemas.column_projection import compile_projection
 from spec_ref.data_files.reader import open_rows
 from spec_ref.deletes.deletion_vector import DeletionVector, decode_deletion_vector
-from spec_ref.deletes.equality_deletes import DeleteColumn, DeleteIndex, column_values, delete_column
+from spec_ref.deletes.equality_deletes import DeleteColumn, delete_column
 from spec_ref.deletes.position_deletes import POSITION_DELETE_FIELDS
 from spec_ref.errors import violation
 from spec_ref.manifests.data_file import DataFile, FileContent
@@ -129,10 +130,10 @@ class DeleteFiles:
 
     # Deletes by equality
 
-    def indexes(self, task: ScanTask) -> list[tuple[tuple[DeleteColumn, ...], DeleteIndex]]:
+    def indexes(self, task: ScanTask) -> list[tuple[tuple[DeleteColumn, ...], EqualityDeleteSet]]:
         """The equality deletes that may apply to the task's data file, by the columns that they compare.
 
-        They delete rows of files with lower data sequence numbers; `DeleteIndex.deleted` is told that of the file.
+        They delete rows of files with lower data sequence numbers, which `EqualityDeleteSet.deleted` takes.
 
         Raises:
             SpecError, FileAccessError: as `positions`.
@@ -165,7 +166,7 @@ class DeleteFiles:
                 scopes.setdefault((ids, partition), []).append(delete)
         return scopes
 
-    def _index(self, columns: Sequence[DeleteColumn], deletes: Sequence[ScanDelete]) -> DeleteIndex:
+    def _index(self, columns: Sequence[DeleteColumn], deletes: Sequence[ScanDelete]) -> EqualityDeleteSet:
         parts: list[list[Any]] = [[] for _ in columns]
         numbers = []
         for delete in deletes:
@@ -176,7 +177,7 @@ class DeleteFiles:
                     parts[place].append(column_values(column, batch, place))
             numbers.append(np.full(rows, delete.data_sequence_number, np.int64))
         keys = [pa.chunked_array(part) if part else pa.nulls(0) for part in parts]
-        return DeleteIndex([column.type for column in columns], keys, np.concatenate(numbers))
+        return EqualityDeleteSet([column.type for column in columns], keys, np.concatenate(numbers))
 
     def _equality_batches(self, columns: Sequence[DeleteColumn], delete: ScanDelete) -> list[pa.RecordBatch]:
         file = delete.data_file

@@ -15,9 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.strategies import primitive_types, values
+from spec_ref.columnar.deletes import equality_deletes
+from spec_ref.columnar.deletes.equality_deletes import EqualityDeleteSet, column_values
 from spec_ref.columnar.schemas.column_projection import arrow_type, arrow_values
-from spec_ref.deletes import equality_deletes
-from spec_ref.deletes.equality_deletes import DeleteIndex, column_values, delete_column, is_deleted
+from spec_ref.deletes.equality_deletes import delete_column, is_deleted
 from spec_ref.errors import SpecError
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.types import (
@@ -40,7 +41,7 @@ def mask_of(
     types: list[Type], deletes: list[tuple[Any, ...]], rows: list[tuple[Any, ...]], **numbers: Any
 ) -> list[bool]:
     sequence_numbers = numbers.get("sequence_numbers") or [2] * len(deletes)
-    index = DeleteIndex(types, columns(types, deletes), np.array(sequence_numbers, np.int64))
+    index = EqualityDeleteSet(types, columns(types, deletes), np.array(sequence_numbers, np.int64))
     return index.deleted(columns(types, rows), len(rows), numbers.get("sequence_number", 1)).tolist()
 
 
@@ -102,7 +103,7 @@ def test_null_deletes_null_and_nothing_else() -> None:
 def test_nan_is_nan_whatever_its_bits_and_zeros_are_equal(type_: Type) -> None:
     other = struct.unpack("<d", b"\x01\0\0\0\0\0\xf8\xff")[0]
     nan = pa.array(np.array([other, 1.0]).astype("f4" if type_ == FLOAT else "f8"))
-    index = DeleteIndex([type_], [arrow_values(type_, [math.nan, 0.0])], np.array([2, 2]))
+    index = EqualityDeleteSet([type_], [arrow_values(type_, [math.nan, 0.0])], np.array([2, 2]))
     assert index.deleted([nan], 2, 1).tolist() == [True, False]
     assert mask_of([type_], [(0.0,)], [(-0.0,), (0.0,), (math.nan,)]) == [True, True, False]
     assert mask_of([type_], [(-0.0,)], [(-0.0,), (0.0,)]) == [True, True]
@@ -113,7 +114,7 @@ def test_no_deletes_delete_nothing() -> None:
 
 
 def test_chunked_and_dictionary_columns_are_read() -> None:
-    index = DeleteIndex([STRING], [pa.chunked_array([["a"], ["b"]])], np.array([2, 2]))
+    index = EqualityDeleteSet([STRING], [pa.chunked_array([["a"], ["b"]])], np.array([2, 2]))
     rows = pa.array(["b", "c", "a"]).dictionary_encode()
     assert index.deleted([rows], 3, 1).tolist() == [True, False, True]
 
@@ -168,7 +169,7 @@ def test_time_does_not_grow_with_the_product_of_rows_and_deletes() -> None:
     taken = {}
     for count in (1_000, 100_000):
         start = time.process_time()
-        index = DeleteIndex([LONG], [pa.array(np.arange(count) * 7)], np.full(count, 2))
+        index = EqualityDeleteSet([LONG], [pa.array(np.arange(count) * 7)], np.full(count, 2))
         assert index.deleted([rows], len(rows), 1).sum() == min(count, -(-200_000 // 7))
         taken[count] = time.process_time() - start
     assert taken[100_000] < 10  # the product of both takes minutes

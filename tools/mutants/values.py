@@ -129,10 +129,10 @@ def _nothing_but_null() -> bool:
     import numpy as np
     import pyarrow as pa
 
-    from spec_ref.deletes.equality_deletes import DeleteIndex
+    from spec_ref.columnar.deletes.equality_deletes import EqualityDeleteSet
     from spec_ref.schemas.types import UNKNOWN
 
-    found = DeleteIndex([UNKNOWN], [pa.nulls(1)], np.array([9])).deleted([pa.nulls(3)], 3, 1)
+    found = EqualityDeleteSet([UNKNOWN], [pa.nulls(1)], np.array([9])).deleted([pa.nulls(3)], 3, 1)
     return bool(found.tolist() == [True, True, True])
 
 
