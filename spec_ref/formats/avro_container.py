@@ -105,7 +105,9 @@ class Container:
         """
         block = self.blocks[index]
         limit = self.limits.block_bytes
-        too_large = self._wrong(f"block {index} decompresses to more than {limit} bytes", found=f"{block.size} bytes")
+        too_large = self._wrong(
+            f"block {index} decompresses to too much", found=f"{block.size} bytes", expected=f"at most {limit} bytes"
+        )
         if block.size > MOST_PACKED * limit:  # before it is read
             raise too_large
         packed = self.data[block.start : block.start + block.size]
@@ -114,7 +116,7 @@ class Container:
         except _TooLarge:
             raise too_large from None
         except (zlib.error, cramjam.DecompressionError, zstandard.ZstdError, _Damaged) as error:
-            raise self._wrong(f"block {index} is not {self.codec} data: {error}") from None
+            raise self._wrong(f"block {index} does not decompress: {error}", expected=f"{self.codec} data") from None
 
     def payloads(self) -> Iterator[tuple[int, bytes]]:
         """Every block's objects and decompressed bytes, within the limit of the whole file."""
@@ -123,7 +125,8 @@ class Container:
             payload = self.payload(index)
             total += len(payload)
             if total > self.limits.total_bytes:
-                raise self._wrong(f"the blocks decompress to more than {self.limits.total_bytes} bytes")
+                expected = f"at most {self.limits.total_bytes} bytes"
+                raise self._wrong("the blocks decompress to too much", found=total, expected=expected)
             yield block.count, payload
 
     def _wrong(self, message: str, **told: object) -> SpecError:
@@ -151,7 +154,7 @@ def open_container(data: Data | RandomAccessBytes, requirement: str, limits: Lim
     if codec not in _DECODERS:
         raise frames.wrong("the codec is not known", found=codec, expected=", ".join(_DECODERS))
     if SCHEMA_KEY not in metadata:
-        raise frames.wrong(f"the header has no {SCHEMA_KEY}")
+        raise frames.wrong("the header lacks the schema", expected=SCHEMA_KEY)
     sync = frames.take(SYNC_LENGTH, "the sync marker")
     return Container(frames.data, metadata, codec, sync, tuple(frames.blocks(sync)), requirement, limits)
 
@@ -180,12 +183,12 @@ class _Frames:
                 shift += 7
                 position += 1
                 if shift > 63:  # at once: a number of a million bytes takes as many steps with ever longer integers
-                    raise self.wrong(f"{what} is an integer of more than 64 bits")
+                    raise self.wrong(f"{what} is too large an integer", expected="at most 64 bits")
         except IndexError:
             raise self.wrong(f"the file ends inside {what}") from None
         number |= byte << shift
         if number >= 1 << 64:
-            raise self.wrong(f"{what} is an integer of more than 64 bits")
+            raise self.wrong(f"{what} is too large an integer", expected="at most 64 bits")
         self.position = position + 1
         return (number >> 1) ^ -(number & 1)
 

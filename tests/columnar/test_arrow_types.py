@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -40,7 +41,9 @@ def test_a_type_is_held_by_its_arrow_types_and_no_other(type_):
         if arrow_type in arrow_types(type_):
             check_arrow_type(type_, arrow_type)
         else:
-            with pytest.raises(SpecError, match="does not hold"):
+            with pytest.raises(
+                SpecError, match=rf"^[A-Z]{{3}}\d{{3}}: .*; found {re.escape(repr(str(arrow_type)))}; expected "
+            ):
                 check_arrow_type(type_, arrow_type)
 
 
@@ -108,7 +111,7 @@ def test_a_decimal_of_256_bits_is_not_cut():
 
 @pytest.mark.parametrize("column", [None, [1], pa.table({"a": [1]}), pa.scalar(1), np.zeros(2)], ids=type)
 def test_what_is_not_a_column_is_refused(column):
-    with pytest.raises(SpecError, match="not a column"):
+    with pytest.raises(SpecError, match=r"^TYP001: .*; expected an Array or ChunkedArray"):
         hash_array(INT, column)
 
 

@@ -82,26 +82,26 @@ def test_a_file_that_ends_anywhere_but_behind_a_block_is_refused(codec: str) -> 
 
 def test_another_sync_marker_is_refused() -> None:
     data = container((1, BODY), (1, BODY))
-    assert "sync marker" in refused(data[:-1] + b"\0")
+    assert f"; expected {SYNC!r}" in refused(data[:-1] + b"\0")
 
 
 def test_other_magic_is_refused() -> None:
-    assert "not an Avro container" in refused(b"PAR1" + container((1, BODY))[4:])
+    assert "; found b'PAR1'; expected b'Obj" in refused(b"PAR1" + container((1, BODY))[4:])
 
 
 @pytest.mark.parametrize(
     ("block", "told"),
     [
-        (long_bytes(-1) + long_bytes(6) + BODY, "negative"),
-        (long_bytes(1) + long_bytes(-6) + BODY, "size of a block"),
-        (long_bytes(1) + long_bytes(1 << 62) + BODY, "size of a block"),
-        (b"\xff" * 11 + long_bytes(6) + BODY, "more than 64 bits"),
-        (long_bytes(1 << 62) + long_bytes(6) + BODY, "too short for its number"),
-        (long_bytes(2) + long_bytes(6) + BODY, "ends inside it"),
-        (long_bytes(0) + long_bytes(6) + BODY, "bytes are left"),
-        (long_bytes(1) + long_bytes(7) + BODY + b"\0", "bytes are left"),
-        (long_bytes(1) + long_bytes(2) + long_bytes(-3) + b"\0", "negative or runs over"),
-        (long_bytes(1) + long_bytes(2) + long_bytes(3) + b"a", "negative or runs over"),
+        (long_bytes(-1) + long_bytes(6) + BODY, "; found -1"),
+        (long_bytes(1) + long_bytes(-6) + BODY, "; found -6; expected 0 to 22, the bytes left in the file"),
+        (long_bytes(1) + long_bytes(1 << 62) + BODY, "; found 4611686018427387904; expected 0 to 22, "),
+        (b"\xff" * 11 + long_bytes(6) + BODY, "; expected at most 64 bits"),
+        (long_bytes(1 << 62) + long_bytes(6) + BODY, "; found 4611686018427387904; expected 6 at most"),
+        (long_bytes(2) + long_bytes(6) + BODY, "/1/x: "),
+        (long_bytes(0) + long_bytes(6) + BODY, "; expected nothing behind 0 objects"),
+        (long_bytes(1) + long_bytes(7) + BODY + b"\0", "; expected nothing behind 1 objects"),
+        (long_bytes(1) + long_bytes(2) + long_bytes(-3) + b"\0", "/0/x: "),
+        (long_bytes(1) + long_bytes(2) + long_bytes(3) + b"a", "/0/x: "),
     ],
 )
 def test_lying_counts_and_sizes_are_refused(block: bytes, told: str) -> None:
@@ -114,24 +114,26 @@ def test_a_header_that_claims_too_much_is_refused() -> None:
     assert refused(magic + long_bytes(1) + long_bytes(1 << 40) + b"key")
     assert refused(magic + long_bytes(-1) + long_bytes(1 << 40) + b"key")
     many = b"".join(long_bytes(1) + b"a" + long_bytes(0) for _ in range(100))
-    assert "too many" in refused(magic + long_bytes(100) + many + b"\0" + SYNC, Limits(header_entries=50))
-    assert "no avro.schema" in refused(magic + long_bytes(0) + SYNC)
+    assert "; found 100; expected 50" in refused(
+        magic + long_bytes(100) + many + b"\0" + SYNC, Limits(header_entries=50)
+    )
+    assert "; expected avro.schema" in refused(magic + long_bytes(0) + SYNC)
 
 
 def test_an_unknown_codec_is_refused() -> None:
     data = container((1, BODY)).replace(b"\x08null", b"\x08lzma")
-    assert "codec is not known" in refused(data)
+    assert "; found 'lzma'" in refused(data)
 
 
 @pytest.mark.parametrize("codec", PACKED_CODECS)
 def test_a_bomb_is_refused_before_it_goes_off(codec: str) -> None:
     data = container((1, bytes(64 << 20)), codec=codec)
     tracemalloc.start()
-    assert "decompresses to more than" in refused(data, Limits(block_bytes=1 << 20))
+    assert f"; expected at most {1 << 20} bytes" in refused(data, Limits(block_bytes=1 << 20))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 16 << 20
-    assert "decompress to more than" in refused(data, Limits(total_bytes=1 << 20))
+    assert f"; expected at most {1 << 20} bytes" in refused(data, Limits(total_bytes=1 << 20))
 
 
 @pytest.mark.parametrize("codec", PACKED_CODECS)
@@ -142,20 +144,20 @@ def test_damaged_compression_is_refused(codec: str, limit: int) -> None:
     body = bytes(packed.data[block.start : block.start + block.size])
     for damaged in (body[:-1], body[:-5], b"\xff" * len(body), b""):
         data = container(codec=codec) + long_bytes(1) + long_bytes(len(damaged)) + damaged + SYNC
-        assert f"not {codec} data" in refused(data, Limits(block_bytes=limit))
+        assert f"; expected {codec} data" in refused(data, Limits(block_bytes=limit))
 
 
 @pytest.mark.parametrize("codec", FOREIGN)
 def test_nothing_follows_the_stream_of_a_block(codec: str) -> None:
     packed = FOREIGN[codec](BODY)
     data = container(codec=codec) + avro.block(1, packed + packed, sync=SYNC)
-    assert "something follows the stream" in refused(data)
+    assert f"; expected {codec} data" in refused(data)
 
 
 def test_xz_that_asks_for_more_memory_than_any_level_of_compression_is_refused() -> None:
     filters = [{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 30}]
     packed = lzma.compress(BODY, lzma.FORMAT_XZ, filters=filters)
-    assert "not xz data" in refused(container(codec="xz") + avro.block(1, packed, sync=SYNC))
+    assert "; expected xz data" in refused(container(codec="xz") + avro.block(1, packed, sync=SYNC))
 
 
 def test_codecs_that_are_read_are_those_of_the_avro_specification_and_no_other_is_written() -> None:
@@ -217,7 +219,7 @@ def test_schema_bombs_are_refused_quickly() -> None:
             f'{{"type": "record", "name": "r{number}", "fields": '
             f'[{{"name": "a", "type": "{of}"}}, {{"name": "b", "type": "{of}"}}]}}'
         )
-    with pytest.raises(SpecError, match="too many types"):
+    with pytest.raises(SpecError, match="; expected at most 500000"):
         parse_schema("[" + ",".join(doubling) + "]", CODE)
     for depth in (150, 5000, 200_000):
         with pytest.raises(SpecError):

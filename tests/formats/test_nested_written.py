@@ -220,7 +220,7 @@ def test_a_parquet_footer_is_else_as_it_was():
 
 def test_a_footer_of_other_columns_is_refused():
     other = StructType(DEEP.fields[:2])
-    with pytest.raises(SpecError, match="PQT007: the schema in the footer has other columns"):
+    with pytest.raises(SpecError, match=r"^PQT007: "):
         with_logical_types(bare(DEEP, []), other)
 
 

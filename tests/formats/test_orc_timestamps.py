@@ -127,10 +127,10 @@ def stripe_of(data: bytes) -> Any:
 
 def test_writers_in_other_zones_and_old_encodings_are_refused() -> None:
     data = file_of([1])
-    with pytest.raises(SpecError, match=r"ORC008: timestamps far .*found 'Europe/Paris'"):
+    with pytest.raises(SpecError, match=r"ORC008: .*; found 'Europe/Paris'"):
         read_timestamps(data, evolve(stripe_of(data), timezone="Europe/Paris"), 2, TIMESTAMP)
     assert read_timestamps(data, evolve(stripe_of(data), timezone="Europe/Paris"), 2, TIMESTAMPTZ).null_count == 0
-    with pytest.raises(SpecError, match=r"ORC008: the encoding of timestamps is not known; found \(0,\)"):
+    with pytest.raises(SpecError, match=r"ORC008: .*; found \(0,\)"):
         read_timestamps(data, evolve(stripe_of(data), encodings=(0, 0, 0)), 2, TIMESTAMP)
 
 
@@ -140,7 +140,7 @@ def test_nanoseconds_beyond_the_type_are_refused(monkeypatch: pytest.MonkeyPatch
     assert read_timestamps(data, stripe_of(data), 2, TIMESTAMP).cast(pa.int64()).to_pylist() == [
         -11_420_070_400 * 10**6
     ]
-    with pytest.raises(SpecError, match="ORC003: a timestamp is outside the range of timestamp_ns"):
+    with pytest.raises(SpecError, match=r"^ORC003: "):
         read_timestamps(data, stripe_of(data), 2, TIMESTAMP_NS)
 
 

@@ -282,7 +282,7 @@ def test_a_flag_of_a_logical_type_that_is_a_number_is_refused(type_, flag, numbe
     footer = file[start:-8]
     assert footer.count(flag) == 1
     footer = footer.replace(flag, number)
-    with pytest.raises(SpecError, match="the footer is damaged"):
+    with pytest.raises(SpecError, match=r"^PQT001: .*; found"):
         read_parquet_schema(file[:start] + footer + struct.pack("<I", len(footer)) + b"PAR1")
 
 
@@ -296,14 +296,14 @@ def test_a_list_without_its_group_is_told():
 
 
 def test_an_encrypted_footer_is_told():
-    with pytest.raises(SpecError, match="encrypted"):
+    with pytest.raises(SpecError, match=r"^PQT001: .*; found b'PARE'"):
         read_parquet_schema(b"PARE" + bytes(20) + b"PARE")
 
 
 def test_a_list_that_claims_to_be_endless_is_refused():
     footer = bytes([0x15, 0x02, 0x19, 0xFC, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F, 0])
     data = b"PAR1" + footer + struct.pack("<I", len(footer)) + b"PAR1"
-    with pytest.raises(SpecError, match="longer than the footer"):
+    with pytest.raises(SpecError, match=r"^PQT001: .*; found \d{9,}"):
         read_parquet_schema(data)
 
 
@@ -313,6 +313,6 @@ def test_a_schema_of_millions_of_nothing_is_refused_in_bounded_time():
     footer = bytes([0x15, 0x02, 0x19, 0xFC]) + size + bytes(count + 1)
     data = b"PAR1" + footer + struct.pack("<I", len(footer)) + b"PAR1"
     began = time.process_time()
-    with pytest.raises(SpecError, match="too large"):
+    with pytest.raises(SpecError, match=r"^PQT001: .*; found 'over \d+ values'"):
         read_parquet_schema(data)
     assert time.process_time() - began < 60

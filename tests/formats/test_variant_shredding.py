@@ -72,7 +72,7 @@ def refused(type_: pa.DataType, *rows: Any) -> str:
     with pytest.raises(SpecError) as error:
         read(file_of(type_, list(rows)))
     assert error.value.violation.requirement == "PQT005"
-    return f"{error.value.violation.path} {error.value.violation.message}"
+    return f"{error.value.violation.path} {error.value.violation.aspect}"
 
 
 def scalar(value: Any, physical: Physical) -> bytes:
@@ -218,27 +218,23 @@ def test_an_object_that_no_writer_should_leave_in_the_value_is_read() -> None:
 
 def test_a_value_beside_a_typed_value_that_is_no_object_is_refused() -> None:
     both = {"value": TEXT, "typed_value": "a"}
-    assert refused(variant_type(typed=pa.string()), {"metadata": EMPTY, **both}) == (
-        "/v a variant has a value and a typed value"
-    )
+    assert refused(variant_type(typed=pa.string()), {"metadata": EMPTY, **both}) == ("/v two-values")
     assert refused(variant_type(typed=TAGS), {"metadata": EMPTY, "value": None, "typed_value": [both]}) == (
-        "/v/element a variant has a value and a typed value"
+        "/v/element two-values"
     )
-    assert refused(variant_type(typed=TAGS), {"metadata": EMPTY, "value": TEXT, "typed_value": []}).startswith("/v a ")
-    assert refused(variant_type(typed=EVENT), event(None, both, MISSING)) == (
-        "/v/event_type a variant has a value and a typed value"
-    )
+    assert refused(variant_type(typed=TAGS), {"metadata": EMPTY, "value": TEXT, "typed_value": []}) == "/v two-values"
+    assert refused(variant_type(typed=EVENT), event(None, both, MISSING)) == ("/v/event_type two-values")
 
 
 def test_shredded_fields_beside_a_value_that_is_no_object_are_refused() -> None:
     for value in (TEXT, NULL, encode_variant(()).value):
-        assert "a value that is not an object" in refused(variant_type(typed=EVENT), event(value, MISSING, MISSING))
+        assert refused(variant_type(typed=EVENT), event(value, MISSING, MISSING)) == "/v value-not-object"
 
 
 @pytest.mark.parametrize("field", [MISSING, typed("b")])
 def test_a_field_that_is_shredded_and_in_the_value_too_is_refused(field: Any) -> None:
     value: Node = {"event_type": Scalar(Physical.STRING, "a")}
-    assert "is shredded, and in the value too" in refused(variant_type(typed=EVENT), event(value, field, MISSING))
+    assert refused(variant_type(typed=EVENT), event(value, field, MISSING)) == "/v field-twice"
 
 
 def test_parts_that_are_not_of_the_encoding_are_refused() -> None:
@@ -266,7 +262,7 @@ def test_what_is_too_deep_together_with_what_is_around_it_is_refused() -> None:
     for _ in range(MAX_DEPTH - 1):
         deep = (deep,)
     row = {"metadata": EMPTY, "value": None, "typed_value": [{"value": encode_value(deep, {}), "typed_value": None}]}
-    with pytest.raises(SpecError, match=r"TYP006: .*deeper than"):
+    with pytest.raises(SpecError, match="TYP006: "):
         read(file_of(variant_type(typed=TAGS), [row]))
     row["typed_value"] = [{"value": encode_value(deep[0], {}), "typed_value": None}]  # type: ignore[index]
     assert decode_variant(read(file_of(variant_type(typed=TAGS), [row]))[0]) == deep

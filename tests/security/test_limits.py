@@ -74,7 +74,7 @@ def test_json_that_nests_too_deep_is_refused(text: str) -> None:
 
 
 def test_json_of_too_many_values_is_refused() -> None:
-    with pytest.raises(SpecError, match="too many values"):
+    with pytest.raises(SpecError, match=r"^TMD029: .*; expected at most \d+"):
         loads(b"[" + b"0," * (1 << 23) + b"0]")
 
 
@@ -82,7 +82,7 @@ def test_json_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
     assert json_document.MAX_BYTES == 1 << 30
     monkeypatch.setattr(json_document, "MAX_BYTES", 1000)
     assert loads(b"[" + b" " * 900 + b"]") == []
-    with pytest.raises(SpecError, match="large"):
+    with pytest.raises(SpecError, match="; expected at most 1000 bytes"):
         loads(b"[" + b" " * 1000 + b"]")
 
 
@@ -94,9 +94,9 @@ def test_metadata_that_unpacks_to_too_much_is_refused() -> None:
 
 @pytest.mark.parametrize("name", ["lz4", "zstd"])
 def test_a_frame_that_unpacks_to_too_much_is_refused(name: str) -> None:
-    with pytest.raises(SpecError, match="too large"):
+    with pytest.raises(SpecError, match=f"; expected at most {1 << 28} bytes"):
         decompress(name, compress(name, bytes(MAX_CONTENT + 1)))
-    with pytest.raises(SpecError, match="too large"):
+    with pytest.raises(SpecError, match="; expected at most 1000 bytes"):
         decompress(name, compress(name, bytes(1001)), limit=1000)
 
 
@@ -116,9 +116,9 @@ def _fed(stream: Any, size: int) -> bytes:
 def test_an_avro_block_that_unpacks_to_too_much_is_refused(codec: str, compressor: Callable[[], Any]) -> None:
     data = _avro(_fed(compressor(), 130 << 20), codec)
     assert len(data) < 1 << 20
-    with pytest.raises(SpecError, match="decompresses to more than"):
+    with pytest.raises(SpecError, match=f"; expected at most {1 << 27} bytes"):
         open_container(data, "MAN001").payload(0)
-    with pytest.raises(SpecError, match="decompress to more than"):
+    with pytest.raises(SpecError, match=f"; expected at most {1 << 20} bytes"):
         list(
             open_container(_avro(_fed(compressor(), 4 << 20), codec), "MAN001", Limits(total_bytes=1 << 20)).payloads()
         )
@@ -132,7 +132,7 @@ def test_an_avro_block_does_not_have_more_objects_than_bytes(count: int) -> None
 
 @pytest.mark.parametrize("place", [b"Obj\x01", b"Obj\x01\x02"])
 def test_a_number_of_a_million_bytes_is_refused_at_once(place: bytes) -> None:
-    with pytest.raises(SpecError, match="more than 64 bits"):
+    with pytest.raises(SpecError, match="; expected at most 64 bits"):
         open_container(place + b"\xff" * (8 << 20), "MAN001")
 
 

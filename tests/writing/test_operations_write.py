@@ -587,7 +587,7 @@ def test_merging_compares_all_keys_and_never_null(tmp_path: Path) -> None:
 def test_two_rows_of_the_source_do_not_match_one(tmp_path: Path) -> None:
     table = table_of(tmp_path, V3)
     append(table, rows(1, 2))
-    with pytest.raises(SpecError, match="two rows of the source"):
+    with pytest.raises(SpecError, match=r"^TYP002: .*; found "):
         merge(table, pa.table({"id": [1, 1]}), ["id"])
     merge(table, pa.table({"id": [5, 5]}), ["id"])  # they match none
     assert ids(table) == [1, 2, 5, 5]
@@ -603,7 +603,7 @@ def test_merging_by_other_names(tmp_path: Path, mode: Mode) -> None:
     merge(table, pa.table({"id": [1, 8]}), ["id"], matched=WhenMatched.DELETE, insert=False, mode=mode)
     merge(table, pa.table({"id": [2, 9]}), ["id"], matched=WhenMatched.KEEP, mode=mode)
     assert ids(table) == [2, 3, 9]
-    with pytest.raises(SpecError, match="no such column"):
+    with pytest.raises(SpecError, match=r"^TYP002: .*; found .key."):
         merge(table, source, ["key"])
 
 
