@@ -150,7 +150,8 @@ def _requirement(rule: Requirement, proofs: list[Vector], known: list[tuple[Devi
     if len(known) > SHOWN:
         yield f"- and {len(known) - SHOWN} more known deviations"
     if proofs:
-        shown = ", ".join(code(vector.id) for vector in proofs[:SHOWN])
+        plainest = sorted(proofs, key=lambda vector: (not vector.origin.startswith("spec"), len(vector.requirements)))
+        shown = ", ".join(code(vector.id) for vector in plainest[:SHOWN])
         yield f"- **Vectors**: {len(proofs)}, such as {shown}"
     if rule.unproven:
         yield f"- **No proof**: {plain(rule.unproven)}"

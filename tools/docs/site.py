@@ -46,7 +46,7 @@ CHAPTERS = {
         "requirements",
     ],
     "Vectors": ["vectors", "interchange", "vectors-changelog"],
-    "The project": ["reference-index", "benchmarks", "contributing", "changelog"],
+    "The project": ["reading-the-spec-as-code", "reference-index", "benchmarks", "contributing", "changelog"],
 }
 """The order of the pages. A page of ``docs/`` that is not named stands at the end."""
 
