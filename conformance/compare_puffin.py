@@ -63,7 +63,7 @@ def deletion_vector(_args: dict[str, Any], expected: str, got: str) -> Differenc
 
 def _written_vector(data: bytes) -> Form:
     from conformance.exchange_puffin import vector_form
-    from spec_ref.deletes.deletion_vector import decode_deletion_vector
+    from spec_ref.columnar.deletes.deletion_vector import decode_deletion_vector
 
     return vector_form(decode_deletion_vector(data))
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from pyroaring import BitMap64
 
+from spec_ref.columnar.deletes.deletion_vector import position_ranges
 from spec_ref.deletes.deletion_vector import MAX_POSITION, DeletionVector
 from spec_ref.errors import violation
 from spec_ref.formats.puffin import Blob, PuffinFile
@@ -53,7 +54,7 @@ def blob_from_form(form: Form) -> Blob:
 
 def vector_form(vector: DeletionVector) -> Form:
     """A deletion vector that was read."""
-    ranges = [[str(first), str(last)] for first, last in vector.ranges()]
+    ranges = [[str(first), str(last)] for first, last in position_ranges(vector)]
     return {"cardinality": str(vector.cardinality), "ranges": ranges}
 
 

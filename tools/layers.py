@@ -28,8 +28,6 @@ FORBIDDEN = {
 
 EXCEPTIONS: frozenset[tuple[str, str]] = frozenset(
     {
-        ("spec_ref.deletes.deletion_vector", "numpy"),
-        ("spec_ref.deletes.roaring", "numpy"),
         ("spec_ref.table_metadata.source", KERNELS),
     }
 )

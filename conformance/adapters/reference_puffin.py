@@ -28,7 +28,7 @@ def _puffin_write(args: Arguments) -> object:
 
 def _dv_decode(args: Arguments) -> object:
     from conformance.exchange_puffin import vector_form
-    from spec_ref.deletes.deletion_vector import decode_deletion_vector
+    from spec_ref.columnar.deletes.deletion_vector import decode_deletion_vector
 
     return vector_form(decode_deletion_vector(bytes.fromhex(args["bytes"])))
 

@@ -12,11 +12,11 @@ import pyarrow as pa
 
 from conformance.pipeline.file_access import FileAccessError, open_input, short_read
 from conformance.pipeline.reading import Reading, in_file
+from spec_ref.columnar.deletes.deletion_vector import PositionBitmap, decode_deletion_vector
 from spec_ref.columnar.deletes.equality_deletes import EqualityDeleteSet, column_values
 from spec_ref.columnar.deletes.position_deletes import Deleted, DeletedRows, merged, read_position_deletes
 from spec_ref.columnar.schemas.column_projection import compile_projection
 from spec_ref.data_files.reader import open_rows
-from spec_ref.deletes.deletion_vector import DeletionVector, decode_deletion_vector
 from spec_ref.deletes.equality_deletes import DeleteColumn, delete_column
 from spec_ref.deletes.position_deletes import POSITION_DELETE_FIELDS
 from spec_ref.errors import violation
@@ -101,7 +101,7 @@ class DeleteFiles:
 
         return self._files.get(file.file_path, read)
 
-    def _vector(self, file: DataFile, path: str) -> DeletionVector:
+    def _vector(self, file: DataFile, path: str) -> PositionBitmap:
         _refuse_encrypted(file)
         with in_file(file.file_path):
             if file.referenced_data_file != path:
@@ -126,7 +126,7 @@ class DeleteFiles:
             if vector.cardinality != file.record_count:
                 message = "the deletion vector has another cardinality than its entry"
                 raise violation("DFL005", message, found=vector.cardinality, expected=str(file.record_count))
-        return vector
+        return PositionBitmap(vector)
 
     # Deletes by equality
 

@@ -23,9 +23,9 @@ from conformance.validate.row_ids import deleted_facts
 from conformance.validate.rows import row_findings
 from conformance.validate.tolerated import tolerate
 from conformance.validate.values import same_type, stored_otherwise
+from spec_ref.columnar.deletes.deletion_vector import decode_deletion_vector, positions_array
 from spec_ref.columnar.manifests.entry_columns import column_batches
 from spec_ref.data_files.orc_reader import BEYOND_NANOSECONDS
-from spec_ref.deletes.deletion_vector import decode_deletion_vector
 from spec_ref.errors import SpecError, Violation, shown
 from spec_ref.findings import Finding, Tally
 from spec_ref.formats.puffin import PuffinFile, read_puffin
@@ -141,7 +141,7 @@ def _vector_facts(context: Context, place: Place, file: PuffinFile, kind: str) -
     if mine is None:
         return
     try:
-        positions = decode_deletion_vector(file.blob_bytes(file.blobs[mine])).positions().astype(np.int64)
+        positions = positions_array(decode_deletion_vector(file.blob_bytes(file.blobs[mine]))).astype(np.int64)
     except SpecError:
         return
     path = place.data_file.referenced_data_file or ""

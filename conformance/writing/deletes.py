@@ -15,11 +15,11 @@ from conformance.version import tool_version
 from conformance.writing.files import NewFiles, settle
 from conformance.writing.plans import WritePlan, plan_deletes
 from conformance.writing.write_tasks import FileWriter
+from spec_ref.columnar.deletes.deletion_vector import PositionBitmap, encode_positions, positions_array
 from spec_ref.columnar.deletes.position_deletes import PositionSet
 from spec_ref.columnar.schemas.column_projection import arrow_field
 from spec_ref.commits.changes import NewFile
 from spec_ref.commits.reading import FileKey, key_of
-from spec_ref.deletes.deletion_vector import DeletionVector, encode_deletion_vector
 from spec_ref.deletes.position_deletes import FILE_PATH, POSITION_DELETE_FIELDS
 from spec_ref.errors import violation
 from spec_ref.formats.puffin import DELETION_VECTOR, Blob, read_puffin, write_puffin
@@ -137,7 +137,7 @@ def _vectors(
         positions = np.union1d(one.positions, earlier_positions(one.task, deletes))
         told = {"referenced-data-file": one.task.data_file.file_path, "cardinality": str(len(positions))}
         blobs.append(
-            (len(positions), Blob(DELETION_VECTOR, OF_POSITIONS, encode_deletion_vector(positions), properties=told))
+            (len(positions), Blob(DELETION_VECTOR, OF_POSITIONS, encode_positions(positions), properties=told))
         )
         replaced += [key_of(delete) for delete in own_deletes(one.task)]
     data = write_puffin([blob for _, blob in blobs], {"created-by": f"iceberg-conformance version {tool_version()}"})
@@ -174,8 +174,8 @@ def deletes_rows(version: FormatVersion) -> bool:
 def earlier_positions(task: ScanTask, deletes: DeleteFiles) -> Positions:
     """The rows of a data file that are deleted by position already."""
     found: Any = deletes.positions(task)
-    if isinstance(found, DeletionVector):
-        return found.positions().astype(np.int64)
+    if isinstance(found, PositionBitmap):
+        return positions_array(found.vector).astype(np.int64)
     return found.positions if isinstance(found, PositionSet) else np.zeros(0, np.int64)
 
 

@@ -12,12 +12,9 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterable
-from typing import TypeAlias
+from collections.abc import Callable, Iterable
 
 import attrs
-import numpy as np
-import numpy.typing as npt
 from pyroaring import BitMap64
 
 from spec_ref.deletes.roaring import cardinality64
@@ -33,8 +30,6 @@ MAX_LISTED = 1 << 27
 _FRAME = len(MAGIC) + 8
 """Bytes of a blob that are not vector."""
 
-Positions: TypeAlias = npt.NDArray[np.uint64]
-
 
 @record
 class DeletionVector:
@@ -49,41 +44,46 @@ class DeletionVector:
     def __contains__(self, position: int) -> bool:
         return 0 <= position <= MAX_POSITION and position in self.bitmap
 
-    def positions(self) -> Positions:
+    def positions(self) -> list[int]:
         """All positions, ascending.
 
         Raises:
-            SpecError: PUF022, for more than `MAX_LISTED`: no file of that many deleted rows is read by listing them.
+            SpecError: as `check_listable`.
+        """
+        self.check_listable()
+        return list(self.bitmap.to_array())
+
+    def check_listable(self) -> None:
+        """Refuse to list very many positions: no file of that many deleted rows is read by listing them.
+
+        Raises:
+            SpecError: PUF022, for more than `MAX_LISTED`.
         """
         if self.cardinality > MAX_LISTED:
             expected = f"at most {MAX_LISTED}"
             raise violation("PUF022", "there are too many positions to list", found=self.cardinality, expected=expected)
-        return np.asarray(self.bitmap.to_array(), dtype=np.uint64)
 
     def ranges(self) -> list[tuple[int, int]]:
         """The first and the last position of every run of positions without a gap, ascending.
 
         Raises:
-            SpecError: PUF022, as `positions`.
+            SpecError: as `check_listable`.
         """
-        positions = self.positions()
-        if not len(positions):
-            return []
-        ends = np.flatnonzero(np.diff(positions) != 1)
-        firsts = positions[np.concatenate(([0], ends + 1))]
-        lasts = positions[np.concatenate((ends, [len(positions) - 1]))]
-        return list(zip(firsts.tolist(), lasts.tolist(), strict=True))
-
-    def deleted(self, first: int, count: int) -> npt.NDArray[np.bool_]:
-        """For ``count`` rows from position ``first`` on, whether each is deleted."""
-        mask = np.zeros(count, dtype=bool)
-        within = self.bitmap & BitMap64(range(first, first + count))
-        mask[np.asarray(within.to_array(), dtype=np.uint64).astype(np.int64) - first] = True
-        return mask
+        found: list[tuple[int, int]] = []
+        for position in self.positions():
+            if found and position == found[-1][1] + 1:
+                found[-1] = (found[-1][0], position)
+            else:
+                found.append((position, position))
+        return found
 
 
-def decode_deletion_vector(blob: bytes) -> DeletionVector:
+def decode_deletion_vector(blob: bytes, count_positions: Callable[[bytes], int] = cardinality64) -> DeletionVector:
     """The deletion vector in a blob.
+
+    Args:
+        blob: the bytes of the blob.
+        count_positions: what checks the bitmap and counts its positions; `cardinality64`, or a faster one.
 
     Raises:
         SpecError: PUF018 for a length, magic or checksum that is not right; PUF019 for a vector that is not well-formed
@@ -109,14 +109,14 @@ def decode_deletion_vector(blob: bytes) -> DeletionVector:
             "PUF018", "the checksum is wrong", found=f"{checksum:#010x}", expected=expected, aspect="checksum"
         )
     vector = blob[8:-4]
-    cardinality = cardinality64(vector)
+    cardinality = count_positions(vector)
     try:
         return DeletionVector(BitMap64.deserialize(vector), cardinality)
     except (ValueError, IndexError) as error:  # no bitmap is known that gets here; the library has its own checks
         raise violation("PUF019", f"the vector is not a bitmap: {error}") from error
 
 
-def encode_deletion_vector(positions: Iterable[int] | Positions | BitMap64) -> bytes:
+def encode_deletion_vector(positions: Iterable[int] | BitMap64) -> bytes:
     """The blob of the positions, in any order and with repetitions.
 
     The bytes depend on the set alone: every container has the form that is smallest. Other writers may choose other
@@ -132,24 +132,23 @@ def encode_deletion_vector(positions: Iterable[int] | Positions | BitMap64) -> b
     return struct.pack(">I", len(body)) + body + struct.pack(">I", zlib.crc32(body))
 
 
-def _checked(positions: Iterable[int] | Positions | BitMap64) -> Iterable[int]:
+def _checked(positions: Iterable[int] | BitMap64) -> Iterable[int]:
     """The positions, ascending."""
     if isinstance(positions, BitMap64):
-        if positions and positions.max() > MAX_POSITION:
-            raise _out_of_range(positions.max())
+        if positions:
+            check_position(positions.max())
         return positions
-    if isinstance(positions, np.ndarray) and positions.dtype.kind in "iu":
-        unique = np.unique(positions)
-        for position in (unique[:1], unique[-1:]):
-            if position.size and not 0 <= int(position[0]) <= MAX_POSITION:
-                raise _out_of_range(int(position[0]))
-        return unique.astype(np.uint64)
     listed = list(positions)
     for position in listed:
-        if type(position) is not int or not 0 <= position <= MAX_POSITION:
-            raise _out_of_range(position)
+        check_position(position)
     return sorted(set(listed))
 
 
-def _out_of_range(position: object) -> Exception:
-    return violation("PUF020", "not a position", found=position, expected=f"an integer from 0 to {MAX_POSITION}")
+def check_position(position: object) -> None:
+    """Refuse what is no position of a row.
+
+    Raises:
+        SpecError: PUF020.
+    """
+    if type(position) is not int or not 0 <= position <= MAX_POSITION:
+        raise violation("PUF020", "not a position", found=position, expected=f"an integer from 0 to {MAX_POSITION}")

@@ -217,7 +217,7 @@ def vectors(table: WritableTable) -> dict[str, list[int]]:
         assert one.is_deletion_vector
         start = one.content_offset or 0
         blob = Path(one.file_path).read_bytes()[start : start + (one.content_size_in_bytes or 0)]
-        positions = decode_deletion_vector(blob).positions().tolist()
+        positions = decode_deletion_vector(blob).positions()
         assert one.record_count == len(positions)
         assert one.referenced_data_file not in found
         found[one.referenced_data_file or ""] = positions

@@ -88,11 +88,11 @@ def _puffin_check() -> Callable[[bytes], object]:
 
 
 def _deletion_vector() -> Callable[[bytes], object]:
-    from spec_ref.deletes.deletion_vector import decode_deletion_vector
+    from spec_ref.columnar.deletes.deletion_vector import decode_deletion_vector, position_ranges
 
     def read(data: bytes) -> object:
         vector = decode_deletion_vector(data)
-        return len(vector.ranges()) if vector.cardinality < 1 << 20 else vector.cardinality
+        return len(position_ranges(vector)) if vector.cardinality < 1 << 20 else vector.cardinality
 
     return refusing(read)
 

@@ -1,0 +1,61 @@
+"""Deletion vectors as arrays: the kernels beside `spec_ref.deletes.deletion_vector`."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+from pyroaring import BitMap64
+
+from spec_ref.columnar.deletes.roaring import cardinality64
+from spec_ref.deletes import deletion_vector
+from spec_ref.deletes.deletion_vector import DeletionVector, check_position, encode_deletion_vector
+
+Positions: TypeAlias = npt.NDArray[np.uint64]
+
+
+@attrs.frozen
+class PositionBitmap:
+    """The deleted positions of one data file, as a deletion vector has them."""
+
+    vector: DeletionVector
+
+    def deleted(self, first: int, count: int) -> npt.NDArray[np.bool_]:
+        """For ``count`` rows from position ``first`` on, whether each is deleted."""
+        mask = np.zeros(count, dtype=bool)
+        within = self.vector.bitmap & BitMap64(range(first, first + count))
+        mask[np.asarray(within.to_array(), dtype=np.uint64).astype(np.int64) - first] = True
+        return mask
+
+
+def positions_array(vector: DeletionVector) -> Positions:
+    """`DeletionVector.positions` as an array."""
+    vector.check_listable()
+    return np.asarray(vector.bitmap.to_array(), dtype=np.uint64)
+
+
+def position_ranges(vector: DeletionVector) -> list[tuple[int, int]]:
+    """What `DeletionVector.ranges` gives."""
+    positions = positions_array(vector)
+    if not len(positions):
+        return []
+    ends = np.flatnonzero(np.diff(positions) != 1)
+    firsts = positions[np.concatenate(([0], ends + 1))]
+    lasts = positions[np.concatenate((ends, [len(positions) - 1]))]
+    return list(zip(firsts.tolist(), lasts.tolist(), strict=True))
+
+
+def decode_deletion_vector(blob: bytes) -> DeletionVector:
+    """What `spec_ref.deletes.deletion_vector.decode_deletion_vector` gives."""
+    return deletion_vector.decode_deletion_vector(blob, cardinality64)
+
+
+def encode_positions(positions: npt.NDArray[np.integer]) -> bytes:
+    """What `spec_ref.deletes.deletion_vector.encode_deletion_vector` gives for an array of integers."""
+    unique = np.unique(positions)
+    for position in (unique[:1], unique[-1:]):
+        if position.size:
+            check_position(int(position[0]))
+    return encode_deletion_vector(BitMap64(unique.astype(np.uint64)))
