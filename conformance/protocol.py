@@ -31,6 +31,8 @@ MAX_LINE = 16 * 1024 * 1024
 
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
+_MINUS_0 = re.compile(rb"(?<![eE])-0(?![0-9.eE])")
+_STRING_OR_MINUS_0 = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|' + _MINUS_0.pattern, re.DOTALL)
 
 
 class Breach(Exception):
@@ -129,7 +131,12 @@ def shorten(text: str, limit: int = 300) -> str:
 
 
 def parse_json(text: bytes) -> Any:
-    """Read JSON strictly: no duplicate keys, no bare NaN, no lone surrogates, bounded depth; ValueError otherwise."""
+    """Read JSON strictly: no duplicate keys, no bare NaN, no lone surrogates, bounded depth; ValueError otherwise.
+
+    The number -0 keeps its sign, as a float: some libraries write a negative zero so, and an int has no such value.
+    """
+    if _MINUS_0.search(text):
+        text = _STRING_OR_MINUS_0.sub(lambda match: b"-0.0" if match[0] == b"-0" else match[0], text)
     return jiter.from_json(text, catch_duplicate_keys=True, allow_inf_nan=False)
 
 

@@ -69,6 +69,8 @@ def test_a_request_beyond_the_line_limit_is_our_fault() -> None:
         (b'{"seq": 1, "ok": 2017239379}', Ok(2017239379)),
         (b'{"seq": 1, "ok": null}', Ok(None)),
         (b'{"ok": [1.0], "seq": 1}\r', Ok([1.0])),
+        (b'{"seq": 1, "ok": "-0, \\"-0"}', Ok('-0, "-0')),
+        (b'{"seq": 1, "ok": [-0, 0, 1e-0, -0e0, "2017-01-01", "-0"]}', Ok([-0.0, 0, 1.0, -0.0, "2017-01-01", "-0"])),
         (b'{"seq": 1, "error": {"kind": "invalid", "message": "no"}}', Refused("invalid", "no")),
         (b'{"seq": 1, "error": {"kind": "conflict"}}', Refused("conflict")),
         (b'{"seq": 1, "ok": [1e308, 1E99, "1e400"]}', Ok([1e308, 1e99, "1e400"])),
@@ -77,6 +79,11 @@ def test_a_request_beyond_the_line_limit_is_our_fault() -> None:
 )
 def test_answers_are_read(line: bytes, answer: object) -> None:
     assert read_answer(line) == (1, answer)
+
+
+def test_minus_0_keeps_its_sign() -> None:
+    _, answer = read_answer(b'{"seq": 1, "ok": {"-0": -0}}')
+    assert repr(answer) == repr(Ok({"-0": -0.0}))
 
 
 @pytest.mark.parametrize(

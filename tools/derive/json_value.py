@@ -22,10 +22,12 @@ def float_forms(value: float) -> list[float]:
     return forms
 
 
-def without_trailing_zeros(text: str) -> str:
-    """A time or timestamp whose fraction has no zeros at its end, and no point if nothing is left."""
+def without_trailing_zeros(text: str) -> list[str]:
+    """A time or timestamp without the zeros at the end of its fraction, or without some of them; the shortest first."""
     body, zone = (text[:-6], "+00:00") if text.endswith("+00:00") else (text, "")
-    return (body.rstrip("0").rstrip(".") if "." in body else body) + zone
+    seconds, point, fraction = body.partition(".")
+    fewest = len(fraction.rstrip("0"))
+    return [f"{seconds}{point if digits else ''}{fraction[:digits]}{zone}" for digits in range(fewest, len(fraction))]
 
 
 def json_forms(type_: str, value: Any) -> list[Any]:
@@ -35,7 +37,7 @@ def json_forms(type_: str, value: Any) -> list[Any]:
     if type_ == "float":
         return [value, *float_forms(value)]
     if type_ in DIGITS:
-        return [value, without_trailing_zeros(value)]
+        return [value, *without_trailing_zeros(value)]
     if type_ == "binary" or type_.startswith("fixed"):
         return [value.lower(), value]
     return [value]

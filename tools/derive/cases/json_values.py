@@ -8,6 +8,7 @@ from typing import Any
 
 from tools.derive.cases.binary import LENGTHS, RANGES, SHAPES, TEXTS, hexadecimal
 from tools.derive.cases.json_refusals import (
+    AT_UTC,
     BAD_SHAPES,
     DATE_TEXTS,
     DECIMAL_TEXTS,
@@ -353,7 +354,8 @@ def files() -> Iterator[VectorFile]:
         *_refused("decimal-", other_decimals),
     ])  # fmt: skip
     zoned = [
-        Vector(f"json-refuse-timestamptz-{name}", ("SVJ004",), {"type": "timestamptz", "json": text}, INVALID, TABLE,
+        Vector(f"json-refuse-timestamptz-{name}", ("SVJ004",), {"type": "timestamptz", "json": text},
+               any_of(INVALID, ok(hexadecimal("timestamptz", AT_UTC))) if contradiction else INVALID, TABLE,
                note, contradiction)
         for name, text, note, contradiction in TIMESTAMPTZ_TEXTS
     ]  # fmt: skip
