@@ -198,8 +198,13 @@ def check_content(content: FileContent, *, data: bool) -> None:
         SpecError: MAN002.
     """
     if (content is not FileContent.DATA) == data:
-        what = "a manifest of data files lists deletes" if data else "a manifest of deletes lists a data file"
-        raise violation("MAN002", what, found=int(content.value), path="/data_file/content")
+        raise wrong_content(content, data=data)
+
+
+def wrong_content(content: FileContent, *, data: bool) -> SpecError:
+    """The error of `check_content`."""
+    what = "a manifest of data files lists deletes" if data else "a manifest of deletes lists a data file"
+    return violation("MAN002", what, found=int(content.value), path="/data_file/content")
 
 
 def check_number(attribute: str, number: int | None, greatest: int) -> None:

@@ -28,11 +28,11 @@ from spec_ref.scan_planning.manifest_selection import ManifestSelection, ReadFil
 from spec_ref.scan_planning.planner import (
     NUMBERS,
     STATISTICS,
-    check_content,
     check_number,
     delete_of,
     may_delete_matching,
     without_statistics,
+    wrong_content,
 )
 from spec_ref.scan_planning.tasks import ScanDelete, ScanTask
 from spec_ref.schemas.schema import Schema
@@ -210,8 +210,7 @@ def _check(columns: ManifestColumns, live: Rows, *, data: bool) -> None:
     other = (columns.content[live] != FileContent.DATA) == data
     if other.any():
         place = int(live[np.argmax(other)])
-        with _Told(columns, place):
-            check_content(FileContent(int(columns.content[place])), data=data)
+        raise columns.located(wrong_content(FileContent(int(columns.content[place])), data=data), place)
     for attribute in NUMBERS:
         numbers = getattr(columns, attribute)
         greatest = columns.greatest_sequence_number
