@@ -36,13 +36,6 @@ EXCEPTIONS: frozenset[tuple[str, str]] = frozenset(
 CIRCLES: frozenset[tuple[str, ...]] = frozenset(
     {
         ("spec_ref.formats.variant", "spec_ref.schemas.values"),
-        (
-            "spec_ref.data_files.avro_writer",
-            "spec_ref.data_files.orc_writer",
-            "spec_ref.data_files.parquet_writer",
-            "spec_ref.data_files.writer",
-        ),
-        ("spec_ref.data_files.avro_reader", "spec_ref.data_files.orc_reader", "spec_ref.data_files.reader"),
     }
 )
 """Modules that still import each other, in the order of their names."""

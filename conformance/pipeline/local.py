@@ -18,7 +18,7 @@ from conformance.pipeline.read_tasks import read_task
 from conformance.pipeline.reading import Reading, reading_of
 from conformance.pipeline.tables import Table
 from spec_ref.columnar.scan_planning.planner import plan
-from spec_ref.data_files.reader import BATCH_ROWS
+from spec_ref.data_files.batches import BATCH_ROWS
 from spec_ref.expressions.predicates import TRUE, Predicate
 from spec_ref.scan_planning import ScanTask, table_state
 

@@ -17,7 +17,8 @@ from spec_ref.columnar.deletes.equality_deletes import column_values
 from spec_ref.columnar.expressions.evaluation import evaluate_array
 from spec_ref.columnar.schemas.column_projection import FileProjection, compile_projection, constant_array
 from spec_ref.columnar.schemas.row_lineage import last_updates, row_ids
-from spec_ref.data_files.reader import BATCH_ROWS, DataFileReader, open_rows
+from spec_ref.data_files.batches import BATCH_ROWS
+from spec_ref.data_files.reader import DataFileReader, open_rows
 from spec_ref.expressions.bound import BoundPredicate, BoundReference
 from spec_ref.expressions.predicates import TRUE
 from spec_ref.scan_planning.tasks import ScanTask

@@ -26,7 +26,7 @@ from spec_ref.columnar.encodings.avro.columns import (
     optional,
 )
 from spec_ref.columnar.schemas.column_projection import arrow_type
-from spec_ref.data_files.reader import empty_batch, sliced
+from spec_ref.data_files.batches import empty_batch, sliced
 from spec_ref.errors import at, violation
 from spec_ref.formats.avro_container import LIMITS, SCHEMA_KEY, open_container
 from spec_ref.formats.avro_schema import entry_fields, from_avro, present

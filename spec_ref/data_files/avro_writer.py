@@ -7,7 +7,7 @@ import hashlib
 import pyarrow as pa
 
 from spec_ref.columnar.arrow_values import values_of
-from spec_ref.data_files.writer import FileLayout, Output
+from spec_ref.data_files.row_writer import FileLayout, Output
 from spec_ref.errors import violation
 from spec_ref.formats.avro_container import CODECS, SYNC_LENGTH, block_bytes, header_bytes
 from spec_ref.formats.avro_schema import schema_json, value_writer

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import IO, Any, TypeAlias
+from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
+from spec_ref.data_files.batches import BATCH_ROWS, Batches, Input
 from spec_ref.errors import violation
 from spec_ref.manifests.data_file import FileFormat
 from spec_ref.records import record
 from spec_ref.schemas.name_mapping import MappedField
 from spec_ref.schemas.projection import WrittenColumns
-
-BATCH_ROWS = 1 << 18
-"""Rows of a batch unless asked otherwise; larger ones are not faster, and smaller ones hold up the filters."""
-
-Input: TypeAlias = IO[bytes] | pa.NativeFile
-"""A file that is opened for reading and can seek."""
-
-Batches: TypeAlias = Callable[[Sequence[str], int], Iterator[pa.RecordBatch]]
 
 
 @record
@@ -80,20 +72,3 @@ def open_rows(
 
         return DataFileReader(*open_avro(file, mapping))
     raise violation("DFL003", "the file format has no rows", found=file_format.value, expected="avro, orc or parquet")
-
-
-def sliced(batch: pa.RecordBatch, rows: int) -> Iterator[pa.RecordBatch]:
-    """A batch in pieces of at most so many rows."""
-    for start in range(0, batch.num_rows, rows):
-        yield batch.slice(start, rows)
-
-
-def counted(count: int, rows: int) -> Iterator[pa.RecordBatch]:
-    """Batches without columns that say how many rows there are."""
-    for start in range(0, count, rows):
-        yield empty_batch(min(rows, count - start))
-
-
-def empty_batch(rows: int) -> Any:
-    """A batch of so many rows without columns."""
-    return pa.RecordBatch.from_arrays([pa.nulls(rows)], ["_"]).select([])
