@@ -67,13 +67,13 @@ TIMESTAMPTZ_TEXTS = [
     (
         "zone-z",
         "2017-11-16T22:31:08.123456Z",
-        "the offset is +00:00, written so; readers may take another spelling of it",
+        "another spelling of +00:00, which readers may take",
         ("B35",),
     ),
     (
         "zone-minus-00-00",
         "2017-11-16T22:31:08.123456-00:00",
-        "the offset is +00:00, written so; readers may take another spelling of it",
+        "another spelling of +00:00, which readers may take",
         ("B35",),
     ),
     ("zone-plus-1", "2017-11-16T23:31:08.123456+01:00", "the offset is +00:00", ()),
@@ -81,13 +81,13 @@ TIMESTAMPTZ_TEXTS = [
     (
         "zone-no-colon",
         "2017-11-16T22:31:08.123456+0000",
-        "the offset is +00:00, written so; readers may take another spelling of it",
+        "another spelling of +00:00, which readers may take",
         ("B35",),
     ),
     (
         "zone-hours-only",
         "2017-11-16T22:31:08.123456+00",
-        "the offset is +00:00, written so; readers may take another spelling of it",
+        "another spelling of +00:00, which readers may take",
         ("B35",),
     ),
     ("zone-name", "2017-11-16T22:31:08.123456+00:00[UTC]", "the offset is +00:00, and no name", ()),
@@ -96,7 +96,7 @@ TIMESTAMPTZ_TEXTS = [
     (
         "zone-with-seconds",
         "2017-11-16T22:31:08.123456+00:00:00",
-        "the offset is +00:00, written so; readers may take another spelling of it",
+        "another spelling of +00:00, which readers may take",
         ("B35",),
     ),
     ("7-digits", "2017-11-16T22:31:08.1234567+00:00", "it has microseconds", ()),
