@@ -33,6 +33,9 @@ WRITER = frozenset({"writer"})
 BOTH = READER | WRITER
 """The roles in which an implementation does an operation, as the register calls them (``binds``)."""
 
+ROLES = {"reader": READER, "writer": WRITER, "committer": WRITER, "table": BOTH}
+"""The roles of operations in which each party that the register binds can break a requirement."""
+
 
 @frozen
 class Operation:

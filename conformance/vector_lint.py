@@ -19,6 +19,7 @@ import jsonschema_rs
 from attrs import field, frozen
 
 from conformance.awkward_values import TABLE, awkward_values, complaints
+from conformance.operations import OPERATIONS, ROLES
 from conformance.protocol import parse_json, shorten
 from conformance.vectors import SCHEMA, shipped
 from spec_ref.requirements import contradictions, register
@@ -26,6 +27,20 @@ from spec_ref.requirements import contradictions, register
 HEAD = ("suite", "operation", "section")
 MEMBERS = ("id", "requirements", "versions", "args", "expect", "origin", "note", "contradiction")
 """The members of a vector in the order of the files."""
+
+NOTHING_TO_ANSWER = {
+    "BND005": "a bound that is no variant object of paths and primitives has no value",
+    "BND009": "a bound whose parts do not fit each other has no value",
+    "EVO006": "a default that the new type does not have cannot be kept",
+    "PUF001": "bytes that are no Puffin file have no blobs",
+    "PUF002": "bytes without a footer have no blobs",
+    "PUF003": "a footer that does not fit the file has no payload",
+    "PUF016": "bytes that are no compact theta sketch have no hashes",
+    "TMD007": "a table without any schema has no columns",
+    "VER003": "a lower version has no place for what the table has",
+}
+"""Requirements for which no sentence asks whoever does the operation to refuse input that breaks them, and why no
+answer is right either. Accepting such input is leniency, and no deviation (`tools.check_deviations`)."""
 
 _OUR_OWN = re.compile(r"spec_ref|conformance|reference implementation|own code", re.IGNORECASE)
 _TOPIC = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -129,14 +144,14 @@ def _file_findings(file: VectorFile) -> Iterator[Finding]:
     if document["section"] not in headings:
         yield file.finding(("section",), f"the register has no section {document['section']!r}")
     for index, vector in enumerate(document["vectors"]):
-        for path, message in _vector_findings(document["section"], vector):
+        for path, message in _vector_findings(document["section"], document["operation"], vector):
             yield file.finding(("vectors", index, *path), f"{vector['id']}: {message}")
     expected = canonical(document)
     if file.text != expected:
         yield _misformatted(file, expected)
 
 
-def _vector_findings(section: str, vector: dict[str, Any]) -> Iterator[tuple[JsonPath, str]]:
+def _vector_findings(section: str, operation: str, vector: dict[str, Any]) -> Iterator[tuple[JsonPath, str]]:
     for name in ("requirements", "versions", "contradiction"):
         if name in vector and vector[name] != sorted(vector[name]):
             yield (name,), f"{name} are not sorted"
@@ -157,6 +172,13 @@ def _vector_findings(section: str, vector: dict[str, Any]) -> Iterator[tuple[Jso
             yield ("contradiction", index), f"the register has no contradiction {known_id}"
     if "any_of" in vector["expect"] and "contradiction" not in vector:
         yield ("expect",), "several outcomes are permitted, and no contradiction of the documents is named"
+    outcomes = vector["expect"].get("any_of", [vector["expect"]])
+    if known and all("error" in outcome for outcome in outcomes):
+        roles = OPERATIONS[operation].roles
+        bound = {role for requirement in known for party in requirement.binds for role in ROLES[party]}
+        if not bound & roles and not any(requirement.code in NOTHING_TO_ANSWER for requirement in known):
+            who = " or ".join(sorted(roles))
+            yield ("requirements",), f"only a refusal is permitted, and no requirement binds a {who}"
     if _OUR_OWN.search(vector["origin"]):
         yield ("origin",), "the origin is our own code: a value is not its own proof"
 

@@ -17,16 +17,9 @@ from attrs import frozen
 from conformance import expectations, vectors
 from conformance.expectations import Deviation, Kind
 from conformance.matrix.known import Known, load_known
+from conformance.operations import ROLES
 from conformance.vectors import Vector
 from spec_ref.requirements import Contradiction, Decision, Requirement, contradictions, register
-
-ROLES = {
-    "reader": {"reader"},
-    "writer": {"writer"},
-    "committer": {"writer"},
-    "table": {"reader", "writer"},
-}
-"""The roles of operations in which each party that the register binds can break a requirement."""
 
 
 @frozen

@@ -133,6 +133,7 @@ def test_branches_and_tags() -> None:
     assert [row["id"] for row in rows_of(found[7])] == ["1"]
 
 
+@pytest.mark.wording
 @pytest.mark.parametrize(
     ("operations", "said"),
     [
@@ -165,7 +166,7 @@ def test_a_tag_is_not_made_where_its_schema_is_open() -> None:
 
 
 def test_versions_without_delete_files_have_no_equality_deletes() -> None:
-    with pytest.raises(ScriptError, match="version 1"):
+    with pytest.raises(ScriptError, match=r"^/operations/1: delete-equal: "):
         states({"op": "delete-equal", "rows": [{"id": "1"}]}, version=1)
 
 

@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 
-from conformance.vector_lint import canonical, lint, main
+from conformance.operations import ROLES
+from conformance.vector_lint import NOTHING_TO_ANSWER, canonical, lint, main
+from conformance.vectors import load
+from spec_ref.requirements import register
 
 VECTORS = Path(__file__).parents[2] / "vectors"
 SECTION = "Appendix B: 32-bit Hash Requirements"
@@ -92,6 +95,29 @@ def test_a_fault_is_one_finding(write: Callable[..., Path], fault: str) -> None:
     else:
         assert len(found) == 1
         assert message in found[0]
+
+
+def test_a_sole_refusal_names_a_requirement_that_asks_for_it(write: Callable[..., Path]) -> None:
+    refused = vector(id="bound-refused", requirements=["BND003"], versions=[3], expect={"error": "invalid"})
+    refused["args"] = {"type": "geometry(OGC:CRS84)", "bytes": ""}
+    content = {**document(refused), "operation": "bound.decode", "section": "Bounds for Geometry and Geography"}
+    assert set(register()["BND003"].binds) == {"writer"}
+    (found,) = findings(write(content))
+    assert found.endswith("only a refusal is permitted, and no requirement binds a reader")
+    refused["requirements"] = ["BND002", "BND003"]  # which binds readers
+    assert findings(write(content)) == []
+
+
+def test_the_list_of_what_has_no_answer_is_no_longer_than_it_has_to_be() -> None:
+    needed = {
+        code
+        for one in load(VECTORS)
+        if one.expect.get("error")
+        and not {role for name in one.requirements for party in register()[name].binds for role in ROLES[party]}
+        & one.operation.roles
+        for code in one.requirements
+    }
+    assert needed == set(NOTHING_TO_ANSWER)
 
 
 # What is changed in the only vector so that the schema alone refuses it.

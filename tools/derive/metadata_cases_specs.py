@@ -175,7 +175,8 @@ def transforms() -> Iterator[Case]:
         yield Case(f"spec-{name}", base, codes, {
             "/partition-specs/-": {"spec-id": 1, "fields": [{**several, **sources_}]}, "/last-partition-id": 1000,
         }, REFUSED if name in ("no-sources", "empty-sources") else EITHER, note, near=near,
-            why=("B21",) if name in ("no-sources", "empty-sources") else ("B21", "E17"))  # fmt: skip
+            why=("B21",) if name in ("no-sources", "empty-sources") else ("B21", "E17"),
+            more=("PAR018",) if name in ("no-sources", "empty-sources") else ())  # fmt: skip
     yield Case("spec-sources-strings", "v3-minimal", ("PAR018",), {
         "/partition-specs/-": {"spec-id": 1, "fields": [{**several, "source-ids": ["1", "2"]}]},
         "/last-partition-id": 1000,

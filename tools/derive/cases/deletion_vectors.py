@@ -211,7 +211,13 @@ def _written() -> Iterator[Vector]:
 def _refusals(prefix: str, rows: Iterator[tuple[str, str, bytes, str]]) -> tuple[Vector, ...]:
     return tuple(
         Vector(
-            f"dv-decode-refuses-{prefix}{name}", (code,), {"bytes": data.hex().upper()}, INVALID, LAYOUT, note, only=V3
+            f"dv-decode-refuses-{prefix}{name}",
+            (code, "DEL008"),
+            {"bytes": data.hex().upper()},
+            INVALID,
+            LAYOUT,
+            note,
+            only=V3,
         )
         for name, code, data, note in rows
     )

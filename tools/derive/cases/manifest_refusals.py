@@ -42,6 +42,8 @@ class Kind:
 
     name: str
     code: str
+    """The codes of what is no such file: what it is, and that a scan is planned from all of its entries (SCN001)."""
+
     schema: Json
     keys: dict[str, str]
     rows: tuple[Json, Json]
@@ -61,8 +63,8 @@ class Kind:
         return avro.header({name: value for name, value in told.items() if value is not None})
 
 
-MANIFEST = Kind("manifest", "MAN001", entry_schema(2), keys(2), (entry(1), entry(2)))
-LIST = Kind("manifest-list", "MLS002", list_schema(2, ("partitions",)), {}, (listed(1), listed(2)))
+MANIFEST = Kind("manifest", "MAN001 SCN001", entry_schema(2), keys(2), (entry(1), entry(2)))
+LIST = Kind("manifest-list", "MLS002 SCN001", list_schema(2, ("partitions",)), {}, (listed(1), listed(2)))
 
 
 def _containers(kind: Kind) -> Iterator[Row]:
@@ -301,7 +303,7 @@ def _values(of: Callable[..., Row]) -> Iterator[Row]:
 
     def damaged(name: str, old: bytes, new: bytes, note: str) -> Row:
         assert body.count(old) == 1, name
-        return name, "MAN001", avro.container(schema, [(1, body.replace(old, new))], keys(2)), note
+        return name, MANIFEST.code, avro.container(schema, [(1, body.replace(old, new))], keys(2)), note
 
     text = avro.text(path)
     yield damaged("string-negative", text, avro.long(-3) + text[1:], "the length of a string is -3")
@@ -348,7 +350,7 @@ def manifests() -> Iterator[Vector]:
     for name, codes, data, note in (
         *_containers(MANIFEST),
         *_manifests(),
-        ("zstandard-bomb", "MAN001", _bomb(), _BOMB),
+        ("zstandard-bomb", MANIFEST.code, _bomb(), _BOMB),
     ):
         yield Vector(
             f"manifest-read-refuses-{name}", tuple(codes.split()), read_args(data), INVALID, LAYOUT, note, only=(2,)
