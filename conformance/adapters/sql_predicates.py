@@ -241,8 +241,8 @@ def identifier(path: tuple[str, ...], dialect: Dialect) -> str:
 
 def text(value: str, dialect: Dialect) -> str:
     """A text in SQL."""
-    if dialect.escapes_backslash:
-        value = value.replace("\\", "\\\\")
+    if dialect.escapes_backslash:  # Spark 3 takes '' between two texts for nothing
+        return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
     return "'" + value.replace("'", "''") + "'"
 
 

@@ -116,6 +116,9 @@ class _Checks:
         """Lengths of values that their columns cannot have."""
 
         self.partition = PartitionOfRows(place, self.leaves) if place.data_file.content is not _POSITIONS else None
+        self.order_lacks: int | None = None
+        """The source of the file's sort order that an equality delete file does not have."""
+
         self.order = self._order()
         self.deletes = _PositionDeletes(place) if place.data_file.content is _POSITIONS else None
         is_data = place.data_file.content is FileContent.DATA
@@ -169,6 +172,7 @@ class _Checks:
         return self.context.schema.find(field_id) is not None and all(one.required for one in (*column.parents, column))
 
     def _order(self) -> Ascending | None:
+        """The order that the file is said to have, as far as its columns and the transforms tell it."""
         order_id = self.place.data_file.effective_sort_order_id
         orders = {order.order_id: order for order in self.context.metadata.sort_orders}
         order = orders.get(order_id) if order_id is not None else None
@@ -177,10 +181,14 @@ class _Checks:
         keys: list[SortKey] = []
         for field in order.fields:
             source = field.sources[0]
-            if len(field.sources) > 1 or isinstance(field.transform, UnknownTransform) or source not in self.leaves:
-                return None
+            if len(field.sources) > 1 or isinstance(field.transform, UnknownTransform):
+                break
+            if source not in self.leaves:
+                if self.place.data_file.content is FileContent.EQUALITY_DELETES:
+                    self.order_lacks = source
+                break
             keys.append(sort_key(field, self.leaves[source][1]))
-        return Ascending(tuple(keys))
+        return Ascending(tuple(keys)) if keys else None
 
     def add(self, batch: Batch) -> None:
         self.rows += batch.length
@@ -241,6 +249,12 @@ class _Checks:
             yield finding(
                 "DFL021", "the rows are not in the sort order that the file is said to have", file=self.location,
                 found=f"row {self.order.broken}", expected=f"sort order {data_file.sort_order_id}", aspect="unsorted",
+            )  # fmt: skip
+        if self.order_lacks is not None:
+            yield finding(
+                "DFL021", "the deletes do not have a column of the sort order that the file is said to have",
+                file=self.location, found=f"no column {self.order_lacks}",
+                expected=f"the columns of sort order {data_file.sort_order_id}", aspect="without-columns",
             )  # fmt: skip
         if self.deletes is not None:
             yield from self.deletes.findings()

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 
 import pytest
 
 from conformance.rules import registry
-from tools.grid.cells import CHANGES, cells
+from tools.grid import run
+from tools.grid.cells import CHANGES, Cell, cells
 from tools.grid.page import PAGE, page
-from tools.grid.run import UNEXPLAINED, explanations, kept, outcomes, sample
+from tools.grid.run import UNEXPLAINED, Explained, kept, outcomes, sample, unneeded
 from tools.grid.tables import TABLES
 
 EVERY = 1 if os.environ.get("GRID") == "all" else 11
@@ -29,7 +31,18 @@ def test_a_part_of_the_grid_finds_what_it_found(table: str) -> None:
 def test_every_cell_is_found_or_explained_and_every_explanation_is_needed() -> None:
     told = {outcome for by_table in kept().values() for outcome in by_table.values()}
     assert UNEXPLAINED not in told
-    assert [one.reason for one in explanations() if f"{one.kind}: {one.reason}" not in told] == []
+    assert unneeded(kept()) == []
+
+
+def test_an_explanation_that_no_cell_needs_or_that_is_too_wide_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    legal = Explained(re.compile("a / b / (null|absent)"), re.compile(".*"), "legal", "a reason")
+    useless = Explained(re.compile("a / c / null"), re.compile(".*"), "legal", "another")
+    monkeypatch.setattr(run, "explanations", lambda: (legal, useless))
+    found = {Cell("a", "b", "null"): {"x": "legal: a reason"}, Cell("a", "b", "absent"): {"x": "error: y (files)"}}
+    assert unneeded(found) == [
+        "explained.toml: a / b / absent is found and need not be explained",
+        "explained.toml: no cell needs a / c / null",
+    ]
 
 
 def test_cells_name_checks_of_the_registry() -> None:

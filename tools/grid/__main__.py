@@ -4,7 +4,8 @@
     python -m tools.grid --check    run every cell, and compare
     python -m tools.grid --page     write the page anew from what was found
 
-1 where something differs, nothing is found of a cell and nothing explains it, or an explanation is of no use.
+1 where something differs, nothing is found of a cell and nothing explains it, or an explanation is of no use or too
+wide.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import sys
 
 from tools.grid.page import PAGE, page
-from tools.grid.run import KEPT, UNEXPLAINED, every_outcome, explanations, kept, to_json
+from tools.grid.run import KEPT, UNEXPLAINED, every_outcome, kept, to_json, unneeded
 
 
 def main(argv: list[str]) -> int:
@@ -28,12 +29,7 @@ def main(argv: list[str]) -> int:
         f"{cell}: {table}: {told}" for cell, by_table in found.items() for table, told in by_table.items()
         if told == UNEXPLAINED
     ]  # fmt: skip
-    used = {told for by_table in found.values() for told in by_table.values()}
-    problems += [
-        f"explained.toml: no cell needs {one.cells.pattern}"
-        for one in explanations()
-        if f"{one.kind}: {one.reason}" not in used
-    ]
+    problems += unneeded(found)
     if argv == ["--check"]:
         for path, text in ((KEPT, to_json(found)), (PAGE, page(found))):
             if path.read_text(encoding="utf-8") != text:

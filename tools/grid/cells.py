@@ -8,6 +8,8 @@ from typing import Any
 
 import attrs
 
+from spec_ref.formats import puffin
+from spec_ref.formats.partition_statistics import PartitionStatistics
 from spec_ref.manifests.checks import KEYS
 from spec_ref.manifests.data_file import DataFile
 from spec_ref.manifests.entry import ManifestEntry
@@ -21,7 +23,14 @@ from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.sorting.order import SortField, SortOrder
 from spec_ref.table_metadata.logs import MetadataLogEntry, SnapshotLogEntry
 from spec_ref.table_metadata.metadata import TableMetadata
-from spec_ref.table_metadata.statistics import BlobMetadata, StatisticsFile
+from spec_ref.table_metadata.statistics import BlobMetadata, PartitionStatisticsFile, StatisticsFile
+from tools.grid.statistics_files import (
+    INTS,
+    add_partition_statistics,
+    change_statistics,
+    change_vector,
+    place_partition_statistics,
+)
 from tools.grid.workbench import AvroFile, Manifest, Workbench
 
 CHANGES = ("absent", "null", "wrong type", "another value", "lowest", "highest")
@@ -68,6 +77,12 @@ def _statistics(bench: Workbench) -> Json:
     return _one(bench.metadata.get("statistics"))
 
 
+def _partition_statistics(bench: Workbench) -> Json:
+    if not add_partition_statistics(bench):
+        raise NoCell
+    return bench.metadata["partition-statistics"][0]
+
+
 JSON: dict[str, tuple[type, Callable[[Workbench], Json]]] = {
     "table metadata": (TableMetadata, lambda bench: bench.metadata),
     "schema": (Schema, lambda bench: bench.schema),
@@ -82,6 +97,7 @@ JSON: dict[str, tuple[type, Callable[[Workbench], Json]]] = {
     "metadata log": (MetadataLogEntry, lambda bench: _one(bench.metadata.get("metadata-log"))),
     "statistics": (StatisticsFile, _statistics),
     "statistics blob": (BlobMetadata, lambda bench: _one(_statistics(bench)["blob-metadata"])),
+    "partition statistics": (PartitionStatisticsFile, _partition_statistics),
 }
 """The structures of metadata files: the field table, and the object that is changed."""
 
@@ -93,6 +109,15 @@ AVRO: dict[str, type] = {
 """The structures of Avro files."""
 
 
+PUFFIN: dict[str, type] = {
+    "Puffin footer": puffin.FileMetadata, "Puffin blob": puffin.BlobMetadata,
+    "blob of a deletion vector": puffin.BlobMetadata,
+}  # fmt: skip
+"""The structures of Puffin files."""
+
+ROW = "row of partition statistics"
+
+
 def cells() -> Iterator[Cell]:
     """All cells."""
     for structure, (record, _) in JSON.items():
@@ -100,6 +125,8 @@ def cells() -> Iterator[Cell]:
     for structure, record in AVRO.items():
         yield from (Cell(structure, rule.name, change) for rule in field_rules(record).values() for change in CHANGES)
     yield from (Cell(HEADER, key.name, change) for key in KEYS for change in CHANGES)
+    for structure, record in (*PUFFIN.items(), (ROW, PartitionStatistics)):
+        yield from (Cell(structure, rule.name, change) for rule in field_rules(record).values() for change in CHANGES)
 
 
 def mutate(cell: Cell, bench: Workbench) -> None:
@@ -112,6 +139,10 @@ def mutate(cell: Cell, bench: Workbench) -> None:
         _in_json(cell, JSON[cell.structure][1](bench))
     elif cell.structure == HEADER:
         _in_header(cell, bench.data)
+    elif cell.structure in PUFFIN:
+        _in_puffin(cell, bench)
+    elif cell.structure == ROW:
+        _in_row(cell, bench)
     else:
         _in_avro(cell, bench)
 
@@ -203,6 +234,43 @@ def _in_json(cell: Cell, place: dict[str, Json]) -> None:
             before, place[name] = place[name], _changed(change, place[name])
             if place[name] == before:
                 raise NoCell
+
+
+# Files of statistics
+
+
+def _in_puffin(cell: Cell, bench: Workbench) -> None:
+    match cell.structure:
+        case "Puffin footer":
+            changed = change_statistics(bench, lambda document: _in_json(cell, document))
+        case "Puffin blob":
+            changed = change_statistics(bench, lambda document: _in_json(cell, document["blobs"][0]))
+        case _:
+            changed = change_vector(bench, lambda blob: _in_json(cell, blob))
+    if not changed:
+        raise NoCell
+
+
+def _in_row(cell: Cell, bench: Workbench) -> None:
+    _partition_statistics(bench)
+    if cell.field == "dv_count" and bench.metadata["format-version"] < 3:
+        raise NoCell
+    row, name = bench.partition_statistics[0], cell.field
+    match cell.change:
+        case "absent" | "wrong type":
+            place_partition_statistics(bench, name, cell.change)
+            return
+        case "null":
+            row[name] = None
+        case change if name == "partition":
+            (value,) = row[name].values()
+            row[name] = {"p": another(value) if change == "another value" else limit(
+                value, low=change == "lowest", bits=31)}  # fmt: skip
+        case "another value":
+            row[name] = another(row[name])
+        case change:
+            row[name] = limit(row[name], low=change == "lowest", bits=31 if name in INTS else 63)
+    place_partition_statistics(bench)
 
 
 # The header

@@ -23,8 +23,8 @@ other.
 
 A cell ends as a finding (its severity, its check, and the level of `--level` that is needed), as *legal*, or as *not
 observable*: no other place in the table states the fact. `iceberg-conformance explain CHECK-ID` tells what a check is
-about. Cells that a table does not have, such as fields of a newer version, are left out. Rows of files, Puffin blobs
-and partition statistics are not part of the grid; corruptions of them by hand are in `tests/validate/corruptions`.
+about. Cells that a table does not have, such as fields of a newer version, are left out. Rows of data and delete files
+and the contents of blobs are not part of the grid; corruptions of them by hand are in `tests/validate/corruptions`.
 """
 
 

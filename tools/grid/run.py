@@ -58,6 +58,29 @@ def explanations() -> tuple[Explained, ...]:
     )
 
 
+def unneeded(found: Outcomes) -> list[str]:
+    """What of the explanations is of no use: those that no cell needs, and cells of which something is found anyway.
+
+    Args:
+        found: the outcomes of all cells.
+    """
+    problems = []
+    for one in explanations():
+        explained = [
+            (cell, told == f"{one.kind}: {one.reason}")
+            for cell, by_table in found.items()
+            for table, told in by_table.items()
+            if one.explains(cell, table)
+        ]
+        needed = {cell for cell, needs in explained if needs}
+        if not needed:
+            problems.append(f"explained.toml: no cell needs {one.cells.pattern}")
+        else:
+            wide = dict.fromkeys(cell for cell, _ in explained if cell not in needed)
+            problems += [f"explained.toml: {cell} is found and need not be explained" for cell in wide]
+    return problems
+
+
 def outcomes(chosen: Iterable[Cell], tables: Iterable[str] = TABLES) -> Outcomes:
     """What is found of cells; tables that do not have a cell are left out."""
     found: Outcomes = {cell: {} for cell in chosen}

@@ -124,6 +124,8 @@ class Workbench:
         self._list: AvroFile | None = None
         self._manifests: list[Manifest] | None = None
         self.raw_metadata: bytes | None = None
+        self.partition_statistics: list[dict[str, Any]] = []
+        """The rows of the partition statistics file that the grid gave the table."""
 
     # Parts
 

@@ -320,6 +320,32 @@ def _column_missing(bench: Any) -> None:
     bench.delete_file["equality_ids"] = [*bench.delete_file["equality_ids"], min(known)]
 
 
+def _said_to_be_sorted(bench: Any, source: int, direction: str = "asc") -> None:
+    fields = [{"transform": "identity", "source-id": source, "direction": direction, "null-order": "nulls-first"}]
+    bench.metadata["sort-orders"].append({"order-id": 1, "fields": fields})
+    bench.delete_file["sort_order_id"] = 1
+
+
+@corruption("DFL021", "equality-deletes-not-in-order", EQUALITY, "rows")
+def _deletes_not_in_order(bench: Any) -> None:
+    _said_to_be_sorted(bench, bench.delete_file["equality_ids"][0])
+
+    def change(table: pa.Table) -> pa.Table:
+        two = pa.concat_tables([table.slice(0, 1)] * 2)
+        return two.set_column(0, table.schema.field(0), pa.array([2, 1], table.schema.field(0).type))
+
+    for name in ("value_counts", "null_value_counts", "nan_value_counts", "lower_bounds", "upper_bounds"):
+        bench.delete_file[name] = None
+    bench.delete_file["record_count"] = 2
+    _deletes(bench, change)
+
+
+@corruption("DFL021", "equality-deletes-without-the-column-of-the-order", EQUALITY, "rows")
+def _deletes_without_column(bench: Any) -> None:
+    known = {field["id"] for field in bench.schema["fields"]} - set(bench.delete_file["equality_ids"])
+    _said_to_be_sorted(bench, min(known))
+
+
 @corruption("DFL020", "equality-ids-missing", EQUALITY)
 def _no_ids(bench: Any) -> None:
     bench.delete_file["equality_ids"] = None
