@@ -230,6 +230,10 @@ for _name, _code in {
     def _blob_without(bench: Any, name: str = _name) -> None:
         _footer(bench, lambda payload: payload["blobs"][0].pop(name))
 
+    @corruption(_code, f"blob-{_name}-of-another-type", VECTORS, "files")
+    def _blob_of_another_type(bench: Any, name: str = _name) -> None:
+        _footer(bench, lambda payload: payload["blobs"][0].update({name: 7 if name in ("type", "fields") else "seven"}))
+
 
 for _misplacement, _code, _changed in (
     ("before-the-file", "PUF012", {"offset": -1}), ("behind-the-file", "PUF012", {"offset": 1 << 40}),
