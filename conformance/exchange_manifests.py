@@ -15,8 +15,8 @@ import attrs
 
 from conformance.exchange import from_exchange, to_exchange
 from spec_ref.columnar.manifests.reader import entries
+from spec_ref.encodings.avro.rows import NeverWritten
 from spec_ref.errors import violation
-from spec_ref.formats.avro_rows import NeverWritten
 from spec_ref.json_records import reader
 from spec_ref.manifests import DataFile, EntryStatus, FileContent, FileFormat, Manifest, ManifestEntry
 from spec_ref.partitioning.spec import SPEC, PartitionSpec

@@ -13,7 +13,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from spec_ref.formats.variant import Variant
+from spec_ref.encodings.variant.value import Variant
 from spec_ref.records import evolve
 from spec_ref.schemas.types import (
     MAX_DECIMAL_PRECISION,

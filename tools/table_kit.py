@@ -23,11 +23,11 @@ from spec_ref.data_files.parquet_footer import logical_types, with_logical_types
 from spec_ref.data_files.storage_arrays import nulled
 from spec_ref.deletes.deletion_vector import encode_deletion_vector
 from spec_ref.deletes.position_deletes import POSITION_DELETE_FIELDS
-from spec_ref.formats.avro_container import write_container
-from spec_ref.formats.avro_schema import schema_json, value_writer
-from spec_ref.formats.avro_types import from_json
-from spec_ref.formats.avro_values import encoder
-from spec_ref.formats.puffin import Blob, write_puffin
+from spec_ref.encodings.avro.container import write_container
+from spec_ref.encodings.avro.schema import schema_json, value_writer
+from spec_ref.encodings.avro.types import from_json
+from spec_ref.encodings.avro.values import encoder
+from spec_ref.encodings.puffin.file import Blob, write_puffin
 from spec_ref.json_document import dumps as json_text
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry

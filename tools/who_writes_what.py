@@ -25,9 +25,9 @@ from conformance.validate.tolerated import tolerate
 from conformance.writers import manifest_marks, program
 from spec_ref.data_files.parquet_schema import check_parquet_schema
 from spec_ref.data_files.parquet_thrift import read_parquet_schema
+from spec_ref.encodings.avro.container import open_container
+from spec_ref.encodings.puffin.checks import check_puffin
 from spec_ref.findings import Finding
-from spec_ref.formats.avro_container import open_container
-from spec_ref.formats.puffin_checks import check_puffin
 from spec_ref.manifests import check_manifest
 from spec_ref.snapshots.manifest_list import ManifestFile, read_manifest_list
 from spec_ref.snapshots.manifest_list_checks import check_manifest_list

@@ -13,14 +13,14 @@ Arguments = dict[str, Any]
 
 def _puffin_read(args: Arguments) -> object:
     from conformance.exchange_puffin import file_form
-    from spec_ref.formats.puffin import read_puffin
+    from spec_ref.encodings.puffin.file import read_puffin
 
     return file_form(read_puffin(bytes.fromhex(args["bytes"])))
 
 
 def _puffin_write(args: Arguments) -> object:
     from conformance.exchange_puffin import blob_from_form
-    from spec_ref.formats.puffin import write_puffin
+    from spec_ref.encodings.puffin.file import write_puffin
 
     blobs = [blob_from_form(form) for form in args["blobs"]]
     return write_puffin(blobs, args["properties"]).hex().upper()
@@ -42,16 +42,16 @@ def _dv_encode(args: Arguments) -> object:
 
 def _theta_decode(args: Arguments) -> object:
     from conformance.exchange_puffin import sketch_form
-    from spec_ref.formats.theta import decode_theta
+    from spec_ref.statistics.theta import decode_theta
 
     return sketch_form(decode_theta(bytes.fromhex(args["bytes"])))
 
 
 def _theta_encode(args: Arguments) -> object:
     from conformance.exchange import from_exchange
-    from spec_ref.formats.theta import encode_theta, sketch_of
     from spec_ref.schemas.type_json import type_from_json
     from spec_ref.single_value.binary import to_binary
+    from spec_ref.statistics.theta import encode_theta, sketch_of
 
     type_ = type_from_json(args["type"])
     values = [to_binary(type_, from_exchange(type_, value)) for value in args["values"]]

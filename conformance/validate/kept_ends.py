@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from conformance.pipeline.file_access import open_input, short_read, split_location
-from spec_ref.formats.file_window import RandomAccessBytes
+from spec_ref.encodings.random_access_bytes import RandomAccessBytes
 
 END = 1 << 16
 """How much of the end is read at first: the footers of most files are in it."""

@@ -27,9 +27,9 @@ from spec_ref.columnar.hashing import hash_array
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns, column_batches
 from spec_ref.columnar.manifests.nullable_arrays import Nullable
 from spec_ref.columnar.manifests.rules import entry_findings
+from spec_ref.encodings.avro.container import SCHEMA_KEY, open_container, write_container
 from spec_ref.errors import SpecError
 from spec_ref.findings import Finding, Tally, in_file
-from spec_ref.formats.avro_container import SCHEMA_KEY, open_container, write_container
 from spec_ref.manifests.checks import check_manifest
 from spec_ref.manifests.checks_header import header_contradictions
 from spec_ref.manifests.data_file import FileContent

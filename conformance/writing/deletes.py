@@ -21,8 +21,8 @@ from spec_ref.columnar.schemas.column_projection import arrow_field
 from spec_ref.commits.changes import NewFile
 from spec_ref.commits.reading import FileKey, key_of
 from spec_ref.deletes.position_deletes import FILE_PATH, POSITION_DELETE_FIELDS
+from spec_ref.encodings.puffin.file import DELETION_VECTOR, Blob, read_puffin, write_puffin
 from spec_ref.errors import violation
-from spec_ref.formats.puffin import DELETION_VECTOR, Blob, read_puffin, write_puffin
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.scan_planning import ScanTask
 from spec_ref.scan_planning.delete_scope import partition_key

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from spec_ref.columnar.metrics import leaf_array, leaf_names, metrics_of_array
 from spec_ref.errors import violation
-from spec_ref.formats.metrics import (
+from spec_ref.manifests.computed_metrics import (
     COUNTS,
     FULL,
     NO_METRICS,

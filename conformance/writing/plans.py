@@ -14,7 +14,7 @@ from conformance.writing.metrics import Modes, modes_of
 from spec_ref.columnar.partitioning.split_by_partition import check_spec
 from spec_ref.commits.changes import NewFile
 from spec_ref.errors import violation
-from spec_ref.formats.metrics import FULL
+from spec_ref.manifests.computed_metrics import FULL
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.records import field_rules

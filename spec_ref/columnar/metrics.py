@@ -1,4 +1,4 @@
-"""Metrics of data files over Arrow arrays; the definition is in `spec_ref.formats.metrics`."""
+"""Metrics of data files over Arrow arrays; the definition is in `spec_ref.manifests.computed_metrics`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from spec_ref.errors import violation
-from spec_ref.formats.metrics import (
+from spec_ref.manifests.computed_metrics import (
     TRUNCATED,
     ColumnMetrics,
     FileMetrics,

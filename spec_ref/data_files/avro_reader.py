@@ -27,12 +27,12 @@ from spec_ref.columnar.encodings.avro.columns import (
 )
 from spec_ref.columnar.schemas.column_projection import arrow_type
 from spec_ref.data_files.batches import empty_batch, sliced
+from spec_ref.encodings.avro.container import LIMITS, SCHEMA_KEY, open_container
+from spec_ref.encodings.avro.schema import entry_fields, from_avro, present
+from spec_ref.encodings.avro.types import Array, AvroType, Map, Record, Union, parse_schema
+from spec_ref.encodings.random_access_bytes import source_of
 from spec_ref.errors import at, violation
-from spec_ref.formats.avro_container import LIMITS, SCHEMA_KEY, open_container
-from spec_ref.formats.avro_schema import entry_fields, from_avro, present
-from spec_ref.formats.avro_types import Array, AvroType, Map, Record, Union, parse_schema
-from spec_ref.formats.file_ids import Ids, ids_of
-from spec_ref.formats.file_window import source_of
+from spec_ref.schemas.column_ids import Ids, ids_of
 from spec_ref.schemas.name_mapping import MappedField
 from spec_ref.schemas.projection import WrittenColumns
 from spec_ref.schemas.types import (

@@ -14,8 +14,8 @@ import cramjam
 import numpy as np
 
 from spec_ref.data_files.deferred_sink import KnownParts
+from spec_ref.encodings.random_access_bytes import Source
 from spec_ref.errors import SpecError, violation
-from spec_ref.formats.file_window import Source
 from spec_ref.records import record
 
 Content: TypeAlias = Source | KnownParts

@@ -19,8 +19,8 @@ from spec_ref.data_files.orc_footer import Stripe, check_types, read_stripes
 from spec_ref.data_files.orc_metrics import width
 from spec_ref.data_files.orc_schema import children_of, columns_from_orc
 from spec_ref.data_files.orc_timestamps import read_presence, read_timestamps
+from spec_ref.encodings.random_access_bytes import source_of
 from spec_ref.errors import violation
-from spec_ref.formats.file_window import source_of
 from spec_ref.schemas.name_mapping import MappedField
 from spec_ref.schemas.projection import WrittenColumns
 from spec_ref.schemas.types import StructType

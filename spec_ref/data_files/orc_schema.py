@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from spec_ref.data_files.nested_arrow_types import arrow_fields, nested_type
 from spec_ref.errors import at, violation
-from spec_ref.formats.file_ids import Ids, ids_of
+from spec_ref.schemas.column_ids import Ids, ids_of
 from spec_ref.schemas.name_mapping import MappedField
 from spec_ref.schemas.projection import WrittenColumns
 from spec_ref.schemas.types import (

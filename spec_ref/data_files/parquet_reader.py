@@ -2,7 +2,7 @@
 
 A row group is decoded batch by batch. Texts and bytes that a file stores as numbers of a dictionary can be given as
 Arrow's dictionary arrays, so that rows which nobody wants are left out before they are copied. pyarrow carries all
-types but variants that are shredded: of those it gives the parts, which `spec_ref.columnar.encodings.variant_shredding`
+types but variants that are shredded: of those it gives the parts, which `spec_ref.columnar.encodings.variant.shredding`
 puts together.
 """
 

@@ -19,8 +19,8 @@ import attrs
 from spec_ref.data_files.parquet_thrift import ParquetNode
 from spec_ref.data_files.variant_shredding_schema import check_shredding
 from spec_ref.errors import SpecError, Violation, at, violation
-from spec_ref.formats.file_ids import Ids, ids_of
 from spec_ref.records import record
+from spec_ref.schemas.column_ids import Ids, ids_of
 from spec_ref.schemas.name_mapping import MappedField
 from spec_ref.schemas.projection import WrittenColumns
 from spec_ref.schemas.types import (

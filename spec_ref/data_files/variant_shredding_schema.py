@@ -1,6 +1,6 @@
 """The parts of a shredded variant in the schema of a Parquet file (Appendix A, Parquet; Parquet's Variant Shredding).
 
-How a value is put together from them is in `spec_ref.formats.variant_shredding`.
+How a value is put together from them is in `spec_ref.encodings.variant.shredding`.
 """
 
 from __future__ import annotations
@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from spec_ref.data_files.parquet_thrift import ParquetNode
+from spec_ref.encodings.variant.shredding import REQUIREMENT
+from spec_ref.encodings.variant.value import DECIMAL_DIGITS
 from spec_ref.errors import SpecError, at, violation
-from spec_ref.formats.variant import DECIMAL_DIGITS
-from spec_ref.formats.variant_shredding import REQUIREMENT
 
 _SHREDDED: frozenset[tuple[str, str | None, tuple[Any, ...]]] = frozenset(
     {

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 import attrs
 from pyroaring import BitMap64
 
-from spec_ref.deletes.roaring import cardinality64
+from spec_ref.encodings.roaring import cardinality64
 from spec_ref.errors import violation
 from spec_ref.records import record
 

@@ -11,7 +11,7 @@ import attrs
 from spec_ref.checks import rated
 from spec_ref.errors import SpecError, Violation, shown
 from spec_ref.findings import Finding
-from spec_ref.formats.metrics import order_of
+from spec_ref.manifests.computed_metrics import order_of
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.entry_problems import is_minimal, not_minimal, signed_order
 from spec_ref.manifests.manifest import Manifest

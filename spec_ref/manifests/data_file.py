@@ -6,7 +6,7 @@ import enum
 from collections.abc import Mapping
 from typing import Any
 
-from spec_ref.formats.avro_rows import PARTITION, Coded, Named, NeverWritten
+from spec_ref.encodings.avro.rows import PARTITION, Coded, Named, NeverWritten
 from spec_ref.records import record, spec_field
 from spec_ref.schemas.types import BINARY, INT, LONG, STRING, ListType, MapType
 from spec_ref.versions import OMITTED, OPTIONAL, REQUIRED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 
-from spec_ref.formats.avro_rows import Coded, RowsOf
+from spec_ref.encodings.avro.rows import Coded, RowsOf
 from spec_ref.manifests.data_file import DataFile
 from spec_ref.records import record, spec_field
 from spec_ref.schemas.types import LONG

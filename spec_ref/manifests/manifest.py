@@ -9,12 +9,12 @@ from typing import Any
 import attrs
 
 from spec_ref import json_document
+from spec_ref.encodings.avro.container import Container
+from spec_ref.encodings.avro.rows import RowReader, partition_record
+from spec_ref.encodings.avro.schema import from_avro, present
+from spec_ref.encodings.avro.types import Record
+from spec_ref.encodings.avro.values import decode_all
 from spec_ref.errors import SpecError, violation
-from spec_ref.formats.avro_container import Container
-from spec_ref.formats.avro_rows import RowReader, partition_record
-from spec_ref.formats.avro_schema import from_avro, present
-from spec_ref.formats.avro_types import Record
-from spec_ref.formats.avro_values import decode_all
 from spec_ref.json_records import reader
 from spec_ref.manifests.data_file import DataFile
 from spec_ref.manifests.entry import ManifestEntry

@@ -9,12 +9,12 @@ from typing import Any
 import attrs
 
 from spec_ref import json_document
+from spec_ref.encodings.avro.container import write_container
+from spec_ref.encodings.avro.rows import RowWriter, struct_of
+from spec_ref.encodings.avro.schema import schema_json
+from spec_ref.encodings.avro.types import from_json
+from spec_ref.encodings.avro.values import encoder
 from spec_ref.errors import SpecError, at, violation
-from spec_ref.formats.avro_container import write_container
-from spec_ref.formats.avro_rows import RowWriter, struct_of
-from spec_ref.formats.avro_schema import schema_json
-from spec_ref.formats.avro_types import from_json
-from spec_ref.formats.avro_values import encoder
 from spec_ref.json_writing import writer
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.manifest import REQUIREMENT
@@ -58,7 +58,7 @@ def write_manifest(
         format_version: the version to write.
         content: the kind of files.
         partition: the type of the partition tuples; by the spec and the schema where not given.
-        codec: one of `spec_ref.formats.avro_container.CODECS`.
+        codec: one of `spec_ref.encodings.avro.container.CODECS`.
         block_bytes: about how many bytes of entries go into a block.
 
     Raises:

@@ -7,11 +7,11 @@ from typing import Any, TypeAlias
 
 import attrs
 
+from spec_ref.encodings.avro.container import Data
 from spec_ref.errors import SpecError, violation
 from spec_ref.expressions.bound import BoundPredicate
 from spec_ref.expressions.metrics import FieldSummary, summaries_outcome
 from spec_ref.expressions.projection import inclusive_projection
-from spec_ref.formats.avro_container import Data
 from spec_ref.manifests.manifest import Manifest
 from spec_ref.manifests.reader import read_manifest
 from spec_ref.partitioning.spec import PartitionSpec

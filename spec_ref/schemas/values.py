@@ -16,7 +16,7 @@ uuid                       ``uuid.UUID``
 fixed(L), binary           ``bytes``
 geometry, geography        ``bytes``, well-known binary
 unknown                    ``None``, its only value
-variant                    `spec_ref.formats.variant.Variant`
+variant                    `spec_ref.encodings.variant.value.Variant`
 struct                     ``dict`` from field id to value; an optional field may be left out or ``None``
 list                       ``tuple``
 map                        ``tuple`` of (key, value) pairs
@@ -34,8 +34,8 @@ from collections.abc import Callable, Hashable
 from decimal import Decimal
 from typing import Any
 
+from spec_ref.encodings.geo.wkb import read_wkb
 from spec_ref.errors import at, violation
-from spec_ref.formats.wkb import read_wkb
 from spec_ref.records import record
 from spec_ref.schemas.types import DecimalType, ListType, MapType, StructType, Type, kind
 
@@ -88,7 +88,7 @@ def _is_binary32(_: Type, value: object) -> bool:
 
 
 def _is_variant(_: Type, value: object) -> bool:
-    from spec_ref.formats.variant import Variant
+    from spec_ref.encodings.variant.value import Variant
 
     return isinstance(value, Variant)
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from spec_ref.encodings.geo.bounds import GeoPoint, check_point, decode_point, encode_point
 from spec_ref.errors import violation
-from spec_ref.formats.geo_bounds import GeoPoint, check_point, decode_point, encode_point
 from spec_ref.records import record
 from spec_ref.schemas.types import (
     BINARY,

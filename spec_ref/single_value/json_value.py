@@ -17,8 +17,8 @@ from decimal import Decimal
 from typing import Any, TypeAlias
 
 from spec_ref.civil import civil_from_days, days_from_civil
+from spec_ref.encodings.geo.wkb import wkb_to_wkt, wkt_to_wkb
 from spec_ref.errors import at, violation
-from spec_ref.formats.wkb import wkb_to_wkt, wkt_to_wkb
 from spec_ref.records import record
 from spec_ref.schemas.types import DecimalType, ListType, MapType, StructType, Type, kind
 from spec_ref.schemas.values import (

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from spec_ref.encodings.puffin.checks import check_puffin
+from spec_ref.encodings.puffin.file import BlobMetadata as StoredBlob
+from spec_ref.encodings.puffin.file import PuffinFile, read_puffin
 from spec_ref.errors import SpecError, Violation, violation
-from spec_ref.formats.puffin import BlobMetadata as StoredBlob
-from spec_ref.formats.puffin import PuffinFile, read_puffin
-from spec_ref.formats.puffin_checks import check_puffin
 from spec_ref.table_metadata.statistics import BlobMetadata, StatisticsFile
 
 
 def check_statistics_file(statistics: StatisticsFile, data: bytes) -> Iterator[Violation]:
     """Every finding of a statistics file: those of the Puffin file, and where it differs from what is said of it.
 
-    Paths of the former are those of `spec_ref.formats.puffin_checks`, of the latter JSON pointers into the entry of
+    Paths of the former are those of `spec_ref.encodings.puffin.checks`, of the latter JSON pointers into the entry of
     table metadata. Table metadata may list any of the file's blobs, in any order, and a part of their properties
     (STA012).
     """

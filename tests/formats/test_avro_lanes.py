@@ -17,10 +17,10 @@ from spec_ref.columnar.encodings.avro.batches import Layout, Part
 from spec_ref.columnar.encodings.avro.columns import forced
 from spec_ref.columnar.encodings.avro.vectorized import compile_type, footprint
 from spec_ref.columnar.encodings.avro.vectorized_buffer import Lanes
+from spec_ref.encodings.avro.container import open_container
+from spec_ref.encodings.avro.types import Record, parse_schema
+from spec_ref.encodings.avro.values import decode_all, encoder
 from spec_ref.errors import SpecError
-from spec_ref.formats.avro_container import open_container
-from spec_ref.formats.avro_types import Record, parse_schema
-from spec_ref.formats.avro_values import decode_all, encoder
 
 CODE = "MAN001"
 
@@ -77,7 +77,7 @@ def records(draw: st.DrawFn, names: Any = None, depth: int = 3) -> tuple[Any, st
 
 
 def plain(value: Any) -> Any:
-    """What fastavro gives, in the form of `spec_ref.formats.avro_values`."""
+    """What fastavro gives, in the form of `spec_ref.encodings.avro.values`."""
     if isinstance(value, dict) and value and all(name.startswith("x") and name[1:].isdecimal() for name in value):
         return tuple(map(plain, value.values()))
     if isinstance(value, dict):

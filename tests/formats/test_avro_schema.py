@@ -12,9 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conformance.strategies import primitive_types, values
-from spec_ref.errors import SpecError
-from spec_ref.formats.avro_container import write_container
-from spec_ref.formats.avro_schema import (
+from spec_ref.encodings.avro.container import write_container
+from spec_ref.encodings.avro.schema import (
     decimal_size,
     from_avro,
     legal_name,
@@ -22,8 +21,9 @@ from spec_ref.formats.avro_schema import (
     value_reader,
     value_writer,
 )
-from spec_ref.formats.avro_types import from_json, parse_schema
-from spec_ref.formats.avro_values import decode_all, encoder
+from spec_ref.encodings.avro.types import from_json, parse_schema
+from spec_ref.encodings.avro.values import decode_all, encoder
+from spec_ref.errors import SpecError
 from spec_ref.schemas import types as iceberg
 from spec_ref.schemas.types import ListType, MapType, NestedField, StructType, Type, kind
 from spec_ref.schemas.values import value_key

@@ -20,8 +20,9 @@ from spec_ref.data_files import orc_footer, orc_schema, parquet_arrow_types
 from spec_ref.data_files.avro_metrics import avro_metrics
 from spec_ref.data_files.orc_metrics import orc_metrics
 from spec_ref.data_files.parquet_metrics import parquet_metrics
+from spec_ref.encodings.geo.wkb import wkt_to_wkb
 from spec_ref.errors import SpecError
-from spec_ref.formats.metrics import (
+from spec_ref.manifests.computed_metrics import (
     COUNTS,
     FULL,
     NO_METRICS,
@@ -32,7 +33,6 @@ from spec_ref.formats.metrics import (
     metrics_of_values,
     order_of,
 )
-from spec_ref.formats.wkb import wkt_to_wkb
 from spec_ref.schemas.types import (
     BINARY,
     DATE,

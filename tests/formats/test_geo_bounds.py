@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spec_ref.errors import SpecError
-from spec_ref.formats.geo_bounds import (
+from spec_ref.encodings.geo.bounds import (
     GeoBox,
     GeoPoint,
     bounding_box,
@@ -17,7 +16,8 @@ from spec_ref.formats.geo_bounds import (
     decode_point,
     encode_point,
 )
-from spec_ref.formats.wkb import wkt_to_wkb
+from spec_ref.encodings.geo.wkb import wkt_to_wkb
+from spec_ref.errors import SpecError
 from spec_ref.schemas.types import GeographyType, GeometryType
 
 GEOMETRY = GeometryType()

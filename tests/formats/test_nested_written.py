@@ -25,8 +25,8 @@ from spec_ref.data_files.parquet_thrift import read_footer, read_parquet_schema
 from spec_ref.data_files.reader import open_rows
 from spec_ref.data_files.storage_arrays import stored_batch
 from spec_ref.data_files.writer import open_writer
+from spec_ref.encodings.variant.value import Variant
 from spec_ref.errors import SpecError
-from spec_ref.formats.variant import Variant
 from spec_ref.manifests.data_file import FileFormat
 from spec_ref.records import evolve
 from spec_ref.schemas.type_json import type_from_json

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spec_ref.errors import SpecError
-from spec_ref.formats.theta import (
+from spec_ref.statistics.theta import (
     MAX_THETA,
     SEED,
     SEED_HASH,

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from spec_ref.errors import SpecError
-from spec_ref.formats.variant import (
+from spec_ref.encodings.variant.value import (
     DECIMAL_DIGITS,
     MAX_DEPTH,
     Physical,
@@ -19,6 +18,7 @@ from spec_ref.formats.variant import (
     encode_variant,
     split_variant,
 )
+from spec_ref.errors import SpecError
 
 EMPTY = bytes.fromhex("010000")
 

@@ -20,8 +20,7 @@ from spec_ref.columnar.schemas.column_projection import compile_projection
 from spec_ref.data_files.parquet_schema import struct_from_parquet
 from spec_ref.data_files.parquet_thrift import ParquetNode, read_parquet_schema
 from spec_ref.data_files.reader import open_rows
-from spec_ref.errors import SpecError
-from spec_ref.formats.variant import (
+from spec_ref.encodings.variant.value import (
     MAX_DEPTH,
     Node,
     Physical,
@@ -32,6 +31,7 @@ from spec_ref.formats.variant import (
     encode_value,
     encode_variant,
 )
+from spec_ref.errors import SpecError
 from spec_ref.manifests.data_file import FileFormat
 from spec_ref.schemas.types import LONG, VARIANT, ListType, MapType, NestedField, StructType
 from tools.shredded_files import variant_bytes

@@ -11,8 +11,8 @@ import pytest
 
 from spec_ref.columnar.manifests import reader
 from spec_ref.columnar.manifests.entry_columns import all_columns
+from spec_ref.encodings.avro.container import open_container, write_container
 from spec_ref.errors import SpecError
-from spec_ref.formats.avro_container import open_container, write_container
 from spec_ref.manifests import (
     EntryStatus,
     FileFormat,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tracemalloc
 
-from spec_ref.formats.avro_container import open_container, write_container
+from spec_ref.encodings.avro.container import open_container, write_container
 from spec_ref.manifests import check_manifest, read_manifest, write_manifest
 from spec_ref.partitioning.spec import UNPARTITIONED, PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import parse_transform

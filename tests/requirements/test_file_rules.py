@@ -16,13 +16,12 @@ from conformance.pipeline.local import read_table
 from conformance.validate.context import Level
 from conformance.validate.local import Local
 from conformance.validate.run import validate
+from spec_ref.encodings.avro.schema import from_avro, schema_json
+from spec_ref.encodings.avro.types import from_json
+from spec_ref.encodings.geo.bounds import GeoBox, GeoPoint, covers
+from spec_ref.encodings.geo.wkb import wkt_to_wkb
 from spec_ref.errors import SpecError
 from spec_ref.findings import Severity
-from spec_ref.formats.avro_schema import from_avro, schema_json
-from spec_ref.formats.avro_types import from_json
-from spec_ref.formats.geo_bounds import GeoBox, GeoPoint, covers
-from spec_ref.formats.partition_statistics import read_row
-from spec_ref.formats.wkb import wkt_to_wkb
 from spec_ref.manifests import read_manifest, write_manifest
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
@@ -48,6 +47,7 @@ from spec_ref.schemas.types import (
 from spec_ref.schemas.values import check_value
 from spec_ref.single_value.bounds import encode_bound
 from spec_ref.snapshots.manifest_list import ManifestContent, assign_first_row_ids, write_manifest_list
+from spec_ref.statistics.partition import read_row
 from spec_ref.table_metadata import check_metadata, read_metadata
 from spec_ref.versions import V1, V2, V3, FormatVersion
 from tools.table_kit import TableKit

@@ -12,9 +12,9 @@ from planned_tables import LIST, SCHEMA, SNAPSHOT, Table, added, data_file
 from spec_ref.columnar.manifests import batched_manifests
 from spec_ref.columnar.manifests.batched_manifests import joined_columns
 from spec_ref.columnar.scan_planning.planner import plan
+from spec_ref.encodings.avro.container import open_container, write_container
 from spec_ref.errors import SpecError
 from spec_ref.expressions.predicates import FALSE, TRUE, Comparison, Literal, NamedReference, Operation
-from spec_ref.formats.avro_container import open_container, write_container
 from spec_ref.manifests import EntryStatus, FileContent, FileFormat, ManifestEntry
 from spec_ref.manifests.reader import read_manifest
 from spec_ref.partitioning.spec import UNPARTITIONED, PartitionField, PartitionSpec

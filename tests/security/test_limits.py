@@ -22,10 +22,10 @@ from conformance.protocol import MAX_LINE, Breach, read_answer
 from conformance.vectors import load
 from spec_ref import json_document
 from spec_ref.data_files.parquet_thrift import read_parquet_schema
+from spec_ref.encodings.avro.container import Limits, open_container
+from spec_ref.encodings.puffin.compression import MAX_CONTENT, compress, decompress
+from spec_ref.encodings.puffin.file import read_puffin
 from spec_ref.errors import SpecError
-from spec_ref.formats.avro_container import Limits, open_container
-from spec_ref.formats.compression import MAX_CONTENT, compress, decompress
-from spec_ref.formats.puffin import read_puffin
 from spec_ref.json_document import loads
 from spec_ref.manifests import read_manifest
 from spec_ref.table_metadata import read_metadata

@@ -17,12 +17,12 @@ from spec_ref import json_document
 from spec_ref.checks import rated
 from spec_ref.columnar.manifests.entry_columns import column_batches
 from spec_ref.columnar.manifests.rules import entry_findings
+from spec_ref.encodings.avro.container import write_container
+from spec_ref.encodings.avro.rows import RowWriter, struct_of
+from spec_ref.encodings.avro.schema import schema_json
+from spec_ref.encodings.avro.types import from_json
+from spec_ref.encodings.avro.values import encoder
 from spec_ref.findings import Tally
-from spec_ref.formats.avro_container import write_container
-from spec_ref.formats.avro_rows import RowWriter, struct_of
-from spec_ref.formats.avro_schema import schema_json
-from spec_ref.formats.avro_types import from_json
-from spec_ref.formats.avro_values import encoder
 from spec_ref.manifests import DataFile, EntryStatus, FileContent, FileFormat, ManifestEntry, read_manifest
 from spec_ref.manifests.entry_problems import entry_problems, signed_order
 from spec_ref.manifests.rules import Context

@@ -10,8 +10,8 @@ from conformance.golden_tables import PLACE, index, materialize, names
 from conformance.validate.context import Level
 from conformance.validate.local import Local
 from conformance.validate.run import Snapshots, validate
+from spec_ref.encodings import random_access_bytes
 from spec_ref.findings import Severity
-from spec_ref.formats import file_window
 from tools.grid.workbench import Workbench
 
 WRITTEN = [name for name in names() if "engine" in index(name)]
@@ -120,6 +120,6 @@ def test_files_that_are_not_held_whole_are_checked_alike(
         return found
 
     whole = report()
-    monkeypatch.setattr(file_window, "WHOLE", 10)
-    monkeypatch.setattr(file_window, "PART", 64)
+    monkeypatch.setattr(random_access_bytes, "WHOLE", 10)
+    monkeypatch.setattr(random_access_bytes, "PART", 64)
     assert report() == whole

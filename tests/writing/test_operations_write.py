@@ -35,10 +35,10 @@ from spec_ref.columnar.scan_planning.planner import plan
 from spec_ref.commits import CommitConflict, changes
 from spec_ref.commits.changes import ChangeSchema, ChangeSortOrder, ChangeSpec, SetProperties, SetReference, Upgrade
 from spec_ref.deletes.deletion_vector import decode_deletion_vector
+from spec_ref.encodings.puffin.file import read_puffin
 from spec_ref.errors import SpecError
 from spec_ref.expressions.predicates import TRUE, Comparison, Literal, NamedReference, Operation
 from spec_ref.expressions.predicates import Test as UnaryTest
-from spec_ref.formats.puffin import read_puffin
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.partitioning.evolution import AddPartitionField, RemovePartitionField
 from spec_ref.partitioning.spec import UNPARTITIONED, PartitionField, PartitionSpec

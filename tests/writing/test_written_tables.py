@@ -22,7 +22,7 @@ from spec_ref.columnar.scan_planning.planner import plan
 from spec_ref.data_files import orc_schema, parquet_writer
 from spec_ref.errors import SpecError
 from spec_ref.expressions.predicates import TRUE
-from spec_ref.formats.metrics import TRUNCATED, metrics_of_rows
+from spec_ref.manifests.computed_metrics import TRUNCATED, metrics_of_rows
 from spec_ref.manifests.data_file import DataFile, FileFormat
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Identity, UnknownTransform

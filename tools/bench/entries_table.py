@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from spec_ref.formats.avro_container import long_bytes, open_container, write_container
+from spec_ref.encodings.avro.container import long_bytes, open_container, write_container
 from spec_ref.manifests import DataFile, EntryStatus, FileFormat, ManifestEntry, write_manifest
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Identity

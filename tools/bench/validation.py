@@ -30,7 +30,7 @@ from conformance.validate.local import Local
 from conformance.validate.run import validate
 from spec_ref.data_files.parquet_arrow_types import arrow_schema
 from spec_ref.data_files.parquet_metrics import parquet_metrics
-from spec_ref.formats.avro_container import open_container, write_container
+from spec_ref.encodings.avro.container import open_container, write_container
 from spec_ref.manifests import DataFile, EntryStatus, FileFormat, ManifestEntry
 from spec_ref.manifests.writer import manifest_file, write_manifest
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec

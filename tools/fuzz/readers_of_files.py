@@ -52,8 +52,8 @@ def _avro_metrics() -> Callable[[bytes], object]:
 
 
 def _avro_schema() -> Callable[[bytes], object]:
-    from spec_ref.formats.avro_schema import from_avro
-    from spec_ref.formats.avro_types import parse_schema
+    from spec_ref.encodings.avro.schema import from_avro
+    from spec_ref.encodings.avro.types import parse_schema
 
     return refusing(lambda data: from_avro(parse_schema(data, "AVR014")))
 
@@ -72,7 +72,7 @@ def _avro_schemas() -> Iterator[bytes]:
 
 
 def _puffin() -> Callable[[bytes], object]:
-    from spec_ref.formats.puffin import read_puffin
+    from spec_ref.encodings.puffin.file import read_puffin
 
     def read(data: bytes) -> object:
         file = read_puffin(data)
@@ -82,7 +82,7 @@ def _puffin() -> Callable[[bytes], object]:
 
 
 def _puffin_check() -> Callable[[bytes], object]:
-    from spec_ref.formats.puffin_checks import check_puffin
+    from spec_ref.encodings.puffin.checks import check_puffin
 
     return lambda data: [str(found) for found in check_puffin(data)]
 
@@ -98,19 +98,19 @@ def _deletion_vector() -> Callable[[bytes], object]:
 
 
 def _theta() -> Callable[[bytes], object]:
-    from spec_ref.formats.theta import decode_theta
+    from spec_ref.statistics.theta import decode_theta
 
     return refusing(decode_theta)
 
 
 def _compressed() -> Callable[[bytes], object]:
-    from spec_ref.formats.compression import decompress
+    from spec_ref.encodings.puffin.compression import decompress
 
     return refusing(lambda data: decompress("lz4" if data[:1] == b"\x04" else "zstd", data, limit=1 << 20))
 
 
 def _frames() -> Iterator[bytes]:
-    from spec_ref.formats.compression import compress
+    from spec_ref.encodings.puffin.compression import compress
 
     return (compress(name, text) for name in ("lz4", "zstd") for text in (b"", b"a", b"ab" * 5000, bytes(range(256))))
 

@@ -78,7 +78,7 @@ def _predicate() -> Callable[[bytes], object]:
 
 
 def _variant() -> Callable[[bytes], object]:
-    from spec_ref.formats.variant import decode_variant, split_variant
+    from spec_ref.encodings.variant.value import decode_variant, split_variant
 
     return refusing(lambda data: decode_variant(split_variant(data)))
 
@@ -87,8 +87,8 @@ def _shredded() -> Callable[[bytes], object]:
     """A shredded object with a list: its metadata, its value, a field's and an element's, each behind its length."""
     import pyarrow as pa
 
-    from spec_ref.columnar.encodings.variant_shredding import unshredded
-    from spec_ref.formats.variant import Variant, decode_variant
+    from spec_ref.columnar.encodings.variant.shredding import unshredded
+    from spec_ref.encodings.variant.value import Variant, decode_variant
 
     def group(typed: object) -> list[object]:
         return [pa.field("value", pa.binary()), pa.field("typed_value", typed)]  # type: ignore[arg-type]
@@ -138,8 +138,8 @@ def _variants() -> Iterator[bytes]:
 
 
 def _wkb() -> Callable[[bytes], object]:
-    from spec_ref.formats.wkb import read_wkb, write_wkb
-    from spec_ref.formats.wkt import write_wkt
+    from spec_ref.encodings.geo.wkb import read_wkb, write_wkb
+    from spec_ref.encodings.geo.wkt import write_wkt
 
     def read(data: bytes) -> object:
         geometry = read_wkb(data)
@@ -149,7 +149,7 @@ def _wkb() -> Callable[[bytes], object]:
 
 
 def _wkbs() -> Iterator[bytes]:
-    from spec_ref.formats.wkb import wkt_to_wkb
+    from spec_ref.encodings.geo.wkb import wkt_to_wkb
 
     return map(wkt_to_wkb, map(text_of, _wkts()))
 
@@ -164,13 +164,13 @@ def _wkts() -> Iterator[bytes]:
 
 
 def _wkt() -> Callable[[bytes], object]:
-    from spec_ref.formats.wkt import read_wkt, write_wkt
+    from spec_ref.encodings.geo.wkt import read_wkt, write_wkt
 
     return refusing(lambda data: write_wkt(read_wkt(text_of(data))))
 
 
 def _json_path() -> Callable[[bytes], object]:
-    from spec_ref.formats.json_path import normalized_path, parse_normalized_path
+    from spec_ref.encodings.variant.json_path import normalized_path, parse_normalized_path
 
     return refusing(lambda data: normalized_path(parse_normalized_path(text_of(data))))
 

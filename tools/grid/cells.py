@@ -8,8 +8,7 @@ from typing import Any
 
 import attrs
 
-from spec_ref.formats import puffin
-from spec_ref.formats.partition_statistics import PartitionStatistics
+from spec_ref.encodings.puffin import file
 from spec_ref.manifests.checks import KEYS
 from spec_ref.manifests.data_file import DataFile
 from spec_ref.manifests.entry import ManifestEntry
@@ -21,6 +20,7 @@ from spec_ref.snapshots.manifest_list import FieldSummary, ManifestFile
 from spec_ref.snapshots.references import SnapshotRef
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.sorting.order import SortField, SortOrder
+from spec_ref.statistics.partition import PartitionStatistics
 from spec_ref.table_metadata.logs import MetadataLogEntry, SnapshotLogEntry
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.table_metadata.statistics import BlobMetadata, PartitionStatisticsFile, StatisticsFile
@@ -110,8 +110,8 @@ AVRO: dict[str, type] = {
 
 
 PUFFIN: dict[str, type] = {
-    "Puffin footer": puffin.FileMetadata, "Puffin blob": puffin.BlobMetadata,
-    "blob of a deletion vector": puffin.BlobMetadata,
+    "Puffin footer": file.FileMetadata, "Puffin blob": file.BlobMetadata,
+    "blob of a deletion vector": file.BlobMetadata,
 }  # fmt: skip
 """The structures of Puffin files."""
 

@@ -9,7 +9,7 @@ from typing import Any
 from conformance.adapters.reference_writing import ReferenceWriter
 from conformance.adapters.script_steps import follow
 from conformance.golden_tables import PLACE, materialize
-from spec_ref.formats.puffin import Blob, write_puffin
+from spec_ref.encodings.puffin.file import Blob, write_puffin
 from tools.grid.workbench import Workbench
 
 COLUMNS = [

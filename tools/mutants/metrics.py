@@ -114,7 +114,7 @@ There are none where a dimension has no coordinates, or edges of a geography lea
 
 
 def _box(type_: str, objects: tuple[bytes, ...], corners: Any) -> bool:
-    from spec_ref.formats.metrics import encoded_bounds, metrics_of_values
+    from spec_ref.manifests.computed_metrics import encoded_bounds, metrics_of_values
     from spec_ref.schemas.type_json import type_from_json
 
     found = encoded_bounds(metrics_of_values(type_from_json(type_), objects), 16)
@@ -123,7 +123,7 @@ def _box(type_: str, objects: tuple[bytes, ...], corners: Any) -> bool:
 
 def _no_object() -> bool:
     """Bytes that are no well-known binary have no corners, and a file with them is told (NOT010)."""
-    from spec_ref.formats.metrics import encoded_bounds, metrics_of_values
+    from spec_ref.manifests.computed_metrics import encoded_bounds, metrics_of_values
     from spec_ref.schemas.type_json import type_from_json
 
     type_ = type_from_json("geometry")

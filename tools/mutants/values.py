@@ -59,8 +59,8 @@ def _of_type(type_: str) -> bool:
 
 
 def _encoded(name: str) -> bool:
-    from spec_ref.formats.avro_types import Primitive
-    from spec_ref.formats.avro_values import encoder
+    from spec_ref.encodings.avro.types import Primitive
+    from spec_ref.encodings.avro.values import encoder
 
     write = encoder(Primitive(name))
     return all(
@@ -75,7 +75,7 @@ LONE = "a\ud800"
 
 def _lone_surrogates() -> bool:
     """A name, a comment or a property that UTF-8 cannot write is refused (TYP021, PUF006)."""
-    from spec_ref.formats.puffin import write_puffin
+    from spec_ref.encodings.puffin.file import write_puffin
     from spec_ref.schemas.type_json import type_from_json
 
     def struct_of(**members: str) -> Any:
@@ -214,7 +214,7 @@ def _no_json() -> bool:
 
 def _large_headers() -> bool:
     """The entries of a header count together."""
-    from spec_ref.formats.avro_container import Limits, open_container
+    from spec_ref.encodings.avro.container import Limits, open_container
 
     data = avro.header({"avro.schema": '"int"', "avro.codec": "null", "a": "b" * 50, "c": "d" * 50})
     size = len(data) - len(avro.long(0) + avro.SYNC)
@@ -224,7 +224,7 @@ def _large_headers() -> bool:
 
 def _many_types() -> bool:
     """A schema of few bytes may stand for any number of types, each of two of the one before."""
-    from spec_ref.formats.avro_types import parse_schema
+    from spec_ref.encodings.avro.types import parse_schema
 
     def doubled(times: int) -> bytes:
         made: Any = "int"
@@ -239,7 +239,7 @@ def _many_types() -> bool:
 
 def _deep_types() -> bool:
     """An object around a type is one level, of which 150 are read."""
-    from spec_ref.formats.avro_types import parse_schema
+    from spec_ref.encodings.avro.types import parse_schema
 
     made: Any = "int"
     for _ in range(150):
@@ -249,8 +249,8 @@ def _deep_types() -> bool:
 
 def _empty_items() -> bool:
     """Items of no bytes are 2**20 at most, as no size of a file bounds them."""
-    from spec_ref.formats.avro_types import parse_schema
-    from spec_ref.formats.avro_values import decode_all
+    from spec_ref.encodings.avro.types import parse_schema
+    from spec_ref.encodings.avro.values import decode_all
 
     schema = parse_schema(b'{"type": "array", "items": "null"}', "AVR014")
 
@@ -262,7 +262,7 @@ def _empty_items() -> bool:
 
 def _large_footers() -> bool:
     """The payload of a Puffin file is 32 MiB at most."""
-    from spec_ref.formats.puffin import read_puffin
+    from spec_ref.encodings.puffin.file import read_puffin
 
     def file(size: int) -> bytes:
         payload = b'{"blobs": []}'.ljust(size)

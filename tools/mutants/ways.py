@@ -335,7 +335,7 @@ def _judged(_operation: str, cases: Cases) -> bool:
 
     from spec_ref.columnar.expressions.metrics_evaluation import matching_files
     from spec_ref.columnar.manifests.entry_columns import column_batches
-    from spec_ref.formats.avro_container import CODECS
+    from spec_ref.encodings.avro.container import CODECS
     from spec_ref.manifests import read_manifest
     from spec_ref.manifests.writer import write_manifest
     from spec_ref.partitioning.spec import UNPARTITIONED

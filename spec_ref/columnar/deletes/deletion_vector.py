@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from pyroaring import BitMap64
 
-from spec_ref.columnar.deletes.roaring import cardinality64
+from spec_ref.columnar.encodings.roaring import cardinality64
 from spec_ref.deletes import deletion_vector
 from spec_ref.deletes.deletion_vector import DeletionVector, check_position, encode_deletion_vector
 

@@ -28,10 +28,10 @@ from spec_ref.columnar.encodings.avro.columns import (
     optional,
 )
 from spec_ref.columnar.manifests.nullable_arrays import Bounds, Longs, Mask, Nullable
+from spec_ref.encodings.avro.rows import partition_record
+from spec_ref.encodings.avro.schema import from_avro, present, value_reader
+from spec_ref.encodings.avro.types import Array, Record
 from spec_ref.errors import SpecError, violation
-from spec_ref.formats.avro_rows import partition_record
-from spec_ref.formats.avro_schema import from_avro, present, value_reader
-from spec_ref.formats.avro_types import Array, Record
 from spec_ref.manifests.data_file import DataFile
 from spec_ref.manifests.entry import ManifestEntry
 from spec_ref.manifests.manifest import Manifest

@@ -11,7 +11,7 @@ import numpy as np
 
 from spec_ref.columnar.encodings.avro.batches import Layout, Part, batches
 from spec_ref.columnar.encodings.avro.columns import Column
-from spec_ref.formats.avro_types import Record
+from spec_ref.encodings.avro.types import Record
 from spec_ref.manifests.data_file import DataFile
 from spec_ref.manifests.entry import ManifestEntry
 from spec_ref.manifests.inheritance import inherit

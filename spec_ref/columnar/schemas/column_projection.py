@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from spec_ref.columnar.arrow_types import check_values, validity
-from spec_ref.columnar.encodings.variant_shredding import unshredded
+from spec_ref.columnar.encodings.variant.shredding import unshredded
 from spec_ref.columnar.metrics import comparable, storage_of
 from spec_ref.errors import SpecError, at, violation
 from spec_ref.records import record

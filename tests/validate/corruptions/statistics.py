@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from corruptions import corruption
-from spec_ref.formats.puffin import Blob, write_puffin
+from spec_ref.encodings.puffin.file import Blob, write_puffin
 
 V2 = "position-deletes-parquet"
 

@@ -14,7 +14,7 @@ from corruptions import corruption
 from corruptions.data_files import rewritten
 from corruptions.stored_forms import _avro
 from corruptions.stored_types import ORC, cast, columns_of, declared, without_metrics
-from spec_ref.formats.avro_container import write_container
+from spec_ref.encodings.avro.container import write_container
 
 AVRO, LINEAGE, V1, V2 = "types-v3-avro", "row-lineage-parquet", "types-v1-parquet", "types-v2-parquet"
 

@@ -26,8 +26,8 @@ import numpy.typing as npt
 from spec_ref.columnar.encodings.avro.columns import BytesColumn, Column, RecordColumn, UnionColumn, column_of
 from spec_ref.columnar.encodings.avro.vectorized import Node, compile_field, compile_type, footprint
 from spec_ref.columnar.encodings.avro.vectorized_buffer import Lanes, Positions
-from spec_ref.formats.avro_types import AvroType, Record, Union
-from spec_ref.formats.avro_values import BlockDecoder, Decoder, Malformed, decoder, read_long
+from spec_ref.encodings.avro.types import AvroType, Record, Union
+from spec_ref.encodings.avro.values import BlockDecoder, Decoder, Malformed, decoder, read_long
 
 BATCH_BYTES = 16 << 20
 """About how many decompressed bytes are decoded together; the memory of a batch is a small multiple of it."""

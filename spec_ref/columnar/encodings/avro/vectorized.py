@@ -2,7 +2,7 @@
 
 A lane is a position in one buffer. Every step - a length, an integer, the branch of a union - is taken by all lanes in
 one numpy call, so that the cost per step is that of the interpreter and the cost per value that of memory. The nodes of
-`compile_type` mirror those of `spec_ref.formats.avro_values.decoder`, which is the definition; here a lane that reads
+`compile_type` mirror those of `spec_ref.encodings.avro.values.decoder`, which is the definition; here a lane that reads
 what is malformed is *lost*: it ends behind the end of the buffer, where no sound lane can end, and the caller, who
 compares the ends with what they have to be, decodes the data the plain way to say what is wrong.
 """
@@ -31,9 +31,9 @@ from spec_ref.columnar.encodings.avro.columns import (
     entry_record,
 )
 from spec_ref.columnar.encodings.avro.vectorized_buffer import ONE64, STOPS64, Lanes, Longs, Positions
+from spec_ref.encodings.avro.types import Array, AvroType, Enum, Field, Fixed, Map, Primitive, Record, Union, least_size
+from spec_ref.encodings.avro.values import MAX_EMPTY_ITEMS, Malformed, decoder
 from spec_ref.errors import violation
-from spec_ref.formats.avro_types import Array, AvroType, Enum, Field, Fixed, Map, Primitive, Record, Union, least_size
-from spec_ref.formats.avro_values import MAX_EMPTY_ITEMS, Malformed, decoder
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 

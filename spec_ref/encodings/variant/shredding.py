@@ -2,9 +2,9 @@
 
 A shredded variant is a group of ``metadata``, ``value`` and ``typed_value``. What fits the type of ``typed_value`` is
 stored there, as a column of that type, as a list whose elements are such pairs again, or as a group of fields that are;
-everything else is in ``value``, in the encoding of `spec_ref.formats.variant`. All names are in the one dictionary
-``metadata``. The rule for one value is here; `spec_ref.data_files.variant_shredding_schema` checks the schema of a
-file, and `spec_ref.columnar.encodings.variant_shredding` applies the rule to the rows of an Arrow array.
+everything else is in ``value``, in the encoding of `spec_ref.encodings.variant.value`. All names are in the one
+dictionary ``metadata``. The rule for one value is here; `spec_ref.data_files.variant_shredding_schema` checks the
+schema of a file, and `spec_ref.columnar.encodings.variant.shredding` applies the rule to the rows of an Arrow array.
 
 Decided here, because Parquet's text leaves a choice to readers (contradiction E30):
 
@@ -17,8 +17,8 @@ Decided here, because Parquet's text leaves a choice to readers (contradiction E
 
 from __future__ import annotations
 
+from spec_ref.encodings.variant.value import Node, Physical, Scalar
 from spec_ref.errors import violation
-from spec_ref.formats.variant import Node, Physical, Scalar
 
 REQUIREMENT = "PQT005"
 

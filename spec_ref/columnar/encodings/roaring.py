@@ -1,4 +1,4 @@
-"""The shape of a serialized Roaring bitmap over arrays: the kernel beside `spec_ref.deletes.roaring.check_bitmap`."""
+"""The shape of a serialized Roaring bitmap over arrays: the kernel beside `spec_ref.encodings.roaring.check_bitmap`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from spec_ref.deletes import roaring
-from spec_ref.deletes.roaring import ALWAYS_OFFSETS, BITSET_BYTES, MAX_ARRAY, MAX_CONTAINERS, NO_RUNS, RUNS
+from spec_ref.encodings import roaring
+from spec_ref.encodings.roaring import ALWAYS_OFFSETS, BITSET_BYTES, MAX_ARRAY, MAX_CONTAINERS, NO_RUNS, RUNS
 from spec_ref.errors import NOT_GIVEN, SpecError, violation
 
 U16: TypeAlias = npt.NDArray[np.uint16]
@@ -17,7 +17,7 @@ I64: TypeAlias = npt.NDArray[np.int64]
 
 
 def cardinality64(data: bytes) -> int:
-    """What `spec_ref.deletes.roaring.cardinality64` gives."""
+    """What `spec_ref.encodings.roaring.cardinality64` gives."""
     return roaring.cardinality64(data, lambda data, start, path: _Bitmap(data, start, path).check())
 
 

@@ -2,7 +2,7 @@
 
 `schema_json` derives the Avro schema that a writer stores, with the ids of every field, element, key and value.
 `from_avro` gives the Iceberg type of a foreign schema, and `value_reader` and `value_writer` convert between the values
-of `spec_ref.formats.avro_values` and those of the spec.
+of `spec_ref.encodings.avro.values` and those of the spec.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ import uuid
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from spec_ref.errors import at, violation
-from spec_ref.formats.avro_types import (
+from spec_ref.encodings.avro.types import (
     ADJUST_TO_UTC,
     ELEMENT_ID,
     FIELD_ID,
@@ -30,7 +29,8 @@ from spec_ref.formats.avro_types import (
     Record,
     Union,
 )
-from spec_ref.formats.variant import Variant
+from spec_ref.encodings.variant.value import Variant
+from spec_ref.errors import at, violation
 from spec_ref.schemas.types import (
     BINARY,
     BOOLEAN,
@@ -387,7 +387,7 @@ def _struct_reader(record: Record) -> Convert:
 
 
 def value_writer(type_: Type) -> Convert:
-    """What makes the value that `spec_ref.formats.avro_values` encodes of a value of the spec; null stays null."""
+    """What makes the value that `spec_ref.encodings.avro.values` encodes of a value of the spec; null stays null."""
     match type_:
         case StructType(fields):
             writers = [(field.id, value_writer(field.type)) for field in fields]

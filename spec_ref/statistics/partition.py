@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from spec_ref.errors import SpecError, Violation, at, violation
-from spec_ref.formats.metrics import order_of
+from spec_ref.manifests.computed_metrics import order_of
 from spec_ref.records import evolve, field_rules, record, spec_field
 from spec_ref.schemas.types import INT, LONG, UNKNOWN, NestedField, StructType
 from spec_ref.schemas.values import check_value

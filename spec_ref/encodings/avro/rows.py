@@ -15,9 +15,9 @@ from typing import Any, TypeAlias
 
 import attrs
 
+from spec_ref.encodings.avro.schema import Convert, present, value_reader, value_writer
+from spec_ref.encodings.avro.types import NULL, Array, AvroType, Fixed, Primitive, Record
 from spec_ref.errors import SpecError, at, violation
-from spec_ref.formats.avro_schema import Convert, present, value_reader, value_writer
-from spec_ref.formats.avro_types import NULL, Array, AvroType, Fixed, Primitive, Record
 from spec_ref.records import field_rules
 from spec_ref.schemas.types import INT, LONG, STRING, ListType, MapType, NestedField, StructType, Type
 from spec_ref.versions import REQUIRED, FieldRule, FormatVersion, Rule
@@ -102,7 +102,7 @@ def struct_of(cls: type, version: FormatVersion, partition: StructType) -> Struc
 
 
 class RowWriter:
-    """Makes the values of `spec_ref.formats.avro_values` of a record."""
+    """Makes the values of `spec_ref.encodings.avro.values` of a record."""
 
     def __init__(self, cls: type, version: FormatVersion, partition: StructType) -> None:
         self._version = version

@@ -6,7 +6,7 @@ payload is a JSON object that says where each blob is, optionally LZ4-compressed
 Decided here, because the text leaves it open:
 
 - A reader bears with flag bits that are reserved and should be 0 (contradiction C19), and with properties of the footer
-  that are not known. `spec_ref.formats.puffin_checks` tells of them.
+  that are not known. `spec_ref.encodings.puffin.checks` tells of them.
 - A blob lies between the first magic and the footer, so a description that points elsewhere is refused. Blobs that
   overlap, or bytes between blobs, can be read and are told of by the checks.
 """
@@ -19,8 +19,8 @@ from typing import Any
 
 import attrs
 
+from spec_ref.encodings.puffin.compression import codec, compress, decompress
 from spec_ref.errors import SpecError, at, violation
-from spec_ref.formats.compression import codec, compress, decompress
 from spec_ref.json_document import dumps, loads
 from spec_ref.json_kinds import INT, LONG, STRING, STRING_MAP, ListOf, RecordOf
 from spec_ref.json_records import record_reader

@@ -1,8 +1,8 @@
 """Geometries in the model of OGC Simple Feature Access 1.2.1 (Appendix G; NOT010).
 
-There are seven kinds of geometry, each in the dimensions XY, XYZ, XYM and XYZM. `spec_ref.formats.wkb` reads and
-writes them as well-known binary, `spec_ref.formats.wkt` as well-known text. Geographies have the same form; only the
-meaning of an edge differs. Nothing here judges shape: whether a ring is closed or a line has two points is the
+There are seven kinds of geometry, each in the dimensions XY, XYZ, XYM and XYZM. `spec_ref.encodings.geo.wkb` reads and
+writes them as well-known binary, `spec_ref.encodings.geo.wkt` as well-known text. Geographies have the same form; only
+the meaning of an edge differs. Nothing here judges shape: whether a ring is closed or a line has two points is the
 geometry's own affair.
 """
 

@@ -15,8 +15,7 @@ from __future__ import annotations
 import math
 import struct
 
-from spec_ref.errors import SpecError, violation
-from spec_ref.formats.geometry import (
+from spec_ref.encodings.geo.geometry import (
     MAX_DEPTH,
     MEMBER_KINDS,
     Collection,
@@ -30,7 +29,8 @@ from spec_ref.formats.geometry import (
     is_empty,
     kind_of,
 )
-from spec_ref.formats.wkt import read_wkt, write_wkt
+from spec_ref.encodings.geo.wkt import read_wkt, write_wkt
+from spec_ref.errors import SpecError, violation
 
 
 def wkt_to_wkb(text: str) -> bytes:

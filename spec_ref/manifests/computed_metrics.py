@@ -20,8 +20,8 @@ from typing import Any
 
 import attrs
 
+from spec_ref.encodings.geo.bounds import bounding_box
 from spec_ref.errors import SpecError
-from spec_ref.formats.geo_bounds import bounding_box
 from spec_ref.records import record
 from spec_ref.schemas.types import (
     BINARY,

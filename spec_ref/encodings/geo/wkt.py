@@ -15,8 +15,7 @@ import re
 from collections.abc import Callable
 from typing import NoReturn, TypeVar
 
-from spec_ref.errors import violation
-from spec_ref.formats.geometry import (
+from spec_ref.encodings.geo.geometry import (
     MAX_DEPTH,
     MEMBER_KINDS,
     Collection,
@@ -30,6 +29,7 @@ from spec_ref.formats.geometry import (
     is_empty,
     kind_of,
 )
+from spec_ref.errors import violation
 
 T = TypeVar("T")
 

@@ -2,7 +2,7 @@
 
 A container is the magic bytes, a map of metadata, a sync marker of 16 bytes, and blocks: a number of objects, a number
 of bytes, the bytes under the file's codec, and the sync marker again. Every length and count is checked before it is
-believed, and nothing is decompressed beyond the limits. What the objects are is for `spec_ref.formats.avro_types` and
+believed, and nothing is decompressed beyond the limits. What the objects are is for `spec_ref.encodings.avro.types` and
 its neighbours.
 
 Decided here, as Iceberg's text names no codecs: readers know all six of the Avro specification, and writers the four
@@ -22,8 +22,8 @@ import attrs
 import cramjam
 import zstandard
 
+from spec_ref.encodings.random_access_bytes import RandomAccessBytes
 from spec_ref.errors import SpecError, violation
-from spec_ref.formats.file_window import RandomAccessBytes
 
 MAGIC = b"Obj\x01"
 SYNC_LENGTH = 16

@@ -1,4 +1,4 @@
-"""Arrow arrays of shredded variants as arrays of variants: the kernel beside `spec_ref.formats.variant_shredding`."""
+"""Arrow arrays of shredded variants as arrays of variants: the kernel beside `spec_ref.encodings.variant.shredding`."""
 
 from __future__ import annotations
 
@@ -14,9 +14,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from spec_ref.columnar.arrow_types import validity
+from spec_ref.encodings.variant.shredding import NULL, REQUIREMENT, reconstruct
+from spec_ref.encodings.variant.value import (
+    DECIMAL_DIGITS,
+    Node,
+    Physical,
+    Scalar,
+    decode_metadata,
+    decode_value,
+    encode_value,
+)
 from spec_ref.errors import at, violation
-from spec_ref.formats.variant import DECIMAL_DIGITS, Node, Physical, Scalar, decode_metadata, decode_value, encode_value
-from spec_ref.formats.variant_shredding import NULL, REQUIREMENT, reconstruct
 
 ENCODED_NULL = b"\x00"
 

@@ -26,9 +26,9 @@ import struct
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from spec_ref.encodings.avro.container import long_bytes
+from spec_ref.encodings.avro.types import Array, AvroType, Enum, Fixed, Map, Primitive, Record, Union, least_size
 from spec_ref.errors import SpecError, at, violation
-from spec_ref.formats.avro_container import long_bytes
-from spec_ref.formats.avro_types import Array, AvroType, Enum, Fixed, Map, Primitive, Record, Union, least_size
 
 Decoder: TypeAlias = Callable[[bytes, int], tuple[Any, int]]
 """Reads the value at a position of a buffer; gives it with the position behind it."""

@@ -1,6 +1,6 @@
 """Everything that is wrong with a Puffin file (Puffin), also what a reader bears.
 
-The rules are those of the readers in `spec_ref.formats.puffin`, `spec_ref.formats.theta` and
+The rules are those of the readers in `spec_ref.encodings.puffin.file`, `spec_ref.statistics.theta` and
 `spec_ref.deletes.deletion_vector`; here none of them stops the others.
 """
 
@@ -12,8 +12,7 @@ from typing import Any
 import attrs
 
 from spec_ref.deletes.deletion_vector import decode_deletion_vector
-from spec_ref.errors import SpecError, Violation, shown, violation
-from spec_ref.formats.puffin import (
+from spec_ref.encodings.puffin.file import (
     BLOB_METADATA,
     COMPRESSED_PAYLOAD,
     DELETION_VECTOR,
@@ -26,8 +25,9 @@ from spec_ref.formats.puffin import (
     is_count,
     read_layout,
 )
-from spec_ref.formats.theta import decode_theta
+from spec_ref.errors import SpecError, Violation, shown, violation
 from spec_ref.json_checking import collect, collect_rows
+from spec_ref.statistics.theta import decode_theta
 from spec_ref.versions import V3
 
 

@@ -1,0 +1,1 @@
+"""Variant values as arrays (Semi-structured Types)."""

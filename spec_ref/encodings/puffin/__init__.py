@@ -1,0 +1,1 @@
+"""Puffin files (Puffin, version 1)."""

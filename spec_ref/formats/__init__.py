@@ -1,1 +1,0 @@
-"""How values stand in files of each format (Appendix A; Puffin; variant; geospatial bounds)."""

@@ -1,0 +1,1 @@
+"""Theta sketches, and partition statistics files (Table Statistics; Partition Statistics)."""
