@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
+import uuid
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -50,7 +51,9 @@ class PyTable:
 
     def __init__(self, location: str | None, engine_type: Callable[[Any], Any]) -> None:
         self._location, self._engine_type = location, engine_type
-        self.catalog = InMemoryCatalog("scripts", warehouse=f"file://{location}")
+        # One database for all threads, as engines may commit in others than this one.
+        database = f"sqlite:///file:{uuid.uuid4()}?mode=memory&cache=shared&check_same_thread=false&uri=true"
+        self.catalog = InMemoryCatalog("scripts", warehouse=f"file://{location}", uri=database)
         self.catalog.create_namespace("scripts")
         self._loaded: Any = None
 

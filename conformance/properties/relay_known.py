@@ -8,7 +8,8 @@ A TOML file, with ``[[scenario]]`` for scenarios::
     versions = ["0.12.0"]              # the versions it was seen in; any where left out
     fails = "refused"                  # the kind of failure; "finding: DEL011" for one of the validator
     operations = ["create"]            # the operations that fail so; any where left out
-    says = "redundant partitions"      # a part of what the engine says, or of values that differ; any where left out
+    says = "redundant partitions"      # a part of what the engine says, or of values that differ, or several parts in
+                                       # a list, all of which are there; any where left out
     check = "position-delete-sorted"   # the check that finds the table broken (`list checks`); any where left out
     found = "0.0"                      # the end of what it finds; any where left out
     expected = "identity"              # the beginning of what it expects; any where left out
@@ -31,7 +32,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from attrs import NOTHING, fields, frozen
+from attrs import NOTHING, field, fields, frozen
 
 from conformance.expectations import Kind, shipped
 from conformance.failures import UsageError
@@ -41,6 +42,10 @@ from spec_ref.requirements import check_id, register
 
 FILES = {"relay": "relay.toml", "scenario": "scenarios.toml"}
 """The file of each kind of entries."""
+
+
+def _parts(says: str | Iterable[str]) -> tuple[str, ...]:
+    return (says,) if isinstance(says, str) else tuple(says)
 
 
 @frozen(kw_only=True)
@@ -54,7 +59,7 @@ class KnownRelay:
     does: str
     reason: str
     evidence: str
-    says: str = ""
+    says: tuple[str, ...] = field(default=(), converter=_parts)
     check: str = ""
     found: str = ""
     expected: str = ""
@@ -80,7 +85,7 @@ class KnownRelay:
         return (
             kind == self.fails
             and (not self.operations or not set(self.operations).isdisjoint(operations))
-            and self.says in reason
+            and all(part in reason for part in self.says)
             and (not (self.check or self.found or self.expected) or any(map(self._is_about, violations)))
         )
 
@@ -128,7 +133,7 @@ def load_known(path: Path | None = None, table: str = "relay") -> tuple[KnownRel
 
 
 def _entry(place: str, row: Any) -> KnownRelay:
-    names = {field.name: field for field in fields(KnownRelay)}
+    names = {one.name: one for one in fields(KnownRelay)}
     if not isinstance(row, dict):
         raise UsageError(f"{place}: not a table")
     unknown = sorted(row.keys() - names.keys())
@@ -136,6 +141,8 @@ def _entry(place: str, row: Any) -> KnownRelay:
     if unknown or missing:
         raise UsageError(f"{place}: {f'unknown member {unknown[0]}' if unknown else f'{missing[0]} is missing'}")
     for name, value in row.items():
+        if name == "says" and isinstance(value, list) and value and all(isinstance(one, str) and one for one in value):
+            continue
         if name in LISTS and not (isinstance(value, list) and all(isinstance(one, str) for one in value)):
             raise UsageError(f"{place}/{name}: not a list of strings")
         if name not in LISTS and not (isinstance(value, str) and value):

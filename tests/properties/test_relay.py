@@ -118,6 +118,18 @@ def test_what_an_engine_refuses_goes_to_another_where_it_is_known(tmp_path: Path
     assert [step.operation["op"] for step in unknown.counterexamples[0].steps] == ["create", "append"]
 
 
+def test_all_parts_of_what_is_said_have_to_be_there(tmp_path: Path) -> None:
+    entry = "id = 'shy-a'\nengine = 'shy'\nfails = 'refused'\nrequirements = []\n"
+    entry += "does = 'a'\nreason = 'a'\nevidence = 'a'\n"
+    (tmp_path / "known.toml").write_text(f"[[relay]]\n{entry}says = ['null', 'less']\n")
+    (known,) = load_known(tmp_path / "known.toml")
+    assert known.happened("refused", ["append"], "null is not less")
+    assert not known.happened("refused", ["append"], "less")
+    (tmp_path / "known.toml").write_text(f"[[relay]]\n{entry}says = ['null', '']\n")
+    with pytest.raises(UsageError, match="/says: not a text"):
+        load_known(tmp_path / "known.toml")
+
+
 def test_a_refusal_that_changes_the_table_is_another_failure() -> None:
     def harmful(args: dict[str, Any], _: Change) -> object:
         for path in Path(args["table"]).parents[1].rglob("*.parquet"):
