@@ -91,7 +91,7 @@ trace-check: $(READY)    ## check that SPEC_TRACE.md is up to date, and that eac
 lint: $(READY) trace-check docs    ## ruff, the linter of the vectors, their derivations, known deviations, the trace, the index, and the documentation
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/python -m tools.layers
+	$(BIN)/lint-imports
 	$(BIN)/python -m conformance.vector_lint
 	$(BIN)/python -m tools.check_deviations
 	$(BIN)/python -m tools.index --check

@@ -1,47 +1,72 @@
-"""The imports of the reference are those of its layers, and an import that is not allowed is found."""
+"""The imports of the reference are those of its layers (`[tool.importlinter]` of pyproject.toml)."""
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
-from tools import layers
+ROOT = Path(__file__).parents[2]
+CONFIGURATION = ROOT / "pyproject.toml"
+NOT_DEFINITIONS = {"columnar", "data_files"}
 
 
-def test_the_reference_has_its_layers() -> None:
-    assert list(layers.problems(layers.read_imports())) == []
+def lint(folder: Path) -> subprocess.CompletedProcess[str]:
+    """Check the package `spec_ref` of a folder by the project's contracts."""
+    command = [Path(sys.executable).with_name("lint-imports"), "--config", CONFIGURATION, "--no-cache"]
+    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a copy of the reference."""
+    folder = tmp_path_factory.mktemp("layers")
+    shutil.copytree(ROOT / "spec_ref", folder / "spec_ref", ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
+
+
+def test_the_reference_has_its_layers(reference: Path) -> None:
+    done = lint(reference)
+    assert done.returncode == 0, done.stdout
+
+
+def test_every_package_is_a_definition_or_none() -> None:
+    contracts = tomllib.loads(CONFIGURATION.read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
+    (definitions,) = (one["source_modules"] for one in contracts if one["id"] == "definitions")
+    here = {
+        path.stem for path in (ROOT / "spec_ref").iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()
+    }
+    assert {f"spec_ref.{name}" for name in here - NOT_DEFINITIONS - {"__init__"}} == set(definitions)
 
 
 @pytest.mark.parametrize(
-    ("module", "text", "found"),
+    ("module", "line", "broken"),
     [
-        ("spec_ref/a.py", "import numpy as np\n", [("spec_ref.a", "numpy")]),
-        ("spec_ref/a.py", "def f():\n    from pyarrow import compute\n", [("spec_ref.a", "pyarrow")]),
-        ("spec_ref/a/b.py", "from spec_ref.columnar import kernel\n", [("spec_ref.a.b", layers.KERNELS)]),
-        ("spec_ref/a/b.py", "from spec_ref.data_files.file import f\n", [("spec_ref.a.b", layers.DATA_FILES)]),
-        ("spec_ref/columnar/a.py", "import numpy\nfrom spec_ref.errors import E\n", []),
-        ("spec_ref/columnar/a.py", "import spec_ref.data_files.file\n", [("spec_ref.columnar.a", layers.DATA_FILES)]),
-        ("spec_ref/data_files/a.py", "import pyarrow\nfrom spec_ref.columnar.kernel import f\n", []),
+        ("civil.py", "import numpy", "spec_ref.civil is not allowed to import numpy"),
+        ("sorting/order.py", "from pyarrow import compute", "spec_ref.sorting is not allowed to import pyarrow"),
+        (
+            "hashing.py",
+            "import spec_ref.columnar.hashing",
+            "spec_ref.hashing is not allowed to import spec_ref.columnar",
+        ),
+        ("columnar/hashing.py", "import spec_ref.data_files.reader", "to import spec_ref.data_files"),
+        ("errors.py", "def f():\n    import spec_ref.findings", "No cycles are allowed in spec_ref"),
     ],
+    ids=["numpy", "pyarrow", "kernel", "data-files", "circle"],
 )
-def test_an_import_over_a_layer_is_found(tmp_path: Path, module: str, text: str, found: list[tuple[str, str]]) -> None:
-    for name in ("errors.py", "columnar/__init__.py", "columnar/kernel.py", "data_files/file.py"):
-        (tmp_path / "spec_ref" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "spec_ref" / name).write_text("")
-    (tmp_path / module).parent.mkdir(exist_ok=True)
-    (tmp_path / module).write_text(text)
-    assert list(layers.forbidden_imports(layers.read_imports(tmp_path))) == found
-
-
-def test_modules_that_import_each_other_are_found() -> None:
-    imports = {"a": {"b"}, "b": {"c", "numpy"}, "c": {"a", "d"}, "d": {"e"}, "e": set(), "f": {"a"}}
-    assert list(layers.circles({name: frozenset(to) for name, to in imports.items()})) == [("a", "b", "c")]
-
-
-def test_what_is_allowed_and_not_needed_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(layers, "EXCEPTIONS", frozenset({("spec_ref.a", "numpy")}))
-    monkeypatch.setattr(layers, "CIRCLES", frozenset())
-    assert list(layers.problems({"spec_ref.a": frozenset()})) == [
-        "spec_ref.a no longer imports numpy: remove the exception"
-    ]
+def test_an_import_over_a_layer_is_found(reference: Path, module: str, line: str, broken: str) -> None:
+    path = reference / "spec_ref" / module
+    before = path.read_text(encoding="utf-8")
+    path.write_text(f"{before}\n{line}\n", encoding="utf-8")
+    try:
+        done = lint(reference)
+    finally:
+        path.write_text(before, encoding="utf-8")
+    assert done.returncode == 1
+    assert broken in " ".join(done.stdout.split())
