@@ -130,6 +130,7 @@ def _whole() -> Iterator[Vector]:
         [listed_form(full)],
         "keys of the header mean nothing: a wrong version, as seen in the field",
         2,
+        expect=any_of(ok({"manifests": [listed_form(full)]}), INVALID),
         contradiction=("E14",),
     )
 

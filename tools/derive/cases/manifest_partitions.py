@@ -236,6 +236,8 @@ def vectors() -> Iterator[Vector]:
         "decimal(9, 2)",
         ["14.20", "-0.01"],
         "a decimal should be fixed, and Avro permits bytes",
+        may_refuse=True,
+        contradiction=("E21",),
     )
     for written, now, items in (
         ("int", "long", [34, -1]),
@@ -297,6 +299,7 @@ def _tuple_case(
     note: str,
     *,
     told: list[Any] | None = None,
+    may_refuse: bool = False,
     contradiction: tuple[str, ...] = (),
 ) -> Vector:
     rows, forms = [], []
@@ -316,6 +319,7 @@ def _tuple_case(
         listed=listed,
         schema=schema,
         spec=spec,
+        expect=any_of(ok({"entries": forms}), INVALID) if may_refuse else None,
         contradiction=contradiction,
         select=SELECT,
     )
