@@ -52,7 +52,7 @@ class WrittenChecks:
     def __init__(self, base: TableMetadata | None, *, encoded: bool = False) -> None:
         self.encoded = encoded
         self._known: dict[Any, tuple[Any, tuple[str, ...]]] = {}
-        self._allowed = frozenset[str]() if base is None else frozenset(_metadata_problems(base))
+        self._allowed = frozenset[Violation]() if base is None else frozenset(_metadata_problems(base))
 
     def problems(
         self, before: TableMetadata, after: TableMetadata, locations: tuple[str, str], files: Mapping[str, Any],
@@ -67,14 +67,12 @@ class WrittenChecks:
             files: the contents of files by path.
             new: the snapshots that the commit added, with what they hold and what their parents hold.
         """
-        yield from (one for one in _metadata_problems(after) if one not in self._allowed)
+        yield from (_text(one) for one in _metadata_problems(after) if one not in self._allowed)
         if before.table_uuid == after.table_uuid:
             yield from _shown(changes(before, after, *locations))
         if self.encoded:
-            yield from (
-                one for one in _shown(check_metadata(encode(after, locations[1]), file=locations[1]))
-                if one not in self._allowed
-            )  # fmt: skip
+            found = check_metadata(encode(after, locations[1]), file=locations[1])
+            yield from _shown(one for one in found if attrs.evolve(one.violation, file=None) not in self._allowed)
         for snapshot, holds, parent in new:
             yield from self._snapshot(after, snapshot, holds, parent, files)
 
@@ -118,9 +116,9 @@ class WrittenChecks:
         return found[1]
 
 
-def _metadata_problems(table: TableMetadata) -> list[str]:
+def _metadata_problems(table: TableMetadata) -> list[Violation]:
     """What a table breaks of the rules over several fields."""
-    return [_text(one) for rule in RULES if rule.severity is Severity.ERROR for one in rule.violations(table)]
+    return [one for rule in RULES if rule.severity is Severity.ERROR for one in rule.violations(table)]
 
 
 def _listed_alike(
