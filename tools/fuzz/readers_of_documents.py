@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tools.fuzz import mutations
-from tools.fuzz.target import ROOT, Target, document, files, json_members, refusing, text_of
+from tools.fuzz.target import ROOT, Target, document, files, json_members, refusal, refusing, text_of
 
 
 def _metadata() -> Callable[[bytes], object]:
@@ -59,7 +59,7 @@ def _protocol_line() -> Callable[[bytes], object]:
             _, answer = read_answer(line)
             return read_started(answer)
         except Breach as error:
-            return str(error)
+            return refusal(error)
 
     return read
 
@@ -94,7 +94,7 @@ def usage(read: Callable[[bytes], object]) -> Callable[[bytes], object]:
         try:
             return read(data)
         except UsageError as error:
-            return str(error)
+            return refusal(error)
 
     return run
 

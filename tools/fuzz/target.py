@@ -90,11 +90,18 @@ def files(*patterns: str, below: str = "vectors/golden") -> Callable[[], Iterato
 
 @dataclass(frozen=True)
 class Refusal:
-    """What tells one refusal of a reader from another: the requirement, and the line that raised it."""
+    """What tells one refusal of a reader from another: the requirement, if any, and the line that raised it."""
 
     requirement: str
     file: str
     line: int
+
+
+def refusal(error: Exception, requirement: str = "") -> Refusal:
+    """The refusal that an error is; that it is shown must not fail either."""
+    str(error)
+    *_, (frame, line) = traceback.walk_tb(error.__traceback__)
+    return Refusal(requirement, frame.f_code.co_filename, line)
 
 
 def refusing(read: Callable[[bytes], object]) -> Callable[[bytes], object]:
@@ -105,9 +112,7 @@ def refusing(read: Callable[[bytes], object]) -> Callable[[bytes], object]:
         try:
             return read(data)
         except SpecError as error:
-            str(error)  # must not fail either
-            *_, (frame, line) = traceback.walk_tb(error.__traceback__)
-            return Refusal(error.violation.requirement, frame.f_code.co_filename, line)
+            return refusal(error, error.violation.requirement)
 
     return run
 
