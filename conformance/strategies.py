@@ -13,8 +13,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from spec_ref.calendar import MICROS_PER_DAY
 from spec_ref.encodings.variant.value import Variant
 from spec_ref.records import evolve
+from spec_ref.schemas.decimals import decimal_of
 from spec_ref.schemas.types import (
     MAX_DECIMAL_PRECISION,
     PLAIN_PRIMITIVES,
@@ -33,7 +35,7 @@ from spec_ref.schemas.types import (
     Type,
     kind,
 )
-from spec_ref.schemas.values import MICROS_PER_DAY, decimal_of, value_key
+from spec_ref.schemas.values import value_key
 
 _CRS = st.sampled_from(["OGC:CRS84", "EPSG:4326", "srid:4326", "SRID:0", "projjson:my-crs"])
 

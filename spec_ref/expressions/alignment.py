@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from spec_ref.calendar import MICROS_PER_DAY, NANOS_PER_DAY
 from spec_ref.errors import violation
 from spec_ref.expressions.bound import BoundPromotion, BoundTerm
 from spec_ref.schemas.types import (
@@ -25,7 +26,7 @@ from spec_ref.schemas.types import (
     Type,
     kind,
 )
-from spec_ref.schemas.values import MICROS_PER_DAY, NANOS_PER_DAY, check_value
+from spec_ref.schemas.values import check_value
 
 
 def _as_is(value: Any) -> Any:

@@ -20,8 +20,8 @@ from spec_ref.expressions.bound import BoundComparison, BoundPredicate, BoundSet
 from spec_ref.expressions.predicates import FALSE, PREFIX, TRUE, Literal, Operation
 from spec_ref.partitioning.transforms import UNITS_PER_DAY
 from spec_ref.records import record
+from spec_ref.schemas.decimals import decimal_of
 from spec_ref.schemas.types import FLOAT, STRING, DecimalType, Type, is_primitive, kind
-from spec_ref.schemas.values import decimal_of
 from spec_ref.single_value.json_value import from_json
 
 _O = Operation

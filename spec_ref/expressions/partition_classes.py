@@ -14,8 +14,8 @@ from spec_ref.expressions.literals import unit_range
 from spec_ref.expressions.predicates import PREFIX, Operation
 from spec_ref.partitioning.transforms import Bucket, Transform, Truncate
 from spec_ref.records import record
+from spec_ref.schemas.decimals import decimal_of, unscaled
 from spec_ref.schemas.types import BINARY, STRING, DecimalType, Type
-from spec_ref.schemas.values import decimal_of, unscaled
 
 _O = Operation
 

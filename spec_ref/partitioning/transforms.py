@@ -10,12 +10,13 @@ import re
 from collections.abc import Callable
 from typing import Any, ClassVar, NoReturn, TypeAlias
 
-from spec_ref.civil import EPOCH, civil_from_days
+from spec_ref.calendar import EPOCH, MICROS_PER_DAY, NANOS_PER_DAY, civil_from_days
 from spec_ref.errors import SpecError, violation
 from spec_ref.hashing import hash_value
 from spec_ref.records import record
+from spec_ref.schemas.decimals import decimal_of, unscaled
 from spec_ref.schemas.types import DATE, INT, PLAIN_PRIMITIVES, Type, kind
-from spec_ref.schemas.values import MICROS_PER_DAY, NANOS_PER_DAY, check_value, decimal_of, unscaled
+from spec_ref.schemas.values import check_value
 
 MAX_PARAMETER = 2**31 - 1
 """The largest N of ``bucket[N]`` and W of ``truncate[W]``: the result of a bucket is an int, and so is its count."""

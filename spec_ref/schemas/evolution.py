@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from spec_ref.calendar import MICROS_PER_DAY, NANOS_PER_DAY
 from spec_ref.errors import SpecError, violation
 from spec_ref.partitioning.spec import PartitionField
 from spec_ref.partitioning.transforms import Day, Month, Transform, Void, Year
@@ -404,7 +405,7 @@ def _edit_root(schema: Schema, target: int, edit: Callable[[Type], Type]) -> Sch
     return evolve(schema, fields=made.fields)
 
 
-UNITS_PER_DAY = {TIMESTAMP: 86_400_000_000, TIMESTAMP_NS: 86_400_000_000_000}
+UNITS_PER_DAY = {TIMESTAMP: MICROS_PER_DAY, TIMESTAMP_NS: NANOS_PER_DAY}
 
 
 def promoted_value(old: Type, new: Type, value: Any) -> Any:

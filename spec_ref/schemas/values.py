@@ -34,13 +34,12 @@ from collections.abc import Callable, Hashable
 from decimal import Decimal
 from typing import Any
 
+from spec_ref.calendar import MICROS_PER_DAY
 from spec_ref.encodings.geo.wkb import read_wkb
+from spec_ref.encodings.variant.value import Variant
 from spec_ref.errors import at, violation
 from spec_ref.records import record
 from spec_ref.schemas.types import DecimalType, ListType, MapType, StructType, Type, kind
-
-MICROS_PER_DAY = 86_400_000_000
-NANOS_PER_DAY = 86_400_000_000_000
 
 
 @record
@@ -88,8 +87,6 @@ def _is_binary32(_: Type, value: object) -> bool:
 
 
 def _is_variant(_: Type, value: object) -> bool:
-    from spec_ref.encodings.variant.value import Variant
-
     return isinstance(value, Variant)
 
 
@@ -226,22 +223,3 @@ def nearest_binary32(value: float) -> float:
     except OverflowError:
         return math.copysign(math.inf, value)
     return nearest
-
-
-def unscaled(value: Decimal) -> int:
-    """The unscaled value of a decimal: 1420 of 14.20."""
-    negative, digits, _ = value.as_tuple()
-    # Not value.scaleb(), which rounds to the precision of the thread's context.
-    number = int("".join(map(str, digits)))
-    return -number if negative else number
-
-
-def decimal_of(type_: DecimalType, number: int) -> Decimal:
-    """The decimal with an unscaled value.
-
-    Raises:
-        SpecError: TYP013, where it has more digits than the type's precision.
-    """
-    if abs(number) >= 10**type_.precision:
-        raise violation("TYP013", f"not a value of {type_}", found=number, expected=f"{type_.precision} digits at most")
-    return Decimal((int(number < 0), tuple(map(int, str(abs(number)))), -type_.scale))

@@ -13,8 +13,9 @@ from typing import Any, NoReturn
 
 from spec_ref.errors import violation
 from spec_ref.records import record
+from spec_ref.schemas.decimals import decimal_of, unscaled
 from spec_ref.schemas.types import Type, kind
-from spec_ref.schemas.values import check_value, decimal_of, unscaled
+from spec_ref.schemas.values import check_value
 
 
 @record

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from spec_ref.calendar import MICROS_PER_DAY, NANOS_PER_DAY
 from spec_ref.encodings.geo.bounds import GeoPoint, check_point, decode_point, encode_point
 from spec_ref.errors import violation
 from spec_ref.records import record
@@ -28,7 +29,7 @@ from spec_ref.schemas.types import (
     VariantType,
     kind,
 )
-from spec_ref.schemas.values import MICROS_PER_DAY, NANOS_PER_DAY, check_value
+from spec_ref.schemas.values import check_value
 from spec_ref.single_value.binary import from_binary, to_binary
 from spec_ref.single_value.variant_bounds import decode_variant_bound, encode_variant_bound
 

@@ -16,19 +16,13 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, TypeAlias
 
-from spec_ref.civil import civil_from_days, days_from_civil
+from spec_ref.calendar import civil_from_days, days_from_civil
 from spec_ref.encodings.geo.wkb import wkb_to_wkt, wkt_to_wkb
 from spec_ref.errors import at, violation
 from spec_ref.records import record
+from spec_ref.schemas.decimals import decimal_of, unscaled
 from spec_ref.schemas.types import DecimalType, ListType, MapType, StructType, Type, kind
-from spec_ref.schemas.values import (
-    check_required,
-    check_unique_keys,
-    check_value,
-    decimal_of,
-    nearest_binary32,
-    unscaled,
-)
+from spec_ref.schemas.values import check_required, check_unique_keys, check_value, nearest_binary32
 
 Json: TypeAlias = Any
 """What a JSON parser makes: None, bool, int, float, str, list and dict with str keys."""

@@ -11,7 +11,9 @@ from typing import Any
 import pyarrow as pa
 from hypothesis import strategies as st
 
+from spec_ref.calendar import MICROS_PER_DAY
 from spec_ref.errors import SpecError, Violation
+from spec_ref.schemas.decimals import decimal_of
 from spec_ref.schemas.types import (
     BINARY,
     BOOLEAN,
@@ -34,7 +36,6 @@ from spec_ref.schemas.types import (
     Type,
     kind,
 )  # fmt: skip
-from spec_ref.schemas.values import MICROS_PER_DAY, decimal_of
 
 TYPES: tuple[Type, ...] = (
     BOOLEAN, INT, LONG, FLOAT, DOUBLE, DATE, TIME, TIMESTAMP, TIMESTAMPTZ, TIMESTAMP_NS, TIMESTAMPTZ_NS, STRING, UUID,

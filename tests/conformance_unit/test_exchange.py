@@ -9,6 +9,7 @@ from conformance.exchange import from_exchange, to_exchange, values_equal
 from conformance.strategies import types, values
 from spec_ref.encodings.variant.value import Variant
 from spec_ref.errors import SpecError
+from spec_ref.schemas.decimals import decimal_of
 from spec_ref.schemas.types import (
     BINARY,
     DOUBLE,
@@ -25,7 +26,6 @@ from spec_ref.schemas.types import (
     NestedField,
     StructType,
 )
-from spec_ref.schemas.values import decimal_of
 
 
 @given(st.data())

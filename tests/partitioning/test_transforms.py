@@ -21,6 +21,7 @@ from spec_ref.partitioning.transforms import (
     Year,
     parse_transform,
 )
+from spec_ref.schemas.decimals import unscaled
 from spec_ref.schemas.types import (
     BINARY,
     BOOLEAN,
@@ -47,7 +48,7 @@ from spec_ref.schemas.types import (
     StructType,
     Type,
 )
-from spec_ref.schemas.values import unscaled, value_key
+from spec_ref.schemas.values import value_key
 from spec_ref.single_value.json_value import from_json, to_json
 
 MONEY = DecimalType(9, 2)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from conformance.strategies import types, values
 from spec_ref.errors import SpecError
+from spec_ref.schemas.decimals import decimal_of, unscaled
 from spec_ref.schemas.types import (
     BINARY,
     BOOLEAN,
@@ -30,7 +31,7 @@ from spec_ref.schemas.types import (
     NestedField,
     StructType,
 )
-from spec_ref.schemas.values import check_value, decimal_of, nearest_binary32, unscaled, value_key
+from spec_ref.schemas.values import check_value, nearest_binary32, value_key
 
 POINT = StructType((NestedField(1, "x", True, INT), NestedField(2, "y", False, INT)))
 TAGS = MapType(3, STRING, 4, LONG, value_required=False)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spec_ref.civil import CYCLE_DAYS, CYCLE_YEARS, EPOCH
+from spec_ref.calendar import CYCLE_DAYS, CYCLE_YEARS, EPOCH
 from spec_ref.columnar.arrow_types import (
     Column,
     check_values,
@@ -43,8 +43,8 @@ from spec_ref.partitioning.transforms import (
     Void,
     Year,
 )
+from spec_ref.schemas.decimals import decimal_of
 from spec_ref.schemas.types import Type, kind
-from spec_ref.schemas.values import decimal_of
 
 Longs: TypeAlias = npt.NDArray[np.int64]
 

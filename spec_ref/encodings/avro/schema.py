@@ -31,6 +31,7 @@ from spec_ref.encodings.avro.types import (
 )
 from spec_ref.encodings.variant.value import Variant
 from spec_ref.errors import at, violation
+from spec_ref.schemas.decimals import decimal_of, unscaled
 from spec_ref.schemas.types import (
     BINARY,
     BOOLEAN,
@@ -57,7 +58,6 @@ from spec_ref.schemas.types import (
     Type,
     kind,
 )
-from spec_ref.schemas.values import decimal_of, unscaled
 
 FIELD_NAME = "iceberg-field-name"
 """Where a name that Avro does not allow is kept beside the one that is written in its place, as Iceberg-Java does."""

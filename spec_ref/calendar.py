@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import datetime
 
+MICROS_PER_DAY = 86_400_000_000
+NANOS_PER_DAY = 86_400_000_000_000
+
 EPOCH = datetime.date(1970, 1, 1)
 CYCLE_YEARS = 400
 CYCLE_DAYS = 146_097
