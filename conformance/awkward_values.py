@@ -261,20 +261,24 @@ def _table_read(args: Any, answers: list[Any]) -> Extracted:
                 yield from _named("table.read", _typed(types.get(name), value))
 
 
-def _table_write(args: Any, answers: list[Any]) -> Extracted:
-    del answers
-    types: dict[str, Any] = {}
-    for operation in args["script"]["operations"]:
-        if "schema" in operation:
-            types |= _column_types(operation["schema"])
-        yield from _named("table.write filter", _literals(operation.get("filter"), types))
-        for change in operation.get("changes", ()):
-            if "name" in change and "type" in change:
-                types[change["name"]] = change["type"]
-        for row in operation.get("rows", ()):
-            for name, value in row.items():
-                yield "table.write", "name", name
-                yield from _named("table.write", _typed(types.get(name), value))
+def _script(operation_name: str) -> Callable[[Any, list[Any]], Extracted]:
+    """Of scripts: the rows that they write."""
+
+    def extract(args: Any, answers: list[Any]) -> Extracted:
+        del answers
+        types: dict[str, Any] = {}
+        for operation in args["base" if "base" in args else "script"]["operations"]:
+            if "schema" in operation:
+                types |= _column_types(operation["schema"])
+            for change in operation.get("changes", ()):
+                if "name" in change and "type" in change:
+                    types[change["name"]] = change["type"]
+            for row in operation.get("rows", ()):
+                for name, value in row.items():
+                    yield operation_name, "name", name
+                    yield from _named(operation_name, _typed(types.get(name), value))
+
+    return extract
 
 
 def _names(operation: str, *members: str) -> Callable[[Any, list[Any]], Extracted]:
@@ -318,7 +322,8 @@ EXTRACTORS: dict[str, Callable[[Any, list[Any]], Extracted]] = {
     "manifest.write": _manifest("manifest.write"),
     "manifest.read": _manifest("manifest.read"),
     "table.read": _table_read,
-    "table.write": _table_write,
+    "table.write": _script("table.write"),
+    "table.change": _script("table.change"),
     "name-mapping.apply": _names("name-mapping.apply", "name", "names"),
     "schema.evolve": _names("schema.evolve", "name"),
     "type.parse": _names("type.parse", "name"),

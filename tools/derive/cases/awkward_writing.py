@@ -7,6 +7,7 @@ from typing import Any
 
 from tools.derive.cases import awkward
 from tools.derive.cases.writing_kit import (
+    COW,
     FORMATS,
     Case,
     Json,
@@ -84,6 +85,27 @@ def cases() -> Iterator[Case]:
                     (create(version, columns, format=format_), append(names, *rows)),
                     "values at their limits, or that are easily changed, as they were written",
                 )  # fmt: skip
+
+
+def rewritten_cases() -> Iterator[Case]:
+    """Rows that are read and written anew, as one of their file goes."""
+    made = {
+        name: (version, codes, *_columns(types, False if name in ("days", "instants") else None))
+        for name, (version, types, codes) in KINDS.items()
+    }
+    made["booleans"] = (2, ("TYP008",), *_columns(("boolean",), None))
+    made["nulls"] = (2, ("TYP002",), NESTED, "id s ll ls m ml ms lm", list(NESTED_ROWS))
+    for name, (version, codes, columns, names, rows) in made.items():
+        gone = {**dict.fromkeys(names.split()), "id": "99"}
+        yield Case(
+            f"awkward-rewritten-{name}", ("SNP016", *codes),
+            (create(version, columns), {"op": "append", "rows": [*append(names, *rows)["rows"], gone]},
+             delete(where("eq", "id", 99), COW)),
+            "the rows that stay are as they were",
+        )  # fmt: skip
+
+
+REWRITTEN = tuple(rewritten_cases())
 
 
 def nested_cases() -> Iterator[Case]:

@@ -22,7 +22,7 @@ TOPICS: dict[str, tuple[str, tuple[Case, ...]]] = {
     "nested-types": ("Nested Types", (*NESTED_TYPES, *awkward_writing.nested_cases(), *awkward_writing.name_cases())),
     "partitions": ("Partitioning", (*PARTITIONS, *awkward_writing.partition_cases())),
     "sorting": ("Sorting", SORTED),
-    "changes": ("Snapshots", (*CHANGES, *awkward_writing.filter_cases())),
+    "changes": ("Snapshots", (*CHANGES, *awkward_writing.filter_cases(), *awkward_writing.REWRITTEN)),
     "deletes": ("Delete Formats", (*DELETES, *UPGRADED_DELETES)),
     "equality-deletes": ("Equality Delete Files", (*EQUALITY, *OLD_ROWS)),
     "row-lineage": ("Row Lineage", LINEAGE),
@@ -54,6 +54,8 @@ CHANGED = {
     "branch-changes": 4, "tag": 4, "fast-forward": 4, "expire": 4,
 }  # fmt: skip
 """The scripts whose end is asked alone, and how many operations made the table before."""
+
+CHANGED |= {case.name: 2 for case in awkward_writing.REWRITTEN}
 
 ORIGIN = "derivation: the rows that the statements make, by Column Projection, Default values and Row Lineage"
 
