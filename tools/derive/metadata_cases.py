@@ -44,11 +44,12 @@ def rows(
     prefix: str,
     base: str,
     table: list[tuple[str, tuple[str, ...] | str, Mapping[str, Any], str, str]],
+    why: tuple[str, ...] = (),
 ) -> Iterator[Case]:
-    """Cases from rows of (name, codes, edits, outcome, note)."""
+    """Cases from rows of (name, codes, edits, outcome, note), whose outcomes all depend on the same contradictions."""
     for name, codes, edits, outcome, note in table:
         of_case = (codes,) if isinstance(codes, str) else codes
-        yield Case(f"{prefix}-{name}", base, of_case, edits, outcome, note)
+        yield Case(f"{prefix}-{name}", base, of_case, edits, outcome, note, why=why)
 
 
 # The text of a document: name, text, outcome, note, contradictions.

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tools.derive.metadata import Document, topic_files
-from tools.derive.vector import Vector, VectorFile, ok
+from tools.derive.vector import Vector, VectorFile, any_of, ok
 
 GOLDEN = Path(__file__).resolve().parents[2] / "vectors" / "golden" / "metadata"
 
@@ -149,7 +149,12 @@ def read(entry: Document) -> Vector:
     note = f"written by {engine} {entry['version']}"
     slug = name.lower().replace(".", "-")
     codes = CODES if version == 1 else (*CODES, "TMD021")
-    return Vector(f"metadata-read-golden-{slug}", codes, args, ok(form), origin, note, only=(version,))
+    expect = ok(form)
+    open_: tuple[str, ...] = ()
+    if version == 1 and "refs" in form:
+        # refs has a blank cell for v1, so that a reader may ignore it: then main is the current snapshot, alone.
+        expect, open_ = any_of(ok(form), ok(form | {"refs": {"main": form["refs"]["main"]}})), ("C17", "E18")
+    return Vector(f"metadata-read-golden-{slug}", codes, args, expect, origin, note, open_, (version,))
 
 
 def files() -> Iterator[VectorFile]:
