@@ -81,6 +81,13 @@ def _deletes() -> Iterator[Case]:
             (table, FIRST, SECOND, delete(where("eq", "p", "a"), mode), append(NAMES, ("7", "a", 70))),
             "all rows of a partition, which gets others",
         )  # fmt: skip
+    for way in ("mor-v2", "mor-v3"):
+        version, mode, table = _table(way)
+        yield Case(
+            f"delete-beside-null-{way}", (*CODES[version, mode], "EXP008"),
+            (table, append(NAMES, ("1", "a", 10), ("2", "b", None)), delete(where("eq", "v", 10), mode)),
+            "a file has as many nulls in the column as values",
+        )  # fmt: skip
     yield Case(
         "delete-all-mor-v3", ("DEL002", "SNP016"), (_table("mor-v3")[2], FIRST, delete(EVERY, MOR), SECOND),
         "every row; others come",
