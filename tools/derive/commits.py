@@ -122,6 +122,15 @@ def _others_removed(change: Change, planned: Table, current: Table) -> bool:
     )
 
 
+def _equality_deletes_came(change: Change, planned: Table, current: Table) -> bool:
+    """Whether others added equality deletes, of whatever rows, since the change was planned."""
+    return any(
+        snapshot["files"][name]["kind"] == "equality"
+        for snapshot in _since(change, planned, current)
+        for name in snapshot["added"]
+    )
+
+
 def _rows_got_ids(change: Change, planned: Table, current: Table) -> bool:
     """Whether rows that are written anew were given ids after the change was planned, by the first snapshot of v3.
 
@@ -235,6 +244,11 @@ def outcomes(change: Change, planned: Table, current: Table) -> list[tuple[str, 
                 return [lost, done]
             if _others_removed(change, planned, current):
                 return [lost, done]  # of files that are not overwritten: an isolation may validate it
+            if change["op"] == "rewrite" and _equality_deletes_came(change, planned, current):
+                return [
+                    done,
+                    lost,
+                ]  # they keep applying, or are of other files: a writer may validate more than it must
             # Where the branch was rolled back, a writer may not know what happened meanwhile.
             return [done] if _leads_back(change, planned, current) else [done, lost]
         case "schema":

@@ -94,7 +94,7 @@ TRUNCATED: list[tuple[str, str, str, int, str]] = [
     ("iceberg-3", "string", "iceberg", 3, ""),
     ("iceberg-7", "string", "iceberg", 7, "not longer than the width: unchanged"),
     ("iceberg-16", "string", "iceberg", 16, "not longer than the width: unchanged"),
-    ("empty", "string", "", 1, "an empty string is a value"),
+    ("empty", "string", "", 1, "an empty string is a value; its bound is optional and may be left out"),
     ("nul", "string", "\x00\x00", 1, "U+0000 is followed by U+0001"),
     ("7f", "string", "\x7fa", 1, "U+007F is followed by U+0080, two bytes"),
     ("7ff", "string", "\u07ffa", 1, "U+07FF is followed by U+0800, three bytes"),
@@ -112,7 +112,7 @@ TRUNCATED: list[tuple[str, str, str, int, str]] = [
     ("10ffff-exact", "string", "\U0010ffff", 1, "not longer than the width: unchanged"),
     ("binary-3", "binary", "0102030405", 3, ""),
     ("binary-exact", "binary", "010203", 3, "not longer than the width: unchanged"),
-    ("binary-empty", "binary", "", 3, "no bytes are a value"),
+    ("binary-empty", "binary", "", 3, "no bytes are a value; their bound is optional and may be left out"),
     ("binary-01ff", "binary", "01FF00", 2, "nothing follows FF: the byte before it is raised"),
     ("binary-ffff", "binary", "FFFF00", 2, "nothing follows FF"),
     ("binary-7f", "binary", "7F00", 1, "bytes are unsigned: 7F is followed by 80"),
@@ -402,9 +402,10 @@ def files() -> Iterator[VectorFile]:
     yield _file("truncate", "bound.truncate", FIELDS, [
         Vector(f"bound-truncate-{side}-{name}", ("DFL016" if side == "lower" else "DFL017",),
                {"type": type_, "value": value, "width": width, "side": side},
-               any_of(ok(truncate(type_, value, width, side)), *([ok(KEPT[name])] if kept else [])),
+               any_of(ok(truncate(type_, value, width, side)), *([ok(KEPT[name])] if kept else []),
+                      *([ok(None)] if value == "" else [])),
                "derivation: the greatest value of the width that is not above, or the least that is not below every "
-               "value with this beginning", note, ("E20",) if kept else ())
+               "value with this beginning", note, ("E20",) if kept or value == "" else ())
         for side in ("lower", "upper") for name, type_, value, width, note in TRUNCATED
         for kept in [side == "upper" and name in KEPT]
     ])  # fmt: skip

@@ -20,7 +20,7 @@ from tools.derive.manifests import (
     manifest,
     optional,
 )
-from tools.derive.vector import INVALID, Vector, ok
+from tools.derive.vector import INVALID, Vector, any_of, ok
 
 NUMBERS = {"snapshot_id": OTHER_SNAPSHOT, "sequence_number": 3, "file_sequence_number": 2}
 GONE = {**NUMBERS, "snapshot_id": SNAPSHOT}
@@ -28,8 +28,12 @@ NEW = {"snapshot_id": SNAPSHOT}
 
 
 def write(name: str, codes: str, version: int, rows: list[Json], note: str, **more: Any) -> Vector:
-    """Entries, and one of the files that say the same; a refusal where ``expect`` is that."""
+    """Entries, and one of the files that say the same; a refusal where ``expect`` is that.
+
+    ``permitted`` are changes of the arguments of `manifest` that make other files which the text permits.
+    """
     content = more.pop("content", 0)
+    permitted, contradiction = more.pop("permitted", ()), more.pop("contradiction", ())
     schema, spec = more.pop("schema", SCHEMA), more.pop("spec", UNPARTITIONED)
     partitions = more.pop("partitions", [None] * len(rows))
     args: Json = {
@@ -45,22 +49,29 @@ def write(name: str, codes: str, version: int, rows: list[Json], note: str, **mo
         args["check_columns"] = True
     outcome = more.pop("expect", None)
     if outcome is None:
-        data = manifest(
-            version, rows, columns=None, content=("data", "deletes")[content], table=schema, spec=spec, **more
-        )
-        outcome = ok(data.hex().upper())
-    return Vector(f"manifest-write-{name}", tuple(codes.split()), args, outcome, LAYOUT, note, only=(version,))
+        given = {"version": version, "rows": rows, "columns": None, "content": ("data", "deletes")[content]}
+        given |= {"table": schema, "spec": spec, **more}
+        files = [manifest(**{**given, **changed}) for changed in ({}, *permitted)]
+        outcome = any_of(*(ok(data.hex().upper()) for data in files))
+    return Vector(
+        f"manifest-write-{name}", tuple(codes.split()), args, outcome, LAYOUT, note, contradiction, (version,)
+    )
 
 
 def _written() -> Iterator[Vector]:
     for version in (1, 2, 3):
+        # The key content has a blank cell for v1, which is advice: it may be written.
+        may: Json = (
+            {"permitted": [{"metadata": {"content": "data"}}], "contradiction": ("E18",)} if version == 1 else {}
+        )
         yield write(
             f"v{version}",
-            "MAN011 MAN015",
+            "MAN011 MAN015" if version == 1 else "MAN011 MAN015 DFL020",
             version,
             [entry(1, **NEW)],
             "a new file, and the types of all columns",
             columns_too=True,
+            **may,
         )
         metrics = {name: value for name, value in METRICS.items() if name != "sort_order_id"}
         yield write(
@@ -69,6 +80,7 @@ def _written() -> Iterator[Vector]:
             version,
             [entry(1, file=metrics, **NEW)],
             "counts, bounds, key metadata and split offsets",
+            **may,
         )
     statuses = [entry(1, **NEW), entry(2, 0, **NUMBERS), entry(3, 2, **GONE)]
     yield write("statuses", "MAN022 MAN017", 2, statuses, "a new file, one that exists and one that is deleted")
@@ -99,7 +111,17 @@ def _written() -> Iterator[Vector]:
     ]
     yield write("deletes", "DFL001 DFL020", 2, deletes, "position and equality deletes", content=1, columns_too=True)
     of_one = [entry(1, file={"content": 1, "referenced_data_file": "s3://b/9.parquet"}, **NEW)]
-    yield write("referenced-data-file", "DFL023", 2, of_one, "position deletes of one data file", content=1)
+    of_any = [entry(1, file={"content": 1}, **NEW)]
+    yield write(
+        "referenced-data-file",
+        "DFL023",
+        2,
+        of_one,
+        "position deletes of one data file; the field is optional and may be left out",
+        content=1,
+        permitted=[{"rows": of_any}],
+        contradiction=("E32",),
+    )
     vector = [
         entry(
             1,
