@@ -164,7 +164,6 @@ FAULTS = (
             "offset-ignored": read(ZONED, texts(r"[+-]\d\d:\d\d$", _offset_applied)),
             "offset-missing-accepted": read(ZONED, texts(r"(\d\d:\d\d(:\d\d(\.\d+)?)?)$", r"\1+00:00")),
             "offset-on-local-accepted": read(LOCAL, texts(r"(\+\d\d:\d\d|Z)$", "")),
-            "zone-z-accepted": read(ZONED, texts("Z$", "+00:00")),
             "space-for-t-accepted": read(INSTANTS, texts(" ", "T")),
             "day-rolled-over": read("date|timestamp.*", texts(r"(\d+)-(\d\d)-(\d\d)", _day_rolled_over)),
             "leap-second-accepted": read("time.*", texts(r":60", ":59")),

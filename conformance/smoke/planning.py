@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -77,26 +77,6 @@ def _zeros_equal(right: Rule) -> Rule:
 
 def _nan_by_bits(_: Rule) -> Rule:
     return lambda value: struct.pack(">d", value) if isinstance(value, float) else value
-
-
-def _reference_ignored(right: Rule) -> Rule:
-    def add(index: Any, delete: Any) -> None:
-        if not delete.data_file.is_deletion_vector:
-            delete = evolve(delete, data_file=evolve(delete.data_file, referenced_data_file=None))
-        right(index, delete)
-
-    return add
-
-
-def _positions_beside_vectors(right: Rule) -> Rule:
-    def positions(index: Any, *arguments: Any) -> Iterator[Any]:
-        found = list(right(index, *arguments))
-        vectors, index._vectors = index._vectors, {}
-        yield from found
-        yield from (one for one in right(index, *arguments) if one not in found)
-        index._vectors = vectors
-
-    return positions
 
 
 def _offsets_ignored(arguments: Arguments, right: Operation) -> Any:
@@ -194,12 +174,9 @@ FAULTS = tuple(
         "all-deletes-everywhere": _unpartitioned(lambda _: True),
         "spec-zero-everywhere": _unpartitioned(lambda spec: spec.spec_id == 0),
         "void-is-partitioned": _unpartitioned(lambda spec: not spec.fields),
-        "reference-ignored": replaced(DeleteFileIndex, "add", _reference_ignored),
-        "positions-beside-vectors": replaced(DeleteFileIndex, "_positions", _positions_beside_vectors),
         "offsets-ignored": _offsets_ignored,
         "cut-paths-taken-exactly": replaced(delete_scope, "_may_name", _by_exact_path),
         "deletes-of-null-lost": replaced(delete_scope, "_may_share", _without_nulls),
-        "deletes-by-other-columns": replaced(planner, "_only", lambda _: lambda found, _ids: found),
         "deletes-lost-by-filters": replaced(
             planner, "might_match", lambda _: lambda predicate, _metrics: predicate == TRUE
         ),
