@@ -2,8 +2,8 @@
 
 A deletion vector or position delete file applies to data that is not newer than it is, in the same partition of the
 same spec; an equality delete file to data that is older, in the same partition or, where its spec is unpartitioned, in
-all. `may_apply` is the rule for one delete and one data file, which planning, the conflict checks of commits and the
-validator share; `DeleteFileIndex` gives the same answer without comparing each delete with each data file.
+all. `may_apply` is the rule for one delete and one data file, for planning and for the conflict checks of commits; the
+validator uses its parts. `DeleteFileIndex` gives the same answer without comparing each delete with each data file.
 """
 
 from __future__ import annotations
