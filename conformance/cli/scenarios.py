@@ -84,7 +84,8 @@ def scenarios(
     from conformance.properties.relay_known import load_known
     from conformance.properties.scenario_files import open_passed, read_scenario, write_scenario
     from conformance.properties.scenarios import follow_reference
-    from conformance.properties.scripts import AVOIDABLE, Size
+    from conformance.properties.script_maker import Size
+    from conformance.properties.scripts import AVOIDABLE
     from conformance.properties.searching import hypothesis, scripts, search
     from conformance.properties.smaller_scripts import smaller_or_refused
     from conformance.properties.written_scenarios import follow_written

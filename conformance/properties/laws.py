@@ -14,7 +14,8 @@ from conformance.compare_writing import written_table
 from conformance.properties.errors import Broken, NotSupported
 from conformance.properties.harness import LAW, Harness, Reading, Row, agree
 from conformance.properties.scenario_tables import OtherSchema, ScriptedTable, expected_rows
-from conformance.properties.scripts import MODES, Maker
+from conformance.properties.script_maker import MODES
+from conformance.properties.scripts import Maker
 from conformance.scripts.expected import expected_of
 
 Json = Any

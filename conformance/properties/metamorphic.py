@@ -18,7 +18,8 @@ from conformance.failures import UsageError
 from conformance.properties.errors import Broken, NotSupported
 from conformance.properties.harness import LAW, Harness
 from conformance.properties.laws import LAWS, Law
-from conformance.properties.scripts import REFUSED, SMALL, Maker, Size, makes_sense
+from conformance.properties.script_maker import REFUSED, SMALL, Size
+from conformance.properties.scripts import Maker, makes_sense
 from conformance.properties.searching import add_operations, drawn_maker, search
 from conformance.properties.smaller_scripts import smaller
 from conformance.properties.values import Chance

@@ -11,7 +11,8 @@ from attrs import frozen
 
 from conformance.adapters.asking import Adapter, Request
 from conformance.properties.errors import NotSupported
-from conformance.properties.scripts import FORMATS, MODES, TOGETHER
+from conformance.properties.script_maker import FORMATS, MODES
+from conformance.properties.scripts import TOGETHER
 from conformance.properties.values import NEW_VALUES, SEALED_VALUES, TRANSFORMS, VALUES
 from conformance.protocol import Ok, Unsupported
 

@@ -27,7 +27,8 @@ from conformance.failures import NotExamined, UsageError
 from conformance.properties.errors import Broken
 from conformance.properties.relay_known import KnownRelay
 from conformance.properties.scenarios import TableChecks
-from conformance.properties.scripts import Size, make_script, makes_sense
+from conformance.properties.script_maker import Size
+from conformance.properties.scripts import make_script, makes_sense
 from conformance.properties.smaller_scripts import smaller, smallest
 from conformance.protocol import Crashed, Ok, Refused, Started, Unsupported, dump_json, parse_json, shorten
 from conformance.scripts import ScriptError, parse_script

@@ -35,7 +35,7 @@ from conformance.compare_writing import Lineage, reading_differences, state_diff
 from conformance.failures import NotExamined
 from conformance.properties.errors import Broken
 from conformance.properties.incremental import IncrementalLocal
-from conformance.properties.scripts import constants_of
+from conformance.properties.script_maker import constants_of
 from conformance.properties.values import Chance, leaves_of
 from conformance.scripts import LeftOpen, RefusedByText, ScriptError
 from conformance.scripts.expected import reading_json

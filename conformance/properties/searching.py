@@ -15,7 +15,8 @@ from attrs import frozen
 
 from conformance.failures import UsageError
 from conformance.properties.errors import Broken
-from conformance.properties.scripts import SMALL, Maker, Size
+from conformance.properties.script_maker import SMALL, Size
+from conformance.properties.scripts import Maker
 from conformance.properties.smaller_scripts import smallest
 from conformance.properties.values import Chance
 

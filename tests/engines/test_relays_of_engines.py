@@ -10,7 +10,7 @@ from patient import PATIENT
 from conformance.cli.targets import named
 from conformance.properties.relay import Engine, Relays, matrix, run_relays
 from conformance.properties.relay_known import load_known
-from conformance.properties.scripts import Size
+from conformance.properties.script_maker import Size
 
 pytestmark = pytest.mark.engine
 

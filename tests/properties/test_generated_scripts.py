@@ -7,14 +7,8 @@ from typing import Any
 
 import pytest
 
-from conformance.properties.scripts import (
-    AVOIDABLE,
-    FORMATS,
-    OPERATIONS,
-    Size,
-    make_script,
-    makes_sense,
-)
+from conformance.properties.script_maker import FORMATS, Size
+from conformance.properties.scripts import AVOIDABLE, OPERATIONS, make_script, makes_sense
 from conformance.properties.smaller_scripts import smaller
 from conformance.properties.values import SEALED_VALUES, TRANSFORMS, VALUES
 from conformance.scripts import RefusedByText, parse_script, script_json

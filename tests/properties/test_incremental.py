@@ -12,7 +12,8 @@ import pytest
 
 from conformance.properties.incremental import IncrementalLocal
 from conformance.properties.scenarios import ReferenceSubject, Refusal
-from conformance.properties.scripts import Size, make_script
+from conformance.properties.script_maker import Size
+from conformance.properties.scripts import make_script
 from conformance.validate import files
 from conformance.validate.context import Level
 from conformance.validate.local import Local

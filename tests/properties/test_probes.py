@@ -11,7 +11,8 @@ from conformance.adapters.asking import InProcess
 from conformance.adapters.serve import Unsupported
 from conformance.properties.errors import NotSupported
 from conformance.properties.probes import CHANGING, find_supported, probes, probes_together
-from conformance.properties.scripts import AVOIDABLE, Size, make_script
+from conformance.properties.script_maker import Size
+from conformance.properties.scripts import AVOIDABLE, make_script
 from conformance.scripts.model import check_script
 
 

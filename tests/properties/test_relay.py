@@ -29,7 +29,7 @@ from conformance.properties.relay import (
     run_relays,
 )
 from conformance.properties.relay_known import KnownRelay, load_known
-from conformance.properties.scripts import Size
+from conformance.properties.script_maker import Size
 from conformance.reports.relay_page import render
 from spec_ref.errors import Violation
 

@@ -16,7 +16,8 @@ from conformance.adapters.reference_writing import ReferenceWriter
 from conformance.cli import main
 from conformance.properties.errors import Broken
 from conformance.properties.scenarios import follow_reference
-from conformance.properties.scripts import OPERATIONS, Size
+from conformance.properties.script_maker import Size
+from conformance.properties.scripts import OPERATIONS
 from conformance.properties.searching import Failure, scripts, search
 from conformance.properties.smaller_scripts import smaller_or_refused
 from conformance.scripts import LeftOpen, RefusedByText

@@ -9,7 +9,8 @@ import pytest
 from conformance.adapters import reference
 from conformance.adapters.asking import InProcess
 from conformance.properties.scenario_tables import ScriptedTable, write_script
-from conformance.properties.scripts import Size, make_script
+from conformance.properties.script_maker import Size
+from conformance.properties.scripts import make_script
 from conformance.protocol import Refused, Unsupported
 from conformance.validate.context import Level
 from conformance.validate.local import Local

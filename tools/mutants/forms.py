@@ -167,7 +167,8 @@ def laws() -> dict[str, Check]:
 def written() -> dict[str, Check]:
     """Tables of scripts at random: whatever the reference writes is valid, at every level and in every snapshot."""
     from conformance.properties.scenario_tables import ScriptedTable, write_script
-    from conformance.properties.scripts import Size, make_script
+    from conformance.properties.script_maker import Size
+    from conformance.properties.scripts import make_script
     from conformance.protocol import Unsupported
     from conformance.validate.context import Level
     from conformance.validate.local import Local

@@ -119,7 +119,8 @@ def _first_broken(scripts: list[Json], mutant: Mutant | None = None) -> Json:
 
 def _first_of_seeds(seeds: list[int], mutant: Mutant) -> tuple[int, list[Json]] | None:
     """The first seed whose table is wrong with a mutant: its script, and smaller ones that are wrong alike."""
-    from conformance.properties.scripts import Size, make_script
+    from conformance.properties.script_maker import Size
+    from conformance.properties.scripts import make_script
 
     _begin(mutant)
     for seed in seeds:
