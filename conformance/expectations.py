@@ -45,7 +45,7 @@ import jsonschema_rs
 from attrs import field, frozen
 
 from conformance.compare import Undecodable, same_json
-from conformance.engines.catalog import catalog
+from conformance.engine_setup.catalog import catalog
 from conformance.failures import UsageError
 from conformance.judge import Outcome, Verdict
 from conformance.protocol import Started, dump_json, parse_json, place, shorten

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from attrs import frozen
 
-from conformance.engines import launch
+from conformance.engine_setup import launch
 
 HOST = "127.0.0.1"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from conformance.adapters.pyiceberg import engine_type
-from conformance.adapters.pyiceberg_writing import PyTable, operations
 from conformance.adapters.script_steps import MAIN
 from conformance.adapters.serve import Unsupported
+from conformance.engines.pyiceberg.adapter import engine_type
+from conformance.engines.pyiceberg.writing import PyTable, operations
 
 Json = Any
 

@@ -18,9 +18,9 @@ from urllib.parse import quote
 
 import attrs
 
-from conformance.engines.built import build_of, install_build
-from conformance.engines.catalog import CatalogServer, EngineError, catalog, find_server
-from conformance.engines.environments import Progress, environment, install_environment
+from conformance.engine_setup.built import build_of, install_build
+from conformance.engine_setup.catalog import CatalogServer, EngineError, catalog, find_server
+from conformance.engine_setup.environments import Progress, environment, install_environment
 
 LOOPBACK = "127.0.0.1"
 STARTS_IN_S = 180.0
@@ -68,7 +68,7 @@ def server_status(server: CatalogServer) -> ServerStatus:
 
 
 def list_servers() -> list[ServerStatus]:
-    """All servers in the order of `engines.toml`."""
+    """All servers in the order of ``shared.toml``."""
     return [server_status(server) for server in catalog().servers]
 
 
@@ -145,7 +145,7 @@ class Kind:
     """How servers of a kind are started and reached."""
 
     package: str = ""
-    """Its name in `engines.toml`; empty for what is not installed by the tool."""
+    """Its name in ``shared.toml`` of `conformance.engine_setup`; empty for what is not installed by the tool."""
 
     title: str = ""
     command: Callable[[Address], list[str]] | None = None

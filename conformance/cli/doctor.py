@@ -103,9 +103,9 @@ def _reference() -> Finding:
 
 
 def _engines() -> list[Finding]:
-    from conformance.engines import list_engines
-    from conformance.engines.built import TOOLCHAINS, missing
-    from conformance.engines.java import packaged_java, system_java
+    from conformance.engine_setup import list_engines
+    from conformance.engine_setup.built import TOOLCHAINS, missing
+    from conformance.engine_setup.java import packaged_java, system_java
 
     java = system_java() or packaged_java()
     found = [

@@ -37,8 +37,8 @@ def install_(*names: str, all: bool = False, format: Literal["text", "json"] = "
         format: Text for people, or JSON.
     """
     from conformance.catalogs.servers import install_server
-    from conformance.engines import EngineError, install, list_engines
-    from conformance.engines.catalog import catalog
+    from conformance.engine_setup import EngineError, install, list_engines
+    from conformance.engine_setup.catalog import catalog
 
     known = list_engines()
     servers = [server.name for server in catalog().servers]
@@ -76,7 +76,7 @@ def prune_(*, dry_run: bool = False, format: Literal["text", "json"] = "text") -
         dry_run: Tell what would be removed, and remove nothing.
         format: Text for people, or JSON.
     """
-    from conformance.engines.pruning import prune
+    from conformance.engine_setup.pruning import prune
 
     gone = prune(dry_run=dry_run)
     if format == "json":

@@ -58,7 +58,7 @@ def list_adapters(*, format: Format = "text") -> int:
     Args:
         format: Text for people, or JSON.
     """
-    from conformance.engines import list_engines
+    from conformance.engine_setup import list_engines
     from conformance.version import tool_version
 
     found: list[dict[str, Any]] = [{"name": "reference", "version": tool_version(), "ready": True}]
@@ -131,7 +131,7 @@ def list_checks(*, level: tuple[str, ...] = (), requirement: tuple[str, ...] = (
 
 def show_engines(format: Format) -> int:
     """Print the engines."""
-    from conformance.engines import list_engines
+    from conformance.engine_setup import list_engines
 
     found = list_engines()
     content = [

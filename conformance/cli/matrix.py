@@ -15,7 +15,7 @@ from cyclopts import Parameter
 
 from conformance.adapters.process import Limits
 from conformance.cli.progress import progress
-from conformance.cli.targets import REFERENCE, limits_of, target
+from conformance.cli.targets import limits_of, target
 from conformance.failures import ExitStatus, NothingSelected, UsageError
 
 if TYPE_CHECKING:
@@ -24,11 +24,6 @@ if TYPE_CHECKING:
     from conformance.matrix.known import Known
 
 DEFAULTS = Limits()
-PRODUCERS = (REFERENCE, "spark-reference", "iceberg-java", "iceberg-java@1.10.2", "pyiceberg", "golden")
-CONSUMERS = (
-    REFERENCE, "iceberg-java", "iceberg-java@1.10.2", "pyiceberg", "duckdb", "chdb", "polars", "daft", "datafusion",
-    "sail",
-)  # fmt: skip
 KINDS = {
     "terminal": "conformance.reports.matrix_terminal",
     "markdown": "conformance.reports.matrix_markdown",
@@ -123,8 +118,9 @@ def _run(
     from conformance.results import read as read_run
     from conformance.version import tool_version
 
-    default = tuple(name for name in PRODUCERS if not quick or name != GOLDEN)
-    producers, consumers = list(dict.fromkeys(producer or default)), list(dict.fromkeys(consumer or CONSUMERS))
+    default = (*members("producer"), *(() if quick else (GOLDEN,)))
+    producers = list(dict.fromkeys(producer or default))
+    consumers = list(dict.fromkeys(consumer or members("consumer")))
     targets = {name: target(name, limits) for name in dict.fromkeys((*producers, *consumers)) if name != GOLDEN}
     every = vectors.load(vectors.shipped())
     golden = _golden(every, names) if GOLDEN in producers else ()
@@ -160,6 +156,13 @@ def _run(
         finally:  # one that was interrupted says that it is not complete
             if results is not None:
                 write(found, results)
+
+
+def members(role: str) -> tuple[str, ...]:
+    """The engines whose folders say that they are a producer or a consumer of every matrix."""
+    from conformance.engine_setup.catalog import catalog
+
+    return tuple(engine.label for engine in catalog().every if role in engine.matrix)
 
 
 def _golden(every: Sequence[Any], names: Sequence[str]) -> tuple[MadeTable, ...]:

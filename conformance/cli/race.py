@@ -387,7 +387,7 @@ def servers(*, format: Format = "text") -> int:
         format: Text for people, or JSON.
     """
     from conformance.catalogs.servers import KINDS, server_status
-    from conformance.engines.catalog import find_server
+    from conformance.engine_setup.catalog import find_server
 
     rows: list[dict[str, Any]] = []
     for name, kind in KINDS.items():

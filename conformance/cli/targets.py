@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from functools import partial
+from importlib import import_module
 
 from conformance.adapters.asking import Adapter, InProcess, Trace
 from conformance.adapters.process import Limits, Process
@@ -33,15 +34,22 @@ def target(name: str, limits: Limits, trace: Trace | None = None) -> Target:
     Raises:
         UsageError: no adapter has the name.
     """
-    if name == REFERENCE:
-        return Target(name, partial(_reference, trace))
+    if module := inside_the_tool().get(name):
+        return Target(name, partial(_in_process, name, module, trace))
     if name.startswith(COMMAND) or " " in name or "/" in name:
         command = _split(name.removeprefix(COMMAND))
         return Target(name, partial(Process, name, command, limits=limits, trace=trace), shlex.quote(name))
     if name not in engine_labels():
-        known = ", ".join([REFERENCE, *engine_labels()])
+        known = ", ".join([*inside_the_tool(), *engine_labels()])
         raise UsageError(f"unknown adapter {name!r}; there are {known}; a command of one word is written cmd:{name}")
     return Target(name, partial(_engine, name, limits, trace))
+
+
+def inside_the_tool() -> dict[str, str]:
+    """The engines that answer inside the tool, by name: the module of each."""
+    from conformance.engine_setup.catalog import catalog
+
+    return {engine.name: engine.module for engine in catalog().every if engine.module}
 
 
 def all_engines(limits: Limits, *, latest: bool = False) -> list[Target]:
@@ -51,7 +59,7 @@ def all_engines(limits: Limits, *, latest: bool = False) -> list[Target]:
         limits: how long each may take.
         latest: whether to leave out older versions, which are those with an ``@`` in their names.
     """
-    from conformance.engines import list_engines
+    from conformance.engine_setup import list_engines
 
     wanted = [engine.label for engine in list_engines() if engine.installed or not engine.by_name]
     return [target(name, limits) for name in wanted if not (latest and "@" in name)]
@@ -59,7 +67,7 @@ def all_engines(limits: Limits, *, latest: bool = False) -> list[Target]:
 
 def engine_labels() -> list[str]:
     """The names of the engines, as the command line has them."""
-    from conformance.engines import list_engines
+    from conformance.engine_setup import list_engines
 
     return [engine.label for engine in list_engines()]
 
@@ -86,14 +94,13 @@ def _split(command: str) -> list[str]:
     return words
 
 
-def _reference(trace: Trace | None) -> Adapter:
-    from conformance.adapters import reference
-
-    return InProcess(REFERENCE, reference.implementation(), reference.operations(), reference.REFUSALS, trace)
+def _in_process(name: str, module: str, trace: Trace | None) -> Adapter:
+    adapter = import_module(module)
+    return InProcess(name, adapter.implementation(), adapter.operations(), adapter.REFUSALS, trace)
 
 
 def _engine(name: str, limits: Limits, trace: Trace | None) -> Adapter:
-    from conformance.engines import EngineError, launch
+    from conformance.engine_setup import EngineError, launch
 
     try:
         launched = launch(name)

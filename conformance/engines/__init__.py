@@ -1,185 +1,20 @@
-"""Real engines: which there are, how each is installed, and how its adapter is started.
+"""The engines that come with the tool: a folder for each, with everything about it.
 
->>> from conformance.engines import install, launch
->>> install("pyiceberg")
->>> launch("pyiceberg").command
-['.../bin/python', '-m', 'conformance.adapters.pyiceberg']
+`conformance.engine_setup.folders` describes what a folder may have. Nothing is imported here, as the adapters in the
+folders run in the environments of their engines.
 """
 
 from __future__ import annotations
 
-import os
-import shutil
-from hashlib import sha256
-from pathlib import Path
+from typing import Any
 
-import attrs
-
-import spec_ref
-from conformance.engines.built import build_of, install_build
-from conformance.engines.catalog import Engine, EngineError, catalog, find_engine
-from conformance.engines.environments import Progress, environment, exclusive, home, install_environment
-from conformance.engines.java import install_jar, install_java, jar_path, packaged_java, system_java
-
-__all__ = [
-    "Engine",
-    "EngineError",
-    "EngineStatus",
-    "Launch",
-    "engine_status",
-    "find_engine",
-    "install",
-    "launch",
-    "list_engines",
-]
-
-_KIT_PACKAGES = (Path(__file__).parent.parent, Path(spec_ref.__file__).parent)
+_MOVED = ("EngineError", "EngineStatus", "Launch", "engine_status", "find_engine", "install", "launch", "list_engines")
 
 
-@attrs.frozen
-class Launch:
-    """How an engine's adapter is started."""
+def __getattr__(name: str) -> Any:
+    """Deprecated, for one release: what is in `conformance.engine_setup` was here."""
+    if name not in _MOVED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from conformance import engine_setup
 
-    command: list[str]
-    env: dict[str, str]
-    """The whole environment of the process, not additions to ours."""
-
-
-@attrs.frozen(kw_only=True)
-class EngineStatus:
-    """Whether an engine is ready on this machine."""
-
-    name: str
-    version: str
-    language: str
-    label: str
-    """What to call it on the command line."""
-
-    installed: bool
-    path: Path
-    """Its Python environment, or what was built of it, standing or to be made."""
-
-    by_name: bool = False
-    """Whether it is installed when it is named only, and not with all engines."""
-
-    reason: str | None
-    """Why it is not ready."""
-
-
-def _quiet(_: str) -> None:
-    return
-
-
-def install(name: str, progress: Progress = _quiet) -> EngineStatus:
-    """Set an engine up; quick when it is.
-
-    Raises:
-        EngineError: it cannot be installed.
-    """
-    engine = find_engine(name)
-    try:
-        if engine.sources:
-            install_build(engine, progress)
-            return engine_status(engine)
-        made = install_environment(engine, engine.lock, progress)
-        if engine.java:
-            java_home = install_java(engine, progress)
-            for jar in engine.jars:
-                install_jar(engine, jar, made, java_home, progress)
-    except OSError as error:
-        raise EngineError(str(engine), f"{home()} cannot be written: {error}") from error
-    status = engine_status(engine)
-    if status.reason is not None:
-        raise EngineError(str(engine), status.reason)
-    return status
-
-
-def engine_status(engine: Engine) -> EngineStatus:
-    """Look whether all parts of an engine are there; nothing is run but ``java -version``."""
-    made = build_of(engine) if engine.sources else environment(engine.lock)
-    reason: str | None = None
-    if not made.is_installed():
-        reason = f"not installed; `iceberg-conformance engines install {engine.label}` does it"
-    elif engine.java and not (system_java() or packaged_java()):
-        reason = "no Java runtime; installing the engine again brings one"
-    else:
-        missing = [jar for jar in _jars(engine) if not jar.is_file()]
-        if missing:
-            reason = f"{missing[0].name} is missing; installing the engine again brings it"
-    return EngineStatus(
-        name=engine.name,
-        version=engine.version,
-        language=engine.language,
-        label=engine.label,
-        installed=reason is None,
-        path=made.path,
-        by_name=engine.by_name,
-        reason=reason,
-    )
-
-
-def list_engines() -> list[EngineStatus]:
-    """All engines in the order of `engines.toml`."""
-    return [engine_status(engine) for engine in catalog().engines]
-
-
-def launch(name: str) -> Launch:
-    """The command and environment that start an installed engine's adapter.
-
-    Raises:
-        EngineError: the engine is not installed.
-    """
-    engine = find_engine(name)
-    status = engine_status(engine)
-    if status.reason is not None:
-        raise EngineError(str(engine), status.reason)
-    if engine.sources:
-        return Launch(command=build_of(engine).command, env=dict(os.environ))
-    made = environment(engine.lock)
-    # What would make the engine load other packages or settings than its own.
-    strangers = {"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS",
-                 "CLASSPATH", "JAVA_TOOL_OPTIONS", "HADOOP_CONF_DIR", "PYSPARK_DRIVER_PYTHON"}  # fmt: skip
-    env = {key: value for key, value in os.environ.items() if key not in strangers}
-    env |= {"PYTHONPATH": str(_kit()), "PYTHONSAFEPATH": "1", "PYTHONUTF8": "1",
-            "ICEBERG_CONFORMANCE_ENGINE_VERSION": engine.version}  # fmt: skip
-    if engine.java:
-        java_home = system_java() or packaged_java()
-        env |= {
-            "JAVA_HOME": str(java_home),
-            "ICEBERG_CONFORMANCE_JARS": os.pathsep.join(str(jar) for jar in _jars(engine)),
-            "PYSPARK_PYTHON": str(made.python),
-            "SPARK_LOCAL_IP": "127.0.0.1",
-        }
-    return Launch(command=[str(made.python), "-m", engine.adapter, *engine.arguments], env=env)
-
-
-def _jars(engine: Engine) -> list[Path]:
-    if engine.sources:
-        return []
-    packages = environment(engine.lock).site_packages
-    return [*(jar_path(jar) for jar in engine.jars), *(packages / path for path in engine.package_jars)]
-
-
-def _kit() -> Path:
-    """A directory that holds our two packages and nothing else, for the path of a foreign interpreter.
-
-    Our own site-packages must not be seen there: it would hide the engine's versions of the same libraries.
-    """
-    key = sha256("\0".join(str(package) for package in _KIT_PACKAGES).encode()).hexdigest()[:16]
-    kit = home() / "kits" / key
-    with exclusive(kit.with_suffix(".lock")):
-        kit.mkdir(exist_ok=True)
-        for package in _KIT_PACKAGES:
-            _mirror(package, kit / package.name)
-    return kit
-
-
-def _mirror(package: Path, place: Path) -> None:
-    if place.is_symlink() and place.readlink() == package:
-        return
-    try:
-        place.symlink_to(package, target_is_directory=True)
-    except FileExistsError:
-        shutil.copytree(package, place, dirs_exist_ok=True)
-    except OSError:  # a system without symbolic links gets copies
-        shutil.copytree(package, place, dirs_exist_ok=True)
+    return getattr(engine_setup, name)

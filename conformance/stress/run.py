@@ -23,7 +23,7 @@ import attrs
 
 import conformance
 from conformance.catalogs.servers import KINDS, LOOPBACK, S3, S3_ENVIRONMENT, Running, make_bucket
-from conformance.engines import EngineError, launch
+from conformance.engine_setup import EngineError, launch
 from conformance.failures import NotExamined, UsageError
 from conformance.pipeline.tables import load_table
 from conformance.stores.opening import check_url

@@ -77,7 +77,7 @@ def from_catalog(location: str) -> str:
     name, dot, identifier = location.removeprefix(PREFIX).partition(".")
     if not (name and dot and identifier):
         raise UsageError(f"{location}: a table of a catalog is named catalog:NAME.NAMESPACE.TABLE")
-    from conformance.engines import EngineError, launch
+    from conformance.engine_setup import EngineError, launch
 
     try:
         launched = launch("pyiceberg")

@@ -61,7 +61,7 @@ def validate_all_there(
         NotExamined: the engine is not installed, or Spark does not start.
         UsageError: a table does not have the snapshot, branch or tag.
     """
-    from conformance.engines import EngineError, launch
+    from conformance.engine_setup import EngineError, launch
 
     try:
         launched = launch(ENGINE)

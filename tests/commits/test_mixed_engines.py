@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from test_stores import live
 
-from conformance.engines import launch
+from conformance.engine_setup import launch
 from conformance.races.fixtures import data, empty_table
 from conformance.stores import Store, commit, load
 from conformance.stores.runner import Runner

@@ -13,8 +13,8 @@ import pytest
 from conformance.adapters.process import Limits
 from conformance.cli.engines import install_
 from conformance.cli.targets import all_engines
-from conformance.engines import EngineError, built, find_engine, install, launch, list_engines
-from conformance.engines.catalog import Engine, catalog
+from conformance.engine_setup import EngineError, built, find_engine, install, launch, list_engines
+from conformance.engine_setup.catalog import Engine, catalog
 
 BUILT = [engine for engine in catalog().engines if engine.sources]
 
@@ -227,7 +227,7 @@ def test_all_engines_are_those_that_need_no_build(monkeypatch: pytest.MonkeyPatc
         asked.append(label)
         raise EngineError(label, "none here")
 
-    monkeypatch.setattr("conformance.engines.install", installs)
+    monkeypatch.setattr("conformance.engine_setup.install", installs)
     install_(all=True)
     assert asked == [status.label for status in list_engines() if not status.by_name]
     assert {"iceberg-go", "iceberg-rust", "iceberg-java-plain"}.isdisjoint(asked)

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from conformance.engines import EngineError, find_engine
-from conformance.engines.built import sources
-from conformance.engines.catalog import catalog, lock_text
+from conformance.engine_setup import EngineError, find_engine
+from conformance.engine_setup.built import sources
+from conformance.engine_setup.catalog import catalog, lock_text
 
 LOCKS = [*catalog().locks]
 
@@ -44,9 +44,15 @@ def test_every_engine_has_an_adapter_and_a_lock_and_a_label_of_its_own() -> None
             assert not engine.lock
             assert sources(engine).is_dir()
             continue
-        module = find_spec(engine.adapter)
-        assert module is not None, engine.adapter
+        assert (engine.folder / engine.adapter).is_file()
         assert engine.lock in LOCKS
+
+
+def test_the_modules_of_adapters_are_found_where_they_were() -> None:
+    spec = find_spec("conformance.adapters.pyiceberg")
+    assert spec is not None
+    assert spec.origin == str(find_engine("pyiceberg").folder / "adapter.py")
+    assert find_spec("conformance.adapters.no_such_engine") is None
 
 
 def test_every_server_has_a_lock_of_packages_or_of_jars() -> None:
@@ -84,8 +90,13 @@ def test_a_lock_pins_what_the_catalog_asks_for(name: str) -> None:
 
 
 def test_no_lock_file_is_left_over() -> None:
-    found = {Path(str(file)).stem for file in files("conformance").joinpath("engine_locks").iterdir()}
-    assert found == set(LOCKS)
+    package = Path(str(files("conformance")))
+    places = [
+        *package.glob("engines/*/*.txt"),
+        *package.glob("engine_setup/locks/*"),
+        *package.glob("catalogs/servers/*/*.txt"),
+    ]
+    assert sorted(places) == sorted(catalog().lock_files.values())
 
 
 @pytest.mark.parametrize("lock", ["spark-4_1", "spark-3_5"])

@@ -13,9 +13,9 @@ import pytest
 
 from conformance.catalogs import servers
 from conformance.catalogs.servers import KINDS, Running, server_status
-from conformance.engines import launch
-from conformance.engines.built import TOOLCHAINS, missing
-from conformance.engines.catalog import find_server
+from conformance.engine_setup import launch
+from conformance.engine_setup.built import TOOLCHAINS, missing
+from conformance.engine_setup.catalog import find_server
 from conformance.races.fixtures import data, empty_table
 from conformance.stores import commit, load, open_store
 from conformance.stress.known import load_known

@@ -11,7 +11,7 @@ from conformance import vectors
 from conformance.adapters.asking import Request
 from conformance.adapters.process import Process
 from conformance.adapters.script_steps import WRITING
-from conformance.engines import launch, list_engines
+from conformance.engine_setup import launch, list_engines
 from conformance.judge import Outcome, Verdict, judge
 from conformance.written_tables import clear, places
 

@@ -15,7 +15,7 @@ from patient import PATIENT
 
 from conformance.adapters.asking import Request
 from conformance.adapters.process import Process
-from conformance.engines import launch, list_engines
+from conformance.engine_setup import launch, list_engines
 from conformance.exchange import to_exchange
 from conformance.operations import OPERATIONS
 from conformance.pipeline.local import read_table

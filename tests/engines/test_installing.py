@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from conformance import engines
-from conformance.engines import EngineError, environments, find_engine, install, java, launch, list_engines
-from conformance.engines.catalog import Engine, Jar
-from conformance.engines.environments import Environment, environment, install_environment
+from conformance import engine_setup
+from conformance.engine_setup import EngineError, environments, find_engine, install, java, launch, list_engines
+from conformance.engine_setup.catalog import Engine, Jar
+from conformance.engine_setup.environments import Environment, environment, install_environment
 
 
 @pytest.fixture(autouse=True)
@@ -161,7 +161,7 @@ def test_an_adapter_sees_our_packages_and_nothing_else_of_ours(monkeypatch: pyte
     kit = Path(started.env["PYTHONPATH"])
     assert sorted(entry.name for entry in kit.iterdir()) == ["conformance", "spec_ref"]
     assert "SPARK_HOME" not in started.env
-    assert started.command[1:] == ["-m", "conformance.adapters.pyiceberg"]
+    assert started.command[1:] == [str(find_engine("pyiceberg").folder / "adapter.py")]
 
 
 def test_a_kit_of_copies_follows_the_packages(tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ def test_a_kit_of_copies_follows_the_packages(tmp_path: Path) -> None:
     place.mkdir(parents=True)
     (package / "module.py").write_text("new", encoding="utf-8")
     (place / "module.py").write_text("old", encoding="utf-8")
-    engines._mirror(package, place)
+    engine_setup._mirror(package, place)
     assert (place / "module.py").read_text(encoding="utf-8") == "new"
 
 

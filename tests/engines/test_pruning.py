@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from conformance.cli import main
-from conformance.engines.built import build_of
-from conformance.engines.catalog import catalog, lock_names
-from conformance.engines.environments import MARKER, environment
-from conformance.engines.pruning import prune
+from conformance.engine_setup.built import build_of
+from conformance.engine_setup.catalog import catalog, lock_names
+from conformance.engine_setup.environments import MARKER, environment
+from conformance.engine_setup.pruning import prune
 
 
 @pytest.fixture

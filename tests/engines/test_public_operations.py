@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from conformance import vectors
-from conformance.engines import built, find_engine
+from conformance.engine_setup import built, find_engine
 from conformance.operations import OPERATIONS
 
 ROOT = Path(__file__).parents[2]

@@ -10,7 +10,7 @@ from patient import PATIENT
 
 from conformance.adapters.asking import Request
 from conformance.adapters.process import Process
-from conformance.engines import EngineStatus, launch, list_engines
+from conformance.engine_setup import EngineStatus, launch, list_engines
 from conformance.protocol import Ok, Refused, Started
 
 pytestmark = pytest.mark.engine

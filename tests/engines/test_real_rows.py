@@ -10,7 +10,7 @@ from patient import PATIENT
 
 from conformance.adapters.asking import Request
 from conformance.adapters.process import Process
-from conformance.engines import launch, list_engines
+from conformance.engine_setup import launch, list_engines
 from conformance.golden_tables import PLACE, index, materialize
 from conformance.operations import OPERATIONS
 from conformance.protocol import Ok, Refused

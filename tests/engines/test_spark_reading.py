@@ -10,7 +10,7 @@ import pytest
 
 from conformance import golden_tables
 from conformance.compare_rows import table_rows
-from conformance.engines import launch
+from conformance.engine_setup import launch
 from conformance.pipeline.local import plan_reading, read_table
 from conformance.pipeline.spark_types import spark_batch, spark_schema
 from conformance.pipeline.tables import load_table
@@ -30,7 +30,7 @@ BROKEN = "broken-dv-checksum"
 SCRIPT = """
 import json, sys
 from conformance.adapters.arrow_rows import answer
-from conformance.adapters.spark_reference import start_spark
+from conformance.engines.spark_reference.adapter import start_spark
 from conformance.pipeline.spark import collect_arrow, read_dataframe
 from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from conformance import writing
-from conformance.engines import launch
+from conformance.engine_setup import launch
 from conformance.pipeline.local import read_table
 from conformance.pipeline.tables import load_table
 from conformance.validate.context import Level
@@ -43,7 +43,7 @@ pytestmark = pytest.mark.engine
 SCRIPT = """
 import json, os, pathlib, sys
 import pyarrow as pa
-from conformance.adapters.spark_reference import start_spark
+from conformance.engines.spark_reference.adapter import start_spark
 from conformance.writing import Mode, WhenMatched, delete_keys, open_table, spark as on_spark
 from spec_ref.errors import SpecError
 from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation

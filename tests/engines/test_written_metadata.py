@@ -12,7 +12,7 @@ from patient import PATIENT
 
 from conformance.adapters.asking import Request
 from conformance.adapters.process import Process
-from conformance.engines import launch, list_engines
+from conformance.engine_setup import launch, list_engines
 from conformance.protocol import Ok
 from spec_ref.findings import Severity
 from spec_ref.json_schemas import shipped

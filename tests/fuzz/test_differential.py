@@ -11,7 +11,7 @@ from patient import PATIENT
 
 from conformance.adapters.asking import Request
 from conformance.adapters.reference import operations
-from conformance.engines import launch
+from conformance.engine_setup import launch
 from conformance.judge import mismatch
 from conformance.operations import OPERATIONS
 from conformance.protocol import Answer, Crashed, Ok, Refused, Unsupported

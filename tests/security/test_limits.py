@@ -180,7 +180,8 @@ GENERATED = {"spec_ref/json_kinds.py", "spec_ref/json_records.py", "spec_ref/jso
 """Modules that make code of the field tables, which stand in the source: nothing of it comes from a file."""
 
 LOADING = {
-    "conformance/adapters/duckdb.py", "conformance/adapters/reference.py", "conformance/cli/matrix.py",
+    "conformance/engines/duckdb/adapter.py", "conformance/adapters/reference.py", "conformance/cli/matrix.py",
+    "conformance/cli/targets.py",
     "conformance/reports/__init__.py", "conformance/smoke/writing.py", "conformance/stress/pyiceberg_client.py",
     "conformance/validate/fingerprints.py",
 }  # fmt: skip
@@ -188,8 +189,9 @@ LOADING = {
 
 STARTING = {
     "conformance/adapters/pipes.py", "conformance/catalogs/guardian.py", "conformance/catalogs/servers.py",
-    "conformance/engines/__main__.py", "conformance/engines/built.py", "conformance/engines/environments.py",
-    "conformance/engines/java.py", "conformance/stress/run.py", "conformance/validate/catalogs.py",
+    "conformance/engine_setup/__main__.py", "conformance/engine_setup/built.py",
+    "conformance/engine_setup/environments.py", "conformance/engine_setup/java.py",
+    "conformance/stress/run.py", "conformance/validate/catalogs.py",
     "conformance/validate/remote.py",
 }  # fmt: skip
 """Modules that start programs: adapters, servers, what installs engines, and Python with our own modules."""

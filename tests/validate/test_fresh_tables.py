@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from fresh_spark import FEATURES, FORMATS, VERSIONS, names
 
-from conformance.engines import launch
+from conformance.engine_setup import launch
 from conformance.validate.catalogs import from_catalog
 from conformance.validate.context import Level
 from conformance.validate.local import Local

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from conformance.adapters.process import Process
-from conformance.engines import launch, list_engines
+from conformance.engine_setup import launch, list_engines
 from conformance.properties.scenario_tables import ScriptedTable, write_script
 from conformance.protocol import Unsupported
 from conformance.validate.context import Level

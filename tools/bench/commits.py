@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from multiprocessing import get_context
 from typing import Any
 
-from conformance.engines import launch
+from conformance.engine_setup import launch
 from conformance.races.fixtures import data, empty_table
 from conformance.stores import commit, open_store
 from conformance.stores.runner import Runner

@@ -85,7 +85,7 @@ serve(f"pyiceberg-core {version('pyiceberg-core')}", prepare)
 
 DUCKDB = """
 import duckdb
-from conformance.adapters.duckdb import connect
+from conformance.engines.duckdb.adapter import connect
 connection = connect()
 connection.execute("SET threads = 1")
 held = []

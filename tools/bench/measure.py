@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from attrs import frozen
 
-from conformance.engines import launch
+from conformance.engine_setup import launch
 
 
 class BenchError(Exception):

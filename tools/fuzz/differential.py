@@ -21,7 +21,7 @@ from conformance.adapters.asking import Request
 from conformance.adapters.process import Process
 from conformance.adapters.reference import REFUSALS, operations
 from conformance.adapters.serve import perform
-from conformance.engines import launch
+from conformance.engine_setup import launch
 from conformance.judge import answer_json, mismatch
 from conformance.operations import OPERATIONS
 from conformance.protocol import Answer, Crashed, Ok, Refused, Unsupported

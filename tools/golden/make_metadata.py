@@ -2,7 +2,7 @@
 
     python -m tools.golden.make_metadata [ENGINE...]
 
-Each engine makes, in its own environment (see ``conformance/engines.toml``), a table of each format version and one
+Each engine makes, in its own environment (see ``conformance/engines``), a table of each format version and one
 that is upgraded from version to version, and runs the same statements on all of them, as far as it can: no data is
 written, but manifests of files that are not there. The last metadata file of each, and the first of one, is kept in
 ``vectors/golden/metadata``, and an index tells the engine and what was done. The files hold random ids and the time of
@@ -300,7 +300,7 @@ class Python:
 
 def spawn(engine: str) -> None:
     """Run an engine's part in its environment."""
-    from conformance.engines import launch
+    from conformance.engine_setup import launch
 
     started = launch(engine)
     path = os.pathsep.join([started.env["PYTHONPATH"], str(ROOT)])

@@ -2,7 +2,7 @@
 
     python -m tools.golden.make_tables [NAME...]
 
-Each table is made in the environment of its engine (see ``conformance/engines.toml``), at the place where it has to be
+Each table is made in the environment of its engine (see ``conformance/engines``), at the place where it has to be
 read, and kept in ``vectors/golden/tables/NAME``. Its files hold random ids and the time of day: they are kept as they
 were written once, and a table that is made again is another table. Names may end in ``*``; without any, the tables that
 are not there yet are made.
@@ -39,7 +39,7 @@ def chosen(names: list[str]) -> list[str]:
 
 def spawn(engine: str, names: Iterable[str]) -> None:
     """Make tables in the environment of their engine."""
-    from conformance.engines import launch
+    from conformance.engine_setup import launch
 
     started = launch(engine)
     path = os.pathsep.join([started.env["PYTHONPATH"], str(ROOT)])

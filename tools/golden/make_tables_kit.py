@@ -266,7 +266,7 @@ def index_text(index: dict[str, Any]) -> str:
 
 
 MAKERS: dict[str, tuple[str, Callable[[Any], None]]] = {}
-"""The engine (a name of engines.toml) and the maker of each golden table, by name."""
+"""The engine (its name) and the maker of each golden table, by name."""
 
 
 def golden(name: str, *engines: str) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:

@@ -1,0 +1,54 @@
+"""``python -m conformance.engine_setup``: list the engines, install them, and resolve their lock files anew."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+
+from conformance.engine_setup import EngineError, install, list_engines
+from conformance.engine_setup.catalog import catalog
+
+
+def write_lock(name: str) -> None:
+    """Resolve the packages of a lock with uv for every platform; only names, versions and hashes are written."""
+    packages = catalog().locks.get(name)
+    if packages is None:
+        raise EngineError(name, f"no such lock; there are {', '.join(catalog().locks)}")
+    command = ["uv", "pip", "compile", "-", "--universal", "--python-version", "3.11", "--generate-hashes", "--upgrade",
+               "--no-header", "--no-emit-index-url", "--no-annotate", "--quiet",
+               "--output-file", str(catalog().lock_files[name])]  # fmt: skip
+    try:
+        done = subprocess.run(command, input="\n".join(packages) + "\n", text=True, capture_output=True, check=False)
+    except FileNotFoundError as error:
+        raise EngineError(name, "writing a lock needs uv on the path") from error
+    if done.returncode != 0:
+        raise EngineError(name, f"uv could not resolve it: {done.stderr}")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; 0 when it went well, 3 when an engine or lock cannot be had."""
+    parser = argparse.ArgumentParser(prog="python -m conformance.engine_setup", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("list", help="tell the engines and whether they are installed")
+    for command, told in (("install", "set engines up"), ("lock", "write lock files anew (needs uv)")):
+        commands.add_parser(command, help=told).add_argument("names", nargs="*", help="all when none is given")
+    given = parser.parse_args(arguments)
+    try:
+        if given.command == "list":
+            for status in list_engines():
+                print(f"{status.label:24} {status.version:8} {status.language:8} {status.reason or status.path}")
+        elif given.command == "install":
+            for name in given.names or [status.label for status in list_engines() if not status.by_name]:
+                print(install(name, progress=lambda text: print(text, file=sys.stderr)).path)
+        else:
+            for name in given.names or catalog().locks:
+                write_lock(name)
+    except EngineError as error:
+        print(error, file=sys.stderr)
+        return 3
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,230 @@
+"""Adapters in compiled languages: built on this machine from their sources, by the compiler of the language.
+
+A program is in the folder of its engine with the lock file of its language (``go.sum``, ``Cargo.lock``, and
+``jars.lock``, which is checked here, as Maven has none), and the language's own client fetches what that names, from
+where it is set up to. A build is found again by the hash of its sources and of the machine, and counts when its marker
+is there, which is written last.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import attrs
+
+from conformance.engine_setup.catalog import EngineError, Installed
+from conformance.engine_setup.environments import MARKER, Progress, exclusive, home, run_step
+
+_FETCH_JARS = (
+    "mvn", "--batch-mode", "--quiet", "--file", "{sources}/pom.xml",
+    "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies",
+    "-DincludeScope=runtime", "-DoutputDirectory={made}/java/jars",
+)  # fmt: skip
+
+_PROGRAM = "adapter.exe" if sys.platform == "win32" else "adapter"
+
+
+@attrs.frozen
+class Toolchain:
+    """What builds the programs of one language."""
+
+    name: str
+    program: str
+    """The compiler's command; it has to be on the path."""
+
+    oldest: tuple[int, ...]
+    """The oldest release that the sources and the libraries that they pin are built by."""
+
+    version: tuple[str, ...]
+    """The arguments that make the command tell its release."""
+
+    steps: tuple[tuple[str, ...], ...]
+    """The commands that build the sources in ``{sources}``; what they make goes to ``{made}``."""
+
+    result: str
+    """The program or the folder that was made, below ``{made}``, without the ``.exe`` of Windows."""
+
+    helpers: tuple[str, ...] = ()
+    """The other commands that have to be on the path."""
+
+    start: tuple[str, ...] = ("{program}",)
+    """The command that starts what was made."""
+
+    newest: int | None = None
+    """The newest major release on which what was made runs."""
+
+
+TOOLCHAINS = {
+    "go": Toolchain(
+        "Go",
+        "go",
+        (1, 25, 9),
+        ("version",),
+        steps=(
+            ("go", "build", "-C", "{sources}", "-mod=readonly", "-trimpath", "-buildvcs=false", "-ldflags=-s -w",
+             "-o", "{made}/adapter", "."),
+        ),
+        result="adapter",
+    ),
+    "rust": Toolchain(
+        "Rust",
+        "cargo",
+        (1, 94),
+        ("--version",),
+        steps=(
+            ("cargo", "build", "--release", "--locked", "--manifest-path", "{sources}/Cargo.toml",
+             "--target-dir", "{made}"),
+        ),
+        result="release/adapter",
+    ),
+    "java": Toolchain(
+        "a JDK of release",
+        "javac",
+        (17,),
+        ("-version",),
+        steps=(
+            _FETCH_JARS,
+            # The class of the program leads to all others; warnings are of annotations that jars mention only.
+            ("javac", "--release", "17", "-nowarn", "-d", "{made}/java/classes", "-cp", "{made}/java/jars/*",
+             "-sourcepath", "{sources}/src", "{sources}/src/org/apache/iceberg/Adapter.java"),
+        ),
+        result="java",
+        helpers=("mvn",),
+        # A process lives for seconds: what takes long to warm up does not pay.
+        start=("java", "-Xmx1g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp",
+               os.pathsep.join(("{program}/classes", "{program}/jars/*")), "org.apache.iceberg.Adapter"),
+        newest=23,  # Hadoop's classes, which open the files, ask for what Java 24 has no more
+    ),
+    # Servers of catalogs: how each is started is in `conformance.catalogs.servers`.
+    "java-server": Toolchain(
+        "a JDK of release",
+        "javac",
+        (17,),
+        ("-version",),
+        steps=(
+            _FETCH_JARS,
+            ("javac", "--release", "17", "-nowarn", "-d", "{made}/java/classes", "-cp", "{made}/java/jars/*",
+             "{sources}/src/Server.java"),
+        ),
+        result="java",
+        helpers=("mvn",),
+    ),
+    "jars": Toolchain("a Java runtime of release", "java", (17,), ("--version",), steps=(_FETCH_JARS,),
+                      result="java", helpers=("mvn",)),
+}  # fmt: skip
+
+JAR_LOCK = "jars.lock"
+"""The file beside the sources that pins jars, where there are any: SHA-256 and name, as ``sha256sum`` has them."""
+
+
+@attrs.frozen
+class Build:
+    """Where the program of one engine is, or is to be."""
+
+    path: Path
+    toolchain: Toolchain
+
+    @property
+    def program(self) -> Path:
+        """The program, or the folder of what a runtime starts."""
+        return self.path / _PROGRAM
+
+    @property
+    def command(self) -> list[str]:
+        """What starts it."""
+        return [part.format(program=self.program) for part in self.toolchain.start]
+
+    def is_installed(self) -> bool:
+        return (self.path / MARKER).is_file()
+
+
+def sources(engine: Installed) -> Path:
+    """The folder of an engine's program."""
+    return engine.source_folder
+
+
+def build_of(engine: Installed) -> Build:
+    """The build of an engine, made or not; other sources or another machine mean another place."""
+    folder = sources(engine)
+    recipe = hashlib.sha256(sysconfig.get_platform().encode())
+    for file in sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".md"):
+        data = file.read_bytes()
+        recipe.update(f"\0{file.relative_to(folder).as_posix()}\0{len(data)}\0".encode() + data)
+    return Build(home() / "built" / f"{engine.name}-{recipe.hexdigest()[:16]}", TOOLCHAINS[engine.toolchain])
+
+
+def install_build(engine: Installed, progress: Progress) -> Build:
+    """Build the program of an engine unless it stands.
+
+    Raises:
+        EngineError: the compiler is missing or too old, or did not build it; then nothing counts as installed.
+    """
+    made = build_of(engine)
+    if made.is_installed():
+        return made
+    toolchain = made.toolchain
+    if lack := missing(toolchain):
+        raise EngineError(str(engine), lack)
+    with exclusive(made.path.with_suffix(".lock")):
+        if made.is_installed():  # another process has just made it
+            return made
+        progress(f"{engine}: building it with {toolchain.program}, which takes minutes where nothing of it is cached")
+        shutil.rmtree(made.path, ignore_errors=True)
+        copied, scratch = made.path / "sources", made.path / "made"
+        shutil.copytree(sources(engine), copied)
+        places = {"sources": str(copied), "made": str(scratch)}
+        for number, step in enumerate(toolchain.steps, start=1):
+            command = [argument.format(**places) for argument in step]
+            run_step(engine, f"{command[0]} could not build it", command)
+            if number == 1:
+                _check_jars(engine, copied / JAR_LOCK, scratch / toolchain.result / "jars")
+        result = scratch / toolchain.result
+        (result if result.is_dir() else result.with_suffix(made.program.suffix)).replace(made.program)
+        shutil.rmtree(scratch, ignore_errors=True)
+        shutil.rmtree(copied)
+        (made.path / MARKER).write_text(f"{engine}\n", encoding="utf-8")
+    return made
+
+
+def missing(toolchain: Toolchain) -> str | None:
+    """What a machine lacks to build the programs of a language."""
+    wanted = ".".join(map(str, toolchain.oldest))
+    upwards = "or newer" if toolchain.newest is None else f"to {toolchain.newest}"
+    needed = f"{toolchain.name} {wanted} {upwards} is needed to build it"
+    for program in (toolchain.program, *toolchain.helpers):
+        if shutil.which(program) is None:
+            needs = needed if program == toolchain.program else f"{program} is needed to build it"
+            return f"{needs}, and there is no {program} on the path"
+    try:
+        told = subprocess.run(
+            [toolchain.program, *toolchain.version], capture_output=True, text=True, timeout=60, check=False
+        ).stdout
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"{needed}, and {toolchain.program} does not run: {error}"
+    found = re.search(r"(\d+(?:\.\d+)*)", told)
+    if found is None:
+        return f"{needed}, and {toolchain.program} does not tell its release: {told}"
+    release = tuple(map(int, found[1].split(".")))
+    if release < toolchain.oldest or (toolchain.newest is not None and release[0] > toolchain.newest):
+        return f"{needed}, and {toolchain.program} is {found[1]}"
+    return None
+
+
+def _check_jars(engine: Installed, lock: Path, jars: Path) -> None:
+    """Make sure that jars were fetched as they are pinned, and no others, before anything of them is used."""
+    if not lock.is_file():
+        return
+    rows = (line.split() for line in lock.read_text(encoding="utf-8").splitlines())
+    pinned = {name: digest for digest, name in rows}
+    found = {jar.name: hashlib.sha256(jar.read_bytes()).hexdigest() for jar in jars.iterdir()} if jars.is_dir() else {}
+    for name in sorted(pinned.keys() | found.keys()):
+        if pinned.get(name) != found.get(name):
+            has, wants = (f"SHA-256 {side[name]}" if name in side else "nothing" for side in (found, pinned))
+            raise EngineError(str(engine), f"{name}: {has} was fetched, and {wants} is pinned")

@@ -1,0 +1,269 @@
+"""The engines and servers of catalogs that can be set up here, as their folders and ``shared.toml`` state them."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import TypeAlias
+
+import attrs
+
+from conformance.engine_setup.folders import FILE, EngineFolder, engine_folders
+from conformance.failures import UsageError
+
+HERE = Path(__file__).parent
+SERVERS = HERE.parent / "catalogs" / "servers"
+
+
+class EngineError(Exception):
+    """An engine cannot be had; the message is one line that names the engine and the reason."""
+
+    def __init__(self, engine: str, reason: str) -> None:
+        super().__init__(f"{engine}: {' '.join(reason.split())}")
+        self.engine = engine
+        self.reason = reason
+
+
+@attrs.frozen
+class Jar:
+    """A Java library by its Maven coordinates, and the SHA-256 that its file must have."""
+
+    organization: str
+    name: str
+    revision: str
+    sha256: str
+
+    @property
+    def file_name(self) -> str:
+        return f"{self.name}-{self.revision}.jar"
+
+
+def _jars(rows: Iterable[dict[str, str]]) -> tuple[Jar, ...]:
+    return tuple(Jar(**row) for row in rows)
+
+
+@attrs.frozen(kw_only=True)
+class Engine:
+    """One engine at one version."""
+
+    name: str
+    version: str
+    language: str
+    """The language the tested implementation is written in."""
+
+    folder: Path
+    """The folder with everything about it."""
+
+    adapter: str = ""
+    """The file in the folder that speaks the protocol for it, run inside the engine's environment."""
+
+    command: tuple[str, ...] = attrs.field(default=(), converter=tuple)
+    """In the place of `adapter`: a command; words that begin with ``./`` are files of the folder."""
+
+    module: str = ""
+    """In the place of `adapter`: a module that answers inside the tool, so that nothing is installed."""
+
+    sources: str = ""
+    """In the place of `adapter`: the folder in `folder` with a program in the engine's language; see `built`."""
+
+    lock: str = ""
+    """The name of the lock file with the Python packages of the environment; the tool's own Python without one."""
+
+    java: bool = False
+    jars: tuple[Jar, ...] = attrs.field(default=(), converter=_jars)
+    package_jars: tuple[str, ...] = attrs.field(default=(), converter=tuple)
+    """Jars that come inside a Python package: paths under ``site-packages``."""
+
+    matrix: tuple[str, ...] = attrs.field(default=(), converter=tuple)
+    """``producer`` and ``consumer``: what it is in a matrix for which no engine is named."""
+
+    default: bool = False
+    """Whether the bare name means this version."""
+
+    @property
+    def by_name(self) -> bool:
+        """Whether it is installed when it is named only: building it takes minutes and gigabytes."""
+        return bool(self.sources)
+
+    @property
+    def label(self) -> str:
+        """The shortest name that means this engine: ``name``, or ``name@version``."""
+        return self.name if self.default else f"{self.name}@{self.version}"
+
+    @property
+    def source_folder(self) -> Path:
+        """The folder with the sources of its program."""
+        return self.folder / self.sources
+
+    @property
+    def toolchain(self) -> str:
+        """What builds the sources."""
+        return self.language
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.version}"
+
+
+@attrs.frozen(kw_only=True)
+class CatalogServer:
+    """The server of a catalog, at one version."""
+
+    name: str
+    version: str
+    title: str
+    """What it is, in a few words."""
+
+    toolchain: str = ""
+    """What builds it from the folder of `catalogs/servers` that has its name; see `built`."""
+
+    java: int = 0
+    """The oldest release of Java that it runs on."""
+
+    lock: str = ""
+    """The name of the lock file with the Python packages of a server in Python."""
+
+    @property
+    def label(self) -> str:
+        """Its name on the command line."""
+        return self.name
+
+    @property
+    def source_folder(self) -> Path:
+        """The folder with its sources."""
+        return SERVERS / self.name
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.version}"
+
+
+Installed: TypeAlias = Engine | CatalogServer
+"""What `engines install` installs."""
+
+
+@attrs.frozen
+class JavaRange:
+    """The Java releases that the engines run on, and the lock of the runtime for machines with none of them."""
+
+    oldest: int
+    newest: int
+    lock: str
+
+
+@attrs.frozen
+class Catalog:
+    """All that the folders of engines and ``shared.toml`` say."""
+
+    every: tuple[Engine, ...]
+    """All engines at all versions, those that answer inside the tool among them."""
+
+    java: JavaRange
+    locks: dict[str, tuple[str, ...]]
+    """Lock name to the packages that it is resolved from."""
+
+    lock_files: dict[str, Path]
+    """Lock name to the file with what it was resolved into."""
+
+    servers: tuple[CatalogServer, ...]
+
+    @property
+    def engines(self) -> tuple[Engine, ...]:
+        """The engines that are installed, or run as a command."""
+        return tuple(engine for engine in self.every if not engine.module)
+
+
+def catalog() -> Catalog:
+    """Read the folders of engines, and ``shared.toml``.
+
+    Raises:
+        UsageError: a folder is not as it has to be.
+    """
+    return _catalog(engine_folders())
+
+
+@cache
+def _catalog(folders: tuple[EngineFolder, ...]) -> Catalog:
+    document = tomllib.loads(HERE.joinpath("shared.toml").read_text(encoding="utf-8"))
+    locks = {name: tuple(packages) for name, packages in document["lock_packages"].items()}
+    places = dict.fromkeys(locks, HERE / "locks")
+    servers = []
+    for row in document["server"]:
+        packages = row.pop("lock_packages", None)
+        servers.append(CatalogServer(**row))
+        if packages:
+            locks[row["lock"]], places[row["lock"]] = tuple(packages), servers[-1].source_folder
+    for folder in folders:
+        for name, wanted in folder.lock_packages.items():
+            if name in locks:
+                what = f"expected a name of its own, found that of the lock in {places[name]}"
+                raise UsageError(f"{folder.path / FILE}: /lock_packages/{name}: {what}")
+            locks[name], places[name] = wanted, folder.path
+    engines = [
+        Engine(name=folder.name, language=folder.language, folder=folder.path, default=number == 0,
+               **{"version": "", **release})
+        for folder in folders
+        for number, release in enumerate(folder.releases)
+    ]  # fmt: skip
+    for engine in engines:
+        if engine.lock and engine.lock not in locks:
+            known = ", ".join(sorted(locks))
+            raise UsageError(f"{engine.folder / FILE}: /lock: expected one of {known}, found {engine.lock!r}")
+    return Catalog(
+        every=tuple(engines),
+        java=JavaRange(**document["java"]),
+        locks=locks,
+        lock_files={name: place / f"{name}.txt" for name, place in places.items()},
+        servers=tuple(servers),
+    )
+
+
+def find_engine(name: str) -> Engine:
+    """The engine that ``name`` or ``name@version`` means; the version may be shortened (``spark-reference@3.5``).
+
+    Raises:
+        EngineError: no engine or version is called so.
+    """
+    plain, _, version = name.partition("@")
+    named = [engine for engine in catalog().engines if engine.name == plain]
+    if not named:
+        known = ", ".join(dict.fromkeys(engine.name for engine in catalog().engines))
+        raise EngineError(name, f"no such engine; there are {known}")
+    if not version:
+        return next(engine for engine in named if engine.default)
+    for engine in named:
+        if engine.version == version or engine.version.startswith(version + "."):
+            return engine
+    raise EngineError(name, f"no such version; there are {', '.join(engine.version for engine in named)}")
+
+
+def find_server(name: str) -> CatalogServer:
+    """The server of a catalog that has a name.
+
+    Raises:
+        EngineError: none is called so.
+    """
+    for server in catalog().servers:
+        if server.name == name:
+            return server
+    known = ", ".join(server.name for server in catalog().servers)
+    raise EngineError(name, f"there is no such server of a catalog; there are {known}")
+
+
+def lock_text(name: str) -> str:
+    """The lock file of this name: packages, versions and hashes, as pip reads them.
+
+    Raises:
+        EngineError: it has not been written.
+    """
+    path = catalog().lock_files[name]
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        command = f"python -m conformance.engine_setup lock {name}"
+        raise EngineError(name, f"there is no lock file {path}; `{command}` writes it") from None
+
+
+def lock_names() -> list[str]:
+    """The names of all locks that have a file."""
+    return sorted(name for name, path in catalog().lock_files.items() if path.is_file())

@@ -1,0 +1,141 @@
+"""Python environments of the engines: made once from a lock file, found again by the lock's hash.
+
+A virtual environment knows its own path, so it is built where it will stay; what makes it count as installed is a
+marker that is written last. One process builds at a time, under a lock of the operating system that a crash frees.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import attrs
+
+from conformance.engine_setup.catalog import EngineError, Installed, lock_text
+
+MARKER = "installed"
+BUILD_LOCK = "build"
+
+Progress = Callable[[str], None]
+"""Is told in a few words what is being done now."""
+
+
+def home() -> Path:
+    """Where engines live: ``$ICEBERG_CONFORMANCE_HOME``, or the cache directory of the platform."""
+    if given := os.environ.get("ICEBERG_CONFORMANCE_HOME"):
+        return Path(given).expanduser().absolute()
+    if sys.platform == "win32":
+        caches = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        caches = Path.home() / "Library" / "Caches"
+    else:
+        caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return caches / "iceberg-conformance"
+
+
+@contextmanager
+def exclusive(path: Path) -> Iterator[None]:
+    """Hold the lock file at ``path`` until the end of the block; others wait."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a+b") as file:
+        if sys.platform == "win32":
+            import msvcrt
+
+            file.seek(0)
+            msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+@attrs.frozen
+class Environment:
+    """The Python environment of one lock file."""
+
+    lock: str
+    path: Path
+
+    @property
+    def python(self) -> Path:
+        return self.path / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+
+    @property
+    def site_packages(self) -> Path:
+        if sys.platform == "win32":
+            return self.path / "Lib" / "site-packages"
+        return self.path / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
+
+    def is_installed(self) -> bool:
+        return (self.path / MARKER).is_file()
+
+
+def environment(lock: str) -> Environment:
+    """The environment of a lock, installed or not; another lock text, Python or machine means another place."""
+    recipe = [
+        lock_text(BUILD_LOCK),
+        lock_text(lock),
+        sys.base_prefix,  # not the executable: it is another one in each checkout, and they can share environments
+        platform.python_version(),
+        sysconfig.get_platform(),
+    ]
+    key = hashlib.sha256("\0".join(recipe).encode()).hexdigest()[:16]
+    return Environment(lock, home() / "engines" / f"{lock}-{key}")
+
+
+def install_environment(engine: Installed, lock: str, progress: Progress) -> Environment:
+    """Make the environment of ``lock`` unless it stands.
+
+    Raises:
+        EngineError: a step failed; what it left behind does not count as installed.
+    """
+    made = environment(lock)
+    if made.is_installed():
+        return made
+    with exclusive(made.path.with_suffix(".lock")):
+        if made.is_installed():  # another process has just made it
+            return made
+        progress(f"{engine}: creating the environment {lock}")
+        shutil.rmtree(made.path, ignore_errors=True)
+        run_step(engine, "the environment could not be created", [sys.executable, "-m", "venv", str(made.path)])
+        for name in (BUILD_LOCK, lock):
+            progress(f"{engine}: installing {name}")
+            _pip_install(engine, made, name)
+        (made.path / MARKER).write_text(f"{lock}\n", encoding="utf-8")
+    return made
+
+
+def _pip_install(engine: Installed, made: Environment, lock: str) -> None:
+    requirements = made.path / f"{lock}.txt"
+    requirements.write_text(lock_text(lock), encoding="utf-8")
+    # Compiling all modules takes longer than the rest; Python compiles those that are imported when they are.
+    command = [str(made.python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input",
+               "--require-hashes", "--no-build-isolation", "--no-compile", "-r", str(requirements)]  # fmt: skip
+    run_step(engine, "pip could not install its packages", command)
+
+
+def run_step(engine: Installed, failure: str, command: list[str]) -> None:
+    """Run one step of an installation.
+
+    Raises:
+        EngineError: it failed; the reason ends with the last lines that it printed.
+    """
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False
+        )
+    except OSError as error:
+        raise EngineError(str(engine), f"{failure}: {error}") from error
+    if done.returncode != 0:
+        said = [line.strip() for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+        errors = [line for line in said if "error" in line.lower()] or said
+        raise EngineError(str(engine), f"{failure}: {'; '.join(errors[-3:]) or f'exit status {done.returncode}'}")

@@ -1,0 +1,210 @@
+"""The folders of engines: where they are, and what their ``engine.toml`` may say.
+
+A folder has everything about one engine. Those that come with the tool are in `conformance.engines`;
+``ICEBERG_CONFORMANCE_ENGINES`` names further folders of such folders, separated as in ``PATH``. An ``engine.toml``::
+
+    name = "my-engine"              # what the command line calls it
+    title = "My Engine"             # what people call it
+    about = "reads tables itself"   # a few words for the list of engines
+    language = "c++"                # the language that the tested implementation is written in
+    version = "1.2.3"
+    adapter = "adapter.py"          # a file here, run by the Python of `lock`; without a lock, by the tool's own
+    lock = "my-engine-1_2"          # a lock file of Python packages: of this folder, or one that several engines share
+    matrix = ["producer", "consumer"]  # whether `matrix` has it where none is named
+
+    [lock_packages]                 # what `python -m conformance.engine_setup lock NAME` resolves into NAME.txt here
+    my-engine-1_2 = ["my-engine==1.2.3"]
+
+In the place of ``adapter``, ``command`` has the words of a command (those that begin with ``./`` are files here),
+``sources`` a folder with a program that is built on this machine (`conformance.engine_setup.built`), and ``module`` a
+module that answers inside the tool. ``java``, ``jars`` and ``package_jars`` are for what runs on Spark. Versions
+are rows of ``[[release]]``, the default first; each has what differs from the keys above. The other files are
+``deviations.toml`` (`conformance.expectations`), ``readability.toml`` (`conformance.validate.readability`),
+``fingerprints.toml`` (`conformance.validate.fingerprints`) and, for tools of this repository, ``golden_writer.py``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from conformance.failures import UsageError
+
+VARIABLE = "ICEBERG_CONFORMANCE_ENGINES"
+"""The environment variable that names folders of engines beside those that come with the tool."""
+
+FILE = "engine.toml"
+OURS = Path(__file__).parent.parent / "engines"
+NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+ROLES = ("producer", "consumer")
+
+Json = Any
+
+_TEXT = "a text that is not empty"
+_TEXTS = "a list of texts"
+_RELEASE = {
+    "version": _TEXT, "adapter": _TEXT, "command": _TEXTS, "sources": _TEXT, "module": _TEXT, "lock": _TEXT,
+    "java": "a boolean", "jars": "a list of tables", "package_jars": _TEXTS,
+    "matrix": f"a list of {' and '.join(ROLES)}",
+}  # fmt: skip
+"""What a release may say, and what it has to be."""
+
+_ENGINE = {
+    **_RELEASE, "name": _TEXT, "title": _TEXT, "about": _TEXT, "language": _TEXT, "release": "a list of tables",
+    "lock_packages": "a table of lists of texts",
+}  # fmt: skip
+_JAR = ("organization", "name", "revision", "sha256")
+_STARTS = ("adapter", "command", "sources", "module")
+
+
+@attrs.frozen(eq=False)
+class EngineFolder:
+    """A folder with everything about one engine."""
+
+    path: Path
+    name: str
+    title: str
+    about: str
+    language: str
+    releases: tuple[dict[str, Json], ...]
+    """The releases, the default one first; each is complete."""
+
+    lock_packages: dict[str, tuple[str, ...]]
+
+    @property
+    def ours(self) -> bool:
+        """Whether it comes with the tool."""
+        return self.path.parent == OURS
+
+    def data(self, name: str) -> Path | None:
+        """A file of the folder; None where it has none."""
+        path = self.path / name
+        return path if path.is_file() else None
+
+
+def engine_folders() -> tuple[EngineFolder, ...]:
+    """All engines: the one inside the tool first, then by name.
+
+    Raises:
+        UsageError: a folder or its ``engine.toml`` is not as it has to be, or two engines have one name.
+    """
+    return _read_all(os.environ.get(VARIABLE, ""))
+
+
+def engine_files(name: str) -> list[Path]:
+    """The files of a name in the folders of all engines, such as ``deviations.toml``."""
+    return [path for folder in engine_folders() if (path := folder.data(name)) is not None]
+
+
+@cache
+def _read_all(more: str) -> tuple[EngineFolder, ...]:
+    roots = [OURS, *(Path(text).expanduser().absolute() for text in more.split(os.pathsep) if text)]
+    found: dict[str, EngineFolder] = {}
+    for root in dict.fromkeys(roots):
+        for path in _folders(root):
+            folder = _read(path)
+            if other := found.get(folder.name):
+                what = f"found {folder.name!r}, which is the name of {other.path}; expected a name of its own"
+                raise UsageError(f"{path / FILE}: /name: {what}")
+            found[folder.name] = folder
+    return tuple(sorted(found.values(), key=lambda one: ("module" not in one.releases[0], one.name)))
+
+
+def _folders(root: Path) -> list[Path]:
+    try:
+        paths = sorted(path for path in root.iterdir() if path.is_dir() and not path.name.startswith((".", "_")))
+    except OSError as error:
+        raise UsageError(f"{VARIABLE}: {root}: expected a folder of folders of engines: {error.strerror}") from None
+    return paths
+
+
+def _read(path: Path) -> EngineFolder:
+    file = path / FILE
+    try:
+        document = tomllib.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UsageError(f"{path}: expected the folder of an engine, with a file {FILE}; found none") from None
+    except OSError as error:
+        raise UsageError(f"{file}: it cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise UsageError(f"{file}: it is not TOML: {error}") from None
+    _check(file, "", document, _ENGINE)
+    for key in ("name", "language"):
+        if key not in document:
+            raise UsageError(f"{file}: /{key}: expected {_ENGINE[key]}, found nothing")
+    if not NAME.fullmatch(document["name"]):
+        what = "expected small letters and digits, in words that dashes separate"
+        raise UsageError(f"{file}: /name: {what}, found {document['name']!r}")
+    common = {key: value for key, value in document.items() if key in _RELEASE}
+    releases = []
+    for number, row in enumerate(document.get("release", [{}])):
+        place = f"/release/{number}" if "release" in document else ""
+        _check(file, place, row, _RELEASE)
+        releases.append(_release(file, place, {**common, **row}))
+    return EngineFolder(
+        path,
+        document["name"],
+        document.get("title", document["name"]),
+        document.get("about", ""),
+        document["language"],
+        tuple(releases),
+        {name: tuple(packages) for name, packages in document.get("lock_packages", {}).items()},
+    )
+
+
+def _release(file: Path, place: str, row: dict[str, Json]) -> dict[str, Json]:
+    """A complete release, once its keys are what they have to be."""
+    started = [key for key in _STARTS if key in row]
+    if len(started) != 1:
+        found = " and ".join(started) or "none of them"
+        raise UsageError(f"{file}: {place or '/'}: expected one of {', '.join(_STARTS)}, found {found}")
+    if "version" not in row and "module" not in row:
+        raise UsageError(f"{file}: {place}/version: expected {_TEXT}, found nothing")
+    if "lock" in row and "adapter" not in row:
+        raise UsageError(f"{file}: {place}/lock: expected none beside {started[0]}, found {row['lock']!r}")
+    for key in ("adapter", "sources"):
+        if key in row and not (file.parent / row[key]).exists():
+            kind = "a file" if key == "adapter" else "a folder"
+            raise UsageError(f"{file}: {place}/{key}: expected {kind} beside {FILE}, found no {row[key]}")
+    return row
+
+
+def _check(file: Path, place: str, row: Json, form: dict[str, str]) -> None:
+    if not isinstance(row, dict):
+        raise UsageError(f"{file}: {place}: expected a table, found {row!r}")
+    for key, value in row.items():
+        if key not in form:
+            raise UsageError(f"{file}: {place}/{key}: expected one of {', '.join(sorted(form))}; there is no such key")
+        if not _fits(key, value):
+            raise UsageError(f"{file}: {place}/{key}: expected {form[key]}, found {value!r}")
+    for number, jar in enumerate(row.get("jars", ())):
+        if set(jar) != set(_JAR) or not _texts([*jar.values()]):
+            what = f"expected a table of {', '.join(_JAR)}, found {jar!r}"
+            raise UsageError(f"{file}: {place}/jars/{number}: {what}")
+
+
+def _fits(key: str, value: Json) -> bool:
+    match key:
+        case "command":
+            return _texts(value) and bool(value)
+        case "package_jars":
+            return _texts(value)
+        case "matrix":
+            return _texts(value) and set(value) <= set(ROLES)
+        case "java":
+            return isinstance(value, bool)
+        case "jars" | "release":
+            return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
+        case "lock_packages":
+            return isinstance(value, dict) and all(map(_texts, value.values()))
+    return isinstance(value, str) and bool(value)
+
+
+def _texts(value: Json) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) and one for one in value)

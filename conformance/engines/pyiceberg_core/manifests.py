@@ -1,0 +1,138 @@
+"""The operations of iceberg-rust on manifests and manifest lists, as far as ``pyiceberg-core`` offers them: it parses.
+
+Entries are told as they are written. What they inherit, and the specs of the table, are left to its caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from decimal import Decimal, localcontext
+from typing import Any
+
+from pyiceberg.types import DecimalType
+from pyiceberg_core import manifest as core
+
+from conformance.adapters import native
+from conformance.adapters.serve import Invalid, Unsupported
+from conformance.engines.pyiceberg.manifests import engine_table
+
+Arguments = dict[str, Any]
+Json = dict[str, Any]
+
+ENTRY = ("status", "snapshot_id", "sequence_number", "file_sequence_number")
+FILE = (
+    "content", "file_path", "file_format", "record_count", "file_size_in_bytes", "column_sizes", "value_counts",
+    "null_value_counts", "nan_value_counts", "lower_bounds", "upper_bounds", "key_metadata", "split_offsets",
+    "equality_ids", "sort_order_id",
+)  # fmt: skip
+LISTED = (
+    "manifest_path", "manifest_length", "partition_spec_id", "content", "sequence_number", "min_sequence_number",
+    "added_snapshot_id", "added_files_count", "existing_files_count", "deleted_files_count", "added_rows_count",
+    "existing_rows_count", "deleted_rows_count", "key_metadata",
+)  # fmt: skip
+SUMMARY = ("contains_null", "contains_nan", "lower_bound", "upper_bound")
+INTS = frozenset(
+    {
+        "status", "content", "equality_ids", "sort_order_id", "partition_spec_id", "added_files_count",
+        "existing_files_count", "deleted_files_count",
+    }
+)  # fmt: skip
+
+
+def _told(name: str, value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _told(name, item) for key, item in value.items()}
+    if isinstance(value, bytes):
+        return value.hex().upper()
+    if isinstance(value, list):
+        return bytes(value).hex().upper() if name == "key_metadata" else [_told(name, item) for item in value]
+    return str(value) if type(value) is int and name not in INTS else value
+
+
+@contextmanager
+def _judged() -> Iterator[None]:
+    """The binding unwraps the results of the library, so that its refusals arrive as panics that tell them."""
+    try:
+        yield
+    except (Invalid, Unsupported):
+        raise
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        told = str(error)
+        if "FeatureUnsupported" in told:
+            raise Unsupported(told) from error
+        if "`Err` value: DataInvalid" in told:
+            raise Invalid(told) from error
+        raise RuntimeError(f"panic: {told}") from error
+
+
+def _read(args: Arguments) -> object:
+    names = args.get("select")
+    if names is not None and "header" in names:
+        raise Unsupported("the header of a manifest is not told")
+    with _judged():
+        entries = core.read_manifest_entries(bytes.fromhex(args["bytes"])).entries()
+    asked = [name for name in ENTRY if names is None or name in names]
+    if any(getattr(entry, name) is None for entry in entries for name in asked):
+        raise Unsupported("what entries inherit is left to the caller")
+    if args["manifest_file"].get("first_row_id") is not None:
+        raise Unsupported("row ids are not told")
+    schema, specs = engine_table(args)
+    spec = specs.get(args["manifest_file"]["partition_spec_id"])
+    if spec is None:
+        raise Unsupported("manifests are read without the specs of the table")
+    with _judged():
+        return {"entries": [_entry_form(entry, asked, spec.partition_type(schema)) for entry in entries]}
+
+
+def _entry_form(entry: Any, asked: list[str], partition: Any) -> Json:
+    file = entry.data_file
+    form = {name: _told(name, getattr(file, name)) for name in FILE}
+    values = zip(partition.fields, file.partition, strict=True)
+    form["partition"] = {
+        str(field.field_id): native.write(str(field.field_type), _scaled(field.field_type, value.value()))
+        for field, value in values
+        if value is not None
+    }
+    return {**{name: _told(name, getattr(entry, name)) for name in asked}, "data_file": form}
+
+
+def _scaled(type_: Any, value: Any) -> Any:
+    """A decimal of its unscaled integer, as the binding gives it."""
+    if not isinstance(type_, DecimalType) or type(value) is not int:
+        return value
+    with localcontext() as context:
+        context.prec = 38
+        return Decimal(value).scaleb(-type_.scale)
+
+
+def _list_read(args: Arguments) -> object:
+    if "first_row_id" in args.get("select", ()):
+        raise Unsupported("row ids are not told")
+    with _judged():
+        manifests = core.read_manifest_list(bytes.fromhex(args["bytes"])).entries()
+        return {"manifests": [_listed_form(one) for one in manifests]}
+
+
+def _listed_form(manifest: Any) -> Json:
+    form = {name: _told(name, getattr(manifest, name)) for name in LISTED}
+    form["partitions"] = [{name: _told(name, getattr(one, name)) for name in SUMMARY} for one in _summaries(manifest)]
+    return form
+
+
+def _summaries(manifest: Any) -> list[Any]:
+    """The summaries; the binding panics where the library has none."""
+    try:
+        summaries: list[Any] = manifest.partitions
+    except BaseException as error:
+        if type(error).__name__ != "PanicException" or "`None` value" not in str(error):
+            raise
+        return []
+    return summaries
+
+
+def operations() -> dict[str, Callable[[Arguments], object]]:
+    """What can be asked of iceberg-rust about manifests and manifest lists, by name."""
+    return {"manifest.read": _read, "manifest-list.read": _list_read}

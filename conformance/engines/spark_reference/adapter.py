@@ -1,0 +1,161 @@
+"""The adapter of the reference inside PySpark: its columnar kernels answer in Spark's Python workers (`spark_kernels`).
+
+A Spark job takes its time whatever it does, so the questions that are waiting are asked in one job. To read a table,
+its scan is planned here, and the workers do its tasks, as those of `conformance.pipeline.spark` do. A table is written
+by this process as the driver, whose executors write the files (`conformance.writing.spark`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import sys
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Any
+
+from pyspark import __version__ as spark_version
+from pyspark.sql import SparkSession
+
+from conformance.adapters.reference import REFUSALS
+from conformance.adapters.script_steps import WRITING
+from conformance.adapters.serve import Invalid, describe, encode_answer, internal, perform, take_standard_output
+from conformance.adapters.spark_kernels import ANSWERS, SCALAR, TASK, answer_batches, packed
+from conformance.adapters.spark_settings import JAVA, LOCAL
+from conformance.engines.spark_reference import writing as spark_writing
+from conformance.failures import NotExamined
+from conformance.pipeline.local import plan_reading
+from conformance.pipeline.tables import load_table
+from spec_ref.expressions.expression_json import predicate_from_json
+from spec_ref.expressions.predicates import TRUE
+
+MAX_BATCH = 4096
+PATIENCE = 0.005
+"""Seconds without a further question after which those that came are asked."""
+
+Request = dict[str, Any]
+
+
+def waiting_requests() -> Iterator[list[Request]]:
+    """The requests on standard input, as many at once as are there, until its end."""
+    rest = b""
+    while chunk := os.read(0, 1 << 20):
+        rest += chunk
+        while rest.count(b"\n") < MAX_BATCH and select.select([0], [], [], PATIENCE)[0]:
+            more = os.read(0, 1 << 20)
+            if not more:
+                break
+            rest += more
+        *lines, rest = rest.split(b"\n")
+        if lines:
+            yield [json.loads(line) for line in lines]
+
+
+def start_spark() -> SparkSession:
+    """A Spark in this process and its JVM, without a network or a user interface."""
+    settings = {
+        **LOCAL,
+        "spark.app.name": "spark-reference",
+        "spark.driver.memory": "1g",
+        "spark.driver.extraJavaOptions": JAVA,
+        "spark.python.worker.reuse": "true",
+    }
+    builder = SparkSession.builder
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
+def ask(spark: SparkSession, requests: list[Request]) -> list[dict[str, Any]]:
+    """Answer requests in one Spark job, in which the rows of a table are a question for each task of its scan."""
+    answers: list[dict[str, Any]] = []
+    questions: list[Request] = []
+    waiting: list[range] = []
+    here = {"table.read": tasks_of, **spark_writing.operations(spark)}
+    for request in requests:
+        first = len(questions)
+        planned = perform(here, request["op"], request["args"], REFUSALS)
+        if request["op"] not in here:
+            questions.append(request)
+        elif request["op"] == "table.read" and "ok" in planned:
+            questions += planned["ok"]
+        answers.append(planned)
+        waiting.append(range(first, len(questions)))
+    found = _ask_together(spark, questions) if questions else []
+    for place, (request, own) in enumerate(zip(requests, waiting, strict=True)):
+        if request["op"] not in here:
+            answers[place] = found[own[0]]
+        elif request["op"] == "table.read" and "ok" in answers[place]:
+            answers[place] = joined([found[number] for number in own])
+    return answers
+
+
+def apart(waiting: Iterable[list[Request]]) -> Iterator[list[Request]]:
+    """Requests that are waiting, those that write a table each by itself, as their answers have to come in time."""
+    for requests in waiting:
+        for _, group in groupby(enumerate(requests), lambda one: one[0] if one[1]["op"] in WRITING else -1):
+            yield [request for _, request in group]
+
+
+def tasks_of(args: dict[str, Any]) -> list[Request]:
+    """The questions whose answers are the rows of a table: one for each task of the scan, planned here."""
+    snapshot = args.get("snapshot")
+    try:
+        reading, tasks = plan_reading(
+            load_table(args["table"]),
+            snapshot_id=None if snapshot is None else int(snapshot),
+            ref=args.get("ref"),
+            timestamp_ms=args.get("timestamp_ms"),
+            select=args.get("select"),
+            filter=predicate_from_json(args["filter"]) if "filter" in args else TRUE,
+        )
+        sent = {"reading": packed(reading), "types": args["types"]}
+        return [{"op": TASK, "args": {**sent, "task": packed(task)}} for task in tasks]
+    except NotExamined as error:
+        raise Invalid(str(error)) from None
+
+
+def joined(answers: list[dict[str, Any]]) -> dict[str, Any]:
+    """The rows of all tasks, or what is wrong with one of them."""
+    failed = next((answer for answer in answers if "ok" not in answer), None)
+    return failed or {"ok": {"rows": [row for answer in answers for row in answer["ok"]["rows"]]}}
+
+
+def _ask_together(spark: SparkSession, requests: list[Request]) -> list[dict[str, Any]]:
+    questions = [
+        (row, json.dumps({"op": request["op"], "args": request["args"]})) for row, request in enumerate(requests)
+    ]
+    frame = spark.createDataFrame(questions, "row long, question string").coalesce(1)
+    answered = {row["row"]: json.loads(row["answer"]) for row in frame.mapInArrow(answer_batches, ANSWERS).collect()}
+    return [answered[row] for row in range(len(requests))]
+
+
+def main() -> None:
+    """Serve the reference inside Spark on standard input and output."""
+    answers = take_standard_output()
+    spark = start_spark()
+    told = {**SCALAR, **spark_writing.operations(spark)}
+    implementation = {"implementation": "spark-reference", "version": spark_version, "format_versions": [1, 2, 3]}
+    try:
+        for requests in apart(waiting_requests()):
+            asked = [request for request in requests if request["op"] not in ("start", "stop")]
+            try:
+                found = iter(ask(spark, asked) if asked else [])
+            except Exception as error:
+                found = iter([internal(error)] * len(asked))
+            for request in requests:
+                if request["op"] == "stop":
+                    return
+                answer = {"ok": describe(implementation, told)} if request["op"] == "start" else next(found)
+                answers.write(encode_answer({"seq": request["seq"], **answer}))
+            answers.flush()
+    finally:
+        spark.stop()
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
