@@ -26,7 +26,14 @@ NANOS_PER_MICRO = 1_000
 
 
 def murmur3_x86_32(data: bytes) -> int:
-    """Murmur3, x86 variant, 32 bits, seed 0, as a signed integer (HSH001)."""
+    """Compute Murmur3, x86 variant, 32 bits, seed 0 (HSH001).
+
+    Args:
+        data: the bytes to hash, of any length.
+
+    Returns:
+        The hash as a signed 32-bit integer.
+    """
     return mmh3.hash(data, 0, True)  # noqa: FBT003
 
 
@@ -68,11 +75,18 @@ _HASHED: dict[str, Callable[[Type, Any], bytes]] = {
 
 
 def hash_value(type_: Type, value: Any) -> int | None:
-    """The 32-bit hash of a value, signed; null for null and for every value of ``unknown`` (HSH009).
+    """Compute the 32-bit hash of a value that bucket transforms use.
+
+    Args:
+        type_: the type of the value.
+        value: a value of the type, as `spec_ref.schemas.values` represents it, or None.
+
+    Returns:
+        The hash as a signed 32-bit integer; None for null and for every value of ``unknown`` (HSH009).
 
     Raises:
-        SpecError: HSH009 for a type that has no hash (variant, geometry, geography, nested types); a code of the type
-            where ``value`` is not of it.
+        SpecError: HSH009 if the type has no hash (variant, geometry, geography, nested types); the code of the type if
+            ``value`` is not a value of it.
     """
     name = kind(type_)
     if name == "unknown":

@@ -45,29 +45,35 @@ class DeletionVector:
         return 0 <= position <= MAX_POSITION and position in self.bitmap
 
     def positions(self) -> list[int]:
-        """All positions, ascending.
+        """List all positions.
+
+        Returns:
+            The positions in ascending order.
 
         Raises:
-            SpecError: as `check_listable`.
+            SpecError: PUF022, as `check_listable`.
         """
         self.check_listable()
         return list(self.bitmap.to_array())
 
     def check_listable(self) -> None:
-        """Refuse to list very many positions: no file of that many deleted rows is read by listing them.
+        """Refuse to list more than `MAX_LISTED` positions; no data file with so many deleted rows is read this way.
 
         Raises:
-            SpecError: PUF022, for more than `MAX_LISTED`.
+            SpecError: PUF022 if there are more than `MAX_LISTED` positions.
         """
         if self.cardinality > MAX_LISTED:
             expected = f"at most {MAX_LISTED}"
             raise violation("PUF022", "there are too many positions to list", found=self.cardinality, expected=expected)
 
     def ranges(self) -> list[tuple[int, int]]:
-        """The first and the last position of every run of positions without a gap, ascending.
+        """List the runs of consecutive positions.
+
+        Returns:
+            The first and the last position of each run, in ascending order.
 
         Raises:
-            SpecError: as `check_listable`.
+            SpecError: PUF022, as `check_listable`.
         """
         found: list[tuple[int, int]] = []
         for position in self.positions():
@@ -79,15 +85,18 @@ class DeletionVector:
 
 
 def decode_deletion_vector(blob: bytes, count_positions: Callable[[bytes], int] = cardinality64) -> DeletionVector:
-    """The deletion vector in a blob.
+    """Decode the blob of a deletion vector.
 
     Args:
-        blob: the bytes of the blob.
-        count_positions: what checks the bitmap and counts its positions; `cardinality64`, or a faster one.
+        blob: the bytes of the blob, as the Puffin file stores them.
+        count_positions: checks the serialized bitmap and counts its positions; `cardinality64`, or a faster function.
+
+    Returns:
+        The deletion vector.
 
     Raises:
-        SpecError: PUF018 for a length, magic or checksum that is not right; PUF019 for a vector that is not well-formed
-            in every container; PUF020 for a position of 2**63 or more.
+        SpecError: PUF018 if the length, the magic or the checksum is wrong; PUF019 if the vector is not well-formed in
+            every container; PUF020 if a position is 2**63 or more.
     """
     if len(blob) < _FRAME:
         found, expected = f"{len(blob)} bytes", f"{_FRAME} bytes or more"
@@ -117,13 +126,19 @@ def decode_deletion_vector(blob: bytes, count_positions: Callable[[bytes], int] 
 
 
 def encode_deletion_vector(positions: Iterable[int] | BitMap64) -> bytes:
-    """The blob of the positions, in any order and with repetitions.
+    """Encode a set of positions as the blob of a deletion vector.
 
     The bytes depend on the set alone: every container has the form that is smallest. Other writers may choose other
     forms, so vectors are compared by their positions, never by their bytes.
 
+    Args:
+        positions: the positions, in any order, possibly repeated.
+
+    Returns:
+        The bytes of the blob, with length, magic and checksum.
+
     Raises:
-        SpecError: PUF020 for what is no integer from 0 to 2**63 - 1.
+        SpecError: PUF020 if a position is not an integer from 0 to 2**63 - 1.
     """
     # Inserting one by one decides about containers by history; the smallest form is found from the set alone.
     bitmap = BitMap64(_checked(positions))
@@ -133,7 +148,7 @@ def encode_deletion_vector(positions: Iterable[int] | BitMap64) -> bytes:
 
 
 def _checked(positions: Iterable[int] | BitMap64) -> Iterable[int]:
-    """The positions, ascending."""
+    """Check the positions and return them in ascending order, without repetitions."""
     if isinstance(positions, BitMap64):
         if positions:
             check_position(positions.max())
@@ -145,10 +160,13 @@ def _checked(positions: Iterable[int] | BitMap64) -> Iterable[int]:
 
 
 def check_position(position: object) -> None:
-    """Refuse what is no position of a row.
+    """Check that a value is the position of a row.
+
+    Args:
+        position: the value to check.
 
     Raises:
-        SpecError: PUF020.
+        SpecError: PUF020 if it is not an integer from 0 to 2**63 - 1.
     """
     if type(position) is not int or not 0 <= position <= MAX_POSITION:
         raise violation("PUF020", "not a position", found=position, expected=f"an integer from 0 to {MAX_POSITION}")

@@ -35,15 +35,19 @@ class DeleteColumn:
 
 
 def delete_column(field_id: int, schemas: Sequence[Schema]) -> DeleteColumn:
-    """The column with an id, by the first schema that has it.
+    """Find the column that an equality id names, in the first schema that has it.
 
     Args:
         field_id: one of the ``equality_ids`` of a delete file.
-        schemas: the schema that is read with, then those of the table from the newest on, where columns are found that
-            were dropped (DEL022).
+        schemas: the schema that the table is read with, then the schemas of the table from the newest to the oldest,
+            where columns are found that were dropped (DEL022).
+
+    Returns:
+        The column to compare.
 
     Raises:
-        SpecError: DEL017, if the table never had the column; DEL018, if it is not primitive or stands in a list or map.
+        SpecError: DEL017 if the table never had the column; DEL018 if the column is not primitive or is in a list or
+            map.
     """
     column = next((found for schema in schemas if (found := schema.find(field_id)) is not None), None)
     if column is None:
@@ -65,7 +69,16 @@ def delete_column(field_id: int, schemas: Sequence[Schema]) -> DeleteColumn:
 
 
 def float_problem(column: DeleteColumn) -> Violation | None:
-    """What a writer breaks that lets deletes compare floats; readers still apply them (contradiction A13)."""
+    """Find the writer's rule that a delete column of type float or double breaks.
+
+    Readers still apply such deletes (contradiction A13).
+
+    Args:
+        column: the column that the deletes compare.
+
+    Returns:
+        The violation of DEL018; None for a column of any other type.
+    """
     if kind(column.type) not in ("float", "double"):
         return None
     found = f"{'.'.join(column.names)}: {column.type}"
@@ -73,7 +86,7 @@ def float_problem(column: DeleteColumn) -> Violation | None:
 
 
 def _alone(column: Column) -> NestedField:
-    """The column as an optional field, inside of optional structs that have no other field."""
+    """Build the column as an optional field, inside of optional structs that have no other field."""
     assert column.field is not None
     field = evolve(column.field, required=False)
     for parent in reversed(column.parents):
@@ -86,17 +99,28 @@ def _alone(column: Column) -> NestedField:
 
 
 def is_deleted(row: Sequence[Any], deletes: Iterable[Sequence[Any]]) -> bool:
-    """Whether some delete has the row's value in every column.
+    """Decide whether equality deletes delete a row.
 
     Args:
-        row: the row's values of the delete columns.
-        deletes: the values of the same columns in the rows of the delete files that apply.
+        row: the row's values of the delete columns, in the order of the columns.
+        deletes: for each row of the delete files that apply, the values of the same columns in the same order.
+
+    Returns:
+        Whether some delete has the row's value in every column.
     """
     return any(all(map(same, row, delete)) for delete in deletes)
 
 
 def same(left: Any, right: Any) -> bool:
-    """Whether two values of a column are the same to equality deletes (DEL019, DEL020)."""
+    """Decide whether equality deletes take two values for the same one (DEL019, DEL020).
+
+    Args:
+        left: a value of a delete column, or None for null.
+        right: another value of the column, or None for null.
+
+    Returns:
+        True if both are null, both are NaN, or they are equal; -0.0 equals 0.0.
+    """
     if left is None or right is None:
         return left is right
     if isinstance(left, float) and math.isnan(left):

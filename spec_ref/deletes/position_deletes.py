@@ -20,23 +20,32 @@ POSITION_DELETE_FIELDS = (FILE_PATH, POS)
 
 
 def deleted_positions(rows: Iterable[tuple[str, int]], path: str) -> frozenset[int]:
-    """The positions that the rows of position delete files delete in one data file.
+    """Collect the positions that position deletes delete in one data file.
 
     Args:
-        rows: ``file_path`` and ``pos`` of each.
-        path: that of the data file, as its manifest entry has it.
+        rows: ``file_path`` and ``pos`` of each row of the position delete files.
+        path: the path of the data file, as it is in its manifest entry.
+
+    Returns:
+        The deleted positions, counted from 0.
 
     Raises:
-        SpecError: DEL013, for a negative position.
+        SpecError: DEL013 if a position is negative.
     """
     return frozenset(check_position(position) for file_path, position in rows if file_path == path)
 
 
 def check_position(position: int) -> int:
-    """A position in a file, from 0.
+    """Check a position that a delete file names.
+
+    Args:
+        position: the position of a row, counted from 0.
+
+    Returns:
+        The position.
 
     Raises:
-        SpecError: DEL013, if it is negative.
+        SpecError: DEL013 if it is negative.
     """
     if position < 0:
         with at("/pos"):

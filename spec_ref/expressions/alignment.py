@@ -1,7 +1,7 @@
-"""Types that are aligned where values are compared (Iceberg Expressions, Value expression types, Comparisons).
+"""Align the types of values that are compared (Iceberg Expressions, Value expression types, Comparisons).
 
-They are aligned by type promotion. The text's own example compares an int with 5.0, which no promotion does; an int is
-aligned with float and double in comparisons alone (contradiction B28), as double, which holds every int.
+Types are aligned by type promotion. The spec's own example compares an int with 5.0, which no promotion allows; an int
+is aligned with float and double in comparisons only (contradiction B28), as double, which represents every int.
 """
 
 from __future__ import annotations
@@ -49,21 +49,36 @@ _PROMOTIONS: dict[tuple[PrimitiveType, PrimitiveType], Callable[[Any], Any]] = {
     (DATE, TIMESTAMP): _days(TIMESTAMP, MICROS_PER_DAY),
     (DATE, TIMESTAMP_NS): _days(TIMESTAMP_NS, NANOS_PER_DAY),
 }
-"""The function of a value by the type it has and the type it gets."""
+"""The conversion of a value, by its type and the type that it is promoted to."""
 
 _KINDS = {frozenset((narrow.name, wide.name)) for narrow, wide in _PROMOTIONS} | {frozenset(("int", "float"))}
 
 
 def aligned_kind(left: Type, right: Type) -> bool:
-    """Whether values of two different types without parameters are compared."""
+    """Decide whether values of two different types without parameters can be compared.
+
+    Args:
+        left: a type.
+        right: another type.
+
+    Returns:
+        Whether the types can be aligned.
+    """
     return frozenset((kind(left), kind(right))) in _KINDS
 
 
 def aligned(left: BoundTerm, right: BoundTerm) -> tuple[BoundTerm, BoundTerm]:
-    """Two terms as values of one type.
+    """Align two terms to one type.
+
+    Args:
+        left: a bound term.
+        right: another bound term.
+
+    Returns:
+        Both terms, promoted to the same type.
 
     Raises:
-        SpecError: EXP006 where no promotion makes the types one.
+        SpecError: EXP006 if no promotion gives them the same type.
     """
     for type_ in (left.type, right.type, DOUBLE):
         wide = _promoted(left, type_), _promoted(right, type_)
@@ -73,7 +88,7 @@ def aligned(left: BoundTerm, right: BoundTerm) -> tuple[BoundTerm, BoundTerm]:
 
 
 def _promoted(term: BoundTerm, type_: Type) -> BoundTerm | None:
-    """The term as a value of the type; None where that is no promotion."""
+    """Promote a term to a type; None if there is no such promotion."""
     if term.type == type_:
         return term
     if term.type == UNKNOWN:  # null, as a value of any type

@@ -1,4 +1,4 @@
-"""Predicates bound to a schema (Iceberg Expressions, Field reference, Value expression types).
+"""Bind predicates to a schema (Iceberg Expressions, Field reference, Value expression types).
 
 Binding resolves references to fields, functions to partition transforms, and reads constants in the type of what they
 are compared with. A predicate that says something impossible of its types is refused, never decided silently.
@@ -59,25 +59,29 @@ _O = Operation
 _FLIPPED: dict[Operation, Operation] = {
     _O.LT: _O.GT, _O.LT_EQ: _O.GT_EQ, _O.GT: _O.LT, _O.GT_EQ: _O.LT_EQ, _O.EQ: _O.EQ, _O.NOT_EQ: _O.NOT_EQ,
 }  # fmt: skip
-"""The operation that says the same with the sides exchanged."""
+"""The equivalent operation with the sides exchanged."""
 
 _PLAIN: dict[str, Transform] = {str(transform): transform for transform in (Identity(), Year(), Month(), Day(), Hour())}
 _PARAMETERIZED: dict[str, Callable[[Any], Transform]] = {"bucket": Bucket, "truncate": Truncate}
 
 
 def bind(predicate: Predicate, schema: Schema, *, case_sensitive: bool = True) -> BoundPredicate:
-    """The predicate over the columns of a schema, without constants inside of logical operations.
+    """Bind a predicate to the columns of a schema.
 
     Args:
         predicate: a predicate with references by name or by id.
         schema: the schema of the rows.
-        case_sensitive: whether names have to be spelled as the schema has them.
+        case_sensitive: whether names have to be spelled as in the schema.
+
+    Returns:
+        The bound predicate, without constants inside of logical operations.
 
     Raises:
-        SpecError: EXP003 for a field that the schema does not have, has twice (by a name in any case), or has inside a
-            list or map; EXP004 or EXP014 for a function that is no partition transform; EXP006 to EXP009 for types or
-            constants that cannot be compared; EXP015 for more than `MAX_DEPTH` levels; a code of the transform or the
-            type where they do not fit.
+        SpecError: EXP001 or EXP002 for a predicate in the place of a value or the reverse; EXP003 for a field that the
+            schema does not have, has twice (by a name in any case), or has inside a list or map; EXP004 or EXP014 for a
+            function that is not a partition transform; EXP006 to EXP009 for types or constants that cannot be compared;
+            EXP015 for more than `MAX_DEPTH` levels; EXP016 for a constant without a type where nothing implies one; the
+            code of the transform or the type if they do not fit.
     """
     return _Binder(schema, case_sensitive).predicate(predicate, 0)
 

@@ -1,4 +1,4 @@
-"""Predicates that are bound to a schema, and their value for a row (Iceberg Expressions, Predicates).
+"""Predicates that are bound to a schema, and how they are evaluated on a row (Iceberg Expressions, Predicates).
 
 A bound predicate is a tree of the logical records of `spec_ref.expressions.predicates` over the leaves defined here.
 Its logic is two-valued: every leaf is true or false of null and of NaN too (EXP012), by these rules.
@@ -32,7 +32,7 @@ from spec_ref.records import record
 from spec_ref.schemas.types import DOUBLE, FLOAT, Type
 
 Row: TypeAlias = Mapping[int, Any]
-"""Values by field id; what is left out is null. A struct is such a mapping too."""
+"""The values of a row by field id; an absent one is null. A struct value is such a mapping too."""
 
 
 @record
@@ -40,10 +40,10 @@ class BoundReference:
     """The value of one field of the row."""
 
     path: tuple[int, ...]
-    """The ids from the top-level column to the field; null in between makes the field null."""
+    """The ids from the top-level column to the field; a null on the way makes the field null."""
 
     names: tuple[str, ...]
-    """The names along the path, in the schema that was bound to."""
+    """The names along the path, in the schema that the predicate is bound to."""
 
     type: Type
 
@@ -94,7 +94,7 @@ BoundTerm: TypeAlias = BoundReference | BoundTransform | BoundConstant | BoundPr
 
 @record
 class BoundTest:
-    """Whether a value is null, is NaN, or not."""
+    """A test whether a value is null or NaN, or is not."""
 
     operation: Operation
     term: BoundTerm
@@ -111,7 +111,7 @@ class BoundComparison:
 
 @record
 class BoundSetTest:
-    """Whether a value is one of some constants of its type; there are two constants at least."""
+    """A test whether a value is one of several constants of its type; there are at least two constants."""
 
     operation: Operation
     term: BoundTerm
@@ -134,12 +134,27 @@ BoundPredicate: TypeAlias = Constant | Not | And | Or | Leaf | BoundTermComparis
 
 
 def is_nan(value: Any) -> bool:
-    """Whether a value of any type is NaN, the only value that is not itself."""
+    """Decide whether a value of any type is NaN, the only value that does not equal itself.
+
+    Args:
+        value: a value, not None.
+
+    Returns:
+        Whether it is NaN.
+    """
     return bool(value != value)
 
 
 def equal(left: Any, right: Any) -> bool:
-    """``left = right``, which is true where both are null or both NaN (EXP008, EXP010); -0.0 is 0.0 (EXP019)."""
+    """Evaluate ``left = right``.
+
+    Args:
+        left: a value, or None.
+        right: a value of the same type, or None.
+
+    Returns:
+        True if both are null, both are NaN (EXP008, EXP010), or they are equal; -0.0 equals 0.0 (EXP019).
+    """
     if left is None or right is None:
         return left is right
     if is_nan(left) or is_nan(right):
@@ -148,10 +163,17 @@ def equal(left: Any, right: Any) -> bool:
 
 
 def less(left: Any, right: Any) -> bool:
-    """``left < right``, false where one is null or NaN.
+    """Evaluate ``left < right``.
 
-    Python orders the values of all types as the text asks: str by code points, which is the order of UTF-8, bytes and
-    UUID by unsigned bytes, False before True, Decimal by number (EXP011, EXP019).
+    Python orders the values of all types as the spec requires: str by code points, which is the order of UTF-8; bytes
+    and UUID by unsigned bytes; False before True; Decimal by number (EXP011, EXP019).
+
+    Args:
+        left: a value, or None.
+        right: a value of the same type, or None.
+
+    Returns:
+        Whether it is less; false if one of them is null or NaN.
     """
     return left is not None and right is not None and bool(left < right)
 
@@ -172,7 +194,7 @@ COMPARE: dict[Operation, Callable[[Any, Any], bool]] = {
     _O.STARTS_WITH: _starts_with,
     _O.NOT_STARTS_WITH: lambda value, prefix: not _starts_with(value, prefix),
 }
-"""What each comparison says of any two values of one type."""
+"""The result of each comparison for any two values of one type."""
 
 TEST: dict[Operation, Callable[[Any], bool]] = {
     _O.IS_NULL: lambda value: value is None,
@@ -180,16 +202,31 @@ TEST: dict[Operation, Callable[[Any], bool]] = {
     _O.IS_NAN: is_nan,
     _O.NOT_NAN: lambda value: not is_nan(value),
 }
-"""What each test says of a value."""
+"""The result of each test for a value."""
 
 
 def has_nan(type_: Type) -> bool:
-    """Whether NaN is a value of the type."""
+    """Decide whether NaN is a value of a type.
+
+    Args:
+        type_: any type.
+
+    Returns:
+        True for float and double.
+    """
     return type_ in (FLOAT, DOUBLE)
 
 
 def holds(leaf: Leaf, value: Any) -> bool:
-    """Whether a leaf is true where its term has a value; null and NaN among them."""
+    """Evaluate a leaf for a value of its term.
+
+    Args:
+        leaf: a test, comparison or set test.
+        value: a value of the term's type; None for null.
+
+    Returns:
+        Whether the leaf is true.
+    """
     match leaf:
         case BoundTest(operation):
             return TEST[operation](value)
@@ -200,10 +237,18 @@ def holds(leaf: Leaf, value: Any) -> bool:
 
 
 def evaluate(predicate: BoundPredicate, row: Row) -> bool:
-    """Whether a row matches.
+    """Evaluate a predicate on a row.
+
+    Args:
+        predicate: a bound predicate.
+        row: the values of the row, by field id.
+
+    Returns:
+        Whether the row matches.
 
     Raises:
-        SpecError: a transform has no result for the row's value (contradiction C6), or a promotion none in its type.
+        SpecError: the code of a transform that has no result for the row's value (contradiction C6), or of a type that
+            cannot represent a promoted value.
     """
     match predicate:
         case Constant(value):
@@ -221,7 +266,18 @@ def evaluate(predicate: BoundPredicate, row: Row) -> bool:
 
 
 def value_of(term: BoundTerm, row: Row) -> Any:
-    """The value of a term for a row; None for null."""
+    """Compute the value of a term for a row.
+
+    Args:
+        term: a bound term.
+        row: the values of the row, by field id.
+
+    Returns:
+        The value; None for null.
+
+    Raises:
+        SpecError: as `evaluate`.
+    """
     match term:
         case BoundReference(path):
             value: Any = row

@@ -1,8 +1,8 @@
 """The JSON of predicates (Iceberg Expressions, Appendix B: JSON serialization).
 
-Both forms are read: the current one, and the deprecated one with terms that older clients of REST catalogs, and
-Iceberg-Java as of 1.12, write (EXP013, EXP021). A member that the grammar does not have is refused, for a filter that
-is not understood as a whole must not be applied.
+Both forms are read: the current one, and the deprecated one with terms, which older clients of REST catalogs and
+Iceberg-Java as of 1.12 write (EXP013, EXP021). A member that the grammar does not have is refused, because a filter
+that is not completely understood must not be applied.
 """
 
 from __future__ import annotations
@@ -49,12 +49,19 @@ _EXPRESSIONS = ("literal", "reference", "apply")
 
 
 def predicate_from_json(json: Json) -> Predicate:
-    """The predicate in JSON, of the current or the deprecated form.
+    """Read a predicate from JSON, in the current or the deprecated form.
+
+    Args:
+        json: the parsed JSON.
+
+    Returns:
+        The unbound predicate.
 
     Raises:
-        SpecError: EXP002 for a value expression in the place of a predicate, EXP007 and EXP009 for null constants,
-            EXP004 and EXP015 to EXP018 for what is not of the grammar or nested more than `MAX_DEPTH` levels, EXP021
-            for a term that is none; a code of the type for a malformed data-type.
+        SpecError: EXP001 or EXP002 for a predicate in the place of a value expression or the reverse; EXP007 or EXP009
+            for a null constant; EXP004, EXP014 or EXP015 to EXP018 for JSON that does not follow the grammar or is
+            nested more than `MAX_DEPTH` levels; EXP021 for a malformed term; PAR021, TRN003 or TRN005 for a malformed
+            transform; the code of the type for a malformed data-type.
     """
     return _predicate(json, 0)
 
@@ -98,7 +105,7 @@ def _tested(operation: Operation, json: dict[str, Json], depth: int) -> Predicat
 
 
 def _value(json: dict[str, Json], deprecated: bool, name: str, members: tuple[str, ...], depth: int) -> Any:
-    """The value that is tested: the member ``name``, for which ``term`` stands in the deprecated form."""
+    """Read the value that is tested: the member ``name``, or ``term`` in the deprecated form."""
     if not deprecated:
         return _member(json, "EXP015", name, members, _expression, depth)
     members = tuple("term" if member == name else member for member in members)
@@ -126,7 +133,7 @@ def _member(
     *,
     exact: bool = True,
 ) -> Any:
-    """What stands in a member that has to be there; with ``exact`` beside no members but these."""
+    """Read a required member; with ``exact``, refuse other members than the listed ones."""
     if exact:
         _only(json, requirement, members)
     if name not in json:
@@ -252,7 +259,7 @@ def _term_name(json: Json, _: int) -> NamedReference:
 
 
 def _transform_call(text: Any, term: ValueExpression) -> Apply:
-    """The call that a transform of the deprecated form is (EXP014)."""
+    """Build the function call for a transform of the deprecated form (EXP014)."""
     transform = parse_transform(text)
     match transform:
         case Void() | UnknownTransform():
@@ -268,7 +275,14 @@ def _transform_call(text: Any, term: ValueExpression) -> Apply:
 
 
 def predicate_to_json(predicate: Predicate) -> Json:
-    """The JSON of a predicate in the current form."""
+    """Write a predicate as JSON in the current form.
+
+    Args:
+        predicate: an unbound predicate.
+
+    Returns:
+        The JSON.
+    """
     match predicate:
         case Constant(value):
             return value
@@ -286,10 +300,16 @@ def predicate_to_json(predicate: Predicate) -> Json:
 
 
 def predicate_to_term_json(predicate: Predicate) -> Json:
-    """The JSON of a predicate in the deprecated form, which all readers of today understand.
+    """Write a predicate as JSON in the deprecated form, which all current readers understand.
+
+    Args:
+        predicate: an unbound predicate.
+
+    Returns:
+        The JSON.
 
     Raises:
-        SpecError: EXP021 where the form cannot say it: ids of fields, functions other than transforms, and comparisons
+        SpecError: EXP021 if the form cannot express it: field ids, functions other than transforms, and comparisons
             whose right side is not a constant.
     """
     match predicate:

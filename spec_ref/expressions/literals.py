@@ -1,4 +1,4 @@
-"""Constants in the type of the value that they are compared with (Iceberg Expressions, Comparisons).
+"""Align constants with the type of the value that they are compared with (Iceberg Expressions, Comparisons).
 
 A constant is aligned exactly or not at all (EXP006, EXP024). Where the type of the value does not hold it (5.5 for an
 int, a number beyond the type's range, a decimal of more digits), the comparison is one with the nearest value that the
@@ -40,24 +40,40 @@ _DECIMAL = re.compile(r"-?[0-9]{1,100}(?:\.[0-9]{1,100})?(?:[eE][+-]?[0-9]{1,2})
 
 @record
 class _Between:
-    """A number that the type does not hold, between the two nearest values that it does; None beyond its range."""
+    """A number that the type cannot represent, between the two nearest values that it can; None beyond its range."""
 
     below: Any
     above: Any
 
 
 def check_comparable(type_: Type) -> None:
-    """Refuse to compare values of a type that has no order: nested types, variant, geometry and geography (EXP008)."""
+    """Check that the values of a type have an order, so that they can be compared (EXP008).
+
+    Args:
+        type_: the type of a term.
+
+    Raises:
+        SpecError: EXP008 for nested types, variant, geometry and geography.
+    """
     if not is_primitive(type_) or kind(type_) in _NO_ORDER:
         raise violation("EXP008", "values of the type are not compared", found=str(type_), expected="a primitive type")
 
 
 def compare_literal(operation: Operation, term: BoundTerm, literal: Literal) -> BoundPredicate:
-    """The comparison of a term with a constant.
+    """Bind the comparison of a term with a constant.
+
+    Args:
+        operation: an ordered comparison or a prefix test.
+        term: the bound left side.
+        literal: the constant on the right side.
+
+    Returns:
+        The bound comparison; a simpler predicate if the term's type cannot represent the constant.
 
     Raises:
-        SpecError: EXP006 where the types cannot be aligned, EXP007 for a prefix of what is no string, EXP008 for a type
-            without an order, EXP009 for null; a code of the type where the constant is no value of it.
+        SpecError: EXP006 if the types cannot be aligned; EXP007 for a prefix test of a term that is not a string;
+            EXP008 if the type has no order; EXP009 for a null constant; the code of the type if the constant is not a
+            value of it.
     """
     if literal.value is None:
         raise violation("EXP009", "a value is not compared with the constant null")
@@ -71,10 +87,19 @@ def compare_literal(operation: Operation, term: BoundTerm, literal: Literal) -> 
 
 
 def set_of_literals(operation: Operation, term: BoundTerm, literals: tuple[Literal, ...]) -> BoundPredicate:
-    """The test of a term for a set of constants; those that the type does not hold equal none of its values.
+    """Bind the test of a term for a set of constants; one that the type cannot represent equals none of its values.
+
+    Args:
+        operation: `Operation.IN` or `Operation.NOT_IN`.
+        term: the bound term.
+        literals: the constants.
+
+    Returns:
+        The bound test; a comparison for one constant, and true or false for none.
 
     Raises:
-        SpecError: as `compare_literal`, and EXP007 for null or for constants of several types.
+        SpecError: EXP007 for a null constant or constants of several types; EXP006, EXP008 or the code of the type, as
+            `compare_literal`.
     """
     if any(literal.value is None for literal in literals):
         raise violation("EXP007", "a constant of a set is not null")
@@ -112,7 +137,7 @@ def _nearest(operation: Operation, term: BoundTerm, value: _Between) -> BoundPre
 
 
 def _aligned(type_: Any, literal: Literal) -> Any:
-    """The constant as a value of the type, or the values around it."""
+    """Align a constant with a type: the value of the type, or the values around it."""
     family = _FAMILIES.get(kind(type_))
     if literal.type is None:
         exact = _UNTYPED[family](type_, literal.value) if family in _UNTYPED else None
@@ -126,7 +151,7 @@ def _aligned(type_: Any, literal: Literal) -> Any:
 
 
 def _untyped_number(type_: Type, json: Any) -> Fraction | None:
-    """The exact number where the JSON form of the type does not read it: a fraction for an int, or out of range."""
+    """The exact number, if the JSON form of the type does not represent it: a fraction for an int, or out of range."""
     if isinstance(json, bool) or not isinstance(json, (int, float)) or not _finite(json):
         return None
     number = Fraction(json)
@@ -154,21 +179,21 @@ _UNTYPED: dict[str | None, Callable[[Any, Any], Fraction | None]] = {
     "number": _untyped_number,
     "decimal": _untyped_decimal,
 }
-"""The families of which constants without a type may be other than JSON single values of the type."""
+"""The families whose untyped constants may have other forms than the JSON single value of the type."""
 
 _NUMBER: dict[str, Callable[[Any, Any], Fraction]] = {
     "number": lambda _, value: Fraction(value),
     "decimal": lambda _, value: Fraction(value),
     "instant": lambda type_, value: Fraction(value, UNITS_PER_DAY[kind(type_)]),
 }
-"""The number that a value of a family is; instants are in days."""
+"""Converts a value of a family to its number; instants are in days."""
 
 _LARGEST_DOUBLE = Fraction(math.nextafter(math.inf, 0))
 _LARGEST_FLOAT = Fraction(struct.unpack("<f", b"\xff\xff\x7f\x7f")[0])
 
 
 def _on_grid(type_: Any, number: Fraction) -> Any:
-    """The value of the type that is exactly the number, or the nearest ones."""
+    """Find the value of the type that equals the number exactly, or the nearest ones."""
     if kind(type_) in ("float", "double"):
         return _float_around(type_, number)
     per_one = Fraction(10) ** type_.scale if isinstance(type_, DecimalType) else UNITS_PER_DAY.get(kind(type_), 1)
@@ -186,7 +211,14 @@ def _on_grid(type_: Any, number: Fraction) -> Any:
 
 
 def unit_range(type_: Any) -> tuple[int, int]:
-    """The least and the greatest unit of an integer, instant or decimal type."""
+    """Find the least and the greatest unit of an integer, instant or decimal type.
+
+    Args:
+        type_: int, long, date, a timestamp type, or a decimal, whose unit is the unscaled value.
+
+    Returns:
+        The least and the greatest unit, both inclusive.
+    """
     if isinstance(type_, DecimalType):
         greatest: int = 10**type_.precision - 1
         return -greatest, greatest
@@ -207,7 +239,7 @@ def _is_of(type_: Type, value: float) -> bool:
 
 
 def _neighbour(type_: Type, value: float, number: Fraction, *, up: bool) -> float:
-    """The nearest value of the type above or below a number, to which ``value`` is the nearest double."""
+    """Find the nearest value of the type above or below a number whose nearest double is ``value``."""
     if math.isfinite(value):
         beyond = Fraction(value) >= number if up else Fraction(value) <= number
         double = value if beyond else math.nextafter(value, math.inf if up else -math.inf)
@@ -218,7 +250,7 @@ def _neighbour(type_: Type, value: float, number: Fraction, *, up: bool) -> floa
 
 
 def _to_binary32(value: float, *, up: bool) -> float:
-    """The nearest 32-bit float that is not below, or not above, a double."""
+    """Find the nearest 32-bit float that is not below (``up``) or not above a double."""
     if math.isinf(value):
         return value if (value > 0) is up else math.copysign(float(_LARGEST_FLOAT), value)
     if abs(value) > _LARGEST_FLOAT:

@@ -1,4 +1,4 @@
-"""Predicates evaluated on the metrics of a file and on the summaries of a manifest (Scan Planning; Data File Fields).
+"""Evaluate predicates on the metrics of a file and the summaries of a manifest (Scan Planning; Data File Fields).
 
 Counts and bounds are optional, and so is each field in them: what is missing is not known, and never zero (SCN005).
 Bounds need not be values of the column, since long ones are cut; they are compared as IEEE 754 compares, so that -0.0
@@ -18,18 +18,18 @@ from spec_ref.schemas.types import Type, is_primitive, kind
 from spec_ref.single_value.bounds import decode_bound
 
 _NO_BOUNDS = frozenset({"unknown", "geometry", "geography"})
-"""The primitive types whose bounds say nothing of comparisons."""
+"""The primitive types whose bounds do not decide comparisons."""
 
 
 @record(kw_only=True)
 class Metrics:
-    """The counts and bounds of a data or delete file, by field id; None for a map that is not there."""
+    """The counts and bounds of a data or delete file, by field id; None for a map that is absent."""
 
     record_count: int
-    """The rows of the file; less than zero where a writer did not know, as some have written."""
+    """The number of rows in the file; negative if the writer did not know it, as some wrote."""
 
     value_counts: Mapping[int, int] | None = None
-    """Values, null and NaN among them."""
+    """The number of values of each field, including null and NaN."""
 
     null_value_counts: Mapping[int, int] | None = None
     nan_value_counts: Mapping[int, int] | None = None
@@ -38,11 +38,18 @@ class Metrics:
 
 
 def metrics_outcome(predicate: BoundPredicate, metrics: Metrics) -> Outcome:
-    """What the metrics of a file tell of its rows.
+    """Evaluate a predicate on the metrics of a file.
+
+    Args:
+        predicate: a predicate bound to the schema that the file is read with.
+        metrics: the counts and bounds of the file.
+
+    Returns:
+        Whether some row of the file might match and whether some might fail.
 
     Raises:
-        SpecError: what stands for a bound of a field in the predicate is none of its type, nor of one that can be
-            promoted to it (SVB001 to SVB008, EVO006).
+        SpecError: SVB001 to SVB008 or EVO006 if a bound of a field in the predicate is not a value of its type, nor of
+            one that can be promoted to it.
     """
     if metrics.record_count == 0:
         return Outcome(might_match=False, might_fail=False)
@@ -50,20 +57,50 @@ def metrics_outcome(predicate: BoundPredicate, metrics: Metrics) -> Outcome:
 
 
 def might_match(predicate: BoundPredicate, metrics: Metrics) -> bool:
-    """The inclusive evaluation: false only where no row of the file matches."""
+    """Evaluate a predicate inclusively on the metrics of a file (SCN005).
+
+    Args:
+        predicate: a predicate bound to the schema that the file is read with.
+        metrics: the counts and bounds of the file.
+
+    Returns:
+        False only if no row of the file matches.
+
+    Raises:
+        SpecError: as `metrics_outcome`.
+    """
     return metrics_outcome(predicate, metrics).might_match
 
 
 def must_match(predicate: BoundPredicate, metrics: Metrics) -> bool:
-    """The strict evaluation: true only where every row of the file matches."""
+    """Evaluate a predicate strictly on the metrics of a file.
+
+    Args:
+        predicate: a predicate bound to the schema that the file is read with.
+        metrics: the counts and bounds of the file.
+
+    Returns:
+        True only if every row of the file matches.
+
+    Raises:
+        SpecError: as `metrics_outcome`.
+    """
     return not metrics_outcome(predicate, metrics).might_fail
 
 
 def column_facts(reference: BoundReference, metrics: Metrics) -> Facts:
-    """What the metrics of a file tell of one column.
+    """Derive what is known about one column from the metrics of a file.
+
+    Args:
+        reference: the bound reference to the column.
+        metrics: the counts and bounds of the file.
+
+    Returns:
+        The facts; nothing is known of a column of a nested type or variant.
 
     Raises:
-        SpecError: what stands for a bound is none of the type, nor of one that can be promoted to it.
+        SpecError: SVB001 to SVB008 or EVO006 if a bound is not a value of the type, nor of one that can be promoted to
+            it.
     """
     type_, field_id = reference.type, reference.id
     if not is_primitive(type_):
@@ -100,7 +137,7 @@ def _bound(type_: Type, bounds: Mapping[int, bytes] | None, field_id: int, path:
 
 @record(kw_only=True)
 class FieldSummary:
-    """The values of one partition field over the files of a manifest (Manifest Lists, ``field_summary``)."""
+    """The summary of one partition field over the files of a manifest (Manifest Lists, ``field_summary``)."""
 
     contains_null: bool
     contains_nan: bool | None = None
@@ -111,17 +148,20 @@ class FieldSummary:
 def summaries_outcome(
     projected: BoundPredicate, summaries: Sequence[FieldSummary] | None, field_ids: Sequence[int]
 ) -> Outcome:
-    """What the summaries of a manifest tell of the partitions of its files.
+    """Evaluate a partition predicate on the field summaries of a manifest.
 
-    A manifest may be skipped where the inclusive projection of the filter might not match any partition (SCN002).
+    A manifest may be skipped if the inclusive projection of the filter might not match any partition (SCN002).
 
     Args:
-        projected: a predicate of partition values (see `spec_ref.expressions.projection`).
-        summaries: in the order of the fields of the partition spec; None where the manifest list has none.
-        field_ids: the ids of the fields of the manifest's partition spec.
+        projected: a predicate over partition values (see `spec_ref.expressions.projection`).
+        summaries: the summaries, in the order of the fields of the partition spec; None if the manifest list has none.
+        field_ids: the ids of the fields of the manifest's partition spec, in the same order.
+
+    Returns:
+        Whether some partition of the manifest might match and whether some might fail.
 
     Raises:
-        SpecError: what stands for a bound of a field in the predicate is none of its type.
+        SpecError: SVB001 to SVB008 or EVO006 if a bound of a field in the predicate is not a value of its type.
     """
     by_id = dict(zip(field_ids, summaries or (), strict=False))
     return outcome_of(projected, lambda reference: _summary_facts(reference.type, by_id.get(reference.id)))

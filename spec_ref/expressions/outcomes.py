@@ -1,4 +1,4 @@
-"""What is known of a predicate over many rows at once: the algebra of scan planning (Scan Planning).
+"""The algebra of scan planning: evaluate a predicate over many rows at once, given facts about them (Scan Planning).
 
 Of the rows of a file or a partition only facts are known: whether some are null, the bounds of the others. A predicate
 then has an `Outcome` of two flags, whether some row might match and whether some row might fail:
@@ -47,13 +47,13 @@ from spec_ref.records import evolve, record
 
 @record
 class Outcome:
-    """What a predicate might do for the rows that facts are known of."""
+    """Whether a predicate might match and might fail, for the rows that facts are known about."""
 
     might_match: bool
     might_fail: bool
 
     def opposite(self) -> Outcome:
-        """The outcome of the negation."""
+        """Negate the outcome."""
         return Outcome(self.might_fail, self.might_match)
 
 
@@ -62,32 +62,38 @@ UNKNOWN_OUTCOME = Outcome(might_match=True, might_fail=True)
 
 @record
 class Facts:
-    """What is known of the values of one term for some rows. A flag says what might be: not knowing makes it true."""
+    """What is known about the values of one term for some rows. A flag is true if the case is possible or not known."""
 
     null: bool = True
-    """Some value might be null."""
+    """Whether some value might be null."""
 
     nan: bool = True
-    """Some value might be NaN."""
+    """Whether some value might be NaN."""
 
     ordinary: bool = True
-    """Some value might be neither null nor NaN."""
+    """Whether some value might be neither null nor NaN."""
 
     lower: Any = None
-    """At most every ordinary value; None where not known."""
+    """A lower bound of the ordinary values, inclusive; None if not known."""
 
     upper: Any = None
-    """At least every ordinary value; None where not known."""
+    """An upper bound of the ordinary values, inclusive; None if not known."""
 
 
 UNKNOWN_FACTS = Facts()
 
 
 def usable_bounds(facts: Facts) -> Facts:
-    """The facts without bounds that cannot be trusted.
+    """Remove bounds that cannot be trusted.
 
-    A NaN that was taken for a bound may have spoiled the other one as well (contradiction C26), and a lower bound above
-    the upper one is wrong in at least one of them: then both are left out, as if they had not been stored.
+    A NaN that was taken for a bound may have spoiled the other one as well (contradiction C26), and if the lower bound
+    is above the upper one, at least one of them is wrong: then both are removed, as if they had not been stored.
+
+    Args:
+        facts: the facts of a term.
+
+    Returns:
+        The facts, with both bounds or none.
     """
     lower, upper = facts.lower, facts.upper
     spoiled = any(bound is not None and is_nan(bound) for bound in (lower, upper))
@@ -96,7 +102,15 @@ def usable_bounds(facts: Facts) -> Facts:
 
 
 def outcome_of(predicate: BoundPredicate, facts_of: Callable[[BoundReference], Facts]) -> Outcome:
-    """The outcome of a predicate, by the facts of the fields that it refers to."""
+    """Evaluate a predicate on what is known about the fields that it refers to.
+
+    Args:
+        predicate: a bound predicate.
+        facts_of: returns the facts about a field.
+
+    Returns:
+        Whether some row might match and whether some might fail.
+    """
     match predicate:
         case Constant(value):
             return Outcome(might_match=value, might_fail=not value)
@@ -188,7 +202,7 @@ def _ordinary(leaf: Leaf, lower: Any, upper: Any) -> Outcome:
 
 
 def _term_facts(term: BoundTerm, facts_of: Callable[[BoundReference], Facts]) -> Facts:
-    """The facts of a term: functions that keep order keep bounds, and all of them null."""
+    """Derive the facts of a term: functions that keep the order keep bounds, and every function keeps null."""
     match term:
         case BoundReference():
             return usable_bounds(facts_of(term))

@@ -1,8 +1,8 @@
-"""Comparisons with constants, seen through a partition transform (Scan Planning; Partition Transforms).
+"""Project comparisons with constants through a partition transform (Scan Planning; Partition Transforms).
 
-All transforms but bucket keep order, so every partition value stands for a class of neighbouring source values. What a
-comparison with a constant says of partition values depends on where in its class the constant stands: ``ts < X`` is
-``day < day(X)`` where X is midnight, the least value of its day, and ``day <= day(X)`` where it is not.
+All transforms but bucket keep order, so every partition value represents a class of neighbouring source values. What a
+comparison with a constant implies for partition values depends on the place of the constant in its class: ``ts < X`` is
+``day < day(X)`` if X is midnight, the least value of its day, and ``day <= day(X)`` otherwise.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ _O = Operation
 
 @record
 class _Class:
-    """The source values of one partition value, and where in them a constant stands."""
+    """The source values of one partition value, and the place of a constant among them."""
 
     value: Any
     """The partition value."""
 
     least: bool
-    """Whether the constant is the least of them."""
+    """Whether the constant is the least source value."""
 
     greatest: bool
-    """Whether it is the greatest."""
+    """Whether the constant is the greatest source value."""
 
     @property
     def alone(self) -> bool:
-        """Whether it is the only one."""
+        """Whether the constant is the only source value."""
         return self.least and self.greatest
 
 
@@ -45,7 +45,7 @@ _INCLUSIVE: dict[Operation, tuple[str, Operation, Operation]] = {
     _O.GT: ("greatest", _O.GT, _O.GT_EQ),
     _O.GT_EQ: ("greatest", _O.GT_EQ, _O.GT_EQ),
 }
-"""Where the constant stands, and the operation on partition values when it stands there and when not."""
+"""The place that matters, and the operation on partition values if the constant is in that place and if it is not."""
 
 _STRICT: dict[Operation, tuple[str, Operation, Operation]] = {
     _O.LT: ("least", _O.LT, _O.LT),
@@ -58,17 +58,20 @@ _STRICT: dict[Operation, tuple[str, Operation, Operation]] = {
 def comparison_through(
     leaf: BoundComparison | BoundSetTest, transform: Transform, target: BoundReference, *, strict: bool, tolerate: bool
 ) -> BoundPredicate | None:
-    """What a comparison of the source column says of partition values; None for nothing.
+    """Derive what a comparison of the source column implies for partition values.
 
     Args:
         leaf: a comparison of the source column itself with constants.
         transform: bucket, truncate, year, month, day or hour.
-        target: the partition field.
-        strict: whether the result is to match only where every source value matches, rather than where any does.
+        target: the reference to the partition field.
+        strict: whether the result may match only if every source value matches, rather than if any does.
         tolerate: whether partition values of times before 1970 may be one too high (contradiction C5).
 
+    Returns:
+        The comparison of partition values; None if nothing is implied.
+
     Raises:
-        SpecError: the transform has no result for a constant (contradiction C6).
+        SpecError: the code of the transform if it has no result for a constant (contradiction C6).
     """
     source = leaf.term.type
     operation = leaf.operation
@@ -89,10 +92,13 @@ def comparison_through(
 
 
 def _points(class_: _Class, *, exact: bool, tolerate: bool) -> tuple[Any, ...]:
-    """The partition values that equality with a constant is about.
+    """Find the partition values that equality with a constant concerns.
 
-    With ``exact`` only a value that stands for nothing but the constant, for then what is said of all of the class is
-    said of the constant: that every row is equal to it (strict =), or that none other is (inclusive !=).
+    With ``exact``, only a value whose class holds nothing but the constant: what holds for the whole class then holds
+    for the constant: that every row equals it (strict =), or that no row does (inclusive !=).
+
+    Returns:
+        The partition values.
     """
     value = class_.value
     if exact:
@@ -124,7 +130,7 @@ def _order_through(
 
 
 def _prefix_through(leaf: Any, transform: Transform, target: BoundReference, *, strict: bool) -> BoundPredicate | None:
-    """A prefix that is no longer than the width is a prefix of the truncated value just the same."""
+    """Project a prefix test; a prefix no longer than the width is a prefix of the truncated value too."""
     if not isinstance(transform, Truncate):
         return None
     if len(leaf.value) <= transform.width:
@@ -152,7 +158,7 @@ def _class_of(transform: Transform, source: Type, constant: Any) -> _Class:
 
 
 def _neighbour(type_: Any, value: Any, step: int) -> Any:
-    """The next value of a type of integers, instants or decimals; None at the end of its range."""
+    """Find the next value of a type of integers, instants or decimals; None at the end of its range."""
     units = (unscaled(value) if isinstance(type_, DecimalType) else value) + step
     least, greatest = unit_range(type_)
     if not least <= units <= greatest:

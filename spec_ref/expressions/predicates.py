@@ -1,8 +1,7 @@
 """Predicates and value expressions as they are stored and exchanged (Iceberg Expressions, Structure).
 
-A predicate gives true or false for a row and nothing else (EXP012); a value expression gives a value of some type. What
-stands here is unbound: references are not yet resolved and constants not yet read in a type, which
-`spec_ref.expressions.binding` does for the schema at hand.
+A predicate is true or false for a row and nothing else (EXP012); a value expression gives a value of some type. Both
+are unbound: `spec_ref.expressions.binding` resolves references and gives constants a type, for the schema at hand.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ from spec_ref.records import record
 from spec_ref.schemas.types import Type
 
 ICEBERG_FUNCTIONS = "iceberg_functions"
-"""The reserved catalog of the functions that the text defines."""
+"""The reserved catalog of the functions that the spec defines."""
 
 MAX_DEPTH = 200
-"""Levels of predicates and expressions within each other that are read; `conjunction` keeps many operands flat."""
+"""The levels of nesting that are read; `conjunction` and `disjunction` keep many operands flat."""
 
 
 class Operation(enum.Enum):
-    """What a predicate other than a logical one does; the value is its type in JSON (EXP015)."""
+    """The operations of predicates that are not logical; the value is the type in JSON (EXP015)."""
 
     IS_NULL = "is-null"
     NOT_NULL = "not-null"
@@ -71,14 +70,14 @@ class Literal:
     """A constant value."""
 
     value: Any
-    """Its JSON single value (Appendix D); in which type, the context says where ``type`` does not."""
+    """The JSON single value (Appendix D) of the constant; the context implies its type if ``type`` is None."""
 
     type: Type | None = None
 
 
 @record
 class NamedReference:
-    """The field with a name, parts separated by dots, in the schema of the moment."""
+    """The field with a name, parts separated by dots, in the schema that the expression is bound to."""
 
     name: str
 
@@ -104,7 +103,7 @@ class FunctionReference:
 
 @record
 class Apply:
-    """The result of a function for some arguments."""
+    """A function applied to arguments."""
 
     function: FunctionReference
     arguments: tuple[ValueExpression | Predicate, ...] = attrs.field(converter=tuple)
@@ -155,7 +154,7 @@ def _check_operation(requirement: str, operation: Operation, known: frozenset[Op
 
 @record
 class Test:
-    """A test of one value: is it null, is it NaN, or the opposite of these (Tests)."""
+    """A test whether a value is null or NaN, or is not (Tests)."""
 
     operation: Operation
     child: ValueExpression
@@ -178,7 +177,7 @@ class Comparison:
 
 @record
 class SetTest:
-    """The test whether a value is, or is not, equal to one of some constants (Tests)."""
+    """A test whether a value equals one of several constants, or none of them (Tests)."""
 
     operation: Operation
     child: ValueExpression
@@ -192,7 +191,14 @@ Predicate: TypeAlias = Constant | Not | And | Or | Test | Comparison | SetTest
 
 
 def negation(child: Any) -> Any:
-    """The opposite of a predicate, bound or not, without a Not where it is a constant or a Not itself."""
+    """Negate a predicate, bound or not; a constant or a Not is simplified.
+
+    Args:
+        child: the predicate.
+
+    Returns:
+        Its negation.
+    """
     match child:
         case Constant(value):
             return FALSE if value else TRUE
@@ -203,7 +209,15 @@ def negation(child: Any) -> Any:
 
 
 def both(left: Any, right: Any) -> Any:
-    """The conjunction of two predicates, bound or not, without constants inside."""
+    """Join two predicates, bound or not, with AND; constants are simplified.
+
+    Args:
+        left: a predicate.
+        right: a predicate.
+
+    Returns:
+        A predicate that is true if both are.
+    """
     if left == FALSE or right == FALSE:
         return FALSE
     if left == TRUE:
@@ -212,7 +226,15 @@ def both(left: Any, right: Any) -> Any:
 
 
 def either(left: Any, right: Any) -> Any:
-    """The disjunction of two predicates, bound or not, without constants inside."""
+    """Join two predicates, bound or not, with OR; constants are simplified.
+
+    Args:
+        left: a predicate.
+        right: a predicate.
+
+    Returns:
+        A predicate that is true if one of them is.
+    """
     if left == TRUE or right == TRUE:
         return TRUE
     if left == FALSE:
@@ -221,12 +243,26 @@ def either(left: Any, right: Any) -> Any:
 
 
 def conjunction(*predicates: Any) -> Any:
-    """The conjunction of any number of predicates, as deep as their number's logarithm; true for none."""
+    """Join any number of predicates with AND, nested only as deep as the logarithm of their number.
+
+    Args:
+        predicates: predicates, bound or not.
+
+    Returns:
+        The conjunction; true for none.
+    """
     return _balanced(both, list(predicates), TRUE)
 
 
 def disjunction(*predicates: Any) -> Any:
-    """The disjunction of any number of predicates, as deep as their number's logarithm; false for none."""
+    """Join any number of predicates with OR, nested only as deep as the logarithm of their number.
+
+    Args:
+        predicates: predicates, bound or not.
+
+    Returns:
+        The disjunction; false for none.
+    """
     return _balanced(either, list(predicates), FALSE)
 
 

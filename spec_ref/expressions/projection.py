@@ -29,7 +29,7 @@ from spec_ref.schemas.types import DATE, Type
 
 @record
 class Projection:
-    """How predicates are projected."""
+    """The options of a projection."""
 
     spec: PartitionSpec
     """The spec that the manifest or file was written with, whatever the current one."""
@@ -44,12 +44,18 @@ class Projection:
 def inclusive_projection(
     predicate: BoundPredicate, spec: PartitionSpec, *, tolerate_truncated_times: bool = False
 ) -> BoundPredicate:
-    """The partition predicate that matches the partition of every row that matches (see `Projection`).
+    """Project a row predicate to a predicate that matches the partition of every matching row (SCN003).
 
-    The result is a predicate over partition tuples, whose references are the ids of partition fields.
+    Args:
+        predicate: a predicate bound to the schema of the rows.
+        spec: the partition spec that the manifest or file was written with.
+        tolerate_truncated_times: see `Projection`.
+
+    Returns:
+        A predicate over partition tuples, whose references are ids of partition fields.
 
     Raises:
-        SpecError: a transform of the spec does not take the type of its source.
+        SpecError: the code of a transform (TRN002 to TRN015) that does not accept the type of its source.
     """
     return project(predicate, Projection(spec, False, tolerate_truncated_times))  # noqa: FBT003
 
@@ -57,15 +63,34 @@ def inclusive_projection(
 def strict_projection(
     predicate: BoundPredicate, spec: PartitionSpec, *, tolerate_truncated_times: bool = False
 ) -> BoundPredicate:
-    """The partition predicate that matches a partition only if all its rows match; else as `inclusive_projection`."""
+    """Project a row predicate to a predicate that matches a partition only if all its rows match.
+
+    Args:
+        predicate: a predicate bound to the schema of the rows.
+        spec: the partition spec that the manifest or file was written with.
+        tolerate_truncated_times: see `Projection`.
+
+    Returns:
+        A predicate over partition tuples, whose references are ids of partition fields.
+
+    Raises:
+        SpecError: as `inclusive_projection`.
+    """
     return project(predicate, Projection(spec, True, tolerate_truncated_times))  # noqa: FBT003
 
 
 def project(predicate: BoundPredicate, projection: Projection) -> BoundPredicate:
-    """The partition predicate of a row predicate.
+    """Project a row predicate to a partition predicate.
+
+    Args:
+        predicate: a predicate bound to the schema of the rows.
+        projection: the spec and the kind of projection.
+
+    Returns:
+        A predicate over partition tuples, whose references are ids of partition fields.
 
     Raises:
-        SpecError: a transform of the spec does not take the type of its source.
+        SpecError: the code of a transform (TRN002 to TRN015) that does not accept the type of its source.
     """
     return _projected(without_not(predicate), projection)  # type: ignore[no-any-return]
 
@@ -85,7 +110,18 @@ def _projected(predicate: BoundPredicate, projection: Projection) -> Any:
 
 
 def project_leaf(leaf: Leaf, projection: Projection) -> BoundPredicate:
-    """One leaf through every field of the spec: an inclusive match is one in all, a strict match one in any."""
+    """Project one leaf through every field of the spec: inclusively all fields have to match, strictly any of them.
+
+    Args:
+        leaf: a test, comparison or set test of one term.
+        projection: the spec and the kind of projection.
+
+    Returns:
+        The partition predicate; constant true (inclusive) or false (strict) if no field decides anything.
+
+    Raises:
+        SpecError: as `project`.
+    """
     join, result = (either, FALSE) if projection.strict else (both, TRUE)
     for field in projection.spec.fields:
         projected = _through(leaf, field, projection)
@@ -95,7 +131,7 @@ def project_leaf(leaf: Leaf, projection: Projection) -> BoundPredicate:
 
 
 def _through(leaf: Leaf, field: PartitionField, projection: Projection) -> BoundPredicate | None:
-    """The projection of a leaf through one partition field; None where the field says nothing of it."""
+    """Project a leaf through one partition field; None if the field decides nothing about it."""
     transform = field.transform
     source = _source_of(leaf.term)
     if isinstance(transform, (Void, UnknownTransform)) or source is None or field.sources != (source.id,):
@@ -121,7 +157,7 @@ def _was_truncated(transform: Transform, source: Type) -> bool:
 
 
 def _source_of(term: Any) -> BoundReference | None:
-    """The field that a chain of transforms begins with."""
+    """Find the field at the beginning of a chain of transforms."""
     while isinstance(term, BoundTransform):
         term = term.child
     return term if isinstance(term, BoundReference) else None

@@ -1,4 +1,4 @@
-"""What is left of a predicate for the rows of one partition (Scan Planning, note 1).
+"""The residual of a predicate: the part that a partition does not decide for its rows (Scan Planning, note 1).
 
 A leaf that is true, or false, of all rows of the partition is decided; the others are left to be evaluated on the rows.
 For every row of the partition the residual and the predicate are the same.
@@ -19,16 +19,20 @@ from spec_ref.records import evolve
 def residual(
     predicate: BoundPredicate, spec: PartitionSpec, partition: Row, *, tolerate_truncated_times: bool = False
 ) -> BoundPredicate:
-    """The part of a predicate that the partition does not decide.
+    """Compute the part of a predicate that a partition does not decide.
 
     Args:
         predicate: a predicate bound to the schema of the rows.
         spec: the spec of the partition.
         partition: the partition tuple, values by partition field id.
-        tolerate_truncated_times: as `spec_ref.expressions.projection.Projection` has it.
+        tolerate_truncated_times: whether partition values of times before 1970 may be one too high, see
+            `spec_ref.expressions.projection.Projection`.
+
+    Returns:
+        A predicate that is equivalent to ``predicate`` for every row of the partition.
 
     Raises:
-        SpecError: a transform of the spec does not take the type of its source.
+        SpecError: the code of a transform (TRN002 to TRN015) that does not accept the type of its source.
     """
     inclusive = Projection(spec, False, tolerate_truncated_times)  # noqa: FBT003
     return _residual(predicate, inclusive, partition)  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""Predicates that say the same in other words (Iceberg Expressions, Boolean logic)."""
+"""Rewrite predicates into equivalent ones (Iceberg Expressions, Boolean logic)."""
 
 from __future__ import annotations
 
@@ -29,15 +29,21 @@ _O = Operation
 _OPPOSITE: dict[Operation, Operation] = {
     _O.LT: _O.GT_EQ, _O.LT_EQ: _O.GT, _O.GT: _O.LT_EQ, _O.GT_EQ: _O.LT,
 }  # fmt: skip
-"""The inequality that is true of the values of which another is false, null and NaN aside."""
+"""The inequality that is true of the ordinary values for which another one is false."""
 
 
 def without_not(predicate: BoundPredicate) -> BoundPredicate:
-    """The same predicate without Not.
+    """Rewrite a predicate so that it has no Not.
 
-    ``NOT x < 5`` is ``x >= 5 OR x IS NULL``, and for floats ``OR x IS NaN``: logic is two-valued, so what is false of
-    null is true of it once negated (EXP012). Iceberg-Java rewrites it as ``x >= 5``, which serves SQL alone.
-    A comparison of two terms is kept below its Not where no operation is its complement.
+    ``NOT x < 5`` is ``x >= 5 OR x IS NULL``, and for floats ``OR x IS NaN``: logic is two-valued, so a comparison that
+    is false for null is true for it once negated (EXP012). Iceberg-Java rewrites it as ``x >= 5``, which is correct for
+    SQL only. A comparison of two terms stays below its Not if no operation is its complement.
+
+    Args:
+        predicate: a bound predicate.
+
+    Returns:
+        An equivalent predicate.
     """
     return _rewritten(predicate, negate=False)  # type: ignore[no-any-return]
 
@@ -70,11 +76,16 @@ def _null_or_nan(term: BoundTerm) -> BoundPredicate:
 
 
 def from_sql(predicate: Predicate) -> Predicate:
-    """The two-valued predicate that is true where a predicate with the logic of SQL is true (EXP025).
+    """Translate a predicate with the logic of SQL into the two-valued predicate that is true where it is true (EXP025).
 
-    The given predicate is read as SQL reads it: a comparison with null is neither true nor false, and neither is its
-    negation. The result is what a WHERE clause selects; the negation of ``from_sql(Not(p))`` is what a CHECK constraint
-    ``p`` lets pass.
+    In SQL, a comparison with null is neither true nor false, and neither is its negation. The result selects what a
+    WHERE clause selects; the negation of ``from_sql(Not(p))`` accepts what a CHECK constraint ``p`` accepts.
+
+    Args:
+        predicate: an unbound predicate, read with the logic of SQL.
+
+    Returns:
+        The two-valued predicate.
     """
     return _true_in_sql(predicate)  # type: ignore[no-any-return]
 
@@ -108,7 +119,7 @@ def _false_in_sql(predicate: Predicate) -> Any:
 
 
 def _all_known(predicate: Comparison | SetTest) -> Any:
-    """That no value in the comparison is null; constants are not."""
+    """Build the condition that no value in the comparison is null; constants never are."""
     values = (predicate.left, predicate.right) if isinstance(predicate, Comparison) else (predicate.child,)
     known: Any = TRUE
     for value in values:

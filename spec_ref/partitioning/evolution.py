@@ -26,14 +26,14 @@ class AddPartitionField:
 
 @record
 class RemovePartitionField:
-    """Take a field out of the spec; in v1, where ids are counted by position, make it void instead (PAR015)."""
+    """Remove a field from the spec; in v1, where ids are counted by position, replace it by void instead (PAR015)."""
 
     name: str
 
 
 @record
 class RenamePartitionField:
-    """Give a field another name; it keeps its id."""
+    """Rename a field; it keeps its id."""
 
     name: str
     new_name: str
@@ -41,7 +41,7 @@ class RenamePartitionField:
 
 @record
 class MovePartitionField:
-    """Give a field another place; in v1 it would get another id, and is refused (PAR015)."""
+    """Move a field to another place; refused in v1, where this would change its id (PAR015)."""
 
     name: str
     place: int
@@ -52,7 +52,7 @@ PartitionChange: TypeAlias = AddPartitionField | RemovePartitionField | RenamePa
 
 @record
 class SpecHistory:
-    """What a change needs to know of the table."""
+    """What a change of the spec depends on in the table."""
 
     version: FormatVersion
     schema: Schema
@@ -60,7 +60,7 @@ class SpecHistory:
     """Every spec of the table."""
 
     last_partition_id: int
-    """The highest id that was ever given."""
+    """The highest partition field id that was ever assigned."""
 
     @property
     def counted(self) -> bool:
@@ -71,12 +71,22 @@ class SpecHistory:
 def evolve_spec(
     spec: PartitionSpec, changes: Iterable[PartitionChange], table: SpecHistory
 ) -> tuple[PartitionSpec, int]:
-    """The spec after some changes, and the highest partition field id after them.
+    """Apply changes to a partition spec.
 
     It is an equivalent spec of the table where there is one (PAR008), and a new one with a new id otherwise.
 
+    Args:
+        spec: the spec to change.
+        changes: the changes, applied in order.
+        table: the version, the schema and the specs of the table.
+
+    Returns:
+        The resulting spec and the highest partition field id that was ever assigned. The spec is an equivalent one of
+        the table if there is one (PAR008), otherwise a new one with a new id.
+
     Raises:
-        SpecError: a change is not allowed.
+        SpecError: PAR002 for an absent or a taken name; PAR004, PAR007 or PAR022 for a field that cannot be added, or
+            the code of its transform; PAR010 for a place that the spec does not have; PAR015 for a move in v1.
     """
     fields = spec.fields
     last = table.last_partition_id
@@ -101,10 +111,19 @@ def _check_name(fields: Sequence[PartitionField], name: str) -> None:
 
 
 def new_field_id(field: PartitionField, fields: Sequence[PartitionField], table: SpecHistory) -> int:
-    """The id of a field that is added to others: that of an equivalent field of any spec (PAR009), unless another field
-    has it by now, which was renamed; and else one above all that were ever given (PAR013).
+    """Choose the id of a field that is added to others.
 
-    Where ids are counted, it is the next place (PAR014), unless the fields have stored ids that are not their places.
+    It is the id of an equivalent field of any spec (PAR009), unless that field was renamed and is still among
+    ``fields``; otherwise it is one above all ids that were ever assigned (PAR013). If ids are counted by position, it
+    is the next place (PAR014), unless the fields have stored ids that differ from their places.
+
+    Args:
+        field: the field to add; its own id does not matter.
+        fields: the fields that are already in the spec.
+        table: the version and the specs of the table.
+
+    Returns:
+        The id.
     """
     taken = [one.field_id for one in fields]
     if table.counted and taken == list(range(FIRST_FIELD_ID, FIRST_FIELD_ID + len(fields))):

@@ -19,14 +19,22 @@ FIRST_FIELD_ID = 1000
 """The id of a partition spec's first field where ids are not stored (PAR014)."""
 
 TRANSFORM = Via(STRING, lambda text, _: parse_transform(text), lambda transform, _: str(transform))
-"""A transform as its text. One that is unknown is kept as it stands (PAR024)."""
+"""A transform as its text. An unknown one is kept unchanged (PAR024)."""
 
 
 def check_sources(requirement: str, source_id: int | None, source_ids: tuple[int, ...] | None) -> None:
-    """Refuse a field whose sources are not said exactly once.
+    """Check that a field names its sources exactly once.
 
     The table has ``source-id`` and ``source-ids`` as optional in v3, and its note asks for exactly one of them
     (contradiction B21). Files of 2024 that write ``source-id`` -1 beside ``source-ids`` are refused, as both are there.
+
+    Args:
+        requirement: the code of the rule for this kind of field.
+        source_id: the field's ``source-id``; None if absent.
+        source_ids: the field's ``source-ids``; None if absent.
+
+    Raises:
+        SpecError: ``requirement`` if both or neither are present, or ``source-ids`` is empty.
     """
     if (source_id is None) == (source_ids is None):
         found = {"source-id": source_id, "source-ids": source_ids}
@@ -44,7 +52,14 @@ def check_sources(requirement: str, source_id: int | None, source_ids: tuple[int
 
 
 def one_or_more(ids: tuple[int, ...]) -> dict[str, Any]:
-    """The attributes that say the sources: one is written as ``source-id``, several as ``source-ids`` (PAR022)."""
+    """Build the attributes for the sources of a field: ``source-id`` for one, ``source-ids`` for several (PAR022).
+
+    Args:
+        ids: the ids of the source columns.
+
+    Returns:
+        The keyword arguments for a `PartitionField` or a sort field.
+    """
     return {"source_id": ids[0]} if len(ids) == 1 else {"source_ids": tuple(ids)}
 
 
@@ -89,7 +104,14 @@ class PartitionField:
         return (self.source_id,) if self.source_ids is None else self.source_ids  # type: ignore[return-value]
 
     def equivalent(self, other: PartitionField) -> bool:
-        """Whether both fields have the same sources, transform and name; ids do not count (PAR008; B20)."""
+        """Decide whether two fields have the same sources, transform and name; ids do not count (PAR008; B20).
+
+        Args:
+            other: the field to compare with.
+
+        Returns:
+            Whether they are equivalent.
+        """
         return (self.sources, self.transform, self.name) == (other.sources, other.transform, other.name)
 
 
@@ -97,7 +119,7 @@ FIELD = RecordOf(PartitionField, "a partition field", requirement="PAR016")
 
 
 def _number(fields: tuple[PartitionField, ...], _: FormatVersion) -> tuple[PartitionField, ...]:
-    """Give the fields without an id the one that the reference implementation counts: 1000 and up by position."""
+    """Assign ids to fields without one as the reference implementation does: 1000 and up by position."""
     return tuple(
         evolve(field, field_id=FIRST_FIELD_ID + place) if field.field_id is None else field
         for place, field in enumerate(fields)
@@ -110,7 +132,7 @@ FIELDS = Via(ListOf(FIELD), _number, lambda fields, _: fields)
 
 @record
 class PartitionSpec:
-    """How a tuple of partition values derives from a row."""
+    """A partition spec: how the tuple of partition values derives from a row."""
 
     spec_id: int = spec_field("spec-id", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="PAR016", type=INT)
 
@@ -133,19 +155,32 @@ class PartitionSpec:
         return not any(isinstance(field.transform, UnknownTransform) for field in self.fields)
 
     def equivalent(self, other: PartitionSpec) -> bool:
-        """Whether both specs have pairwise equivalent fields (PAR008)."""
+        """Decide whether two specs have pairwise equivalent fields (PAR008).
+
+        Args:
+            other: the spec to compare with.
+
+        Returns:
+            Whether they are equivalent.
+        """
         return len(self.fields) == len(other.fields) and all(
             mine.equivalent(theirs) for mine, theirs in zip(self.fields, other.fields, strict=True)
         )
 
     def partition_type(self, *schemas: Schema) -> StructType:
-        """The type of the spec's partition tuples: a struct of optional fields with the partition field ids.
+        """Build the type of the spec's partition tuples: a struct of optional fields with the partition field ids.
 
-        A field whose source no schema has, or whose transform is unknown, has the type ``unknown``, because its values
-        cannot be interpreted.
+        A field has type ``unknown`` if no schema has its source or its transform is unknown, because its values cannot
+        be interpreted.
 
         Args:
-            schemas: the schemas of the table; a source has its type in the first that has it.
+            schemas: the schemas of the table; the first one that has a source column decides its type.
+
+        Returns:
+            The struct type.
+
+        Raises:
+            SpecError: the code of the transform (TRN002 to TRN015) if it does not accept the type of its source.
         """
         return StructType(
             tuple(
@@ -161,10 +196,17 @@ UNPARTITIONED = PartitionSpec(0)
 
 
 def source_type(source_id: int, schema: Schema) -> Type:
-    """The type of a source column (PAR004).
+    """Find the type of a source column (PAR004).
+
+    Args:
+        source_id: the field id of the column.
+        schema: the schema to look in.
+
+    Returns:
+        The type of the column.
 
     Raises:
-        SpecError: the schema has no such column, it is not primitive, or it stands inside a list or map.
+        SpecError: PAR004 if the schema has no such column, the column is not primitive, or it is inside a list or map.
     """
     column = schema.find(source_id)
     if column is None:
@@ -181,14 +223,17 @@ def source_type(source_id: int, schema: Schema) -> Type:
 
 
 def result_type(field: PartitionField, *schemas: Schema) -> Type:
-    """The type of a partition field's values; ``unknown`` where they cannot be interpreted.
+    """Find the type of a partition field's values.
 
     Args:
         field: the partition field.
-        schemas: where the source column is looked for, in this order.
+        schemas: the schemas where the source column is looked up, in this order.
+
+    Returns:
+        The type; ``unknown`` if the values cannot be interpreted.
 
     Raises:
-        SpecError: the transform does not take the type of its source.
+        SpecError: the code of the transform (TRN002 to TRN015) if it does not accept the type of its source.
     """
     if len(field.sources) != 1 or isinstance(field.transform, UnknownTransform):
         return UNKNOWN

@@ -52,10 +52,16 @@ class _Transform:
     """The result type; None for the source type."""
 
     def result_type(self, source: Type) -> Type:
-        """The type of the transform's values for a source type.
+        """Find the type of the transform's values.
+
+        Args:
+            source: the type of the source column.
+
+        Returns:
+            The result type.
 
         Raises:
-            SpecError: the transform does not take the source type.
+            SpecError: the code of the transform, if it does not accept the source type.
         """
         if self.sources is not None and kind(source) not in self.sources:
             expected = ", ".join(sorted(self.sources))
@@ -63,12 +69,19 @@ class _Transform:
         return source if self.result is None else self.result
 
     def apply(self, source: Type, value: Any) -> Any:
-        """The transform of a value; null for null (TRN001).
+        """Apply the transform to a value; null gives null (TRN001).
+
+        Args:
+            source: the type of the source column.
+            value: a value of that type, or None.
+
+        Returns:
+            The partition value, of type ``result_type(source)``.
 
         Raises:
-            SpecError: the transform does not take the source type; the value is not of it; or the mathematical result
-                does not fit the result type, a case on which the spec is silent (``truncate[10]`` of the least int,
-                contradiction C6).
+            SpecError: the code of the transform, if it does not accept the source type, or the mathematical result does
+                not fit the result type, a case on which the spec is silent (``truncate[10]`` of the least int,
+                contradiction C6); the code of the source type, if ``value`` is not a value of it.
         """
         result_type = self.result_type(source)
         if value is None:
@@ -84,7 +97,7 @@ class _Transform:
         return result
 
     def _compute(self, source: Type, value: Any) -> Any:
-        """The result for a value of the source type that is not null."""
+        """Compute the result for a value of the source type that is not null."""
         raise NotImplementedError
 
 
@@ -278,15 +291,21 @@ _PARAMETER = re.compile(r"\[([1-9][0-9]{0,9})\]")
 
 
 def parse_transform(text: str) -> Transform:
-    """The transform with a text (Appendix C, Partition Specs).
+    """Parse the text of a transform (Appendix C, Partition Specs).
 
-    The texts of the spec are exact: lower case, no whitespace, no leading zeros. The name before ``[`` decides. Where
-    it is the name of a transform of the spec, the rest has to be right: ``bucket[0]``, ``bucket[ 16 ]``, ``bucket``
-    and ``day[1]`` are refused. Any other text, ``Bucket[16]`` too, is a transform that we do not know: a table can be
-    read without it, while taking it for a transform that it is not would lose rows.
+    The texts of the spec are exact: lower case, no whitespace, no leading zeros. The name before ``[`` decides. If it
+    is the name of a transform of the spec, the rest has to be right: ``bucket[0]``, ``bucket[ 16 ]``, ``bucket`` and
+    ``day[1]`` are refused. Any other text, ``Bucket[16]`` too, is an unknown transform: a table can be read without it,
+    while mistaking it for another transform would lose rows.
+
+    Args:
+        text: the text of the transform.
+
+    Returns:
+        The transform; an `UnknownTransform` for a text that does not begin with the name of one.
 
     Raises:
-        SpecError: PAR021, TRN003 or TRN005 for a malformed transform of the spec, and PAR021 for an empty text.
+        SpecError: PAR021 for an empty or a malformed text; TRN003 or TRN005 if the parameter is out of range.
     """
     if not isinstance(text, str) or not text:
         raise violation("PAR021", "a transform is a text", found=text, expected="a JSON string, not empty")

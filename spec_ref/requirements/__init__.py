@@ -210,14 +210,17 @@ def register() -> dict[str, Requirement]:
 
 
 def check_id(requirement: str, aspect: str = "") -> str:
-    """The id of a check: the slug of its requirement, and behind it the aspect that is checked.
+    """Build the id of a check: the slug of its requirement, followed by the aspect that is checked.
 
     Args:
         requirement: a code of the register.
-        aspect: what of the requirement is checked, as in `spec_ref.errors.Violation`.
+        aspect: the part of the requirement that is checked, as in `spec_ref.errors.Violation`; empty for all of it.
+
+    Returns:
+        The id, such as ``slug-aspect``.
 
     Raises:
-        KeyError: the register has no such code.
+        KeyError: if the register has no such code.
     """
     slug = register()[requirement].slug
     return f"{slug}-{aspect}" if aspect else slug

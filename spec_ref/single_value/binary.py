@@ -29,7 +29,14 @@ class _Form:
 
 
 def minimal_twos_complement(number: int) -> bytes:
-    """An integer in big-endian two's complement in the least bytes that hold it; zero takes one byte."""
+    """Write an integer as big-endian two's complement in the fewest bytes that hold it.
+
+    Args:
+        number: an integer of any size.
+
+    Returns:
+        The bytes; one byte for zero.
+    """
     # A non-negative number needs one bit more than its own for the sign; -n as many as n - 1, which is ~(-n).
     bits = (number if number >= 0 else ~number).bit_length() + 1
     return number.to_bytes((bits + 7) // 8, "big", signed=True)
@@ -111,10 +118,17 @@ def _form(type_: Type) -> _Form:
 
 
 def to_binary(type_: Type, value: Any) -> bytes:
-    """The bytes of a value (Binary single-value serialization).
+    """Serialize a value (Binary single-value serialization).
+
+    Args:
+        type_: a type with a binary form: any primitive but ``unknown``.
+        value: a value of the type, not None.
+
+    Returns:
+        The bytes of the value.
 
     Raises:
-        SpecError: SVB009 for a type without a binary form; a code of the type where ``value`` is not of it.
+        SpecError: SVB009 if the type has no binary form; the code of the type if ``value`` is not a value of it.
     """
     form = _form(type_)
     check_value(type_, value)
@@ -122,11 +136,18 @@ def to_binary(type_: Type, value: Any) -> bytes:
 
 
 def from_binary(type_: Type, data: bytes) -> Any:
-    """The value in the bytes.
+    """Deserialize a value (Binary single-value serialization).
+
+    Args:
+        type_: the type of the value.
+        data: the bytes of the value.
+
+    Returns:
+        The value, as `spec_ref.schemas.values` represents it.
 
     Raises:
-        SpecError: SVB009 for a type without a binary form; SVB001 to SVB010 where the bytes are not of the form; a
-            code of the type where they hold what is not a value of it (a time of 24 hours).
+        SpecError: SVB009 if the type has no binary form; SVB001 to SVB010 if the bytes do not have the form of the
+            type; the code of the type if they hold something that is not a value of it (a time of 24 hours).
     """
     form = _form(type_)
     if not isinstance(data, bytes):

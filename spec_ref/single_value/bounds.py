@@ -56,16 +56,20 @@ _PROMOTIONS: dict[str, _Promotion] = {
 
 
 def encode_bound(type_: Type, value: Any) -> bytes:
-    """The bytes of a lower or upper bound.
+    """Serialize a lower or upper bound (Bound serialization).
 
     Args:
         type_: the type of the column.
         value: a value of the type; a `GeoPoint` for geometry and geography; for variant a dict from normalized JSON
             path to (type, value), see `spec_ref.single_value.variant_bounds`.
 
+    Returns:
+        The bytes of the bound.
+
     Raises:
-        SpecError: SVB009 for a type without bounds, DFL027 for NaN, BND003 for a geography off the globe, SVB011 and
-            BND005 to BND010 for what is no bound of a geometry or a variant, else a code of the type.
+        SpecError: SVB009 if the type has no bounds; DFL027 for NaN; BND003 for a geography outside the valid
+            coordinates; SVB011 and BND005 to BND010 if the value is not a bound of a geometry or a variant; otherwise
+            the code of the type.
     """
     match type_:
         case GeometryType() | GeographyType():
@@ -81,14 +85,22 @@ def encode_bound(type_: Type, value: Any) -> bytes:
 
 
 def decode_bound(type_: Type, data: bytes) -> Any:
-    """The bound in the bytes, as a value of the current type of the column.
+    """Deserialize a lower or upper bound as a value of the column's current type.
 
-    Four bytes under long, double, timestamp or timestamp_ns were written as int, float or date, and are promoted.
-    A NaN bound is read as NaN; old writers made some, and what to make of it is the caller's affair.
+    Four bytes for a column of type long, double, timestamp or timestamp_ns were written as int, float or date, and are
+    promoted (EVO007). A NaN bound is returned as NaN: some old writers wrote it, and the caller decides what to do with
+    it.
+
+    Args:
+        type_: the type that the column has now.
+        data: the bytes of the bound.
+
+    Returns:
+        The bound, in the form that `encode_bound` takes.
 
     Raises:
-        SpecError: EVO006, if a promoted date is outside the range of the type; SVB001 to SVB012, if the bytes are
-            not a bound of the type.
+        SpecError: EVO006 if a promoted date is outside the range of the type; SVB001 to SVB012 if the bytes are not a
+            bound of the type.
     """
     match type_:
         case GeometryType() | GeographyType():
@@ -106,26 +118,42 @@ def decode_bound(type_: Type, data: bytes) -> Any:
 
 
 def truncate_lower(type_: Type, value: Any, width: int) -> Any:
-    """The greatest value of at most ``width`` code points (string) or bytes (binary) that is not above ``value``.
+    """Shorten a lower bound: find the greatest value of at most ``width`` units that is not above ``value``.
+
+    Args:
+        type_: string or binary.
+        value: a value of the type.
+        width: the greatest length of the result, in code points (string) or bytes (binary).
+
+    Returns:
+        The first ``width`` units of the value.
 
     Raises:
-        SpecError: DFL016, if the type has no shorter values or the width is not positive; a code of the type, if
-            ``value`` is not of it.
+        SpecError: DFL016 if values of the type cannot be shortened or the width is not positive; the code of the type
+            if ``value`` is not a value of it.
     """
     _check_truncation("DFL016", type_, value, width)
     return value[:width]
 
 
 def truncate_upper(type_: Type, value: Any, width: int) -> Any:
-    """The least value of at most ``width`` code points or bytes that is above each one that begins as ``value`` does.
+    """Shorten an upper bound: find the least value of at most ``width`` units above all that share the prefix.
 
     A value that is not longer than the width is its own bound. Otherwise the last code point or byte of the cut value
-    is replaced by the next one; where it has none (U+10FFFF, 0xFF), it is dropped and the one before it is replaced.
-    None means that no such value exists, and the column has no upper bound.
+    is replaced by the next one; if it has no next one (U+10FFFF, 0xFF), it is dropped and the one before it is
+    replaced.
+
+    Args:
+        type_: string or binary.
+        value: a value of the type.
+        width: the greatest length of the result, in code points (string) or bytes (binary).
+
+    Returns:
+        The shortened bound; None if no such value exists, so that the column has no upper bound.
 
     Raises:
-        SpecError: DFL017, if the type has no shorter values or the width is not positive; a code of the type, if
-            ``value`` is not of it.
+        SpecError: DFL017 if values of the type cannot be shortened or the width is not positive; the code of the type
+            if ``value`` is not a value of it.
     """
     _check_truncation("DFL017", type_, value, width)
     if len(value) <= width:
@@ -144,7 +172,7 @@ def _check_truncation(requirement: str, type_: Type, value: Any, width: int) -> 
 
 
 def _next_text(prefix: str) -> str | None:
-    """The least string above every string with this prefix; UTF-8 orders strings by their code points."""
+    """Find the least string above every string with this prefix; UTF-8 orders strings by their code points."""
     kept = prefix.rstrip("\U0010ffff")
     if not kept:
         return None

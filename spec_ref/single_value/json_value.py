@@ -25,32 +25,39 @@ from spec_ref.schemas.types import DecimalType, ListType, MapType, StructType, T
 from spec_ref.schemas.values import check_required, check_unique_keys, check_value, nearest_binary32
 
 Json: TypeAlias = Any
-"""What a JSON parser makes: None, bool, int, float, str, list and dict with str keys."""
+"""A value as a JSON parser returns it: None, bool, int, float, str, list, or dict with str keys."""
 
 
 @record
 class JsonForm:
-    """The JSON of the values of one type: a row of the table."""
+    """The JSON form of the values of one type: a row of the table."""
 
     write: Callable[[Any, Any], Json]
-    """From the type and a value of it."""
+    """Makes JSON of the type and a value of it."""
 
     read: Callable[[Any, Json], Any]
-    """From the type and JSON; whether the value is of the type is checked afterwards."""
+    """Reads a value from the type and JSON; whether it is a value of the type is checked afterwards."""
 
 
 @record
 class JsonCodec:
-    """How values are written as JSON and read back, by the name of the type; nested types are the same in all."""
+    """Writes values as JSON and reads them back, by the name of the type; nested types have one form in every codec."""
 
     forms: Mapping[str, JsonForm]
 
     def to_json(self, type_: Type, value: Any) -> Json:
-        """The JSON of a value; null for null.
+        """Serialize a value as JSON.
+
+        Args:
+            type_: the type of the value.
+            value: a value of the type, or None.
+
+        Returns:
+            The JSON of the value; None for null.
 
         Raises:
-            SpecError: SVJ001 for NaN and infinities, which JSON has no number for; SVJ007 for a type without a form
-                (unknown, variant); a code of the type where ``value`` is not of it.
+            SpecError: SVJ001 for NaN and the infinities, which JSON has no number for; SVJ007 if the type has no JSON
+                form (unknown, variant); the code of the type if ``value`` is not a value of it.
         """
         if value is None:
             return None
@@ -58,11 +65,18 @@ class JsonCodec:
         return self._write(type_, value)
 
     def from_json(self, type_: Type, json: Json) -> Any:
-        """The value in JSON; null for null.
+        """Deserialize a value from JSON.
+
+        Args:
+            type_: the type of the value.
+            json: the parsed JSON.
+
+        Returns:
+            The value, as `spec_ref.schemas.values` represents it; None for null.
 
         Raises:
-            SpecError: SVJ001 to SVJ008 where the JSON is not of the form; a code of the type where it is the form of
-                what is no value of it (an int beyond 32 bits).
+            SpecError: SVJ001 to SVJ009 if the JSON does not have the form of the type; the code of the type if it holds
+                something that is not a value of it (an int beyond 32 bits).
         """
         if json is None:
             return None
@@ -79,7 +93,14 @@ class JsonCodec:
                 return value
 
     def with_forms(self, forms: Mapping[str, JsonForm]) -> JsonCodec:
-        """The codec with other or more rows."""
+        """Make a codec with added or replaced rows.
+
+        Args:
+            forms: the rows, by the name of the type.
+
+        Returns:
+            The new codec.
+        """
         return JsonCodec({**self.forms, **forms})
 
     def _form(self, type_: Type) -> JsonForm:
@@ -155,21 +176,52 @@ def _read_boolean(_: Type, json: Json) -> bool:
 
 
 def read_integer(_: Type, json: Json) -> int:
-    """A JSON number without fraction or exponent."""
+    """Read a JSON number without fraction or exponent.
+
+    Args:
+        json: the parsed JSON.
+
+    Returns:
+        The number.
+
+    Raises:
+        SpecError: SVJ001 if it is not such a number.
+    """
     if not isinstance(json, int) or isinstance(json, bool):
         raise violation("SVJ001", "not an integer", found=json, expected="a JSON number without fraction or exponent")
     return json
 
 
 def write_float(_: Type, value: float) -> float:
-    """The number; JSON has none for NaN and the infinities."""
+    """Write a float or double as a JSON number.
+
+    Args:
+        value: the number.
+
+    Returns:
+        The same number.
+
+    Raises:
+        SpecError: SVJ001 for NaN and the infinities, which JSON has no number for.
+    """
     if not math.isfinite(value):
         raise violation("SVJ001", "JSON has no number for the value", found=value, expected="a finite number")
     return value
 
 
 def read_float(type_: Type, json: Json) -> float:
-    """A JSON number as the nearest value of the type; ``1`` is as good as ``1.0`` (contradiction B33)."""
+    """Read a JSON number as a float or double; ``1`` is accepted as ``1.0`` is (contradiction B33).
+
+    Args:
+        type_: float or double.
+        json: the parsed JSON.
+
+    Returns:
+        The value of the type that is nearest to the number.
+
+    Raises:
+        SpecError: SVJ001 if it is not a number, or is beyond the range of the type.
+    """
     if not isinstance(json, (int, float)) or isinstance(json, bool):
         raise violation("SVJ001", "not a number", found=json, expected="a JSON number")
     try:
@@ -184,10 +236,7 @@ def read_float(type_: Type, json: Json) -> float:
 
 
 def _decimal_pattern(type_: DecimalType) -> str:
-    """The text of the decimals of a type; the groups make the unscaled value.
-
-    The scale is told by the number of digits after the point, or by the exponent where it is negative.
-    """
+    """The pattern of the decimals of a type, with groups for sign, whole digits and fraction. The scale fixes it."""
     if type_.scale > 0:
         return rf"(-?)(0|[1-9][0-9]*)\.([0-9]{{{type_.scale}}})"
     exponent = rf"E\+{-type_.scale}" if type_.scale < 0 else ""
@@ -228,7 +277,7 @@ def _time(digits: int) -> str:
 
 
 def _year_text(year: int) -> str:
-    """A year as ISO 8601 has it: a sign stands before years beyond 9999 and before 0, which is 1 BC."""
+    """Format a year as ISO 8601: with a sign before years beyond 9999 and before negative ones; year 0 is 1 BC."""
     if year < 0:
         return f"-{-year:04}"
     return f"{year:04}" if year <= 9999 else f"+{year}"
@@ -334,7 +383,17 @@ _HEX = re.compile(r"(?:[0-9a-fA-F]{2})*")
 
 
 def read_hex(_: Type, json: Json) -> bytes:
-    """Hexadecimal digits of either case, two for each byte."""
+    """Read a string of hexadecimal digits of either case, two for each byte.
+
+    Args:
+        json: the parsed JSON.
+
+    Returns:
+        The bytes.
+
+    Raises:
+        SpecError: SVJ006 if it is not such a string.
+    """
     if not _HEX.fullmatch(_text("SVJ006", json)):
         raise violation("SVJ006", "not hexadecimal", found=json, expected="two digits for each byte")
     return bytes.fromhex(json)

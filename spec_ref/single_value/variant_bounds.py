@@ -85,11 +85,18 @@ _CLASSES: dict[str, str] = {
 
 
 def encode_variant_bound(bound: VariantBound) -> bytes:
-    """The bytes of a variant bound; equal bounds have equal bytes, in whatever order the paths are given.
+    """Serialize a bound of a variant column. Equal bounds have equal bytes, whatever the order of the paths.
+
+    Args:
+        bound: by normalized JSON path, the type and the value of the field's bound.
+
+    Returns:
+        The metadata followed by the value.
 
     Raises:
-        SpecError: BND005 for a path that is not normalized or a type that is not a primitive of the encoding, BND010
-            for bounds of the root beside others, DFL027 for NaN, else a code of the type.
+        SpecError: SVB012 if the bound is not a mapping; BND005 for a path that is not normalized or a type that is not
+            a primitive of the variant encoding; BND010 for a bound of the root beside others; DFL027 for NaN; otherwise
+            the code of the type.
     """
     if not isinstance(bound, Mapping):
         raise violation("SVB012", "not a bound of variant", found=bound, expected="a dict from path to (type, value)")
@@ -103,12 +110,17 @@ def encode_variant_bound(bound: VariantBound) -> bytes:
 
 
 def decode_variant_bound(data: bytes) -> dict[str, tuple[Type, Any]]:
-    """The bounds in the bytes, in the order of their paths.
+    """Deserialize a bound of a variant column.
+
+    Args:
+        data: the metadata followed by the value.
+
+    Returns:
+        By normalized JSON path, the type and the value of the field's bound, in the order of the paths.
 
     Raises:
-        SpecError: TYP006 for bytes that are not a variant, SVB012 for one that is not an object, BND005 for a path
-            that is not normalized or a bound that is not primitive or is null, BND010 for bounds of the root beside
-            others.
+        SpecError: TYP006 if the bytes are not a variant; SVB012 if it is not an object; BND005 for a path that is not
+            normalized, or a bound that is null or not primitive; BND010 for a bound of the root beside others.
     """
     if not isinstance(data, bytes):
         raise violation("SVB012", "a bound is bytes", found=data, expected="bytes")
@@ -124,12 +136,27 @@ def decode_variant_bound(data: bytes) -> dict[str, tuple[Type, Any]]:
 
 
 def class_of(type_: Type) -> str:
-    """The equivalence class of the encoding that values of a type are in."""
+    """Name the equivalence class of the variant encoding that the values of a type belong to.
+
+    Args:
+        type_: the type of a bound.
+
+    Returns:
+        The name of the class, such as ``exact numeric``; values compare only within one class.
+    """
     return _CLASSES.get(kind(type_), kind(type_))
 
 
 def check_same_types(lower: VariantBound, upper: VariantBound) -> None:
-    """Raise a `SpecError` (BND006) where a path has a lower and an upper bound of different variant types."""
+    """Check that the lower and the upper bound of each field have the same variant type.
+
+    Args:
+        lower: the lower bounds, by path.
+        upper: the upper bounds, by path.
+
+    Raises:
+        SpecError: BND006 if a path has bounds of different types.
+    """
     for path in lower.keys() & upper.keys():
         found = [class_of(bound[path][0]) for bound in (lower, upper)]
         if found[0] != found[1]:
@@ -165,7 +192,13 @@ def _scalar(type_: Type, value: Any) -> Scalar:
 
 
 def typed(node: Node) -> tuple[Type, Any]:
-    """The type and the value of a primitive.
+    """Find the Iceberg type of a variant primitive.
+
+    Args:
+        node: a decoded variant value.
+
+    Returns:
+        The type and the value.
 
     Raises:
         SpecError: BND005 for null, an object or an array.

@@ -1,4 +1,4 @@
-"""Whether the values of a variant column are within the bounds of its fields (Bounds for Variant; BND007, BND008).
+"""Check that the values of a variant column are within the bounds of its fields (Bounds for Variant; BND007, BND008).
 
 A path leads through arrays: the bounds of a path hold for the elements of every array on the way and at its end. A
 field that is not there, or is a variant null, does not count. Values of one equivalence class of the encoding are of
@@ -19,7 +19,15 @@ from spec_ref.single_value.variant_bounds import VariantBound, class_of, typed
 
 
 def values_at(node: Node, names: tuple[str, ...]) -> Iterator[Node]:
-    """The primitives and objects that a path leads to, through arrays; variant nulls are left out."""
+    """Find the primitives and objects that a path leads to, through arrays; variant nulls are left out.
+
+    Args:
+        node: a decoded variant value.
+        names: the names of the fields along the path; empty for the node itself.
+
+    Yields:
+        Each value at the path.
+    """
     if isinstance(node, tuple):
         for element in node:
             yield from values_at(element, names)
@@ -31,14 +39,16 @@ def values_at(node: Node, names: tuple[str, ...]) -> Iterator[Node]:
 
 
 def check_within(node: Node, lower: VariantBound | None, upper: VariantBound | None) -> Iterator[Violation]:
-    """The fields of a value that are beyond the bounds of the column, or of another type than they are.
+    """Find the fields of a value that are beyond the bounds of the column, or have a type different from their bounds.
 
     Args:
         node: the decoded value.
-        lower: the lower bounds of the column, by path.
-        upper: the upper bounds.
+        lower: the lower bounds of the column, by path; None if it has none.
+        upper: the upper bounds, likewise.
 
-    Paths of violations begin with ``/lower_bounds`` or ``/upper_bounds``, and then have the path of the field.
+    Yields:
+        A violation of BND007 for a value beyond a bound, or of BND008 for a type different from the bound's. Its path
+        is ``/lower_bounds`` or ``/upper_bounds``, followed by ``#`` and the path of the field.
     """
     for name, bounds, sign in (("lower_bounds", lower, 1), ("upper_bounds", upper, -1)):
         for path, (type_, bound) in (bounds or {}).items():

@@ -17,7 +17,15 @@ from spec_ref.sorting.order import NullOrder, SortDirection, SortField, SortOrde
 
 
 def sortable(order: SortOrder, schema: Schema) -> bool:
-    """Whether rows can be sorted by an order: it has fields, each of which has a known transform of one source."""
+    """Decide whether rows can be sorted by an order.
+
+    Args:
+        order: the sort order.
+        schema: the schema of the rows.
+
+    Returns:
+        True if the order has fields, and each has one source column and a known transform that accepts its type.
+    """
     return bool(order.fields) and all(_is_sortable(field, schema) for field in order.fields)
 
 
@@ -29,16 +37,16 @@ def _is_sortable(field: SortField, schema: Schema) -> bool:
 
 
 def compare_rows(order: SortOrder, schema: Schema, left: Mapping[int, Any], right: Mapping[int, Any]) -> int:
-    """Which of two rows is first in an order: the fields decide one after the other.
+    """Compare two rows by a sort order: the first field in which they differ decides.
 
     Args:
-        order: a `sortable` order.
+        order: an order for which `sortable` is true.
         schema: the schema of the rows.
-        left: a row, the values by field id.
-        right: another.
+        left: a row, values by field id.
+        right: another row.
 
     Returns:
-        -1 where ``left`` is first, 1 where ``right`` is, 0 where they are equal: such rows may stand in any order.
+        -1 if ``left`` sorts first, 1 if ``right`` does, 0 if they are equal and may be in any order.
     """
     for field in order.fields:
         result = compare_values(field, sort_value(field, schema, left), sort_value(field, schema, right))
@@ -48,7 +56,16 @@ def compare_rows(order: SortOrder, schema: Schema, left: Mapping[int, Any], righ
 
 
 def sort_value(field: SortField, schema: Schema, row: Mapping[int, Any]) -> Any:
-    """What a row is sorted by in one field of an order: the transformed value of the source column, or null."""
+    """Find the value by which one field of an order sorts a row: the transformed value of the source column.
+
+    Args:
+        field: a field of a sort order.
+        schema: the schema of the row.
+        row: the row, values by field id.
+
+    Returns:
+        The transformed value; None for null.
+    """
     column = schema.find(field.sources[0])
     if column is None or isinstance(field.transform, Void):
         return None
@@ -59,7 +76,12 @@ def sort_value(field: SortField, schema: Schema, row: Mapping[int, Any]) -> Any:
 
 
 def compare_values(field: SortField, left: Any, right: Any) -> int:
-    """Which of two values is first: nulls where the field has them (SRT004), whatever its direction, then values.
+    """Compare two sort values: nulls are placed as the field says (SRT004), whatever its direction.
+
+    Args:
+        field: a field of a sort order.
+        left: a sort value, or None.
+        right: another one.
 
     Returns:
         -1, 0 or 1, as `compare_rows`.
@@ -73,18 +95,24 @@ def compare_values(field: SortField, left: Any, right: Any) -> int:
 
 
 def _comparable(value: Any) -> Any:
-    """A value that Python compares as the spec sorts; strings are compared by code points, as their UTF-8 bytes are."""
+    """Make a value that Python compares as the spec sorts; strings compare by code points, as their UTF-8 bytes do."""
     if isinstance(value, float):
         return float_sort_key(value)
     return value.bytes if isinstance(value, uuid.UUID) else value
 
 
 def float_sort_key(value: float) -> int:
-    """A key that sorts doubles as the spec asks (SRT003).
+    """Make a key that sorts floats and doubles as the spec requires (SRT003).
 
     ``-NaN < -Infinity < -value < -0 < 0 < value < Infinity < NaN``, which is the total order of IEEE 754. That it
     "aligns with Java", as the text goes on, does not hold for NaN with the sign bit set; the listed order is followed
     (contradiction B6). All NaNs of one sign have the same key.
+
+    Args:
+        value: the number.
+
+    Returns:
+        An integer; all NaNs of one sign have the same key.
     """
     if math.isnan(value):
         value = math.copysign(math.nan, value)

@@ -26,7 +26,7 @@ class SortDirection(enum.Enum):
 
 
 class NullOrder(enum.Enum):
-    """Where nulls stand; the direction does not turn it round."""
+    """Whether nulls sort first or last; the direction does not reverse it."""
 
     NULLS_FIRST = "nulls-first"
     NULLS_LAST = "nulls-last"
@@ -39,7 +39,7 @@ class SortField:
     transform: Transform = spec_field(
         "transform", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="SRT010", type=TRANSFORM
     )
-    """What of the source is sorted on. One that is unknown is kept (SRT009)."""
+    """The transform applied to the source before sorting. An unknown one is kept (SRT009)."""
 
     source_id: int | None = spec_field(
         "source-id", v1=REQUIRED, v2=REQUIRED, v3=OPTIONAL, requirement="SRT011", type=INT, default=None

@@ -1,0 +1,68 @@
+"""Docstrings of public callables in ``spec_ref``: what `tools.docstrings` finds, and that it finds nothing."""
+
+import ast
+
+import pytest
+
+from tools.docstrings import all_problems, problems
+
+COMPLETE = '''
+def double(number: int) -> int:
+    """Double a number.
+
+    Args:
+        number: an integer.
+
+    Returns:
+        Twice the number.
+
+    Raises:
+        SpecError: SVB001 to SVB003 if it is too large.
+    """
+    if number > 9:
+        raise violation("SVB002", "too large")
+    return 2 * number
+'''
+
+
+def found(source: str) -> list[str]:
+    return [problem for _, problem in problems(ast.parse(source), {"violation": "SpecError"}, {"read"})]
+
+
+def test_no_docstring_is_incomplete() -> None:
+    assert all_problems() == []
+
+
+def test_a_complete_docstring_has_no_problem() -> None:
+    assert found(COMPLETE) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("        number: an integer.\n", "        value: an integer.\n", "double: number is not in Args"),
+        ("    Returns:\n        Twice the number.\n\n", "", "double has no Returns or Yields"),
+        ("SpecError:", "ValueError:", "double: SpecError is not in Raises"),
+        ("SVB001 to SVB003", "SVB003 to SVB009", "double: SVB002 is not in Raises"),
+        ("SVB001 to SVB003", "SVJ001 to SVJ003", "double: SVB002 is not in Raises"),
+        ('raise violation("SVB002", "too large")', 'raise KeyError("SVB002")', "double: KeyError is not in Raises"),
+        (COMPLETE[COMPLETE.index('    """') : COMPLETE.index("    if")], "", "double has no docstring"),
+    ],
+)
+def test_what_is_missing_is_found(old: str, new: str, problem: str) -> None:
+    assert old in COMPLETE
+    assert found(COMPLETE.replace(old, new)) == [problem]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def _private(number: int) -> int: ...",
+        "class _Private:\n    def method(self, number: int) -> int: ...",
+        "class Public:\n    def read(self, number: int) -> int: ...",  # an override of a documented method
+        'class Public:\n    @property\n    def size(self) -> int:\n        """The size in bytes."""',
+        'def count() -> int:\n    """Count the rows."""',
+    ],
+)
+def test_these_need_no_more(source: str) -> None:
+    assert found(source) == []

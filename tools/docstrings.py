@@ -1,0 +1,183 @@
+"""Check that the docstrings of public callables in ``spec_ref`` are complete.
+
+    python -m tools.docstrings
+
+Ruff's pydoclint rules check that sections agree with signatures and returns where a docstring has several lines. This
+checks the rest: that a public callable with parameters has ``Args`` for each of them, and ``Returns`` if it returns
+something; and that what it raises is in ``Raises``, with the requirement codes. Ruff's own rules about exceptions
+(DOC501, DOC502) cannot be used: they take ``raise spec_error(...)`` for an exception called ``spec_error``, and forbid
+to document what a callee raises.
+
+Private callables, overrides of a documented method, and magic methods need no docstring. Modules that are not checked
+yet are those for which ``pyproject.toml`` ignores DOC201.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from fnmatch import fnmatch
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+_CODE = re.compile(r"[A-Z]{3}[0-9]{3}")
+_RANGE = re.compile(r"([A-Z]{3})([0-9]{3}) to ([A-Z]{3})([0-9]{3})")
+_SECTION = re.compile(r"^(Args|Returns|Yields|Raises):\n((?:(?: +.*)?\n?)*)", re.MULTILINE)
+_PROPERTIES = {"property", "cached_property", "functools.cached_property"}
+_NOT_DOCUMENTED = {"AssertionError", "NotImplementedError", "StopIteration"}
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def pending(root: Path = ROOT) -> tuple[str, ...]:
+    """The patterns of modules whose docstrings are not checked yet, relative to the root of the repository."""
+    config = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["ruff"]["lint"]
+    return tuple(
+        pattern
+        for pattern, rules in config["per-file-ignores"].items()
+        if pattern.startswith("spec_ref") and "DOC201" in rules
+    )
+
+
+def functions(
+    body: list[ast.stmt], owner: ast.ClassDef | None = None
+) -> Iterator[tuple[ast.ClassDef | None, Function]]:
+    """The functions and methods of a module, with the class of each; not those inside of functions."""
+    for node in body:
+        if isinstance(node, Function):
+            yield owner, node
+        elif isinstance(node, ast.ClassDef):
+            yield from functions(node.body, node)
+        elif isinstance(node, (ast.If, ast.Try)):
+            yield from functions(node.body, owner)
+
+
+def error_factories(trees: list[ast.Module]) -> dict[str, str]:
+    """The functions and methods that make an exception for others to raise, by name, with the exception's class."""
+    classes = {
+        node.name: {ast.unparse(base) for base in node.bases}
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+    }
+    errors = {name for name, bases in classes.items() if any(base.endswith(("Error", "Exception")) for base in bases)}
+    return {
+        node.name: node.returns.id
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, Function) and isinstance(node.returns, ast.Name) and node.returns.id in errors
+    }
+
+
+def own_nodes(function: Function) -> Iterator[ast.AST]:
+    """The nodes of a function, without those of functions and classes inside of it."""
+    queue: list[ast.AST] = list(function.body)
+    while queue:
+        node = queue.pop()
+        yield node
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            queue.extend(ast.iter_child_nodes(node))
+
+
+def raised(function: Function, factories: dict[str, str]) -> Iterator[tuple[str, str | None]]:
+    """The classes of the exceptions that a function raises itself, and their codes where the statement has them."""
+    for node in own_nodes(function):
+        if not isinstance(node, ast.Raise) or not isinstance(node.exc, ast.Call):
+            continue
+        callee = node.exc.func
+        name = callee.attr if isinstance(callee, ast.Attribute) else getattr(callee, "id", "")
+        name = factories.get(name, name)
+        if name[:1].isupper() and name not in _NOT_DOCUMENTED:
+            first = node.exc.args[0] if node.exc.args else None
+            code = first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
+            yield name, code if _CODE.fullmatch(code) else None
+
+
+def returns_value(function: Function) -> bool:
+    """Whether a function returns something else than None, by its annotation."""
+    return function.returns is not None and ast.unparse(function.returns) not in {"None", "NoReturn", "Never"}
+
+
+def has_code(text: str, code: str) -> bool:
+    """Whether a text names a code, by itself or in a range such as ``SVB001 to SVB010``."""
+    if code in text:
+        return True
+    return any(low == high == code[:3] and first <= code[3:] <= last for low, first, high, last in _RANGE.findall(text))
+
+
+def problems(module: ast.Module, factories: dict[str, str], methods: set[str]) -> Iterator[tuple[int, str]]:
+    """What is missing from the docstrings of a module's public callables.
+
+    Args:
+        module: the syntax tree of the module.
+        factories: as `error_factories` returns them.
+        methods: the names of documented methods, whose overrides need no docstring.
+
+    Yields:
+        The line, and what is missing.
+    """
+    for owner, function in functions(module.body):
+        name = function.name if owner is None else f"{owner.name}.{function.name}"
+        if any(part.startswith("_") for part in name.split(".")):
+            continue
+        decorators = {ast.unparse(one) for one in function.decorator_list}
+        if any(one.endswith((".setter", "overload")) for one in decorators):
+            continue
+        doc = ast.get_docstring(function)
+        parameters = [one.arg for one in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
+        parameters += [one.arg for one in (function.args.vararg, function.args.kwarg) if one is not None]
+        parameters = [one for one in parameters if one not in {"self", "cls"} and not one.startswith("_")]
+        if not doc:
+            if owner is None or (parameters and function.name not in methods):
+                yield function.lineno, f"{name} has no docstring"
+            continue
+        sections = dict(_SECTION.findall(doc + "\n"))
+        for parameter in parameters if not decorators & _PROPERTIES else ():
+            if not re.search(rf"^ +(?:.*, )?\*{{0,2}}{parameter}(?:, .*)?:", sections.get("Args", ""), re.MULTILINE):
+                yield function.lineno, f"{name}: {parameter} is not in Args"
+        if parameters and returns_value(function) and not {"Returns", "Yields"} & sections.keys():
+            yield function.lineno, f"{name} has no Returns or Yields"
+        for error, code in sorted(set(raised(function, factories)), key=str):
+            text = sections.get("Raises", "")
+            if not error.startswith("_") and f"{error}:" not in text:
+                yield function.lineno, f"{name}: {error} is not in Raises"
+            elif code is not None and not has_code(text, code):
+                yield function.lineno, f"{name}: {code} is not in Raises"
+
+
+def all_problems(root: Path = ROOT) -> list[str]:
+    """The problems of every module of ``spec_ref`` that is not pending, as ``path:line: what is missing``."""
+    trees = {path: ast.parse(path.read_text()) for path in sorted((root / "spec_ref").rglob("*.py"))}
+    factories = error_factories(list(trees.values()))
+    methods = {
+        function.name
+        for tree in trees.values()
+        for owner, function in functions(tree.body)
+        if owner is not None and ast.get_docstring(function)
+    }
+    left_out = pending(root)
+    return [
+        f"{path.relative_to(root)}:{line}: {problem}"
+        for path, tree in trees.items()
+        if not any(fnmatch(str(path.relative_to(root)), pattern) for pattern in left_out)
+        for line, problem in problems(tree, factories, methods)
+    ]
+
+
+def main() -> int:
+    """Print the problems.
+
+    Returns:
+        The exit status: 1 if there are problems, and 0 otherwise.
+    """
+    found = all_problems()
+    print("\n".join(found) or "the docstrings of spec_ref are complete")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
