@@ -17,10 +17,10 @@ def double(number: int) -> int:
         Twice the number.
 
     Raises:
-        SpecError: SVB001 to SVB003 if it is too large.
+        SpecError: XYZ001 to XYZ003 if it is too large.
     """
     if number > 9:
-        raise violation("SVB002", "too large")
+        raise violation("XYZ002", "too large")
     return 2 * number
 '''
 
@@ -43,9 +43,9 @@ def test_a_complete_docstring_has_no_problem() -> None:
         ("        number: an integer.\n", "        value: an integer.\n", "double: number is not in Args"),
         ("    Returns:\n        Twice the number.\n\n", "", "double has no Returns or Yields"),
         ("SpecError:", "ValueError:", "double: SpecError is not in Raises"),
-        ("SVB001 to SVB003", "SVB003 to SVB009", "double: SVB002 is not in Raises"),
-        ("SVB001 to SVB003", "SVJ001 to SVJ003", "double: SVB002 is not in Raises"),
-        ('raise violation("SVB002", "too large")', 'raise KeyError("SVB002")', "double: KeyError is not in Raises"),
+        ("XYZ001 to XYZ003", "XYZ003 to XYZ009", "double: XYZ002 is not in Raises"),
+        ("XYZ001 to XYZ003", "XYY001 to XYY003", "double: XYZ002 is not in Raises"),
+        ('raise violation("XYZ002", "too large")', 'raise KeyError("XYZ002")', "double: KeyError is not in Raises"),
         (COMPLETE[COMPLETE.index('    """') : COMPLETE.index("    if")], "", "double has no docstring"),
     ],
 )
