@@ -45,6 +45,7 @@ import jsonschema_rs
 from attrs import field, frozen
 
 from conformance.compare import Undecodable, same_json
+from conformance.engine_deviations import shipped_entries
 from conformance.engine_setup.catalog import catalog
 from conformance.failures import UsageError
 from conformance.judge import Outcome, Verdict
@@ -56,9 +57,7 @@ SHIPPED = "known-deviations"
 
 
 OTHER_LISTS = ("matrix.toml", "relay.toml", "scenarios.toml", "catalogs.toml")
-"""The files beside the others with what is known of tables that several engines share (`conformance.matrix.known`,
-`conformance.properties.relay_known`), of scripts that one engine follows, and of catalogs
-(`conformance.stress.known`)."""
+"""The files of a folder that are of other forms: deprecated, as they do not come with the tool any more."""
 
 
 class Kind(enum.Enum):
@@ -233,11 +232,6 @@ class Expected:
                 return outcome.value, None, f"{vector.id}: it fails otherwise than expected, which is {stated}"
 
 
-def shipped() -> Path:
-    """The folder of known deviations that comes with the tool: a file for each area."""
-    return Path(str(files("conformance"))) / "known_deviations"
-
-
 @cache
 def _schema() -> jsonschema_rs.Validator:
     text = (files("conformance") / "schemas" / "expectations.json").read_text(encoding="utf-8")
@@ -247,8 +241,6 @@ def _schema() -> jsonschema_rs.Validator:
 def load(name: str | Path, ids: Collection[str]) -> Expectations:
     """The expectations of a file, of all ``*.toml`` files of a folder, or of those that come with the tool.
 
-    In a folder `OTHER_LISTS` are left out: they are about tables, and of other forms.
-
     Args:
         name: a path, or `SHIPPED`.
         ids: all vectors there are, whether or not they are selected.
@@ -256,17 +248,17 @@ def load(name: str | Path, ids: Collection[str]) -> Expectations:
     Raises:
         UsageError: a file cannot be read, is not of the form, or names a vector that does not exist.
     """
-    path = shipped() if str(name) == SHIPPED else Path(name)
+    if str(name) == SHIPPED:
+        of_engines = shipped_entries("deviation")
+        return Expectations(
+            tuple(one for path, content in of_engines for one in _checked(path, _of_content(path, content), ids)),
+            SHIPPED,
+        )
+    path = Path(name)
     paths = sorted(one for one in path.glob("*.toml") if one.name not in OTHER_LISTS) if path.is_dir() else [path]
     if not paths:
         raise UsageError(f"{path}: the folder has no file of expectations, *.toml")
-    return Expectations(tuple(deviation for one in paths for deviation in _load_file(one, ids)), str(path))
-
-
-def _load_file(path: Path, ids: Collection[str]) -> tuple[Deviation, ...]:
-    deviations = read_deviations(path)
-    _check_ids(path, deviations, ids)
-    return deviations
+    return Expectations(tuple(one for file in paths for one in _checked(file, read_deviations(file), ids)), str(path))
 
 
 def read_deviations(path: Path, text: str | None = None) -> tuple[Deviation, ...]:
@@ -285,17 +277,23 @@ def read_deviations(path: Path, text: str | None = None) -> tuple[Deviation, ...
         raise UsageError(f"{path}: expectations cannot be read: {error.strerror}") from None
     except ValueError as error:
         raise UsageError(f"{path}: broken expectations: {error}") from None
+    return _of_content(path, content)
+
+
+def _of_content(path: Path, content: dict[str, Any]) -> tuple[Deviation, ...]:
     wrong = next(iter(_schema().iter_errors(content)), None)
     if wrong is not None:
         raise UsageError(f"{path}: broken expectations: {place(wrong.instance_path)}{shorten(wrong.message)}")
     return tuple(_deviation(path, index, row) for index, row in enumerate(content.get("deviation", ())))
 
 
-def _check_ids(path: Path, deviations: Iterable[Deviation], ids: Collection[str]) -> None:
+def _checked(path: Path, deviations: tuple[Deviation, ...], ids: Collection[str]) -> tuple[Deviation, ...]:
+    """The deviations of a file, once all of their vectors are found to exist."""
     for index, deviation in enumerate(deviations):
         for id_ in deviation.vectors:
             if id_ not in ids:
                 raise UsageError(f"{path}: broken expectations: /deviation/{index}/vectors: no vector {id_!r}")
+    return deviations
 
 
 def _deviation(path: Path, index: int, row: dict[str, Any]) -> Deviation:

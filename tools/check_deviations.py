@@ -1,6 +1,6 @@
 """Check that every known deviation that ships is fair: ``python -m tools.check_deviations``.
 
-An entry of `conformance/known_deviations` is read by the people who wrote the engine. It is refused where it claims
+An entry of ``deviations.toml`` of an engine is read by the people who wrote the engine. It is refused where it claims
 more than its vectors and the text support; `RULES` are the reasons.
 """
 
@@ -10,7 +10,6 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from pathlib import Path
 
 from attrs import frozen
 
@@ -208,8 +207,7 @@ def shipped_facts() -> Facts:
 def main() -> int:
     """Print the problems of the entries that ship; 1 where there are any."""
     facts = shipped_facts()
-    folder = Path(expectations.shipped())
-    deviations, tables = expectations.load(folder, facts.vectors).deviations, load_known()
+    deviations, tables = expectations.load(expectations.SHIPPED, facts.vectors).deviations, load_known()
     found = [*problems(deviations, facts), *table_problems(tables, facts)]
     times = Counter(one.id for one in tables) + Counter({one.id for one in deviations})
     found += [f"{id_}: {count} entries have this id" for id_, count in times.items() if count > 1]

@@ -1,6 +1,6 @@
-"""Cells that are known to be as they are (``conformance/known_deviations/matrix.toml``).
+"""Cells that are known to be as they are.
 
-A TOML file::
+Sections of ``deviations.toml`` of an engine, or of a file that ``matrix --known`` names::
 
     [[cell]]
     id = "duckdb-loses-deletes"         # optional: a stable name, unique among all files
@@ -43,12 +43,11 @@ from typing import Any
 import jsonschema_rs
 from attrs import evolve, frozen
 
-from conformance.expectations import Kind, shipped
+from conformance.engine_deviations import shipped_entries
+from conformance.expectations import Kind
 from conformance.failures import UsageError
 from conformance.matrix.cells import GOLDEN, Matrix, Participant, Writing
 from conformance.protocol import place, shorten
-
-FILE = "matrix.toml"
 
 OF_TABLES = (Writing.INVALID.value, Writing.WRONG.value)
 """States of tables that were written and are not as they should be: this tool says why, in words that may change."""
@@ -114,7 +113,7 @@ class Known:
 
 
 def load_known(path: Path | None = None, names: Collection[str] = ()) -> tuple[Known, ...]:
-    """The known deviations of a file; of the one that comes with the tool where none is given.
+    """The known deviations of a file; of those that come with the tool where none is given.
 
     Args:
         path: the file.
@@ -123,13 +122,19 @@ def load_known(path: Path | None = None, names: Collection[str] = ()) -> tuple[K
     Raises:
         UsageError: the file is not of the form, or names no table.
     """
-    chosen = path or shipped() / FILE
+    if path is None:
+        of_engines = shipped_entries("cell", "table")
+        return tuple(one for file, content in of_engines for one in _of_content(file, content, names))
     try:
-        content = tomllib.loads(chosen.read_text(encoding="utf-8"))
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise UsageError(f"{chosen}: known deviations cannot be read: {error.strerror}") from None
+        raise UsageError(f"{path}: known deviations cannot be read: {error.strerror}") from None
     except ValueError as error:
-        raise UsageError(f"{chosen}: broken known deviations: {error}") from None
+        raise UsageError(f"{path}: broken known deviations: {error}") from None
+    return _of_content(path, content, names)
+
+
+def _of_content(chosen: Path, content: dict[str, Any], names: Collection[str]) -> tuple[Known, ...]:
     wrong = next(iter(_schema().iter_errors(content)), None)
     if wrong is not None:
         raise UsageError(f"{chosen}: broken known deviations: {place(wrong.instance_path)}{shorten(wrong.message)}")
@@ -231,5 +236,5 @@ def _entry(entries: tuple[Known, ...], role: str, who: Participant, producer: st
     ]
     if len(found) > 1:
         numbers = " and ".join(one.label for one in found)
-        raise UsageError(f"{FILE}: {numbers} both speak of {who} and {table}")
+        raise UsageError(f"known deviations: {numbers} both speak of {who} and {table}")
     return found[0] if found else None

@@ -1,6 +1,6 @@
-"""Failures of relays and scenarios that are known (``relay.toml`` and ``scenarios.toml`` in known_deviations).
+"""Failures of relays and scenarios that are known.
 
-A TOML file, with ``[[scenario]]`` for scenarios::
+Sections of ``deviations.toml`` of an engine, or of a file that ``--expect`` names; ``[[scenario]]`` has the same form::
 
     [[relay]]
     id = "pyiceberg-refuses-two-fields-of-a-column"  # unique; begins with the engine's name
@@ -34,14 +34,12 @@ from typing import Any
 
 from attrs import NOTHING, field, fields, frozen
 
-from conformance.expectations import Kind, shipped
+from conformance.engine_deviations import shipped_entries
+from conformance.expectations import Kind
 from conformance.failures import UsageError
 from conformance.rules import registry
 from spec_ref.errors import Violation
 from spec_ref.requirements import check_id, register
-
-FILES = {"relay": "relay.toml", "scenario": "scenarios.toml"}
-"""The file of each kind of entries."""
 
 
 def _parts(says: str | Iterable[str]) -> tuple[str, ...]:
@@ -105,7 +103,7 @@ LISTS = ("requirements", "versions", "operations", "upstream")
 
 
 def load_known(path: Path | None = None, table: str = "relay") -> tuple[KnownRelay, ...]:
-    """The known failures of a file; of the one that comes with the tool where none is given.
+    """The known failures of a file; of those that come with the tool where none is given.
 
     Args:
         path: the file.
@@ -114,22 +112,29 @@ def load_known(path: Path | None = None, table: str = "relay") -> tuple[KnownRel
     Raises:
         UsageError: the file is not of the form; says where.
     """
-    chosen = path or shipped() / FILES[table]
-    try:
-        content = tomllib.loads(chosen.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(f"{chosen}: known failures cannot be read: {error.strerror}") from None
-    except ValueError as error:
-        raise UsageError(f"{chosen}: broken known failures: {error}") from None
-    rows = content.get(table, [])
-    if content.keys() - {table} or not isinstance(rows, list):
-        raise UsageError(f"{chosen}: broken known failures: the file has entries [[{table}]] and nothing else")
-    found = tuple(_entry(f"{chosen}: /{table}/{number}", row) for number, row in enumerate(rows))
+    files = shipped_entries(table) if path is None else [(path, _read(path, table))]
+    found = tuple(
+        _entry(f"{file}: /{table}/{number}", row)
+        for file, content in files
+        for number, row in enumerate(content.get(table, []))
+    )
     ids = [one.id for one in found]
     twice = next((one for one in ids if ids.count(one) > 1), None)
     if twice is not None:
-        raise UsageError(f"{chosen}: two entries have the id {twice}")
+        raise UsageError(f"{path or 'known deviations'}: two entries have the id {twice}")
     return found
+
+
+def _read(path: Path, table: str) -> dict[str, Any]:
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"{path}: known failures cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise UsageError(f"{path}: broken known failures: {error}") from None
+    if content.keys() - {table} or not isinstance(content.get(table, []), list):
+        raise UsageError(f"{path}: broken known failures: the file has entries [[{table}]] and nothing else")
+    return content
 
 
 def _entry(place: str, row: Any) -> KnownRelay:

@@ -1,6 +1,6 @@
-"""What is known of clients and servers under stress (``conformance/known_deviations/catalogs.toml``).
+"""What is known of clients and servers under stress.
 
-A TOML file::
+Sections of ``deviations.toml`` of an engine, or of `conformance.catalogs.servers`::
 
     [[catalog]]
     id = "pyiceberg-hive-late-writer"              # unique; begins with the name of whose it is
@@ -20,14 +20,14 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
+from typing import Any
 
 from attrs import NOTHING, fields, frozen
 
-from conformance.expectations import Kind, shipped
+from conformance.engine_deviations import shipped_entries
+from conformance.expectations import Kind
 from conformance.failures import UsageError
 from spec_ref.requirements import register
-
-FILE = "catalogs.toml"
 
 
 @frozen(kw_only=True)
@@ -55,18 +55,27 @@ _LISTS = ("tested", "kinds", "requirements", "upstream")
 
 
 def load_known(path: Path | None = None) -> tuple[KnownCatalog, ...]:
-    """What is known, of a file; of the one that comes with the tool where none is given.
+    """What is known, of a file; of those that come with the tool where none is given.
 
     Raises:
         UsageError: the file is not of the form; says where.
     """
+    if path is None:
+        files = shipped_entries("catalog")
+    else:
+        try:
+            files = [(path, tomllib.loads(path.read_text(encoding="utf-8")))]
+        except (OSError, tomllib.TOMLDecodeError) as error:
+            raise UsageError(f"{path}: it cannot be read: {error}") from None
+    known = [one for file, content in files for one in _of_rows(file, content.get("catalog", []))]
+    if len({one.id for one in known}) != len(known):
+        raise UsageError(f"{path or 'known deviations'}: an id is there twice")
+    return tuple(known)
+
+
+def _of_rows(chosen: Path, rows: list[dict[str, Any]]) -> list[KnownCatalog]:
     from conformance.stress.judge import QUESTIONS
 
-    chosen = path or shipped() / FILE
-    try:
-        rows = tomllib.loads(chosen.read_text(encoding="utf-8")).get("catalog", [])
-    except (OSError, tomllib.TOMLDecodeError) as error:
-        raise UsageError(f"{chosen}: it cannot be read: {error}") from None
     names = {one.name for one in fields(KnownCatalog)}
     required = {one.name for one in fields(KnownCatalog) if one.default is NOTHING}
     known = []
@@ -82,6 +91,4 @@ def load_known(path: Path | None = None) -> tuple[KnownCatalog, ...]:
             raise UsageError(f"{where}: there is no requirement {', '.join(sorted(wrong))}")
         lists = {name: tuple(row[name]) for name in _LISTS if name in row}
         known.append(KnownCatalog(**{**row, **lists, "kind": Kind(row["kind"])}))
-    if len({one.id for one in known}) != len(known):
-        raise UsageError(f"{chosen}: an id is there twice")
-    return tuple(known)
+    return known

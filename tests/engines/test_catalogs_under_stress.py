@@ -65,7 +65,7 @@ def test_the_mock_of_glue_that_looks_at_no_version_is_found(tmp_path: Path) -> N
 
 
 def test_nessie_puts_commits_to_other_branches_on_main(tmp_path: Path) -> None:
-    """As conformance/known_deviations/catalogs.toml says; our client says that the state is unknown."""
+    """As deviations.toml of PyIceberg says; our client says that the state is unknown."""
     if (reason := server_status(find_server("nessie")).reason) is not None:
         pytest.skip(f"nessie: {reason}; `engines install nessie` makes it, and `make test` leaves it out for its size")
     with _target(Settings(server="nessie", client=REFERENCE), tmp_path) as target:

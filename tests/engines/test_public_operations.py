@@ -30,9 +30,8 @@ def table(first: str) -> list[list[str]]:
 
 def known(engine: str) -> set[str]:
     """The vectors that an engine is known to answer otherwise."""
-    files = [tomllib.loads(path.read_text("utf-8")) for path in (ROOT / "conformance/known_deviations").glob("*.toml")]
-    entries = [entry for file in files for entry in file.get("deviation", ()) if entry["engine"] == engine]
-    return {vector for entry in entries for vector in entry["vectors"]}
+    content = tomllib.loads((find_engine(engine).folder / "deviations.toml").read_text("utf-8"))
+    return {vector for entry in content["deviation"] for vector in entry["vectors"]}
 
 
 def test_every_operation_is_told_in_its_order() -> None:

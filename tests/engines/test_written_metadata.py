@@ -29,7 +29,7 @@ WRITTEN = {"pyiceberg": (1, 2), "iceberg-java": (1, 2, 3)}
 """The format versions that an engine writes."""
 
 NOT_TAKEN: dict[str, set[str]] = {"pyiceberg": {"v1-snapshots", "v1-rich"}, "iceberg-java": {"v3-types", "v3-rich"}}
-"""The documents that an engine does not read (``conformance/known_deviations/table_metadata.toml``)."""
+"""The documents that an engine does not read (``deviations.toml`` of each)."""
 
 
 @pytest.fixture(scope="module", params=ENGINES, ids=lambda status: status.label)

@@ -1,4 +1,4 @@
-"""Pages of what engines do otherwise (``conformance/known_deviations``) and of what the texts leave open."""
+"""Pages of what engines do otherwise (``deviations.toml`` of each engine) and of what the texts leave open."""
 
 from __future__ import annotations
 

@@ -26,7 +26,6 @@ SITE = ROOT / "site"
 ELSEWHERE = {
     "vectors/README.md": "vectors.md",
     "vectors/CHANGELOG.md": "vectors-changelog.md",
-    "conformance/known_deviations/README.md": "known-deviations.md",
     "CHANGELOG.md": "changelog.md",
     "spec_ref/README.md": "reference-index.md",
 }

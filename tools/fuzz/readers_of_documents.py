@@ -149,6 +149,6 @@ TARGETS = (
     Target("protocol-line", _protocol_line, lambda: LINES, mutations.mutated_json),
     Target("vector-file", _vector_file, _small_vector_files, mutations.mutated_json, 0.5),
     Target("results-file", _results_file, lambda: (RESULTS,), mutations.mutated_bytes, 0.5),
-    Target("deviations", _deviations, files("*.toml", below="conformance/known_deviations"), share=0.5),
+    Target("deviations", _deviations, files("*/deviations.toml", below="conformance/engines"), share=0.5),
     Target("golden-index", _golden_index, files("tables/*/index.json"), mutations.mutated_json, 0.5),
 )  # fmt: skip
