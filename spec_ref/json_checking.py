@@ -13,7 +13,7 @@ import attrs
 
 from spec_ref.errors import SpecError, Violation
 from spec_ref.json_document import escaped
-from spec_ref.json_kinds import Kept, Kind, ListOf, MapOf, RecordOf, Via
+from spec_ref.json_kinds import Kind, ListOf, MapOf, RecordOf, Via
 from spec_ref.json_records import (
     ABSENT,
     check_constants,
@@ -24,7 +24,7 @@ from spec_ref.json_records import (
     rows,
     unknown_of,
 )
-from spec_ref.versions import FormatVersion, Rule
+from spec_ref.versions import FormatVersion, Presence
 
 T = TypeVar("T")
 
@@ -44,8 +44,6 @@ def collect(kind: Kind, value: Any, version: FormatVersion, requirement: str, pa
     Broken items are left out of lists and maps, so that the sound ones can still be looked at.
     """
     match kind:
-        case Kept(inner):
-            return collect(inner, value, version, requirement, path, found)
         case ListOf(item) if type(value) is list:
             items = (
                 collect(item, one, version, requirement, f"{path}/{place}", found) for place, one in enumerate(value)
@@ -86,7 +84,7 @@ def collect_rows(
     values: dict[str, Any] = {}
     for row in rows(kind, version):
         value = document.get(row.rule.name)
-        if row.read is Rule.OMITTED:
+        if row.read is Presence.OMITTED:
             values[row.attribute] = row.absent()
         elif value is None:
             values[row.attribute] = _noted(lambda row=row: read_row_of(row, version)(ABSENT), path, found)  # type: ignore[misc]
@@ -113,7 +111,7 @@ def duties(kind: Kind, value: Any, version: FormatVersion, path: str = "") -> It
     object may be carried from an older version.
     """
     match kind:
-        case Kept(inner) | Via(inner):
+        case Via(inner):
             yield from duties(inner, value, version, path)
         case ListOf(item) if type(value) is list:
             each = (duties(item, one, version, f"{path}/{place}") for place, one in enumerate(value))
@@ -125,11 +123,11 @@ def duties(kind: Kind, value: Any, version: FormatVersion, path: str = "") -> It
             for row in rows(kind, version):
                 property_path = f"{path}/{escaped(row.rule.name)}"
                 found = value.get(row.rule.name)
-                if found is None and row.write is Rule.REQUIRED and row.read is not Rule.REQUIRED:
+                if found is None and row.write is Presence.REQUIRED and row.read is not Presence.REQUIRED:
                     yield _duty(
                         row.rule.requirement, f"{row.rule.name} is missing", property_path, version, aspect="left-out"
                     )
-                elif found is not None and row.write is Rule.OMITTED:
+                elif found is not None and row.write is Presence.OMITTED:
                     yield _duty("VER005", f"the version has no {row.rule.name} in {kind.title}", property_path, version)
                 elif found is not None:
                     yield from duties(row.kind, found, version, property_path)

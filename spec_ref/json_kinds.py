@@ -110,29 +110,12 @@ class Via:
 
 
 @attrs.frozen(eq=False)
-class Kept:
-    """A field that a reader keeps even where its version leaves the field out.
-
-    Metadata of an upgraded table, and of engines that write a field before its version, holds such fields, and dropping
-    them would lose data (contradiction C17; Appendix E, Version 2). A writer of a version that leaves the field out
-    writes it only where a reader would otherwise take another value.
-    """
-
-    kind: Kind
-
-
-@attrs.frozen(eq=False)
 class RecordOf:
     """A JSON object that a record stands for, by the rules of the record's fields."""
 
     cls: type
     title: str
     """What a message calls the object."""
-
-    carried: bool = False
-    """Whether such objects are carried from metadata of older versions into newer, so that a reader takes a field for
-    optional when any older version did. The others are always written anew, and their required fields are required of
-    what is read (Writer requirements, VER008)."""
 
     constants: Mapping[str, str] = attrs.field(factory=dict)
     """Properties that every such object has, with the one value they hold, and their requirement."""
@@ -147,7 +130,7 @@ class RecordOf:
     """Makes of the record of what was read the record that is meant, where fields say more together than alone."""
 
 
-Kind: TypeAlias = Scalar | ListOf | MapOf | Via | Kept | RecordOf
+Kind: TypeAlias = Scalar | ListOf | MapOf | Via | RecordOf
 
 
 def enum_of(choices: type[enum.Enum], requirement: str) -> Via:

@@ -17,9 +17,9 @@ import attrs
 
 from spec_ref.errors import SpecError, at, violation
 from spec_ref.json_document import DOCUMENT, escaped
-from spec_ref.json_kinds import ANY, CONDITION_NAMES, Kept, Kind, ListOf, MapOf, RecordOf, Scalar, Via
+from spec_ref.json_kinds import ANY, CONDITION_NAMES, Kind, ListOf, MapOf, RecordOf, Scalar, Via
 from spec_ref.records import RULE, field_rules
-from spec_ref.versions import FieldRule, FormatVersion, Rule
+from spec_ref.versions import FieldRule, FormatVersion, Presence
 
 ABSENT: Any = object()
 Reader = Callable[[Any], Any]
@@ -32,10 +32,18 @@ class Row:
     attribute: str
     rule: FieldRule
     kind: Kind
-    read: Rule
-    write: Rule
-    kept: bool
-    """Whether the row is kept although the version omits it (`Kept`)."""
+    read: Presence
+    write: Presence
+
+    @property
+    def retained(self) -> bool:
+        """Whether a reader keeps the field although its version omits it.
+
+        Metadata of an upgraded table, and of engines that write a field before its version, holds such fields, and
+        dropping them would lose data (contradiction C17; Appendix E, Version 2). A writer of the version writes the
+        field only where a reader would otherwise take another value.
+        """
+        return self.write is Presence.OMITTED and self.read is not Presence.OMITTED
 
     def absent(self) -> Any:
         """What a reader takes where the field is missing."""
@@ -61,13 +69,7 @@ def rows(kind: RecordOf, version: FormatVersion) -> tuple[Row, ...]:
     made = []
     for attribute, rule in field_rules(kind.cls).items():
         field_kind = kind.kinds.get(attribute, rule.type)
-        kept = isinstance(field_kind, Kept)
-        if isinstance(field_kind, Kept):
-            field_kind = field_kind.kind
-        reads = rule.read(version) if kind.carried else rule.write(version)
-        if reads is Rule.OMITTED and kept:
-            reads = Rule.OPTIONAL
-        made.append(Row(attribute, rule, field_kind, reads, rule.write(version), kept))
+        made.append(Row(attribute, rule, field_kind, rule.read(version), rule.write(version)))
     return tuple(made)
 
 
@@ -112,8 +114,6 @@ def reader(kind: Kind, version: FormatVersion, requirement: str = DOCUMENT) -> R
         case Via(inner, read):
             inner_reader = reader(inner, version, requirement)
             return lambda value: read(inner_reader(value), version)
-        case Kept(inner):
-            return reader(inner, version, requirement)
         case RecordOf():
             return record_reader(kind, version)
 
@@ -154,7 +154,7 @@ def read_row_of(row: Row, version: FormatVersion) -> Reader:
 
     def read_row(value: Any) -> Any:
         if value is ABSENT or value is None:
-            if row.read is Rule.REQUIRED:
+            if row.read is Presence.REQUIRED:
                 raise row.missing(version)
             return row.absent()
         try:
@@ -235,13 +235,13 @@ def record_reader(kind: RecordOf, version: FormatVersion) -> Reader:
     names["other"] = lambda value: wrong(f"{kind.title}, an object", kind.requirement, value)
     names["constant"] = functools.partial(check_constants, kind)
     names.update(make=kind.cls, finish=kind.finish, version=version)
-    present = sum(row.read is not Rule.OMITTED for row in table) + len(kind.constants)
+    present = sum(row.read is not Presence.OMITTED for row in table) + len(kind.constants)
     lines = ["def read(o):", " if type(o) is not dict: raise other(o)", " get = o.get", f" n = {present}"]
     lines += [" constant(o)"] if kind.constants else []
     values = []
     for index, row in enumerate(table):
         v = f"v{index}"
-        if row.read is Rule.OMITTED:
+        if row.read is Presence.OMITTED:
             lines.append(f" {v} = {_absence(row, index, names)}")
         else:
             names[f"row{index}"] = read_row_of(row, version)
@@ -250,7 +250,7 @@ def record_reader(kind: RecordOf, version: FormatVersion) -> Reader:
             lines.append(f" if not ({test}):")
             lines.append(f"  if {v} is ABSENT:")
             lines.append("   n -= 1")
-            taken = f"row{index}(ABSENT)" if row.read is Rule.REQUIRED else _absence(row, index, names)
+            taken = f"row{index}(ABSENT)" if row.read is Presence.REQUIRED else _absence(row, index, names)
             lines.append(f"   {v} = {taken}")
             lines.append(f"  else: {v} = row{index}({v})")
         values.append((row.attribute, v))

@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
-from spec_ref.json_kinds import Kept, Kind, ListOf, MapOf, RecordOf, Scalar, Via
+from spec_ref.json_kinds import Kind, ListOf, MapOf, RecordOf, Scalar, Via
 from spec_ref.json_records import Row, rows
 from spec_ref.partitioning.spec import FIELD as PARTITION_FIELD
 from spec_ref.schemas.schema import FIELD, TYPE
 from spec_ref.sorting.order import SORT_FIELD
 from spec_ref.table_metadata.metadata import METADATA
-from spec_ref.versions import FormatVersion, Rule
+from spec_ref.versions import FormatVersion, Presence
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -70,8 +70,6 @@ def _schema(kind: Kind, version: FormatVersion, definitions: dict[str, Any]) -> 
     match kind:
         case Scalar():
             return dict(kind.json_schema)
-        case Kept(inner):
-            return _schema(inner, version, definitions)
         case ListOf(item):
             return {"type": "array", "items": _schema(item, version, definitions)}
         case MapOf(value):
@@ -89,17 +87,17 @@ def _schema(kind: Kind, version: FormatVersion, definitions: dict[str, Any]) -> 
 
 
 def _object(kind: RecordOf, version: FormatVersion, definitions: dict[str, Any]) -> dict[str, Any]:
-    known = [row for row in rows(kind, version) if row.read is not Rule.OMITTED]
+    known = [row for row in rows(kind, version) if row.read is not Presence.OMITTED]
     properties: dict[str, Any] = {name: {"const": value} for name, value in kind.constants.items()}
     properties |= {row.rule.name: _property(row, version, definitions) for row in known}
-    required = [*kind.constants, *(row.rule.name for row in known if row.read is Rule.REQUIRED)]
+    required = [*kind.constants, *(row.rule.name for row in known if row.read is Presence.REQUIRED)]
     beyond = BEYOND.get(kind, {})
     return {"type": "object", "properties": properties, **({"required": required} if required else {}), **beyond}
 
 
 def _property(row: Row, version: FormatVersion, definitions: dict[str, Any]) -> dict[str, Any]:
     schema = _schema(row.kind, version, definitions)
-    if row.read is not Rule.REQUIRED and schema:
+    if row.read is not Presence.REQUIRED and schema:
         schema = {"anyOf": [schema, {"type": "null"}]}  # null is the same as absent
     return {**schema, "$comment": row.rule.requirement}
 

@@ -13,10 +13,10 @@ from typing import Any, TypeAlias
 
 from spec_ref.errors import SpecError, at
 from spec_ref.json_document import DOCUMENT, dumps, escaped
-from spec_ref.json_kinds import CONDITION_NAMES, Kept, Kind, ListOf, MapOf, RecordOf, Scalar, Via
+from spec_ref.json_kinds import CONDITION_NAMES, Kind, ListOf, MapOf, RecordOf, Scalar, Via
 from spec_ref.json_records import Row, keeps_unknown, read_scalar, rows
 from spec_ref.records import field_rules
-from spec_ref.versions import FormatVersion, Rule
+from spec_ref.versions import FormatVersion, Presence
 
 Writer: TypeAlias = Callable[[Any], Any]
 
@@ -78,8 +78,6 @@ def writer(kind: Kind, version: FormatVersion, requirement: str = DOCUMENT, *, t
         case Via(inner, _, write):
             inner_writer = writer(inner, version, requirement, text=text)
             return lambda value: inner_writer(write(value, version))
-        case Kept(inner):
-            return writer(inner, version, requirement, text=text)
         case RecordOf():
             return record_writer(kind, version, text=text)
 
@@ -132,9 +130,9 @@ def _write_row(row: Row, version: FormatVersion, *, text: bool) -> Writer:
 
 def _condition(row: Row, v: str) -> str | None:
     """When a row is written; None for always."""
-    if row.write is Rule.REQUIRED and row.read is Rule.REQUIRED:
+    if row.write is Presence.REQUIRED and row.read is Presence.REQUIRED:
         return None
-    if row.write is Rule.REQUIRED or row.absent() is None:
+    if row.write is Presence.REQUIRED or row.absent() is None:
         # A required field may be unknown where the object was carried from a version that did not have it.
         return f"{v} is not None"
     return f"{v} is not None and {v} != absent_{v}"
@@ -150,7 +148,7 @@ def _written(
 ) -> Iterator[tuple[Row, str, str | None, Writer, Any]]:
     """The rows that a version writes: the row, its variable, when it is written, its writer, and its default."""
     for index, row in enumerate(rows(kind, version)):
-        if row.write is not Rule.OMITTED or row.kept:
+        if row.write is not Presence.OMITTED or row.retained:
             yield row, f"v{index}", _condition(row, f"v{index}"), _write_row(row, version, text=text), row.absent()
 
 

@@ -1,8 +1,9 @@
 """The decorator and the field declaration that every record of the spec is made with.
 
 A record is an immutable ``attrs`` class. A field that the spec lists in a table is declared with `spec_field`, which
-carries the whole row: the name on the wire, the field id, what a writer of each format version does, and what a
-reader takes when the field is missing. Readers, writers, JSON Schemas, Avro schemas and the trace derive from it.
+carries the whole row: the name on the wire, the field id, what a writer and a reader of each format version do, and
+what a reader takes when the field is missing. Readers, writers, JSON Schemas, Avro schemas and the trace derive from
+it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any, NoReturn, TypeVar, dataclass_transform, overload
 
 import attrs
 
-from spec_ref.versions import FieldRule, FormatVersion, Rule
+from spec_ref.versions import FieldRule, FormatVersion, Presence, ReaderRules
 
 RULE = "spec_ref.field_rule"
 """The key under which a field's `FieldRule` stands in the metadata of its ``attrs`` attribute."""
@@ -23,10 +24,11 @@ T = TypeVar("T")
 def spec_field(
     name: str,
     *,
-    v1: Rule,
-    v2: Rule,
-    v3: Rule,
+    v1: Presence,
+    v2: Presence,
+    v3: Presence,
     requirement: str,
+    read: ReaderRules = None,
     id: int | None = None,
     type: Any = None,
     missing: Any = attrs.NOTHING,
@@ -41,6 +43,7 @@ def spec_field(
         v2: what a v2 writer does.
         v3: what a v3 writer does.
         requirement: the code of the row in the register.
+        read: what readers do where it differs from what writers do: for every version, or by version.
         id: the Iceberg field id, for records that are stored in Avro.
         type: the type on the wire; its meaning belongs to the wire format (an Iceberg type, or a JSON codec).
         missing: what a reader takes where the version it reads may leave the field out; ``default`` where not given.
@@ -48,7 +51,9 @@ def spec_field(
         converter: applied to the value at construction, as in ``attrs.field``.
     """
     absent = default if missing is attrs.NOTHING else missing
-    rule = FieldRule(name=name, v1=v1, v2=v2, v3=v3, requirement=requirement, id=id, type=type, missing=absent)
+    rule = FieldRule(
+        name=name, v1=v1, v2=v2, v3=v3, reads=read, requirement=requirement, id=id, type=type, missing=absent
+    )
     return attrs.field(
         default=missing if default is attrs.NOTHING else default,
         converter=converter,
@@ -92,7 +97,7 @@ def field_rules(cls: type) -> dict[str, FieldRule]:
 
 def written_fields(cls: type, version: FormatVersion) -> dict[str, FieldRule]:
     """The fields that a writer of ``version`` may write."""
-    return {name: rule for name, rule in field_rules(cls).items() if rule.write(version) is not Rule.OMITTED}
+    return {name: rule for name, rule in field_rules(cls).items() if rule.write(version) is not Presence.OMITTED}
 
 
 def evolve(value: T, /, **changes: Any) -> T:

@@ -1,13 +1,15 @@
 """Format versions, and what a version says about a field (Format Versioning; Writer requirements; Appendix E).
 
 The spec states its version rules as tables with a column for each version: a field is required, optional, or blank,
-which means that a writer should omit it. `FieldRule` is one row of such a table.
+which means that a writer should omit it. `FieldRule` is one row of such a table. What a version brings that is not a
+field is a row of `FEATURES`. Both are the only places that compare versions.
 """
 
 from __future__ import annotations
 
 import enum
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, TypeAlias
 
 import attrs
 
@@ -19,24 +21,107 @@ class FormatVersion(enum.IntEnum):
     V2 = 2
     V3 = 3
 
+    def includes(self, since: FormatVersion) -> bool:
+        """Whether this version has what version ``since`` added."""
+        return self >= since
+
+    @property
+    def next(self) -> FormatVersion | None:
+        """The version that a table of this one is upgraded to; None for the last."""
+        return None if self is NEWEST else FormatVersion(self + 1)
+
 
 V1, V2, V3 = FormatVersion
 
+NEWEST = V3
+"""The highest format version that is supported (VER001)."""
 
-class Rule(enum.Enum):
-    """What a writer of one format version does with a field (VER005; UPG001, UPG002 and UPG004 follow from it)."""
+
+@attrs.frozen
+class Feature:
+    """What a format version added, or took away, that is not a field of a table."""
+
+    name: str
+    since: FormatVersion
+    """The first version whose tables may use it, and whose readers expect it."""
+
+    requirements: tuple[str, ...]
+    """Codes of the register: where the text says that it needs the version, and what it asks of such tables."""
+
+    until: FormatVersion = NEWEST
+    """The last version whose writers may add it; tables that have it keep it."""
+
+    def is_supported(self, version: FormatVersion) -> bool:
+        """Whether tables of ``version`` may have it, because they were written with it or upgraded."""
+        return version.includes(self.since)
+
+    def may_be_added(self, version: FormatVersion) -> bool:
+        """Whether a writer may add it to a table of ``version``."""
+        return version.includes(self.since) and self.until.includes(version)
+
+
+SEQUENCE_NUMBERS = Feature("sequence numbers of commits, snapshots and files", V2, ("SEQ001", "SEQ005", "MAN022"))
+DELETE_FILES = Feature("row-level deletes, in delete files and delete manifests", V2, ("DEL001", "MAN002", "DFL020"))
+POSITION_DELETE_FILES = Feature("position delete files", V2, ("DEL002",), until=V2)
+SNAPSHOT_ID_INHERITANCE = Feature("entries without a snapshot id inherit it", V2, ("MAN012", "MAN017"))
+UNIQUE_PARTITION_FIELD_IDS = Feature("partition field ids are unique in the table", V2, ("PAR003",))
+DELETION_VECTORS = Feature("deletion vectors, in Puffin files", V3, ("DEL003", "DFL023", "DFL024", "DFL025"))
+ROW_LINEAGE = Feature("row ids, and the sequence number of each row's last change", V3, ("LIN001", "LIN018"))
+DEFAULT_VALUES = Feature("default values of columns", V3, ("DEF001", "DEF002"))
+NANOSECOND_TIMESTAMPS = Feature("types `timestamp_ns` and `timestamptz_ns`", V3, ("VER004", "TYP019", "TYP020"))
+UNKNOWN_TYPE = Feature("type `unknown`", V3, ("VER004", "TYP025", "TYP026"))
+VARIANT_TYPE = Feature("type `variant`", V3, ("VER004", "TYP006", "TYP007"))
+GEO_TYPES = Feature("types `geometry` and `geography`", V3, ("VER004", "TYP027", "TYP028"))
+PROMOTION_OF_UNKNOWN = Feature("promotion of `unknown` to any type", V3, ("EVO004",))
+PROMOTION_OF_DATE = Feature("promotion of `date` to `timestamp` and `timestamp_ns`", V3, ("EVO005",))
+MULTI_ARGUMENT_TRANSFORMS = Feature("transforms of several arguments", V3, ("PAR018", "PAR022", "SRT008", "SRT012"))
+NULL_CURRENT_SNAPSHOT = Feature("no current snapshot is null, and not -1", V3, ("NOT008",))
+
+FEATURES: tuple[Feature, ...] = (
+    SEQUENCE_NUMBERS,
+    DELETE_FILES,
+    POSITION_DELETE_FILES,
+    SNAPSHOT_ID_INHERITANCE,
+    UNIQUE_PARTITION_FIELD_IDS,
+    DELETION_VECTORS,
+    ROW_LINEAGE,
+    DEFAULT_VALUES,
+    NANOSECOND_TIMESTAMPS,
+    UNKNOWN_TYPE,
+    VARIANT_TYPE,
+    GEO_TYPES,
+    PROMOTION_OF_UNKNOWN,
+    PROMOTION_OF_DATE,
+    MULTI_ARGUMENT_TRANSFORMS,
+    NULL_CURRENT_SNAPSHOT,
+)
+"""Everything that versions added that is not a field, in the order of the versions."""
+
+
+class Presence(enum.Enum):
+    """What a writer or a reader of one format version does with a field (VER005; UPG001, UPG002, UPG004)."""
 
     REQUIRED = "required"
-    """The field has to be written."""
+    """A writer writes the field; a reader refuses an object without it."""
 
     OPTIONAL = "optional"
-    """The field may be written or left out."""
+    """A writer may leave the field out; a reader takes `FieldRule.missing` where it is not there."""
 
     OMITTED = "omitted"
-    """The field should not be written: the version does not have it, or has dropped it."""
+    """A writer should not write the field, as the version does not have it, or has dropped it; a reader ignores it."""
 
 
-REQUIRED, OPTIONAL, OMITTED = Rule
+REQUIRED, OPTIONAL, OMITTED = Presence
+
+
+ReaderRules: TypeAlias = Presence | Mapping[FormatVersion, Presence] | None
+"""What readers do where it differs from what writers do: one rule for every version, or the rules of some."""
+
+
+def _reader_columns(read: ReaderRules) -> tuple[Presence | None, ...]:
+    if isinstance(read, Mapping):
+        return tuple(read.get(version) for version in FormatVersion)
+    return tuple(read for _ in FormatVersion)
 
 
 @attrs.frozen(kw_only=True)
@@ -46,9 +131,13 @@ class FieldRule:
     name: str
     """The JSON property or Avro field name."""
 
-    v1: Rule
-    v2: Rule
-    v3: Rule
+    v1: Presence
+    v2: Presence
+    v3: Presence
+
+    reads: tuple[Presence | None, ...] = attrs.field(converter=_reader_columns, default=None)
+    """What readers of each version do, where it differs from what its writers do: they accept what older versions
+    wrote and upgraded tables still have (VER006 to VER008). None where it does not differ."""
 
     requirement: str
     """The code of this row in the register."""
@@ -62,23 +151,20 @@ class FieldRule:
     missing: Any
     """What a reader takes where the field may be missing; ``attrs.NOTHING`` where it has to be there."""
 
-    def write(self, version: FormatVersion) -> Rule:
+    def write(self, version: FormatVersion) -> Presence:
         """What a writer of ``version`` does."""
         return (self.v1, self.v2, self.v3)[version - 1]
 
-    def read(self, version: FormatVersion) -> Rule:
-        """What a reader of a table of ``version`` does with files of that and any older version.
-
-        A field is required of what is read only when every version up to this one requires it; a field that the
-        version itself omits is ignored (VER006, VER007).
-        """
-        now = self.write(version)
-        if now is not REQUIRED:
-            return now
-        older = (self.write(FormatVersion(number)) for number in range(1, version))
-        return REQUIRED if all(rule is REQUIRED for rule in older) else OPTIONAL
+    def read(self, version: FormatVersion) -> Presence:
+        """What a reader of ``version`` does: of a JSON document or a file of that version."""
+        return self.reads[version - 1] or self.write(version)
 
     @property
     def since(self) -> FormatVersion:
         """The first version that has the field."""
         return next(version for version in FormatVersion if self.write(version) is not OMITTED)
+
+    @property
+    def required_since(self) -> FormatVersion:
+        """The first version whose writers have to write the field."""
+        return next(version for version in FormatVersion if self.write(version) is REQUIRED)

@@ -45,8 +45,8 @@ class DataFile:
     """A file of rows or of deletes: where it is, its partition and its metrics."""
 
     content: FileContent = spec_field(
-        "content", id=134, v1=OMITTED, v2=REQUIRED, v3=REQUIRED, requirement="DFL001", type=Coded(FileContent),
-        default=FileContent.DATA,
+        "content", id=134, v1=OMITTED, v2=REQUIRED, v3=REQUIRED, read=OPTIONAL,
+        requirement="DFL001", type=Coded(FileContent), default=FileContent.DATA,
     )  # fmt: skip
     """All files of v1 are data."""
 
@@ -60,7 +60,8 @@ class DataFile:
     )
 
     partition: Mapping[int, Any] = spec_field(
-        "partition", id=102, v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="DFL004", type=PARTITION, default={},
+        "partition", id=102, v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, read=OPTIONAL,
+        requirement="DFL004", type=PARTITION, default={},
     )  # fmt: skip
     """The partition values by partition field id; empty in an unpartitioned table (contradiction B31)."""
 
@@ -74,20 +75,20 @@ class DataFile:
     )
 
     block_size_in_bytes: int = spec_field(
-        "block_size_in_bytes", id=105, v1=REQUIRED, v2=OMITTED, v3=OMITTED, requirement="DFL008", type=LONG,
-        default=DEFAULT_BLOCK_SIZE,
+        "block_size_in_bytes", id=105, v1=REQUIRED, v2=OMITTED, v3=OMITTED, read=OPTIONAL,
+        requirement="DFL008", type=LONG, default=DEFAULT_BLOCK_SIZE,
     )  # fmt: skip
     """Deprecated: v1 writes a default that nothing reads."""
 
     file_ordinal: int | None = spec_field(
-        "file_ordinal", id=106, v1=OPTIONAL, v2=OMITTED, v3=OMITTED, requirement="DFL009", type=NeverWritten(INT),
-        default=None,
+        "file_ordinal", id=106, v1=OPTIONAL, v2=OMITTED, v3=OMITTED, read=OPTIONAL,
+        requirement="DFL009", type=NeverWritten(INT), default=None,
     )  # fmt: skip
     """Deprecated and not written."""
 
     sort_columns: tuple[int, ...] | None = spec_field(
-        "sort_columns", id=107, v1=OPTIONAL, v2=OMITTED, v3=OMITTED, requirement="DFL010",
-        type=NeverWritten(ListType(112, INT)), default=None,
+        "sort_columns", id=107, v1=OPTIONAL, v2=OMITTED, v3=OMITTED, read=OPTIONAL,
+        requirement="DFL010", type=NeverWritten(ListType(112, INT)), default=None,
     )  # fmt: skip
     """Deprecated and not written."""
 
@@ -114,8 +115,8 @@ class DataFile:
     )  # fmt: skip
 
     distinct_counts: Mapping[int, int] | None = spec_field(
-        "distinct_counts", id=111, v1=OPTIONAL, v2=OPTIONAL, v3=OMITTED, requirement="DFL015",
-        type=NeverWritten(_map(123, 124, LONG)), default=None,
+        "distinct_counts", id=111, v1=OPTIONAL, v2=OPTIONAL, v3=OMITTED, read=OPTIONAL,
+        requirement="DFL015", type=NeverWritten(_map(123, 124, LONG)), default=None,
     )  # fmt: skip
     """Deprecated and not written."""
 
@@ -141,8 +142,8 @@ class DataFile:
     """Where the file can be split, ascending."""
 
     equality_ids: tuple[int, ...] | None = spec_field(
-        "equality_ids", id=135, v1=OMITTED, v2=OPTIONAL, v3=OPTIONAL, requirement="DFL020", type=ListType(136, INT),
-        default=None,
+        "equality_ids", id=135, v1=OMITTED, v2=OPTIONAL, v3=OPTIONAL, read=OPTIONAL,
+        requirement="DFL020", type=ListType(136, INT), default=None,
     )  # fmt: skip
     """The ids of the fields that an equality delete file compares."""
 
@@ -152,24 +153,26 @@ class DataFile:
     """None, like an id that the table does not know, means unsorted."""
 
     first_row_id: int | None = spec_field(
-        "first_row_id", id=142, v1=OMITTED, v2=OMITTED, v3=OPTIONAL, requirement="DFL022", type=LONG, default=None
-    )
+        "first_row_id", id=142, v1=OMITTED, v2=OMITTED, v3=OPTIONAL, read=OPTIONAL,
+        requirement="DFL022", type=LONG, default=None,
+    )  # fmt: skip
     """The ``_row_id`` of the first row."""
 
     referenced_data_file: str | None = spec_field(
-        "referenced_data_file", id=143, v1=OMITTED, v2=OPTIONAL, v3=OPTIONAL, requirement="DFL023", type=STRING,
-        default=None,
+        "referenced_data_file", id=143, v1=OMITTED, v2=OPTIONAL, v3=OPTIONAL, read=OPTIONAL,
+        requirement="DFL023", type=STRING, default=None,
     )  # fmt: skip
     """The one data file that all deletes of a delete file are of."""
 
     content_offset: int | None = spec_field(
-        "content_offset", id=144, v1=OMITTED, v2=OMITTED, v3=OPTIONAL, requirement="DFL024", type=LONG, default=None
-    )
+        "content_offset", id=144, v1=OMITTED, v2=OMITTED, v3=OPTIONAL, read=OPTIONAL,
+        requirement="DFL024", type=LONG, default=None,
+    )  # fmt: skip
     """Where a deletion vector starts in its Puffin file."""
 
     content_size_in_bytes: int | None = spec_field(
-        "content_size_in_bytes", id=145, v1=OMITTED, v2=OMITTED, v3=OPTIONAL, requirement="DFL025", type=LONG,
-        default=None,
+        "content_size_in_bytes", id=145, v1=OMITTED, v2=OMITTED, v3=OPTIONAL, read=OPTIONAL,
+        requirement="DFL025", type=LONG, default=None,
     )  # fmt: skip
     """The length of the deletion vector."""
 

@@ -29,18 +29,20 @@ class ManifestEntry:
     )
 
     snapshot_id: int | None = spec_field(
-        "snapshot_id", id=1, v1=REQUIRED, v2=OPTIONAL, v3=OPTIONAL, requirement="MAN012", type=LONG, default=None
-    )
+        "snapshot_id", id=1, v1=REQUIRED, v2=OPTIONAL, v3=OPTIONAL, read=OPTIONAL,
+        requirement="MAN012", type=LONG, default=None,
+    )  # fmt: skip
     """The snapshot that added the file, or deleted it. None is inherited, as some writers of v1 rely on too."""
 
     sequence_number: int | None = spec_field(
-        "sequence_number", id=3, v1=OMITTED, v2=OPTIONAL, v3=OPTIONAL, requirement="MAN013", type=LONG, default=None
-    )
+        "sequence_number", id=3, v1=OMITTED, v2=OPTIONAL, v3=OPTIONAL, read=OPTIONAL,
+        requirement="MAN013", type=LONG, default=None,
+    )  # fmt: skip
     """The data sequence number, which decides on the deletes that apply. None is inherited by added files."""
 
     file_sequence_number: int | None = spec_field(
-        "file_sequence_number", id=4, v1=OMITTED, v2=OPTIONAL, v3=OPTIONAL, requirement="MAN014", type=LONG,
-        default=None,
+        "file_sequence_number", id=4, v1=OMITTED, v2=OPTIONAL, v3=OPTIONAL, read=OPTIONAL,
+        requirement="MAN014", type=LONG, default=None,
     )  # fmt: skip
     """The sequence number of the snapshot that added the file. None is inherited by added files."""
 

@@ -139,13 +139,14 @@ class Shape:
 
     def __init__(self, record: Record) -> None:
         self.record = record
-        self._readers: dict[tuple[int, ...] | None, RowReader] = {}
+        self._readers: dict[tuple[FormatVersion, tuple[int, ...] | None], RowReader] = {}
 
-    def reader(self, partition_ids: tuple[int, ...] | None) -> RowReader:
-        """What makes entries of rows, where the partition spec has fields with these ids."""
-        if partition_ids not in self._readers:
-            self._readers[partition_ids] = RowReader(ManifestEntry, self.record, REQUIREMENT, partition_ids)
-        return self._readers[partition_ids]
+    def reader(self, version: FormatVersion, partition_ids: tuple[int, ...] | None) -> RowReader:
+        """What makes entries of rows of a format version, where the partition spec has fields with these ids."""
+        key = version, partition_ids
+        if key not in self._readers:
+            self._readers[key] = RowReader(ManifestEntry, self.record, version, REQUIREMENT, partition_ids)
+        return self._readers[key]
 
 
 def shape_of(schema: bytes) -> Shape:
@@ -185,7 +186,7 @@ class Manifest:
 
         self.file = file
         ids = None if spec is None else tuple(field.field_id for field in spec.fields)
-        self._read = shape.reader(ids)
+        self._read = shape.reader(header.format_version, ids)
 
     @property
     def format_version(self) -> FormatVersion:

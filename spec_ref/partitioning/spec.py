@@ -8,12 +8,12 @@ from typing import Any
 import attrs
 
 from spec_ref.errors import violation
-from spec_ref.json_kinds import INT, STRING, Kept, ListOf, RecordOf, Via
+from spec_ref.json_kinds import INT, STRING, ListOf, RecordOf, Via
 from spec_ref.partitioning.transforms import Transform, UnknownTransform, Void, parse_transform
 from spec_ref.records import evolve, record, spec_field
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.types import UNKNOWN, ListType, MapType, NestedField, StructType, Type, is_primitive
-from spec_ref.versions import OMITTED, OPTIONAL, REQUIRED, FormatVersion
+from spec_ref.versions import OMITTED, OPTIONAL, REQUIRED, V1, FormatVersion
 
 FIRST_FIELD_ID = 1000
 """The id of a partition spec's first field where ids are not stored (PAR014)."""
@@ -78,8 +78,9 @@ class PartitionField:
     """The ids of several source columns, for a transform of more than one argument; None where there is one."""
 
     field_id: int = spec_field(
-        "field-id", v1=OMITTED, v2=REQUIRED, v3=REQUIRED, requirement="PAR019", type=Kept(INT), missing=None
-    )
+        "field-id", v1=OMITTED, v2=REQUIRED, v3=REQUIRED, read={V1: OPTIONAL}, requirement="PAR019", type=INT,
+        missing=None,
+    )  # fmt: skip
     """The id of the partition value in the tuples of manifests.
 
     Version 1 should leave it out. It is written, as Iceberg-Java does, because PyIceberg and iceberg-rust refuse

@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import Any, overload
 
 from spec_ref.records import record
-from spec_ref.versions import FormatVersion, Rule
+from spec_ref.versions import FormatVersion, Presence
 
 CONTRADICTIONS = "contradictions.toml"
 REASONS = ("not observable", "not built", "out of scope")
@@ -106,7 +106,7 @@ class Requirement:
     field: str | None = None
     """For a row of a field table: the field's name on the wire."""
 
-    rules: dict[FormatVersion, Rule] | None = None
+    rules: dict[FormatVersion, Presence] | None = None
     """For a row of a field table: what a writer of each version does."""
 
     status: Status = Status.ADOPTED
@@ -263,7 +263,7 @@ def _prose(text: str | None) -> str | None:
 
 _VERSIONS = {int(version): version for version in FormatVersion}
 _RULE_KEYS = tuple((version, f"v{int(version)}") for version in FormatVersion)
-_RULES = {rule.value: rule for rule in Rule}
+_RULES = {rule.value: rule for rule in Presence}
 _LEVELS = {level.value: level for level in Level}
 
 

@@ -17,7 +17,7 @@ from spec_ref.encodings.avro.values import BlockDecoder, encoder
 from spec_ref.errors import SpecError, violation
 from spec_ref.records import evolve, record, spec_field
 from spec_ref.schemas.types import BINARY, BOOLEAN, INT, LONG, STRING, StructType
-from spec_ref.versions import OMITTED, OPTIONAL, REQUIRED, FormatVersion
+from spec_ref.versions import DELETE_FILES, NEWEST, OMITTED, OPTIONAL, REQUIRED, FormatVersion
 
 REQUIREMENT = "MLS002"
 """The code of a file that is no manifest list at all."""
@@ -63,7 +63,11 @@ class FieldSummary:
 
 @record(kw_only=True)
 class ManifestFile:
-    """A manifest, as a manifest list tells of it."""
+    """A manifest, as a manifest list tells of it.
+
+    Upgraded tables have lists of every version. Nothing in a list has to say which one wrote it, so that readers of
+    all versions take each column where it is, and nothing for granted that any version leaves out.
+    """
 
     manifest_path: str = spec_field(
         "manifest_path", id=500, v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="MLS003", type=STRING
@@ -78,18 +82,20 @@ class ManifestFile:
     )
 
     content: ManifestContent = spec_field(
-        "content", id=517, v1=OMITTED, v2=REQUIRED, v3=REQUIRED, requirement="MLS006", type=Coded(ManifestContent),
-        default=ManifestContent.DATA,
+        "content", id=517, v1=OMITTED, v2=REQUIRED, v3=REQUIRED, read=OPTIONAL,
+        requirement="MLS006", type=Coded(ManifestContent), default=ManifestContent.DATA,
     )  # fmt: skip
 
     sequence_number: int = spec_field(
-        "sequence_number", id=515, v1=OMITTED, v2=REQUIRED, v3=REQUIRED, requirement="MLS007", type=LONG, default=0
-    )
+        "sequence_number", id=515, v1=OMITTED, v2=REQUIRED, v3=REQUIRED, read=OPTIONAL,
+        requirement="MLS007", type=LONG, default=0,
+    )  # fmt: skip
     """When the manifest was added to the table; 0 in lists of v1."""
 
     min_sequence_number: int = spec_field(
-        "min_sequence_number", id=516, v1=OMITTED, v2=REQUIRED, v3=REQUIRED, requirement="MLS008", type=LONG, default=0
-    )
+        "min_sequence_number", id=516, v1=OMITTED, v2=REQUIRED, v3=REQUIRED, read=OPTIONAL,
+        requirement="MLS008", type=LONG, default=0,
+    )  # fmt: skip
     """The least data sequence number of the live files; 0 in lists of v1, where 0 is a number and not unknown."""
 
     added_snapshot_id: int = spec_field(
@@ -97,35 +103,35 @@ class ManifestFile:
     )
 
     added_files_count: int | None = spec_field(
-        "added_files_count", id=504, v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, requirement="MLS010", type=INT,
-        default=None,
+        "added_files_count", id=504, v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, read=OPTIONAL,
+        requirement="MLS010", type=INT, default=None,
     )  # fmt: skip
     """None, here and in the other counts, is taken for a number above zero. Found by id: Java long wrote the name
     ``added_data_files_count`` (contradiction A18)."""
 
     existing_files_count: int | None = spec_field(
-        "existing_files_count", id=505, v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, requirement="MLS011", type=INT,
-        default=None,
+        "existing_files_count", id=505, v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, read=OPTIONAL,
+        requirement="MLS011", type=INT, default=None,
     )  # fmt: skip
 
     deleted_files_count: int | None = spec_field(
-        "deleted_files_count", id=506, v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, requirement="MLS012", type=INT,
-        default=None,
+        "deleted_files_count", id=506, v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, read=OPTIONAL,
+        requirement="MLS012", type=INT, default=None,
     )  # fmt: skip
 
     added_rows_count: int | None = spec_field(
-        "added_rows_count", id=512, v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, requirement="MLS013", type=LONG,
-        default=None,
+        "added_rows_count", id=512, v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, read=OPTIONAL,
+        requirement="MLS013", type=LONG, default=None,
     )  # fmt: skip
 
     existing_rows_count: int | None = spec_field(
-        "existing_rows_count", id=513, v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, requirement="MLS014", type=LONG,
-        default=None,
+        "existing_rows_count", id=513, v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, read=OPTIONAL,
+        requirement="MLS014", type=LONG, default=None,
     )  # fmt: skip
 
     deleted_rows_count: int | None = spec_field(
-        "deleted_rows_count", id=514, v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, requirement="MLS015", type=LONG,
-        default=None,
+        "deleted_rows_count", id=514, v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, read=OPTIONAL,
+        requirement="MLS015", type=LONG, default=None,
     )  # fmt: skip
 
     partitions: tuple[FieldSummary, ...] | None = spec_field(
@@ -139,8 +145,9 @@ class ManifestFile:
     )
 
     first_row_id: int | None = spec_field(
-        "first_row_id", id=520, v1=OMITTED, v2=OMITTED, v3=OPTIONAL, requirement="MLS018", type=LONG, default=None
-    )
+        "first_row_id", id=520, v1=OMITTED, v2=OMITTED, v3=OPTIONAL, read=OPTIONAL,
+        requirement="MLS018", type=LONG, default=None,
+    )  # fmt: skip
     """Where the row ids of its data files start."""
 
     def may_have(self, count: int | None) -> bool:
@@ -153,11 +160,14 @@ class ManifestFile:
         return self.may_have(self.added_files_count) or self.may_have(self.existing_files_count)
 
 
-def read_manifest_list(data: Data, *, file: str | None = None) -> tuple[ManifestFile, ...]:
+def read_manifest_list(
+    data: Data, *, format_version: FormatVersion = NEWEST, file: str | None = None
+) -> tuple[ManifestFile, ...]:
     """Read a manifest list of any format version.
 
     Args:
         data: the content of the file.
+        format_version: that of the table, whose reader's rules hold; the newest where it is not known.
         file: the name to tell in errors.
 
     Raises:
@@ -165,14 +175,14 @@ def read_manifest_list(data: Data, *, file: str | None = None) -> tuple[Manifest
             the manifest, ``/3/manifest_path``.
     """
     try:
-        return tuple(_manifests(data))
+        return tuple(_manifests(data, format_version))
     except SpecError as error:
         raise SpecError(attrs.evolve(error.violation, file=file)) from error.__cause__
 
 
-def _manifests(data: Data) -> Iterator[ManifestFile]:
+def _manifests(data: Data, version: FormatVersion) -> Iterator[ManifestFile]:
     container = open_container(data, REQUIREMENT)
-    shape = _shape_of(container.metadata["avro.schema"])
+    shape = _shape_of(container.metadata["avro.schema"], version)
     number = 0
     for count, payload in container.payloads():
         for row in shape.decoder.decode_all(count, payload, REQUIREMENT, number):
@@ -192,13 +202,13 @@ class _Shape:
     reader: RowReader
 
 
-def _shape_of(schema: bytes) -> _Shape:
-    return _remembered(schema) if len(schema) <= LONGEST_REMEMBERED else _new_shape(schema)
+def _shape_of(schema: bytes, version: FormatVersion) -> _Shape:
+    return (_remembered if len(schema) <= LONGEST_REMEMBERED else _new_shape)(schema, version)
 
 
-def _new_shape(schema: bytes) -> _Shape:
+def _new_shape(schema: bytes, version: FormatVersion) -> _Shape:
     root = root_record(schema, REQUIREMENT)
-    return _Shape(BlockDecoder(root), RowReader(ManifestFile, root, REQUIREMENT))
+    return _Shape(BlockDecoder(root), RowReader(ManifestFile, root, version, REQUIREMENT))
 
 
 _remembered = functools.lru_cache(maxsize=32)(_new_shape)
@@ -276,7 +286,7 @@ def list_rules(manifest: ManifestFile, version: FormatVersion) -> Iterator[SpecE
         if value is not None and value < 0:
             yield violation(requirement, "the number is negative", found=value, path=f"/{attribute}", aspect="negative")
     if manifest.content is ManifestContent.DELETES:
-        if version == FormatVersion.V1:
+        if not DELETE_FILES.is_supported(version):
             yield violation(
                 "MLS006", "v1 has no delete manifests", path="/content", format_version=version, aspect="deletes-in-v1"
             )

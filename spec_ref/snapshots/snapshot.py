@@ -8,9 +8,9 @@ from typing import Any
 
 import attrs
 
-from spec_ref.json_kinds import INT, LONG, STRING, STRING_MAP, Kept, ListOf, RecordOf
+from spec_ref.json_kinds import INT, LONG, STRING, STRING_MAP, ListOf, RecordOf
 from spec_ref.records import record, spec_field
-from spec_ref.versions import OMITTED, OPTIONAL, REQUIRED
+from spec_ref.versions import OMITTED, OPTIONAL, REQUIRED, V2, V3
 
 OPERATION = "operation"
 """The summary's required entry."""
@@ -32,6 +32,10 @@ class Operation(enum.Enum):
     """Data files were removed, or delete files added, to delete rows (SNP016)."""
 
 
+FROM_OLDER = {V2: OPTIONAL, V3: OPTIONAL}
+"""What readers do with a field that v1 may leave out: upgraded tables keep the snapshots that v1 wrote."""
+
+
 @record(kw_only=True)
 class Snapshot:
     """The state of the table at one time, and how it came to be."""
@@ -44,8 +48,9 @@ class Snapshot:
     """None for a snapshot without a parent. The parent may have expired."""
 
     sequence_number: int = spec_field(
-        "sequence-number", v1=OMITTED, v2=REQUIRED, v3=REQUIRED, requirement="SNP003", type=LONG, default=0
-    )
+        "sequence-number", v1=OMITTED, v2=REQUIRED, v3=REQUIRED, read=FROM_OLDER,
+        requirement="SNP003", type=LONG, default=0,
+    )  # fmt: skip
     """Its place in the order of changes. Read as 0 where it is missing: v1 does not have it, and Iceberg-Java leaves 0
     out in upgraded tables (contradiction C2)."""
 
@@ -55,19 +60,22 @@ class Snapshot:
     """When it was created, in milliseconds from the Unix epoch."""
 
     manifest_list: str | None = spec_field(
-        "manifest-list", v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, requirement="SNP005", type=STRING, default=None
-    )
+        "manifest-list", v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, read=FROM_OLDER,
+        requirement="SNP005", type=STRING, default=None,
+    )  # fmt: skip
     """The location of the manifest list; None in old snapshots of v1, which have `manifests`."""
 
     manifests: tuple[str, ...] | None = spec_field(
-        "manifests", v1=OPTIONAL, v2=OMITTED, v3=OMITTED, requirement="SNP006", type=Kept(ListOf(STRING)), default=None
-    )
+        "manifests", v1=OPTIONAL, v2=OMITTED, v3=OMITTED, read=FROM_OLDER,
+        requirement="SNP006", type=ListOf(STRING), default=None,
+    )  # fmt: skip
     """The locations of the manifests, where there is no manifest list. Kept in upgraded tables: a snapshot that loses
     its manifests loses its data (UPG005)."""
 
     summary: Mapping[str, str] | None = spec_field(
-        "summary", v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, requirement="SNP007", type=STRING_MAP, default=None
-    )
+        "summary", v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, read=FROM_OLDER,
+        requirement="SNP007", type=STRING_MAP, default=None,
+    )  # fmt: skip
     """What the snapshot changed: `operation` and metrics, all of them strings."""
 
     schema_id: int | None = spec_field(
@@ -76,14 +84,16 @@ class Snapshot:
     """The current schema when the snapshot was created."""
 
     first_row_id: int | None = spec_field(
-        "first-row-id", v1=OMITTED, v2=OMITTED, v3=REQUIRED, requirement="SNP010", type=LONG, default=None
-    )
+        "first-row-id", v1=OMITTED, v2=OMITTED, v3=REQUIRED, read={V3: OPTIONAL},
+        requirement="SNP010", type=LONG, default=None,
+    )  # fmt: skip
     """The first row id that the snapshot's files were given. None for a snapshot of before the upgrade to v3, whose
     rows have no ids (LIN014)."""
 
     added_rows: int | None = spec_field(
-        "added-rows", v1=OMITTED, v2=OMITTED, v3=REQUIRED, requirement="SNP011", type=LONG, default=None
-    )
+        "added-rows", v1=OMITTED, v2=OMITTED, v3=REQUIRED, read={V3: OPTIONAL},
+        requirement="SNP011", type=LONG, default=None,
+    )  # fmt: skip
     """An upper bound of the rows that were given ids. Tables of 2025 lack it (contradiction B5)."""
 
     key_id: str | None = spec_field(
@@ -104,7 +114,7 @@ class Snapshot:
         return next((operation for operation in Operation if operation.value == name), None)
 
 
-SNAPSHOT = RecordOf(Snapshot, "a snapshot", requirement="TMD016", carried=True)
+SNAPSHOT = RecordOf(Snapshot, "a snapshot", requirement="TMD016")
 
 SUMMARY_METRICS = frozenset(
     {

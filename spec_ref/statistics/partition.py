@@ -19,7 +19,7 @@ from spec_ref.manifests.computed_metrics import order_of
 from spec_ref.records import evolve, field_rules, record, spec_field
 from spec_ref.schemas.types import INT, LONG, UNKNOWN, NestedField, StructType
 from spec_ref.schemas.values import check_value
-from spec_ref.versions import OMITTED, OPTIONAL, REQUIRED, FormatVersion
+from spec_ref.versions import OMITTED, OPTIONAL, REQUIRED, V3, FormatVersion
 
 
 @record(kw_only=True)
@@ -46,29 +46,30 @@ class PartitionStatistics:
     )
 
     position_delete_record_count: int | None = spec_field(
-        "position_delete_record_count", id=6, type=LONG, v1=OPTIONAL, v2=OPTIONAL, v3=REQUIRED, requirement="STA022",
-        missing=None,
+        "position_delete_record_count", id=6, type=LONG, v1=OPTIONAL, v2=OPTIONAL, v3=REQUIRED, read={V3: OPTIONAL},
+        requirement="STA022", missing=None,
     )  # fmt: skip
     """Deleted positions, in position delete files and deletion vectors together (STA032)."""
 
     position_delete_file_count: int | None = spec_field(
-        "position_delete_file_count", id=7, type=INT, v1=OPTIONAL, v2=OPTIONAL, v3=REQUIRED, requirement="STA023",
-        missing=None,
+        "position_delete_file_count", id=7, type=INT, v1=OPTIONAL, v2=OPTIONAL, v3=REQUIRED, read={V3: OPTIONAL},
+        requirement="STA023", missing=None,
     )  # fmt: skip
     """Position delete files, without deletion vectors."""
 
     dv_count: int | None = spec_field(
-        "dv_count", id=13, type=INT, v1=OMITTED, v2=OMITTED, v3=REQUIRED, requirement="STA024", missing=None
-    )
+        "dv_count", id=13, type=INT, v1=OMITTED, v2=OMITTED, v3=REQUIRED, read={V3: OPTIONAL},
+        requirement="STA024", missing=None,
+    )  # fmt: skip
 
     equality_delete_record_count: int | None = spec_field(
-        "equality_delete_record_count", id=8, type=LONG, v1=OPTIONAL, v2=OPTIONAL, v3=REQUIRED, requirement="STA025",
-        missing=None,
+        "equality_delete_record_count", id=8, type=LONG, v1=OPTIONAL, v2=OPTIONAL, v3=REQUIRED, read={V3: OPTIONAL},
+        requirement="STA025", missing=None,
     )  # fmt: skip
 
     equality_delete_file_count: int | None = spec_field(
-        "equality_delete_file_count", id=9, type=INT, v1=OPTIONAL, v2=OPTIONAL, v3=REQUIRED, requirement="STA026",
-        missing=None,
+        "equality_delete_file_count", id=9, type=INT, v1=OPTIONAL, v2=OPTIONAL, v3=REQUIRED, read={V3: OPTIONAL},
+        requirement="STA026", missing=None,
     )  # fmt: skip
 
     total_record_count: int | None = spec_field(

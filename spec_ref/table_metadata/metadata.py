@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from spec_ref.errors import violation
-from spec_ref.json_kinds import INT, LONG, STRING, STRING_MAP, Kept, ListOf, MapOf, RecordOf, Via
+from spec_ref.json_kinds import INT, LONG, STRING, STRING_MAP, ListOf, MapOf, RecordOf, Via
 from spec_ref.partitioning.spec import FIELDS, FIRST_FIELD_ID, SPEC, PartitionField, PartitionSpec
 from spec_ref.records import evolve, record, spec_field
 from spec_ref.schemas.schema import SCHEMA, Schema
@@ -29,7 +29,7 @@ from spec_ref.table_metadata.statistics import (
     PartitionStatisticsFile,
     StatisticsFile,
 )
-from spec_ref.versions import OMITTED, OPTIONAL, REQUIRED, FormatVersion
+from spec_ref.versions import OMITTED, OPTIONAL, REQUIRED, V1, FormatVersion
 
 NO_SNAPSHOT = -1
 """What Iceberg-Java writes in v1 and v2 tables for "no current snapshot"; read as null (NOT008)."""
@@ -147,8 +147,8 @@ class TableMetadata:
 
     refs: Mapping[str, SnapshotRef] = spec_field(
         "refs",
-        v1=OMITTED, v2=OPTIONAL, v3=OPTIONAL,
-        requirement="TMD021", type=Kept(MapOf(REF)), default=attrs.Factory(dict),
+        v1=OMITTED, v2=OPTIONAL, v3=OPTIONAL, read={V1: OPTIONAL},
+        requirement="TMD021", type=MapOf(REF), default=attrs.Factory(dict),
     )  # fmt: skip
     """Branches and tags as listed; `references` adds the main branch where it is only implied. Engines write them to v1
     tables too, where expiring snapshots without them would delete what they hold (contradiction C17)."""

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from spec_ref.requirements import Level, Requirement, Status, register, sources
-from spec_ref.versions import FormatVersion, Rule
+from spec_ref.versions import FormatVersion, Presence
 
 REQUIREMENTS = tuple(register().values())
 BINDS = {"reader", "writer", "table", "committer"}
@@ -79,13 +79,13 @@ def test_field_rows_have_rules_for_every_version_and_a_name() -> None:
 def test_versions_of_a_field_are_those_that_write_it() -> None:
     def written(requirement: Requirement) -> tuple[FormatVersion, ...]:
         assert requirement.rules is not None
-        return tuple(version for version, rule in requirement.rules.items() if rule is not Rule.OMITTED)
+        return tuple(version for version, rule in requirement.rules.items() if rule is not Presence.OMITTED)
 
     assert codes(lambda r: r.rules is not None and r.versions != written(r)) == []
 
 
 def test_the_field_rows_are_those_of_the_field_tables() -> None:
-    letters = {Rule.REQUIRED: "r", Rule.OPTIONAL: "o", Rule.OMITTED: "-"}
+    letters = {Presence.REQUIRED: "r", Presence.OPTIONAL: "o", Presence.OMITTED: "-"}
     ours = Counter(
         (r.document, r.section, r.field, "".join(letters[rule] for rule in r.rules.values()))
         for r in REQUIREMENTS

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from conformance.strategies_metadata import table_metadata
 from spec_ref.findings import Severity
-from spec_ref.json_kinds import Kept, ListOf, MapOf, RecordOf, Via
+from spec_ref.json_kinds import ListOf, MapOf, RecordOf, Via
 from spec_ref.records import evolve, field_rules
 from spec_ref.schemas.types import ListType, MapType, StructType
 from spec_ref.table_metadata import check_metadata, dumps, read_metadata, write_metadata
@@ -204,7 +204,7 @@ def records_inside(kind: Any = METADATA) -> Iterator[RecordOf]:
             yield kind
             for name, rule in field_rules(kind.cls).items():
                 yield from records_inside(kind.kinds.get(name, rule.type))
-        case Kept(inner) | Via(inner) | ListOf(inner) | MapOf(inner):
+        case Via(inner) | ListOf(inner) | MapOf(inner):
             yield from records_inside(inner)
 
 

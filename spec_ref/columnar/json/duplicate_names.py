@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any
 
-from spec_ref.json_kinds import ANY, STRING_MAP, Kept, Kind, ListOf, MapOf, RecordOf, Scalar, Via
+from spec_ref.json_kinds import ANY, STRING_MAP, Kind, ListOf, MapOf, RecordOf, Scalar, Via
 from spec_ref.records import field_rules
 
 CHUNK = 1 << 16
@@ -54,7 +54,7 @@ def _members(kind: Kind, values: Sequence[Any]) -> int:
     Those of `dict`, unlike `len`, raise a TypeError for what is no object.
     """
     match kind:
-        case Kept(inner) | Via(inner):
+        case Via(inner):
             return _members(inner, values)
         case ListOf(item):
             return _members(item, _items(values))
@@ -79,7 +79,7 @@ def _inner(kind: RecordOf) -> tuple[tuple[str, Kind], ...]:
 
 def _holds_objects(kind: Kind) -> bool:
     match kind:
-        case Kept(inner) | Via(inner) | ListOf(inner):
+        case Via(inner) | ListOf(inner):
             return _holds_objects(inner)
         case Scalar():
             return kind in (STRING_MAP, ANY)

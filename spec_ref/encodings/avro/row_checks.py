@@ -13,7 +13,7 @@ from spec_ref.encodings.avro.types import Array, AvroType, Record
 from spec_ref.errors import SpecError, Violation
 from spec_ref.records import field_rules
 from spec_ref.schemas.types import ListType, MapType, StructType, Type
-from spec_ref.versions import REQUIRED, FieldRule, FormatVersion, Rule
+from spec_ref.versions import OMITTED, REQUIRED, FieldRule, FormatVersion
 
 LEFT_OUT = "column-left-out"
 """The aspect of an optional column that is not there, which no requirement asks for."""
@@ -34,7 +34,7 @@ def schema_faults(
             yield _fault("AVR013", "", f"{field.name} has no field-id", here, version)
         elif field.id in RESERVED:
             yield _fault(RESERVED[field.id], "", "the field id is reserved", here, version)
-        elif field.id in known and known[field.id].write(version) is Rule.OMITTED:
+        elif field.id in known and known[field.id].write(version) is OMITTED:
             yield _fault("VER005", "", f"the version has no {known[field.id].name}", here, version)
     for _, rule in written(cls, version):
         place = places.get(rule.id or 0) if rule.id is not None else None

@@ -20,7 +20,7 @@ from spec_ref.encodings.avro.types import NULL, Array, AvroType, Fixed, Primitiv
 from spec_ref.errors import SpecError, at, violation
 from spec_ref.records import field_rules
 from spec_ref.schemas.types import INT, LONG, STRING, ListType, MapType, NestedField, StructType, Type
-from spec_ref.versions import REQUIRED, FieldRule, FormatVersion, Rule
+from spec_ref.versions import OMITTED, REQUIRED, FieldRule, FormatVersion
 
 
 @attrs.frozen
@@ -84,7 +84,7 @@ def wire_type(wire: Wire | NeverWritten, version: FormatVersion, partition: Stru
 def written(cls: type, version: FormatVersion) -> Iterator[tuple[str, FieldRule]]:
     """The fields that a writer of the version writes, by attribute."""
     for attribute, rule in field_rules(cls).items():
-        if rule.write(version) is not Rule.OMITTED and not isinstance(rule.type, NeverWritten):
+        if rule.write(version) is not OMITTED and not isinstance(rule.type, NeverWritten):
             yield attribute, rule
 
 
@@ -164,6 +164,9 @@ class ReadField:
     """Its place in the file's record."""
 
     nullable: bool
+    required: bool
+    """Whether null is refused, as the version's readers require the field."""
+
     convert: Convert | None
 
 
@@ -171,20 +174,27 @@ class RowReader:
     """Makes records of rows that were written with any schema, by field id."""
 
     def __init__(
-        self, cls: type, record: Record, requirement: str, partition_ids: tuple[int, ...] | None = None
+        self,
+        cls: type,
+        record: Record,
+        version: FormatVersion,
+        requirement: str,
+        partition_ids: tuple[int, ...] | None = None,
     ) -> None:
         """Resolve the record's fields in the schema of a file.
 
         Args:
             cls: the record.
             record: its Avro record in the schema of the file.
+            version: the format version whose reader's rules hold.
             requirement: the code to tell where nothing has an id.
             partition_ids: the ids of the fields of the partition spec, for files of v1 that do not store them.
 
         Raises:
-            SpecError: a field that every version requires is missing, or the type of one is not the spec's.
+            SpecError: a field that the version's readers require is missing, or the type of one is not the spec's.
         """
         self.cls = cls
+        self.version = version
         self.partition_ids = partition_ids
         places = record.by_id()
         if not places and record.fields:
@@ -196,7 +206,7 @@ class RowReader:
         self.missing: dict[str, Any] = {}
         for attribute, rule in field_rules(cls).items():
             place = places.get(rule.id) if rule.id is not None else None
-            if place is None:
+            if place is None or rule.read(version) is OMITTED:
                 self._absent(attribute, rule)
                 continue
             field = record.fields[place]
@@ -205,11 +215,13 @@ class RowReader:
                 if inner == NULL:
                     self._absent(attribute, rule)
                     continue
-                fields.append(ReadField(attribute, rule, place, not required, self._reader(rule, inner, requirement)))
+                needed = rule.read(version) is REQUIRED
+                convert = self._reader(rule, inner, requirement)
+                fields.append(ReadField(attribute, rule, place, not required, needed, convert))
         self.fields = tuple(fields)
 
     def _absent(self, attribute: str, rule: FieldRule) -> None:
-        if rule.missing is attrs.NOTHING:
+        if rule.read(self.version) is REQUIRED:
             raise violation(
                 rule.requirement,
                 f"the column {rule.name} is missing",
@@ -228,7 +240,7 @@ class RowReader:
         for field in self.fields:
             value = row[field.place]
             if value is None:
-                if field.rule.missing is attrs.NOTHING:
+                if field.required:
                     name = field.rule.name
                     raise violation(
                         field.rule.requirement, f"{name} is null", expected=f"a {name}", path=f"/{name}", aspect="null"
@@ -257,7 +269,7 @@ class RowReader:
                 record = present(type_.items)[0] if element_id is not None and isinstance(type_, Array) else type_
                 if not isinstance(record, Record) or (element_id is not None) != isinstance(type_, Array):
                     raise _unfit(rule, type_, "a record" if element_id is None else "an array of records")
-                row = RowReader(cls, record, requirement, self.partition_ids)
+                row = RowReader(cls, record, self.version, requirement, self.partition_ids)
                 return row if element_id is None else _rows(row)
             case PartitionTuple():
                 if not isinstance(type_, Record):
