@@ -29,7 +29,7 @@ from spec_ref.partitioning.transforms import (
     Year,
 )
 from spec_ref.records import evolve
-from spec_ref.schemas.defaults import DEFAULTS_SINCE, NULL_ONLY
+from spec_ref.schemas.defaults import NULL_ONLY
 from spec_ref.schemas.evolution import with_new_ids
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.types import LONG, NestedField, StructType, Type, children, kind
@@ -40,7 +40,15 @@ from spec_ref.table_metadata.encryption import EncryptionKey
 from spec_ref.table_metadata.logs import MetadataLogEntry, SnapshotLogEntry
 from spec_ref.table_metadata.metadata import TableMetadata, last_partition_id
 from spec_ref.table_metadata.statistics import BlobMetadata, PartitionStatisticsFile, StatisticsFile
-from spec_ref.versions import V2, V3, FormatVersion
+from spec_ref.versions import (
+    DEFAULT_VALUES,
+    MULTI_ARGUMENT_TRANSFORMS,
+    ROW_LINEAGE,
+    SEQUENCE_NUMBERS,
+    TABLE_ENCRYPTION,
+    V3,
+    FormatVersion,
+)
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 LONGS = st.integers(-(1 << 63), (1 << 63) - 1)
@@ -67,7 +75,7 @@ def since(type_: Type) -> FormatVersion:
 
 @cache
 def _column_types(version: FormatVersion) -> st.SearchStrategy[Type]:
-    return types(max_leaves=4).filter(lambda made: since(made) <= version)
+    return types(max_leaves=4).filter(lambda made: version.includes(since(made)))
 
 
 @st.composite
@@ -79,7 +87,7 @@ def schemas(draw: st.DrawFn, version: FormatVersion = V3, schema_id: int = 0) ->
         type_ = draw(_column_types(version))
         field_id = last + 1
         type_, last = with_new_ids(type_, field_id)
-        default = draw(_defaults(type_)) if version >= DEFAULTS_SINCE else None
+        default = draw(_defaults(type_)) if DEFAULT_VALUES.is_supported(version) else None
         fields.append(NestedField(field_id, f"c{place}", False, type_, draw(st.none() | TEXT), default, default))  # noqa: FBT003
     return Schema(tuple(fields), schema_id, draw(st.sampled_from([(), (1,)])))
 
@@ -119,7 +127,7 @@ def partition_specs(draw: st.DrawFn, schema: Schema, version: FormatVersion = V3
 
 @st.composite
 def _transformed(draw: st.DrawFn, schema: Schema, version: FormatVersion) -> tuple[Transform, tuple[int, ...]]:
-    if version >= V3 and draw(st.integers(0, 4)) == 0:
+    if MULTI_ARGUMENT_TRANSFORMS.is_supported(version) and draw(st.integers(0, 4)) == 0:
         return UnknownTransform("zorder"), (1, 1)
     transform = draw(TRANSFORMS)
     fit = [column.id for column in schema.fields if _fit(transform, column.type) and not list(children(column.type))]
@@ -152,14 +160,14 @@ def _snapshots(draw: st.DrawFn, version: FormatVersion, keys: Sequence[Encryptio
         snapshot = Snapshot(
             snapshot_id=snapshot_id,
             parent_snapshot_id=parent,
-            sequence_number=place + 1 if version >= V2 else 0,
+            sequence_number=place + 1 if SEQUENCE_NUMBERS.is_supported(version) else 0,
             timestamp_ms=1_700_000_000_000 + place,
             manifest_list=f"s3://bucket/table/metadata/snap-{snapshot_id}.avro",
             summary={"operation": draw(st.sampled_from(Operation)).value, **draw(STRING_MAPS)},
             schema_id=draw(st.sampled_from([None, 0])),
             extra=draw(MORE),
         )
-        if version >= V3:
+        if ROW_LINEAGE.is_supported(version):
             rows = {"first_row_id": 100 * place, "added_rows": draw(st.integers(0, 100))}
             key = draw(st.sampled_from([None, *(key.key_id for key in keys)]))
             snapshot = evolve(snapshot, **rows, key_id=key)
@@ -211,7 +219,11 @@ def table_metadata(draw: st.DrawFn, version: FormatVersion | None = None) -> Tab
     both = (first, evolve(first, schema_id=1, fields=(*first.fields, added)))
     spec = draw(partition_specs(first, version))
     order = draw(st.none() | sort_orders(first, version))
-    keys = (EncryptionKey(key_id="k1", encrypted_key_metadata="aWNlYmVyZwo="),) if version >= V3 else ()
+    keys = (
+        (EncryptionKey(key_id="k1", encrypted_key_metadata="aWNlYmVyZwo="),)
+        if TABLE_ENCRYPTION.is_supported(version)
+        else ()
+    )
     snapshots = draw(_snapshots(version, keys))
     ids = [snapshot.snapshot_id for snapshot in snapshots]
     current = ids[-1] if ids else None
@@ -222,7 +234,7 @@ def table_metadata(draw: st.DrawFn, version: FormatVersion | None = None) -> Tab
         format_version=version,
         table_uuid="fb072c92-a02b-11e9-ae9c-1bb7bc9eca94",
         location="s3://bucket/table",
-        last_sequence_number=len(ids) if version >= V2 else 0,
+        last_sequence_number=len(ids) if SEQUENCE_NUMBERS.is_supported(version) else 0,
         last_updated_ms=1_700_000_001_000,
         last_column_id=last_column + 1,
         schemas=both,
@@ -245,7 +257,7 @@ def table_metadata(draw: st.DrawFn, version: FormatVersion | None = None) -> Tab
             )
             for one in itertools.islice(ids, 1)
         ),
-        next_row_id=100 * len(ids) + 100 if version >= V3 else None,
+        next_row_id=100 * len(ids) + 100 if ROW_LINEAGE.is_supported(version) else None,
         encryption_keys=keys,
         extra=draw(MORE),
     )

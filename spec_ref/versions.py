@@ -72,6 +72,7 @@ NANOSECOND_TIMESTAMPS = Feature("types `timestamp_ns` and `timestamptz_ns`", V3,
 UNKNOWN_TYPE = Feature("type `unknown`", V3, ("VER004", "TYP025", "TYP026"))
 VARIANT_TYPE = Feature("type `variant`", V3, ("VER004", "TYP006", "TYP007"))
 GEO_TYPES = Feature("types `geometry` and `geography`", V3, ("VER004", "TYP027", "TYP028"))
+TABLE_ENCRYPTION = Feature("encryption keys of tables", V3, ("ENC001", "SNP012", "TMD025"))
 PROMOTION_OF_UNKNOWN = Feature("promotion of `unknown` to any type", V3, ("EVO004",))
 PROMOTION_OF_DATE = Feature("promotion of `date` to `timestamp` and `timestamp_ns`", V3, ("EVO005",))
 MULTI_ARGUMENT_TRANSFORMS = Feature("transforms of several arguments", V3, ("PAR018", "PAR022", "SRT008", "SRT012"))
@@ -90,6 +91,7 @@ FEATURES: tuple[Feature, ...] = (
     UNKNOWN_TYPE,
     VARIANT_TYPE,
     GEO_TYPES,
+    TABLE_ENCRYPTION,
     PROMOTION_OF_UNKNOWN,
     PROMOTION_OF_DATE,
     MULTI_ARGUMENT_TRANSFORMS,

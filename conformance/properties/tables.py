@@ -175,7 +175,7 @@ def write_table(case: TableCase, folder: Path) -> Path:
     entries = list(_entries(case, schema, spec, folder / "data"))
     manifest = folder / "metadata" / "manifest.avro"
     manifest.write_bytes(write_manifest(entries, spec, schema, version))
-    first_row_id = 0 if version is V3 else None
+    first_row_id = 0 if has_default else None
     told = manifest_file(
         entries, spec, schema, path=str(manifest), length=manifest.stat().st_size, snapshot_id=1, sequence_number=1,
         first_row_id=first_row_id,
@@ -206,7 +206,7 @@ def write_table(case: TableCase, folder: Path) -> Path:
         "snapshots": [snapshot],
         "snapshot-log": [{"snapshot-id": 1, "timestamp-ms": 1515100955770}],
     }
-    if version is V3:
+    if has_default:
         snapshot |= {"first-row-id": 0, "added-rows": count}
         metadata["next-row-id"] = count
     written = folder / "metadata" / "v1.metadata.json"

@@ -15,7 +15,7 @@ from spec_ref.schemas.types import LONG, STRING, NestedField
 from spec_ref.single_value.binary import to_binary
 from spec_ref.sorting.order import UNSORTED
 from spec_ref.table_metadata.metadata import TableMetadata
-from spec_ref.versions import V3, FormatVersion
+from spec_ref.versions import ROW_LINEAGE, FormatVersion
 
 ID, PART = 1, 2
 """The ids of the columns ``id`` and ``part``."""
@@ -64,7 +64,7 @@ def empty_table(
         properties=properties or {},
         sort_orders=(UNSORTED,),
         default_sort_order_id=0,
-        next_row_id=0 if version is V3 else None,
+        next_row_id=0 if ROW_LINEAGE.is_supported(version) else None,
     )
 
 

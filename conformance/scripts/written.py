@@ -26,7 +26,7 @@ from spec_ref.schemas.name_mapping import NAME_MAPPING_PROPERTY
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.type_json import type_from_json, type_to_json
 from spec_ref.schemas.types import ListType, MapType, StructType, Type
-from spec_ref.versions import V3
+from spec_ref.versions import ROW_LINEAGE
 
 Json = Any
 
@@ -248,7 +248,7 @@ class Written:
             which = {"ref": ref} if ref in metadata.refs else {}
         state = table_state(metadata, **which)
         types = {column.name: column.type for column in state.schema.fields}
-        lineage = LINEAGE if metadata.format_version >= V3 else ()
+        lineage = LINEAGE if ROW_LINEAGE.is_supported(metadata.format_version) else ()
         columns: dict[str, list[Any]] = {name: [] for name in (*types, *lineage)}
         for batch in read_table(
             self.table, select=list(columns), threads=1, filter=predicate_from_json(filter), **which

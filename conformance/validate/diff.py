@@ -22,6 +22,7 @@ from spec_ref.schemas.schema import Column
 from spec_ref.schemas.types import is_primitive, kind
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.table_metadata import TableMetadata, read_metadata
+from spec_ref.versions import SEQUENCE_NUMBERS, UNIQUE_PARTITION_FIELD_IDS
 
 _COUNTERS = (
     ("last-sequence-number", "TMD004", "last_sequence_number"),
@@ -181,7 +182,7 @@ def _brought_back(old: TableMetadata, new: TableMetadata, told: Callable[..., Fi
 
 def _partition_fields(old: TableMetadata, new: TableMetadata, told: Callable[..., Finding]) -> Iterator[Finding]:
     """New specs whose fields do not have the ids of equivalent fields (PAR009), or have ids of before (PAR013)."""
-    if old.format_version < 2:
+    if not UNIQUE_PARTITION_FIELD_IDS.is_supported(old.format_version):
         return  # whose ids follow from the places of the fields
     ids: dict[Any, set[int | None]] = {}
     for spec in old.partition_specs:
@@ -231,7 +232,7 @@ def _snapshots(old: TableMetadata, new: TableMetadata, told: Callable[..., Findi
         if snapshot.snapshot_id in known:
             continue
         path = f"/snapshots/{place}"
-        is_numbered = new.format_version >= 2 and old.format_version >= 2
+        is_numbered = all(SEQUENCE_NUMBERS.is_supported(one.format_version) for one in (old, new))
         if is_numbered and snapshot.sequence_number <= old.last_sequence_number:
             yield told("SNP003", "a new snapshot has an old sequence number", f"{path}/sequence-number",
                        snapshot.sequence_number, f"more than {old.last_sequence_number}", aspect="reused")  # fmt: skip

@@ -25,7 +25,7 @@ from spec_ref.manifests.manifest import Manifest
 from spec_ref.records import evolve
 from spec_ref.schemas.types import kind
 from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile
-from spec_ref.versions import V1, V3
+from spec_ref.versions import POSITION_DELETE_FILES, SEQUENCE_NUMBERS
 
 INTEGERS = frozenset({"int", "long", "date", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns", "time"})
 
@@ -69,7 +69,7 @@ class Listing:
                     "MAN016", "an added file is of another snapshot than the manifest", file=file,
                     path=f"{path}/snapshot_id", found=int(snapshot.values[row]), expected=str(listed.added_snapshot_id),
                 )  # fmt: skip
-        if self.manifest.format_version is V1:
+        if not SEQUENCE_NUMBERS.is_supported(self.manifest.format_version):
             return
         numbers = columns.file_sequence_number
         stored = columns.written("file_sequence_number").valid  # what is inherited is told of the list
@@ -159,7 +159,7 @@ class Listing:
                 else:
                     problem = float_problem(column)
                     yield from () if problem is None else (of(problem, file=self.task.location, under=path),)
-        if self.context.metadata.format_version >= V3:
+        if not POSITION_DELETE_FILES.may_be_added(self.context.metadata.format_version):
             yield from self._new_position_deletes(columns)
 
     def _new_position_deletes(self, columns: ManifestColumns) -> Iterator[Finding]:

@@ -18,7 +18,7 @@ from spec_ref.snapshots.manifest_list import REQUIREMENT, ManifestFile, read_man
 from spec_ref.snapshots.manifest_list_checks import check_manifest_list
 from spec_ref.snapshots.retention import ancestors
 from spec_ref.snapshots.snapshot import Snapshot
-from spec_ref.versions import V1, V2, V3, FormatVersion
+from spec_ref.versions import SEQUENCE_NUMBERS, V1, V2, V3, FormatVersion
 
 
 @attrs.frozen
@@ -54,7 +54,7 @@ def check_list(context: Context, task: ListTask) -> Listed:
         )
         return Listed(snapshot.snapshot_id, (told,) if task.checked else (), None)
     try:
-        manifests = read_manifest_list(data, file=location)
+        manifests = read_manifest_list(data, format_version=context.metadata.format_version, file=location)
     except SpecError as error:
         tally.add([rated(attrs.evolve(error.violation, file=location))])
         return Listed(snapshot.snapshot_id, tally.findings() if task.checked else (), None)
@@ -96,7 +96,7 @@ def snapshot_findings(
                 aspect="newer-than-snapshot",
             )  # fmt: skip
         elif (
-            version >= V2
+            SEQUENCE_NUMBERS.is_supported(version)
             and manifest.added_snapshot_id == snapshot.snapshot_id
             and manifest.sequence_number != snapshot.sequence_number
         ):
@@ -131,7 +131,7 @@ def _adders(
     owners: dict[int, list[int]] = {}
     for snapshot in context.metadata.snapshots:
         owners.setdefault(snapshot.sequence_number, []).append(snapshot.snapshot_id)
-    for number, manifest in enumerate(manifests if version >= V2 else ()):
+    for number, manifest in enumerate(manifests if SEQUENCE_NUMBERS.is_supported(version) else ()):
         ids = owners.get(manifest.sequence_number, [])
         known = manifest.added_snapshot_id in context.snapshots
         if manifest.sequence_number and ids and manifest.added_snapshot_id not in ids and not known:

@@ -19,7 +19,7 @@ from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile
 from spec_ref.snapshots.references import RefType
 from spec_ref.snapshots.snapshot import Operation, Snapshot
 from spec_ref.table_metadata.metadata import TableMetadata
-from spec_ref.versions import V1, V2, V3
+from spec_ref.versions import DELETE_FILES, DELETION_VECTORS, POSITION_DELETE_FILES
 
 Listed = tuple[ManifestFile, ManifestEntry]
 
@@ -217,14 +217,14 @@ def _check_kinds(new: Iterable[DataFile], planned: TableMetadata, current: Table
         if data_file.content is FileContent.DATA:
             continue
         wrong = None
-        if current.format_version == V1:
+        if not DELETE_FILES.is_supported(current.format_version):
             wrong = "DEL001", "v1 has no row-level deletes"
-        elif data_file.file_format is FileFormat.PUFFIN and current.format_version < V3:
+        elif data_file.file_format is FileFormat.PUFFIN and not DELETION_VECTORS.is_supported(current.format_version):
             wrong = "DEL001", "there are no deletion vectors before v3"
         elif (
             data_file.content is FileContent.POSITION_DELETES
             and not data_file.is_deletion_vector
-            and current.format_version > V2
+            and not POSITION_DELETE_FILES.may_be_added(current.format_version)
         ):
             wrong = "DEL002", "position delete files are not added to v3 tables"
         if wrong is not None:

@@ -30,7 +30,7 @@ from spec_ref.schemas.evolution import promotable
 from spec_ref.schemas.types import UNKNOWN, StructType, Type
 from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile
 from spec_ref.table_metadata.metadata import TableMetadata
-from spec_ref.versions import V1
+from spec_ref.versions import SEQUENCE_NUMBERS
 
 MERGES = "commit.manifest-merge.enabled"
 MIN_TO_MERGE = "commit.manifest.min-count-to-merge"
@@ -85,7 +85,7 @@ class Manifests:
             stored: the types of the partition tuples in the manifests that the entries were read from.
         """
         # A manifest of v1 gives its new files the sequence number 0, whatever the table is upgraded to meanwhile.
-        key = (key, metadata.format_version is V1)
+        key = (key, SEQUENCE_NUMBERS.is_supported(metadata.format_version))
         schema = metadata.current_schema
         if key not in self._written:
             made = tuple(entries)

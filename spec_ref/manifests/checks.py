@@ -22,14 +22,14 @@ from spec_ref.manifests.checks_listed import Totals, broken_at, finding_at, list
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.entry_problems import entry_problems
 from spec_ref.manifests.inheritance import inherit
-from spec_ref.manifests.manifest import CONTENTS, Header, Manifest
+from spec_ref.manifests.manifest import CONTENTS, HEADER, Header, Manifest
 from spec_ref.manifests.reader import read_manifest
 from spec_ref.manifests.rules import Context
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.types import StructType, Type
 from spec_ref.snapshots.manifest_list import ManifestFile
-from spec_ref.versions import V1, V2, FormatVersion
+from spec_ref.versions import REQUIRED
 
 MAX_PER_RULE = 1000
 """How many places of one broken rule are told; a manifest with more has one cause."""
@@ -37,26 +37,6 @@ MAX_PER_RULE = 1000
 
 INHERITED = frozenset({"MAN012", "MAN013", "MAN014"})
 """The optional columns that some engines cannot do without, although they are inherited where they are left out."""
-
-
-@attrs.frozen
-class _Key:
-    """A key of the header."""
-
-    name: str
-    requirement: str
-    since: FormatVersion
-
-
-KEYS = (
-    _Key("schema", "MAN005", V1),
-    _Key("schema-id", "MAN006", V2),
-    _Key("partition-spec", "MAN007", V1),
-    _Key("partition-spec-id", "MAN008", V2),
-    _Key("format-version", "MAN009", V2),
-    _Key("content", "MAN010", V2),
-)
-"""The keys by the version that requires them."""
 
 
 def check_manifest(
@@ -181,8 +161,8 @@ def _parsed(read: Any) -> tuple[Any, Violation | None]:
 
 def _header(header: Header) -> Iterator[Finding]:
     version, properties = header.format_version, header.properties
-    for key in KEYS:
-        if key.name not in properties and version >= key.since:
+    for key in HEADER.values():
+        if key.name not in properties and key.write(version) is REQUIRED:
             missing = broken_at(
                 key.requirement,
                 f"the header has no {key.name}",

@@ -34,7 +34,7 @@ def header_contradictions(
     Returns:
         The broken requirements (MAN005 to MAN009), with paths that begin in the header.
     """
-    if "format-version" in header.properties and header.format_version > version:
+    if "format-version" in header.properties and not version.includes(header.format_version):
         yield broken_at(
             "MAN009", "the manifest is newer than the table", "/format-version", str(int(header.format_version)),
             f"at most {int(version)}", aspect="newer-than-table",

@@ -18,7 +18,7 @@ from spec_ref.manifests.manifest import Manifest
 from spec_ref.schemas.types import StructType, Type, kind
 from spec_ref.single_value.bounds import decode_bound
 from spec_ref.snapshots.manifest_list import FieldSummary, ManifestFile
-from spec_ref.versions import V1, FormatVersion
+from spec_ref.versions import SEQUENCE_NUMBERS, FormatVersion
 
 _COMPARED = (
     ("added_files_count", "MLS010", EntryStatus.ADDED), ("existing_files_count", "MLS011", EntryStatus.EXISTING),
@@ -160,8 +160,8 @@ def listed_findings(listed: ManifestFile, manifest: Manifest, length: int, total
             yield finding_at(
                 requirement, f"the {attribute} is another", f"/{attribute}", told, str(counted), aspect="mismatch"
             )
-    least = totals.least
-    if least is not None and manifest.format_version is not V1 and listed.min_sequence_number > least:
+    least = totals.least if SEQUENCE_NUMBERS.is_supported(manifest.format_version) else None
+    if least is not None and listed.min_sequence_number > least:
         found = listed.min_sequence_number
         yield finding_at(
             "MLS008",
@@ -171,7 +171,7 @@ def listed_findings(listed: ManifestFile, manifest: Manifest, length: int, total
             f"{least}",
             aspect="mismatch",
         )
-    if least is not None and manifest.format_version is not V1 and listed.min_sequence_number < least:
+    if least is not None and listed.min_sequence_number < least:
         found = listed.min_sequence_number
         message = "no live file has a sequence number so low"
         yield finding_at("MLS008", message, "/min_sequence_number", found, f"{least}", aspect="below-least")

@@ -15,12 +15,12 @@ from spec_ref.manifests.data_file import FileContent
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.records import evolve
 from spec_ref.snapshots.manifest_list import ManifestFile
-from spec_ref.versions import V1, FormatVersion
+from spec_ref.versions import SEQUENCE_NUMBERS, FormatVersion
 
 
 def inherited_sequence_number(manifest: ManifestFile, version: FormatVersion) -> int:
     """The number that added entries inherit: that of the manifest; 0 in a manifest of v1, which has none (SEQ009)."""
-    return 0 if version is V1 else manifest.sequence_number
+    return manifest.sequence_number if SEQUENCE_NUMBERS.is_supported(version) else 0
 
 
 def check_row_id(row_id: int) -> None:
@@ -54,13 +54,14 @@ def inherit(
     if manifest is None:
         yield from entries
         return
+    numbered = SEQUENCE_NUMBERS.is_supported(version)
     number = inherited_sequence_number(manifest, version)
     row_id = manifest.first_row_id
     for entry in entries:
         changes: dict[str, Any] = {}
         if entry.snapshot_id is None:
             changes["snapshot_id"] = manifest.added_snapshot_id
-        if version is V1 or entry.status is EntryStatus.ADDED:
+        if not numbered or entry.status is EntryStatus.ADDED:
             if entry.sequence_number is None:
                 changes["sequence_number"] = number
             if entry.file_sequence_number is None:

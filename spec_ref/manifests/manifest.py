@@ -25,7 +25,7 @@ from spec_ref.records import field_rules
 from spec_ref.schemas.schema import SCHEMA, Schema
 from spec_ref.schemas.types import StructType
 from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile, root_record
-from spec_ref.versions import V1, V2, V3, FormatVersion
+from spec_ref.versions import OMITTED, OPTIONAL, REQUIRED, V1, V2, FieldRule, FormatVersion
 
 REQUIREMENT = "MAN001"
 """The code of a file that is no manifest at all."""
@@ -38,8 +38,23 @@ DATA_FILE = field_rules(ManifestEntry)["data_file"].id or 0
 LONGEST_REMEMBERED = 1 << 17
 """Bytes of an Avro schema that is worth remembering; that of a manifest has about 8000."""
 
-NEW_IN_V2 = frozenset({3, 4, 134})
-"""Ids of fields that only manifests of v2 and later have."""
+NOT_IN_V1 = frozenset(
+    rule.id for cls in (ManifestEntry, DataFile) for rule in field_rules(cls).values() if rule.write(V1) is OMITTED
+)
+"""Ids of fields that manifests of v1 do not have."""
+
+HEADER = {
+    key.name: key
+    for key in (
+        FieldRule(name="schema", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="MAN005", missing=None),
+        FieldRule(name="schema-id", v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, requirement="MAN006", missing=None),
+        FieldRule(name="partition-spec", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="MAN007", missing=None),
+        FieldRule(name="partition-spec-id", v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, requirement="MAN008", missing=None),
+        FieldRule(name="format-version", v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, requirement="MAN009", missing=None),
+        FieldRule(name="content", v1=OMITTED, v2=REQUIRED, v3=REQUIRED, requirement="MAN010", missing=None),
+    )
+}
+"""The keys of the header. `Header` reads them leniently, as the manifest list says most of it too."""
 
 
 @attrs.frozen(kw_only=True)
@@ -113,7 +128,7 @@ def header_of(container: Container, record: Record) -> Header:
     )
 
 
-_VERSIONS = {str(int(version)): version for version in (V1, V2, V3)}
+_VERSIONS = {str(int(version)): version for version in FormatVersion}
 
 
 def _version(text: str | None, record: Record) -> FormatVersion:
@@ -131,7 +146,7 @@ def _version(text: str | None, record: Record) -> FormatVersion:
     data_file = next((field.type for field in record.fields if field.id == DATA_FILE), None)
     if isinstance(data_file, Record):
         ids |= {field.id for field in data_file.fields}
-    return V2 if ids & NEW_IN_V2 else V1
+    return V2 if ids & NOT_IN_V1 else V1
 
 
 class Shape:

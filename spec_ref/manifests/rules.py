@@ -16,7 +16,15 @@ from spec_ref.errors import Violation, shown
 from spec_ref.manifests.data_file import FileContent, FileFormat
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.snapshots.manifest_list import ManifestContent
-from spec_ref.versions import V1, V2, V3, FormatVersion
+from spec_ref.versions import (
+    DELETE_FILES,
+    DELETION_VECTORS,
+    ROW_LINEAGE,
+    SEQUENCE_NUMBERS,
+    SNAPSHOT_ID_INHERITANCE,
+    V1,
+    FormatVersion,
+)
 
 CONTENTS_OF = {
     ManifestContent.DATA: frozenset({FileContent.DATA}),
@@ -58,7 +66,7 @@ class EntryRule:
 
     def violation(self, entry: ManifestEntry, context: Context) -> Violation | None:
         """How the entry breaks the rule."""
-        broken = self.find(entry, context) if context.version >= self.since else None
+        broken = self.find(entry, context) if context.version.includes(self.since) else None
         if broken is None:
             return None
         return Violation(
@@ -81,7 +89,7 @@ def _same_content(entry: ManifestEntry, context: Context) -> Broken | None:
 
 
 def _no_deletes_in_v1(entry: ManifestEntry, context: Context) -> Broken | None:
-    if context.version is not V1 or entry.data_file.content is FileContent.DATA:
+    if DELETE_FILES.is_supported(context.version) or entry.data_file.content is FileContent.DATA:
         return None
     return Broken(
         "/data_file/content", "all files of v1 are data", entry.data_file.content.name, aspect="deletes-in-v1"
@@ -202,7 +210,9 @@ def _vector(name: str) -> Find:
 
 def _puffin_is_vector(entry: ManifestEntry, context: Context) -> Broken | None:
     data_file = entry.data_file
-    if data_file.file_format is not FileFormat.PUFFIN or (data_file.is_deletion_vector and context.version >= V3):
+    if data_file.file_format is not FileFormat.PUFFIN or (
+        data_file.is_deletion_vector and DELETION_VECTORS.is_supported(context.version)
+    ):
         return None
     message = "only deletion vectors are in Puffin files, from v3"
     return Broken("/data_file/file_format", message, data_file.file_format.value, aspect="puffin-without-vector")
@@ -229,12 +239,12 @@ def _has_scheme(entry: ManifestEntry, context: Context) -> Broken | None:
 
 
 RULES: tuple[EntryRule, ...] = (
-    EntryRule("MAN002", _same_content, since=V2),
+    EntryRule("MAN002", _same_content, since=DELETE_FILES.since),
     EntryRule("DFL001", _no_deletes_in_v1),
-    EntryRule("MAN017", _deleted_has_snapshot, since=V2, refused=False),
-    EntryRule("MAN022", _explicit_numbers, since=V2),
-    EntryRule("SEQ005", _new_file_inherits, since=V2, refused=False),
-    EntryRule("LIN018", _new_file_without_row_id, since=V3, refused=False),
+    EntryRule("MAN017", _deleted_has_snapshot, since=SNAPSHOT_ID_INHERITANCE.since, refused=False),
+    EntryRule("MAN022", _explicit_numbers, since=SEQUENCE_NUMBERS.since),
+    EntryRule("SEQ005", _new_file_inherits, since=SEQUENCE_NUMBERS.since, refused=False),
+    EntryRule("LIN018", _new_file_without_row_id, since=ROW_LINEAGE.since, refused=False),
     EntryRule("LIN021", _delete_file_without_row_id),
     EntryRule("DFL002", _has_scheme, refused=False),
     EntryRule("DFL003", _puffin_is_vector),
@@ -246,12 +256,12 @@ RULES: tuple[EntryRule, ...] = (
     EntryRule("DFL014", _counts_not_negative("nan_value_counts")),
     EntryRule("DFL019", _ascending_offsets),
     EntryRule("DFL019", _empty_offsets, refused=False),
-    EntryRule("DFL020", _equality_ids, since=V2),
+    EntryRule("DFL020", _equality_ids, since=DELETE_FILES.since),
     EntryRule("DFL020", _no_equality_ids, refused=False),
-    EntryRule("DFL023", _vector("referenced_data_file"), since=V3),
-    EntryRule("DFL024", _vector("content_offset"), since=V3),
-    EntryRule("DFL025", _vector("content_size_in_bytes"), since=V3),
-    EntryRule("DFL025", _size_with_offset, since=V3),
+    EntryRule("DFL023", _vector("referenced_data_file"), since=DELETION_VECTORS.since),
+    EntryRule("DFL024", _vector("content_offset"), since=DELETION_VECTORS.since),
+    EntryRule("DFL025", _vector("content_size_in_bytes"), since=DELETION_VECTORS.since),
+    EntryRule("DFL025", _size_with_offset, since=DELETION_VECTORS.since),
     EntryRule("DFL028", _sort_order_of_position_deletes, refused=False),
 )
 

@@ -17,7 +17,7 @@ from spec_ref.encodings.avro.values import encoder
 from spec_ref.errors import SpecError, at, violation
 from spec_ref.json_writing import writer
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
-from spec_ref.manifests.manifest import REQUIREMENT
+from spec_ref.manifests.manifest import HEADER, REQUIREMENT
 from spec_ref.manifests.rules import Context, broken_rules
 from spec_ref.partitioning import spec as partition_specs
 from spec_ref.partitioning.spec import PartitionSpec
@@ -26,7 +26,7 @@ from spec_ref.schemas.types import StructType
 from spec_ref.schemas.values import check_value
 from spec_ref.single_value.bounds import encode_bound
 from spec_ref.snapshots.manifest_list import NO_SYNC, FieldSummary, ManifestContent, ManifestFile
-from spec_ref.versions import V1, FormatVersion
+from spec_ref.versions import OMITTED, FormatVersion
 
 RECORD_NAME = "manifest_entry"
 RECORD_NAMES = {2: "r2", 102: "r102"}
@@ -99,10 +99,9 @@ def header(
         "partition-spec": json_document.dumps(writer(partition_specs.FIELDS, version)(spec.fields)),
         "partition-spec-id": str(spec.spec_id),
         "format-version": str(int(version)),
+        "content": CONTENT_NAMES[content],
     }
-    if version is not V1:
-        made["content"] = CONTENT_NAMES[content]
-    return made
+    return {key: value for key, value in made.items() if HEADER[key].write(version) is not OMITTED}
 
 
 def _check(entry: ManifestEntry, context: Context, partition: StructType) -> None:

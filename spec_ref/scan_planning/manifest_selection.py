@@ -17,7 +17,7 @@ from spec_ref.manifests.reader import read_manifest
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile, read_manifest_list
 from spec_ref.snapshots.snapshot import Snapshot
-from spec_ref.versions import V1, FormatVersion
+from spec_ref.versions import DELETE_FILES, NEWEST, FormatVersion
 
 ReadFile: TypeAlias = Callable[[str], Data]
 """Gives the content of the file at a location; raises `FileNotFoundError` where there is none."""
@@ -37,7 +37,11 @@ def content_of(read_file: ReadFile, location: str, requirement: str, referrer: s
 
 
 def listed_manifests(
-    snapshot: Snapshot, specs: Mapping[int, PartitionSpec], read_file: ReadFile
+    snapshot: Snapshot,
+    specs: Mapping[int, PartitionSpec],
+    read_file: ReadFile,
+    *,
+    format_version: FormatVersion = NEWEST,
 ) -> tuple[ManifestFile, ...]:
     """The manifests of a snapshot: those of its manifest list, or in old snapshots of v1 those that it names itself.
 
@@ -47,7 +51,7 @@ def listed_manifests(
     """
     if snapshot.manifest_list is not None:
         content = content_of(read_file, snapshot.manifest_list, "SNP005")
-        return read_manifest_list(content, file=snapshot.manifest_list)
+        return read_manifest_list(content, format_version=format_version, file=snapshot.manifest_list)
     if snapshot.manifests is None:
         raise violation("SNP005", "the snapshot has no manifest list", found=snapshot.snapshot_id)
     return tuple(_unlisted(path, snapshot, specs, read_file) for path in snapshot.manifests)
@@ -120,7 +124,7 @@ class ManifestSelection:
                 "MLS005", "the table has no such partition spec", found=spec_id,
                 expected=", ".join(map(str, sorted(self._specs))), path="/partition_spec_id",
             )  # fmt: skip
-        if manifest.content is ManifestContent.DELETES and self._version is V1:
+        if manifest.content is ManifestContent.DELETES and not DELETE_FILES.is_supported(self._version):
             raise violation("DEL001", "there are no deletes in v1", path="/content", format_version=self._version)
         if not manifest.may_have_live_files:
             return False

@@ -31,7 +31,7 @@ from spec_ref.schemas.schema import Schema
 from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.table_metadata.metadata import TableMetadata
-from spec_ref.versions import V3, FormatVersion
+from spec_ref.versions import DELETION_VECTORS, FormatVersion
 
 STATISTICS = ("column_sizes", "value_counts", "null_value_counts", "nan_value_counts", "lower_bounds", "upper_bounds")
 """The attributes of files that tasks need not have."""
@@ -99,7 +99,7 @@ class _Scan:
         if snapshot is None:
             return
         specs, types = self.specs, column_types(self.metadata)
-        listed = listed_manifests(snapshot, specs, self.read_file)
+        listed = listed_manifests(snapshot, specs, self.read_file, format_version=self.metadata.format_version)
         data = self._selected(self.predicate, listed, ManifestContent.DATA, snapshot)
         with_deletes = self._selected(self.of_deletes, listed, ManifestContent.DELETES, snapshot)
         if not data:
@@ -234,7 +234,7 @@ def delete_of(entry: ManifestEntry, spec_id: int, version: FormatVersion) -> Sca
     Raises:
         SpecError: DEL001, for a deletion vector in a table before v3.
     """
-    if entry.data_file.is_deletion_vector and version < V3:
+    if entry.data_file.is_deletion_vector and not DELETION_VECTORS.is_supported(version):
         message, path = "there are no deletion vectors before v3", "/data_file/file_format"
         raise violation("DEL001", message, path=path, format_version=version)
     assert entry.sequence_number is not None

@@ -10,20 +10,16 @@ from __future__ import annotations
 from typing import Any
 
 from spec_ref.errors import at, violation
-from spec_ref.records import evolve, field_rules
+from spec_ref.records import evolve
 from spec_ref.schemas.types import ListType, MapType, NestedField, StructType, Type, kind
 from spec_ref.schemas.values import check_value
-from spec_ref.versions import FormatVersion
-
-DEFAULTS_SINCE: FormatVersion = field_rules(NestedField)["initial_default"].since
-"""The first format version whose fields have defaults."""
 
 NULL_ONLY = frozenset({"unknown", "variant", "geometry", "geography"})
 """The types whose columns all default to null (DEF008)."""
 
 
 def without_defaults(type_: Type) -> Type:
-    """The type as a version before `DEFAULTS_SINCE` reads and writes it."""
+    """The type as a version without `DEFAULT_VALUES` reads and writes it."""
     match type_:
         case StructType(fields):
             bare = (

@@ -14,7 +14,7 @@ from spec_ref.errors import SpecError, violation
 from spec_ref.partitioning.spec import PartitionField
 from spec_ref.partitioning.transforms import Day, Month, Transform, Void, Year
 from spec_ref.records import evolve, record
-from spec_ref.schemas.defaults import DEFAULTS_SINCE, check_default
+from spec_ref.schemas.defaults import check_default
 from spec_ref.schemas.identifier_fields import identifier_problems
 from spec_ref.schemas.reserved_ids import MAX_TABLE_FIELD_ID
 from spec_ref.schemas.schema import Column, Schema
@@ -37,7 +37,7 @@ from spec_ref.schemas.types import (
     kind,
 )
 from spec_ref.sorting.order import SortField
-from spec_ref.versions import V1, V3, FormatVersion
+from spec_ref.versions import DEFAULT_VALUES, PROMOTION_OF_DATE, PROMOTION_OF_UNKNOWN, V1, FormatVersion
 
 # Type promotion
 
@@ -58,9 +58,9 @@ def _widens(old: Type, new: Type) -> bool:
 
 PROMOTIONS: tuple[Promotion, ...] = (
     # "Any type" stands in a table of primitive types; whether it means struct, list, map and variant is open (B36).
-    Promotion("EVO004", V3, lambda old, new: old == UNKNOWN and new != UNKNOWN and is_primitive(new)),
+    Promotion("EVO004", PROMOTION_OF_UNKNOWN.since, lambda old, new: old == UNKNOWN != new and is_primitive(new)),
     Promotion("EVO003", V1, lambda old, new: (old, new) == (INT, LONG)),
-    Promotion("EVO005", V3, lambda old, new: old == DATE and new in (TIMESTAMP, TIMESTAMP_NS)),
+    Promotion("EVO005", PROMOTION_OF_DATE.since, lambda old, new: old == DATE and new in (TIMESTAMP, TIMESTAMP_NS)),
     Promotion("EVO003", V1, lambda old, new: (old, new) == (FLOAT, DOUBLE)),
     Promotion("EVO003", V1, _widens),
 )
@@ -69,7 +69,7 @@ PROMOTIONS: tuple[Promotion, ...] = (
 
 def promotable(old: Type, new: Type, version: FormatVersion) -> bool:
     """Whether a field of type ``old`` may become one of type ``new`` in a table of ``version``."""
-    return any(promotion.promotes(old, new) for promotion in PROMOTIONS if version >= promotion.since)
+    return any(promotion.promotes(old, new) for promotion in PROMOTIONS if version.includes(promotion.since))
 
 
 def keeps_partition_values(transform: Transform, old: Type, new: Type) -> bool:
@@ -295,9 +295,9 @@ def with_new_ids(type_: Type, last: int) -> tuple[Type, int]:
 
 
 def _check_version(type_: Type, default: Any, version: FormatVersion) -> None:
-    if type_.since > version:
+    if not version.includes(type_.since):
         raise violation("VER004", "the type is newer than the table", found=str(type_), format_version=version)
-    if default is not None and version < DEFAULTS_SINCE:
+    if default is not None and not DEFAULT_VALUES.is_supported(version):
         raise violation("VER004", "the table has no default values", found=default, format_version=version)
 
 

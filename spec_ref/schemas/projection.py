@@ -42,7 +42,7 @@ from spec_ref.schemas.types import (
     children,
 )
 from spec_ref.schemas.values import check_required
-from spec_ref.versions import V3
+from spec_ref.versions import NEWEST
 
 Constants = Mapping[int, Any]
 """Values by field id that are the same for all rows of a file."""
@@ -226,7 +226,7 @@ def _part(
 
 _READ_AS: tuple[Callable[[Type, Type], bool], ...] = (
     lambda old, new: old == new,
-    lambda old, new: promotable(old, new, V3),
+    lambda old, new: promotable(old, new, NEWEST),
     # Avro has no annotation for WKB (AVR012), ORC no place for a CRS, and CRS are written in several spellings.
     lambda old, new: isinstance(new, (GeometryType, GeographyType)) and (old == BINARY or type(old) is type(new)),
     # Files of writers that left the annotation out.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from spec_ref.records import record
 from spec_ref.schemas.types import BOOLEAN, INT, LONG, STRING, PrimitiveType
-from spec_ref.versions import V1, V2, V3, FormatVersion
+from spec_ref.versions import DELETE_FILES, ROW_LINEAGE, V1, FormatVersion
 
 MAX_TABLE_FIELD_ID = 2147483447
 """The highest field id of a table's own columns (RES001); above are the metadata columns."""
@@ -29,14 +29,14 @@ METADATA_COLUMNS: tuple[MetadataColumn, ...] = (
     MetadataColumn(2147483644, "_deleted", BOOLEAN, "RES002"),
     MetadataColumn(2147483643, "_spec_id", INT, "RES002"),
     MetadataColumn(2147483642, "_partition", None, "RES002"),
-    MetadataColumn(2147483546, "file_path", STRING, "RES003", since=V2),
-    MetadataColumn(2147483545, "pos", LONG, "RES003", since=V2),
-    MetadataColumn(2147483544, "row", None, "RES003", since=V2),
+    MetadataColumn(2147483546, "file_path", STRING, "RES003", since=DELETE_FILES.since),
+    MetadataColumn(2147483545, "pos", LONG, "RES003", since=DELETE_FILES.since),
+    MetadataColumn(2147483544, "row", None, "RES003", since=DELETE_FILES.since),
     MetadataColumn(2147483543, "_change_type", STRING, "RES004"),
     MetadataColumn(2147483542, "_change_ordinal", INT, "RES004"),
     MetadataColumn(2147483541, "_commit_snapshot_id", LONG, "RES004"),
-    MetadataColumn(2147483540, "_row_id", LONG, "RES005", since=V3),
-    MetadataColumn(2147483539, "_last_updated_sequence_number", LONG, "RES005", since=V3),
+    MetadataColumn(2147483540, "_row_id", LONG, "RES005", since=ROW_LINEAGE.since),
+    MetadataColumn(2147483539, "_last_updated_sequence_number", LONG, "RES005", since=ROW_LINEAGE.since),
 )
 """The table of metadata columns, in the order of the spec."""
 

@@ -14,10 +14,10 @@ import attrs
 from spec_ref.errors import SpecError
 from spec_ref.json_kinds import ANY, BOOLEAN, INT, STRING, ListOf, RecordOf, Via
 from spec_ref.records import evolve, record, spec_field
-from spec_ref.schemas.defaults import DEFAULTS_SINCE, without_defaults
+from spec_ref.schemas.defaults import without_defaults
 from spec_ref.schemas.type_json import type_from_json, type_to_json
 from spec_ref.schemas.types import ListType, MapType, NestedField, StructType, Type, children
-from spec_ref.versions import OPTIONAL, REQUIRED, FormatVersion
+from spec_ref.versions import DEFAULT_VALUES, OPTIONAL, REQUIRED, FormatVersion
 
 LONGEST_REMEMBERED = 64
 """Characters of a type string that is worth remembering."""
@@ -32,11 +32,11 @@ def _read_type(json: Any, version: FormatVersion) -> Type:
     if type(json) is str:
         return _remembered(json) if len(json) <= LONGEST_REMEMBERED else type_from_json(json)
     type_ = type_from_json(json)
-    return type_ if version >= DEFAULTS_SINCE else without_defaults(type_)
+    return type_ if DEFAULT_VALUES.is_supported(version) else without_defaults(type_)
 
 
 def _write_type(type_: Type, version: FormatVersion) -> Any:
-    return type_to_json(type_ if version >= DEFAULTS_SINCE else without_defaults(type_))
+    return type_to_json(type_ if DEFAULT_VALUES.is_supported(version) else without_defaults(type_))
 
 
 def _alone(json: dict[str, Any]) -> NestedField:

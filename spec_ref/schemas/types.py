@@ -15,7 +15,17 @@ import attrs
 
 from spec_ref.errors import violation
 from spec_ref.records import record, spec_field
-from spec_ref.versions import OMITTED, OPTIONAL, REQUIRED, V1, V3, FormatVersion
+from spec_ref.versions import (
+    GEO_TYPES,
+    NANOSECOND_TIMESTAMPS,
+    OMITTED,
+    OPTIONAL,
+    REQUIRED,
+    UNKNOWN_TYPE,
+    V1,
+    VARIANT_TYPE,
+    FormatVersion,
+)
 
 MAX_DECIMAL_PRECISION = 38
 DEFAULT_CRS = "OGC:CRS84"
@@ -51,12 +61,12 @@ DATE = PrimitiveType("date")
 TIME = PrimitiveType("time")
 TIMESTAMP = PrimitiveType("timestamp")
 TIMESTAMPTZ = PrimitiveType("timestamptz")
-TIMESTAMP_NS = PrimitiveType("timestamp_ns", since=V3)
-TIMESTAMPTZ_NS = PrimitiveType("timestamptz_ns", since=V3)
+TIMESTAMP_NS = PrimitiveType("timestamp_ns", since=NANOSECOND_TIMESTAMPS.since)
+TIMESTAMPTZ_NS = PrimitiveType("timestamptz_ns", since=NANOSECOND_TIMESTAMPS.since)
 STRING = PrimitiveType("string")
 UUID = PrimitiveType("uuid")
 BINARY = PrimitiveType("binary")
-UNKNOWN = PrimitiveType("unknown", since=V3)
+UNKNOWN = PrimitiveType("unknown", since=UNKNOWN_TYPE.since)
 
 PLAIN_PRIMITIVES: dict[str, PrimitiveType] = {
     type_.name: type_
@@ -124,7 +134,7 @@ class GeometryType:
 
     @property
     def since(self) -> FormatVersion:
-        return V3
+        return GEO_TYPES.since
 
     def __str__(self) -> str:
         return f"geometry({self.crs})"
@@ -139,7 +149,7 @@ class GeographyType:
 
     @property
     def since(self) -> FormatVersion:
-        return V3
+        return GEO_TYPES.since
 
     def __str__(self) -> str:
         return f"geography({self.crs}, {self.algorithm.value})"
@@ -151,7 +161,7 @@ class VariantType:
 
     @property
     def since(self) -> FormatVersion:
-        return V3
+        return VARIANT_TYPE.since
 
     def __str__(self) -> str:
         return "variant"

@@ -44,7 +44,7 @@ def check_manifest_list(
     """
     try:
         record = root_record(open_container(data, REQUIREMENT).metadata["avro.schema"], REQUIREMENT)
-        manifests = read_manifest_list(data, file=file)
+        manifests = read_manifest_list(data, format_version=format_version, file=file)
     except SpecError as error:
         return [rated(attrs.evolve(error.violation, file=file))]
     found = [

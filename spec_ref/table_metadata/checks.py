@@ -21,12 +21,11 @@ from spec_ref.json_checking import BROKEN, collect_rows, duties
 from spec_ref.json_document import escaped
 from spec_ref.json_records import finished
 from spec_ref.records import field_rules
-from spec_ref.schemas.defaults import DEFAULTS_SINCE
 from spec_ref.table_metadata import rules_history, rules_structure
 from spec_ref.table_metadata.metadata import DEPRECATED, FILLED_IN, METADATA, NO_SNAPSHOT, TableMetadata
 from spec_ref.table_metadata.rules import Rule
 from spec_ref.table_metadata.source import Source, document_of, version_of
-from spec_ref.versions import V3, FormatVersion
+from spec_ref.versions import DEFAULT_VALUES, NULL_CURRENT_SNAPSHOT, FormatVersion
 
 RULES: tuple[Rule, ...] = (*rules_structure.RULES, *rules_history.RULES)
 """Every rule over several fields."""
@@ -34,16 +33,13 @@ RULES: tuple[Rule, ...] = (*rules_structure.RULES, *rules_history.RULES)
 REFUSALS: tuple[Rule, ...] = tuple(rule for rule in RULES if rule.refused)
 """The rules that a reader runs."""
 
-NULL_SINCE = V3
-"""The first version whose writers say "no current snapshot" by leaving the id out (NOT008)."""
-
 _NO_SNAPSHOT = Violation(
     requirement="NOT008",
     message="no current snapshot is written as null",
     path="/current-snapshot-id",
     found=str(NO_SNAPSHOT),
     expected="null",
-    format_version=NULL_SINCE,
+    format_version=NULL_CURRENT_SNAPSHOT.since,
 )
 
 DEFAULTS = ("initial-default", "write-default")
@@ -68,7 +64,7 @@ def check_metadata(data: Source, *, file: str | None = None) -> list[Finding]:
     problems: list[Violation] = []
     values = collect_rows(METADATA, document, version, "", problems)
     found += map(rated, problems)
-    if version >= NULL_SINCE and document.get("current-snapshot-id") == NO_SNAPSHOT:
+    if NULL_CURRENT_SNAPSHOT.is_supported(version) and document.get("current-snapshot-id") == NO_SNAPSHOT:
         found.append(rated(_NO_SNAPSHOT))
     broken = {name for name, value in values.items() if value is BROKEN or _has_problem(name, problems)}
     if broken & {attribute for attribute, _ in DEPRECATED}:
@@ -90,7 +86,7 @@ def check_metadata(data: Source, *, file: str | None = None) -> list[Finding]:
 def _nested_defaults(document: Mapping[str, Any], version: FormatVersion) -> Iterator[Violation]:
     """Default values inside of nested types, which a version that has none does not read; `duties` tells of others."""
     schemas = document.get("schemas")
-    if version >= DEFAULTS_SINCE or not isinstance(schemas, list):
+    if DEFAULT_VALUES.is_supported(version) or not isinstance(schemas, list):
         return
     for place, schema in enumerate(schemas):
         fields = schema.get("fields") if isinstance(schema, dict) else None

@@ -64,7 +64,7 @@ class Rule:
 
     def violations(self, metadata: TableMetadata) -> Iterator[Violation]:
         """Where the metadata breaks the rule."""
-        for place in self.find(metadata) if metadata.format_version >= self.since else ():
+        for place in self.find(metadata) if metadata.format_version.includes(self.since) else ():
             if isinstance(place, Violation):
                 yield attrs.evolve(place, format_version=metadata.format_version)
             else:

@@ -13,7 +13,7 @@ from spec_ref.snapshots.references import MAIN, RefType
 from spec_ref.snapshots.snapshot import OPERATION, SUMMARY_METRICS, Operation, Snapshot
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.table_metadata.rules import Found, Place, Rule, repeated
-from spec_ref.versions import OMITTED, REQUIRED, V2, V3
+from spec_ref.versions import OMITTED, REQUIRED
 
 SNAPSHOT_RULES = field_rules(Snapshot)
 OPERATIONS = frozenset(operation.value for operation in Operation)
@@ -369,7 +369,8 @@ RULES: tuple[Rule, ...] = (
     Rule("REF002", "main is no branch", ("refs",), _main_is_branch, aspect="main-is-tag"),
     Rule("SNP005", "a snapshot has no manifests", ("snapshots", "format_version"), _no_manifests, refused=True,
          aspect="no-manifests"),
-    Rule("SNP005", "a snapshot has no manifest list", SNAPSHOTS, _manifest_lists, since=V2, aspect="missing"),
+    Rule("SNP005", "a snapshot has no manifest list", SNAPSHOTS, _manifest_lists,
+         since=SNAPSHOT_RULES["manifest_list"].required_since, aspect="missing"),
     Rule("SNP006", "a snapshot has manifests twice", ("snapshots", "format_version"), _both_manifests, aspect="twice"),
     Rule("TMD004", "a snapshot is newer than the last sequence number", ("snapshots", "last_sequence_number"),
          _last_sequence_number, aspect="exceeded-by-snapshot"),
@@ -381,13 +382,15 @@ RULES: tuple[Rule, ...] = (
     Rule("SNP002", "a snapshot without a parent names one", SNAPSHOTS, _no_parent,
          aspect="negative"),
     Rule("SNP008", "a summary does not tell a known operation", SNAPSHOTS, _operations),
-    Rule("SNP007", "a snapshot has no summary", SNAPSHOTS, _summaries, since=V2, aspect="missing"),
+    Rule("SNP007", "a snapshot has no summary", SNAPSHOTS, _summaries,
+         since=SNAPSHOT_RULES["summary"].required_since, aspect="missing"),
     Rule("NOT005", "a metric of a summary is not a number", SNAPSHOTS, _metrics, aspect="not-a-number"),
     Rule("SNP009", "the schema of a snapshot is not among the schemas", ("snapshots", "schemas"), _snapshot_schemas,
          aspect="unknown-schema"),
     Rule("SNP012", "the key of a snapshot is not among the keys", ("snapshots", "encryption_keys"), _snapshot_keys,
          aspect="unknown-key"),
-    Rule("SNP010", "a snapshot has no first row id", SNAPSHOTS, _first_row_ids, since=V3, aspect="unassigned"),
+    Rule("SNP010", "a snapshot has no first row id", SNAPSHOTS, _first_row_ids,
+         since=SNAPSHOT_RULES["first_row_id"].required_since, aspect="unassigned"),
     Rule("SNP011", "a snapshot has half of its row ids", SNAPSHOTS, _added_rows, aspect="half"),
     Rule("SNP010", "row ids are negative", SNAPSHOTS, _negative_rows, aspect="negative"),
     Rule("TMD024", "the next row id was given already", ("snapshots", "next_row_id"), _next_row_id,

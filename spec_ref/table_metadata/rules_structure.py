@@ -18,7 +18,7 @@ from spec_ref.schemas.types import UNKNOWN, GeographyType, GeometryType, StructT
 from spec_ref.sorting.order import UNSORTED_ID, SortField, SortOrder
 from spec_ref.table_metadata.metadata import TableMetadata, last_partition_id
 from spec_ref.table_metadata.rules import Found, Place, Rule, repeated, under
-from spec_ref.versions import V2, V3
+from spec_ref.versions import MULTI_ARGUMENT_TRANSFORMS, UNIQUE_PARTITION_FIELD_IDS
 
 
 def _uuid(metadata: TableMetadata) -> Found:
@@ -126,7 +126,7 @@ def _missing_definitions(metadata: TableMetadata) -> Found:
 def _new_types(metadata: TableMetadata) -> Found:
     for place, schema in enumerate(metadata.schemas):
         for column in schema.columns():
-            if column.type.since > metadata.format_version:
+            if not metadata.format_version.includes(column.type.since):
                 expected = f"a table of version {column.type.since} or newer"
                 yield Place(f"/schemas/{place}", f"{column.name}: {column.type}", expected)
 
@@ -339,9 +339,9 @@ RULES: tuple[Rule, ...] = (
     Rule("PAR002", "two fields of a spec have one name", ("partition_specs",), _repeated_partition_names,
          aspect="repeated"),
     Rule("PAR003", "two partition fields have one id", ("partition_specs",), _shared_partition_ids,
-         since=V2),
+         since=UNIQUE_PARTITION_FIELD_IDS.since),
     Rule("PAR022", "a transform of one argument has a list of sources", ("partition_specs",),
-         _argument_forms("/partition-specs", "partition_specs"), since=V3),
+         _argument_forms("/partition-specs", "partition_specs"), since=MULTI_ARGUMENT_TRANSFORMS.since),
     Rule("PAR008", "two partition specs are equivalent", ("partition_specs",), _equivalent_specs),
     Rule(
         "TMD012", "the default spec is not among the specs", ("partition_specs", "default_spec_id"),
@@ -362,7 +362,7 @@ RULES: tuple[Rule, ...] = (
         _unresolved("/default-sort-order-id", "default_sort_order_id", "sort_orders", "order_id"), aspect="unknown",
     ),
     Rule("SRT008", "a transform of one argument has a list of sources", ("sort_orders",),
-         _argument_forms("/sort-orders", "sort_orders"), since=V3),
+         _argument_forms("/sort-orders", "sort_orders"), since=MULTI_ARGUMENT_TRANSFORMS.since),
     Rule("SRT002", "the unsorted order sorts", ("sort_orders",), _unsorted),
     Rule("SRT001", "a source is not fit", ("sort_orders", "default_sort_order_id", "schemas", "current_schema_id"),
          _order_sources),

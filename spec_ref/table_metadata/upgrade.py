@@ -43,12 +43,13 @@ def upgrade(metadata: TableMetadata, version: FormatVersion | int, *, table_uuid
     """
     if version not in FormatVersion._value2member_map_:
         raise violation("VER001", "the format version is not supported", found=version, expected="1, 2 or 3")
-    if version < metadata.format_version:
+    target = FormatVersion(version)
+    if not target.includes(metadata.format_version):
         found = f"version {metadata.format_version} to {version}"
         raise violation("VER003", "a table is not downgraded: older versions cannot hold what it has", found=found)
     if metadata.table_uuid is None and table_uuid is not None:
         metadata = evolve(metadata, table_uuid=table_uuid)
     upgraded = metadata
-    while upgraded.format_version < version:
+    while not upgraded.format_version.includes(target):
         upgraded = STEPS[upgraded.format_version](upgraded)
     return without_new_errors(metadata, upgraded)

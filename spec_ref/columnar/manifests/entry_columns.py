@@ -31,7 +31,7 @@ from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.inheritance import check_row_id, inherited_sequence_number
 from spec_ref.manifests.manifest import Manifest
 from spec_ref.records import evolve, field_rules
-from spec_ref.versions import V1
+from spec_ref.versions import SEQUENCE_NUMBERS
 
 SAFE_ROW_IDS = float(1 << 62)
 """Below it no sum of row ids leaves 64 bits; above, each is looked at."""
@@ -81,7 +81,7 @@ class ManifestColumns(StoredColumns):
         found = self._numbers(self._field(attribute))
         if self.manifest.manifest_file is None or found.valid.all():
             return found
-        always = self._by_run(lambda run: run.manifest.format_version is V1)
+        always = self._by_run(lambda run: not SEQUENCE_NUMBERS.is_supported(run.manifest.format_version))
         inherits = ~found.valid & (always | (self.status == EntryStatus.ADDED))
         return _filled(found, self._by_run(_inherited_number), inherits)
 

@@ -27,7 +27,7 @@ from spec_ref.manifests.entry_problems import SNAPSHOT_RULE, entry_problems
 from spec_ref.manifests.rules import CONTENTS_OF, Context, broken_rules
 from spec_ref.records import evolve
 from spec_ref.schemas.types import FixedType, Type, is_primitive, kind
-from spec_ref.versions import REQUIRED, V2, V3
+from spec_ref.versions import DELETE_FILES, DELETION_VECTORS, REQUIRED, SEQUENCE_NUMBERS
 
 _FORMATS = {form for format_ in FileFormat for form in (format_.value, format_.name)}
 _REQUIRED = ("file_path", "file_format", "partition", "record_count", "file_size_in_bytes")
@@ -94,7 +94,7 @@ def suspects(columns: ManifestColumns, context: Context, types: Mapping[int, Typ
 
 def _suspicious(columns: ManifestColumns, context: Context, types: Mapping[int, Type]) -> Mask:
     allowed = np.isin(columns.content, [int(content) for content in CONTENTS_OF[context.content]])
-    wrong: Mask = ~allowed if context.version >= V2 else columns.content != FileContent.DATA
+    wrong: Mask = ~allowed if DELETE_FILES.is_supported(context.version) else columns.content != FileContent.DATA
     added, deleted = columns.status == EntryStatus.ADDED, columns.status == EntryStatus.DELETED
     for attribute in _REQUIRED:
         wrong |= columns.nulls(attribute)
@@ -123,13 +123,13 @@ def _numbers(columns: ManifestColumns, context: Context, added: Mask, deleted: M
     wrong: Mask = deleted & ~snapshot
     if SNAPSHOT_RULE.write(context.version) is REQUIRED:
         wrong |= ~snapshot
-    if context.version >= V2:
+    if SEQUENCE_NUMBERS.is_supported(context.version):
         file_number = columns.written("file_sequence_number").valid
         wrong |= ~added & ~(columns.written("sequence_number").valid & file_number)
         wrong |= added & file_number
     wrong |= columns.record_count < 0
     wrong |= columns.file_size_in_bytes < 0
-    if context.version >= V3:
+    if DELETION_VECTORS.is_supported(context.version):
         wrong |= columns.content_offset.valid & ~columns.content_size_in_bytes.valid
     return wrong
 
