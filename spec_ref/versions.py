@@ -65,7 +65,7 @@ DELETE_FILES = Feature("row-level deletes, in delete files and delete manifests"
 POSITION_DELETE_FILES = Feature("position delete files", V2, ("DEL002",), until=V2)
 SNAPSHOT_ID_INHERITANCE = Feature("entries without a snapshot id inherit it", V2, ("MAN012", "MAN017"))
 UNIQUE_PARTITION_FIELD_IDS = Feature("partition field ids are unique in the table", V2, ("PAR003",))
-DELETION_VECTORS = Feature("deletion vectors, in Puffin files", V3, ("DEL003", "DFL023", "DFL024", "DFL025"))
+DELETION_VECTORS = Feature("deletion vectors, in Puffin files", V3, ("DEL003", "DFL024", "DFL025"))
 ROW_LINEAGE = Feature("row ids, and the sequence number of each row's last change", V3, ("LIN001", "LIN018"))
 DEFAULT_VALUES = Feature("default values of columns", V3, ("DEF001", "DEF002"))
 NANOSECOND_TIMESTAMPS = Feature("types `timestamp_ns` and `timestamptz_ns`", V3, ("VER004", "TYP019", "TYP020"))

@@ -13,7 +13,7 @@ from conformance import expectations, vectors
 from conformance.cli import make_app
 from conformance.matrix.known import Known
 from spec_ref.requirements import contradictions, register
-from tools.docs import findings, protocol, site
+from tools.docs import findings, protocol, site, versions
 from tools.docs.markdown import code, plain, table
 from tools.docs.requirements import areas
 
@@ -41,6 +41,15 @@ def test_a_stale_table_and_an_operation_without_a_table_are_told() -> None:
         protocol.with_tables(
             text.replace("operations: hash, ", "operations: sing -->\n<!-- end of operations -->"), defs
         )
+
+
+def test_the_page_of_versions_is_that_of_the_tables(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert versions.main(["--check"]) == 0
+    stale = tmp_path / "format-versions.md"
+    monkeypatch.setattr(versions, "PAGE", stale)
+    assert versions.main(["--check"]) == 1
+    stale.write_text(versions.page().replace("| `next-row-id` | omitted |", "| `next-row-id` | optional |"))
+    assert versions.main(["--check"]) == 1
 
 
 def test_every_operation_has_its_arguments_and_answer(pages: dict[str, str]) -> None:

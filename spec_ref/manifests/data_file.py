@@ -9,7 +9,7 @@ from typing import Any
 from spec_ref.encodings.avro.rows import PARTITION, Coded, Named, NeverWritten
 from spec_ref.records import record, spec_field
 from spec_ref.schemas.types import BINARY, INT, LONG, STRING, ListType, MapType
-from spec_ref.versions import OMITTED, OPTIONAL, REQUIRED
+from spec_ref.versions import OMITTED, OPTIONAL, REQUIRED, V1
 
 DEFAULT_BLOCK_SIZE = 64 << 20
 """What v1 writes as ``block_size_in_bytes``; any number would do, as it is never read (contradiction A19)."""
@@ -75,19 +75,19 @@ class DataFile:
     )
 
     block_size_in_bytes: int = spec_field(
-        "block_size_in_bytes", id=105, v1=REQUIRED, v2=OMITTED, v3=OMITTED, read=OPTIONAL,
+        "block_size_in_bytes", id=105, v1=REQUIRED, v2=OMITTED, v3=OMITTED, read={V1: OPTIONAL},
         requirement="DFL008", type=LONG, default=DEFAULT_BLOCK_SIZE,
     )  # fmt: skip
     """Deprecated: v1 writes a default that nothing reads."""
 
     file_ordinal: int | None = spec_field(
-        "file_ordinal", id=106, v1=OPTIONAL, v2=OMITTED, v3=OMITTED, read=OPTIONAL,
+        "file_ordinal", id=106, v1=OPTIONAL, v2=OMITTED, v3=OMITTED,
         requirement="DFL009", type=NeverWritten(INT), default=None,
     )  # fmt: skip
     """Deprecated and not written."""
 
     sort_columns: tuple[int, ...] | None = spec_field(
-        "sort_columns", id=107, v1=OPTIONAL, v2=OMITTED, v3=OMITTED, read=OPTIONAL,
+        "sort_columns", id=107, v1=OPTIONAL, v2=OMITTED, v3=OMITTED,
         requirement="DFL010", type=NeverWritten(ListType(112, INT)), default=None,
     )  # fmt: skip
     """Deprecated and not written."""
@@ -115,7 +115,7 @@ class DataFile:
     )  # fmt: skip
 
     distinct_counts: Mapping[int, int] | None = spec_field(
-        "distinct_counts", id=111, v1=OPTIONAL, v2=OPTIONAL, v3=OMITTED, read=OPTIONAL,
+        "distinct_counts", id=111, v1=OPTIONAL, v2=OPTIONAL, v3=OMITTED,
         requirement="DFL015", type=NeverWritten(_map(123, 124, LONG)), default=None,
     )  # fmt: skip
     """Deprecated and not written."""

@@ -25,7 +25,7 @@ from spec_ref.records import field_rules
 from spec_ref.schemas.schema import SCHEMA, Schema
 from spec_ref.schemas.types import StructType
 from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile, root_record
-from spec_ref.versions import OMITTED, OPTIONAL, REQUIRED, V1, V2, FieldRule, FormatVersion
+from spec_ref.versions import OMITTED, OPTIONAL, REQUIRED, V1, V2, FieldRule, FormatVersion, Presence
 
 REQUIREMENT = "MAN001"
 """The code of a file that is no manifest at all."""
@@ -43,18 +43,25 @@ NOT_IN_V1 = frozenset(
 )
 """Ids of fields that manifests of v1 do not have."""
 
-HEADER = {
+
+def _key(name: str, requirement: str, v1: Presence) -> FieldRule:
+    return FieldRule(
+        name=name, v1=v1, v2=REQUIRED, v3=REQUIRED, reads=OPTIONAL, requirement=requirement, missing=None
+    )  # fmt: skip
+
+
+HEADER: Mapping[str, FieldRule] = {
     key.name: key
     for key in (
-        FieldRule(name="schema", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="MAN005", missing=None),
-        FieldRule(name="schema-id", v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, requirement="MAN006", missing=None),
-        FieldRule(name="partition-spec", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="MAN007", missing=None),
-        FieldRule(name="partition-spec-id", v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, requirement="MAN008", missing=None),
-        FieldRule(name="format-version", v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, requirement="MAN009", missing=None),
-        FieldRule(name="content", v1=OMITTED, v2=REQUIRED, v3=REQUIRED, requirement="MAN010", missing=None),
+        _key("schema", "MAN005", REQUIRED),
+        _key("schema-id", "MAN006", OPTIONAL),
+        _key("partition-spec", "MAN007", REQUIRED),
+        _key("partition-spec-id", "MAN008", OPTIONAL),
+        _key("format-version", "MAN009", OPTIONAL),
+        _key("content", "MAN010", OMITTED),
     )
 }
-"""The keys of the header. `Header` reads them leniently, as the manifest list says most of it too."""
+"""The keys of the header. Readers require none of them, as the table and the manifest list say it too."""
 
 
 @attrs.frozen(kw_only=True)

@@ -11,7 +11,8 @@ import pytest
 import spec_ref
 from spec_ref.records import field_rules
 from spec_ref.requirements import register
-from spec_ref.versions import FieldRule, FormatVersion
+from spec_ref.versions import FEATURES, OPTIONAL, REQUIRED, Feature, FieldRule, FormatVersion
+from tools.docs.versions import TABLES
 
 
 def declared_fields() -> Iterator[tuple[str, FieldRule]]:
@@ -40,3 +41,46 @@ def test_every_declared_field_has_the_rules_of_its_row(declared: dict[str, Field
         ):
             differing.append((name, rule.requirement))
     assert differing == []
+
+
+def test_a_field_that_readers_do_not_require_says_what_they_take_instead(declared: dict[str, FieldRule]) -> None:
+    without = [
+        (name, version)
+        for name, rule in declared.items()
+        for version in FormatVersion
+        if rule.read(version) is OPTIONAL and rule.missing is attrs.NOTHING
+    ]
+    assert without == []
+
+
+def test_readers_require_no_field_that_their_writers_may_leave_out(declared: dict[str, FieldRule]) -> None:  # VER006
+    stricter = [
+        (name, version)
+        for name, rule in declared.items()
+        for version in FormatVersion
+        if rule.read(version) is REQUIRED and rule.write(version) is not REQUIRED
+    ]
+    assert stricter == []
+
+
+def test_every_field_whose_rules_differ_is_on_the_page_of_versions(declared: dict[str, FieldRule]) -> None:
+    shown = {rule.requirement for rules in TABLES.values() for rule in rules}
+    differing = {rule.requirement for rule in declared.values() if len({rule.write(one) for one in FormatVersion}) > 1}
+    assert differing - shown == set()
+
+
+STATED_OTHERWISE = {
+    "DEL001": "tells of versions without the feature",
+    "DEL002": "tells of the versions after the last that may add it",
+    "MAN012": "a field of every version", "MAN017": "a rule of every version, about such a field",
+    "NOT008": "tells what older writers do", "VER004": "a rule of every version, about several features",
+}  # fmt: skip
+"""Requirements of features that bind other versions than those that have the feature, and why."""
+
+
+@pytest.mark.parametrize("feature", FEATURES, ids=lambda feature: feature.name)
+def test_the_requirements_of_a_feature_bind_its_versions(feature: Feature) -> None:
+    having = tuple(version for version in FormatVersion if feature.is_supported(version))
+    rows = {code: register()[code].versions for code in feature.requirements if code not in STATED_OTHERWISE}
+    assert {code: tuple(versions) for code, versions in rows.items() if tuple(versions) != having} == {}
+    assert all(code in register() for code in feature.requirements)

@@ -45,7 +45,14 @@ CHAPTERS = {
         "requirements",
     ],
     "Vectors": ["vectors", "interchange", "vectors-changelog"],
-    "The project": ["reading-the-spec-as-code", "reference-index", "benchmarks", "contributing", "changelog"],
+    "The project": [
+        "reading-the-spec-as-code",
+        "reference-index",
+        "format-versions",
+        "benchmarks",
+        "contributing",
+        "changelog",
+    ],
 }
 """The order of the pages. A page of ``docs/`` that is not named stands at the end."""
 
