@@ -163,7 +163,7 @@ class _Running:
                     language=started.language,
                 )
                 expected = plan.expectations.of(target.name, started)
-                for done, (vector, answer) in enumerate(_answers(adapter, started, vectors), 1):
+                for done, (vector, answer) in enumerate(answers(adapter, started, vectors), 1):
                     self._go_on()
                     verdict = judge(vector, answer)
                     clear(vector)
@@ -197,7 +197,7 @@ def _since(began: float) -> float:
     return round(time.monotonic() - began, 3)
 
 
-def _answers(adapter: Adapter, started: Started, vectors: Sequence[Vector]) -> Iterator[tuple[Vector, Answer]]:
+def answers(adapter: Adapter, started: Started, vectors: Sequence[Vector]) -> Iterator[tuple[Vector, Answer]]:
     """Each vector with its answer, in order. What the adapter says it does not have is not asked."""
     told = [undeclared(started, vector) for vector in vectors]
     asked = (

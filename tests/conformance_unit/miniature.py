@@ -118,6 +118,7 @@ def misbehave(name: str, seq: int, asked: object) -> None:
 
 
 def main(name: str) -> None:
+    held: object = None
     for line in sys.stdin:
         if name == "liar":
             with open(MARKER, "a") as log:
@@ -142,13 +143,18 @@ def main(name: str) -> None:
                 sys.stderr.write("noise " * 50_000)
             if name == "slow":
                 time.sleep(SLOW)
+            if name == "waits-for-two" and seq == 1:
+                held = {"seq": seq, "ok": asked}
+                continue
+            if name == "waits-for-two" and seq == 2:
+                say(held)
             if name == "liar":
                 say({"seq": seq, "ok": "string"})
             elif name == "wrong-seq":
                 say({"seq": seq + 1, "ok": asked})
             elif asked == TRIGGER or name == "always-dies":
                 misbehave(name, seq, asked)
-                if name in ("good", "slow-start", "floods", "declares-v1") or name.endswith("at-stop"):
+                if name in ("good", "waits-for-two", "slow-start", "floods", "declares-v1") or name.endswith("at-stop"):
                     say({"seq": seq, "ok": asked})
             else:
                 say({"seq": seq, "ok": asked})

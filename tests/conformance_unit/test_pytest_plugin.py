@@ -50,6 +50,41 @@ def test_each_vector_is_a_test(pytest_run: PytestRun) -> None:
     assert "iceberg::mini::mini-7 PASSED" in text
 
 
+def test_the_tests_are_counted_as_collected(pytest_run: PytestRun) -> None:
+    assert "collected 10 items" in pytest_run("good", "-v")[1]
+    assert "10 tests collected" in pytest_run("good", "--collect-only")[1]
+
+
+def test_a_printed_id_can_be_run_again(pytest_run: PytestRun) -> None:
+    status, text = pytest_run("dies", "-v", "iceberg::mini::mini-7", "iceberg::mini::mini-2")
+    assert (status, "1 failed, 1 passed" in text) == (1, True), text
+    status, text = pytest_run("good", "iceberg::mini::mini-77")
+    assert (status, "iceberg::mini::mini-77: no selected vector has this test id" in text) == (4, True), text
+
+
+def test_the_reason_is_in_the_summary(pytest_run: PytestRun) -> None:
+    _, text = pytest_run("dies")
+    assert "FAILED iceberg::mini::mini-7 - exited with status 3" in text
+
+
+def test_questions_are_asked_ahead(pytest_run: PytestRun) -> None:
+    """One that waits for the second question before it answers the first gets it in time."""
+    status, text = pytest_run("waits-for-two", "--iceberg-timeout=10")
+    assert (status, "10 passed" in text) == (0, True), text
+
+
+def test_workers_of_xdist_share_the_vectors(pytest_run: PytestRun) -> None:
+    status, text = pytest_run("dies", "-n", "2")
+    assert (status, "1 failed, 9 passed" in text) == (1, True), text
+    assert "FAILED iceberg::mini::mini-7 - exited with status 3" in text
+
+
+def test_an_adapter_that_does_not_start_is_one_error(pytest_run: PytestRun) -> None:
+    status, text = pytest_run("dies-at-start")
+    assert (status, "1 failed, 9 skipped" in text) == (1, True), text
+    assert "no module named engine" in text
+
+
 def test_a_failure_shows_its_evidence_and_the_others_go_on(pytest_run: PytestRun) -> None:
     status, text = pytest_run("dies")
     assert (status, "1 failed, 9 passed" in text) == (1, True), text
@@ -103,7 +138,9 @@ def test_wrong_usage_is_told_in_one_line(pytest_run: PytestRun, options: list[st
 
 
 def test_without_an_adapter_nothing_happens(tmp_path: Path) -> None:
-    (tmp_path / "test_own.py").write_text("def test_own():\n    assert True\n")
+    ours = "{name for name in sys.modules if name.split('.')[0] in ('conformance', 'spec_ref')}"
+    loaded = {"conformance", "conformance.pytest_plugin"}
+    (tmp_path / "test_own.py").write_text(f"import sys\n\ndef test_own():\n    assert {ours} == {loaded}\n")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--rootdir={tmp_path}"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert "1 passed" in done.stdout

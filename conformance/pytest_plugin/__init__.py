@@ -1,0 +1,66 @@
+"""A pytest plugin: the vectors as tests of an engine's own suite.
+
+    pytest --iceberg-adapter "./my-adapter --stdio"
+
+With ``--iceberg-adapter`` each vector becomes a test ``iceberg::SUITE::ID``; without it the plugin does nothing, and
+imports nothing. ``-k`` finds ids, suites, operations and requirements; ``-m`` takes marks such as
+``iceberg_suite(name="hashing")``, ``iceberg_requirement(code="HSH007")`` and ``iceberg_version(number=3)``. The id of a
+test may be an argument, to run that test alone. What the engine does not support is skipped; a deviation in
+``--iceberg-expect`` is an expected failure, and fails as soon as it no longer happens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+MARKS = {
+    "iceberg_suite(name)": "the suite of a vector",
+    "iceberg_requirement(code)": "a requirement that a vector proves",
+    "iceberg_version(number)": "a format version that a vector holds for",
+}
+
+PREFIX = "iceberg::"
+"""What the ids of the tests begin with."""
+
+SELECTED = pytest.StashKey[Sequence[str]]()
+"""The ids that the command line names."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options, in a separate group."""
+    group = parser.getgroup("iceberg", "conformance to the Apache Iceberg table spec")
+    group.addoption(
+        "--iceberg-adapter", metavar="NAME or CMD", help="the adapter to test; nothing is tested without it"
+    )
+    group.addoption("--iceberg-suite", action="append", default=[], metavar="SUITE", help="vectors of this suite only")
+    group.addoption("--iceberg-requirement", action="append", default=[], metavar="CODE", help="those that prove this")
+    group.addoption("--iceberg-format-version", type=int, metavar="N", help="those that hold for this format version")
+    group.addoption("--iceberg-expect", metavar="FILE", help="known deviations, or known-deviations for those shipped")
+    group.addoption("--iceberg-vectors", type=Path, metavar="FOLDER", help="other vectors than those shipped")
+    group.addoption("--iceberg-timeout", type=float, metavar="SECONDS", help="for one answer (default: 30)")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the marks, and take the ids of vectors out of what pytest looks for in files."""
+    for mark, meaning in MARKS.items():
+        config.addinivalue_line("markers", f"{mark}: {meaning}")
+    if config.getoption("--iceberg-adapter") is not None:
+        config.stash[SELECTED] = [arg for arg in config.args if arg.startswith(PREFIX)]
+        config.args[:] = [arg for arg in config.args if not arg.startswith(PREFIX)]
+
+
+@pytest.hookimpl(tryfirst=True)  # -k and -m choose among what is added here
+def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Add the vectors to what was collected."""
+    if config.getoption("--iceberg-adapter") is None:
+        return
+    from conformance.pytest_plugin.items import collect
+
+    added = collect(session, config.stash[SELECTED])
+    items.extend(added)
+    report = pytest.CollectReport(nodeid="iceberg", outcome="passed", longrepr=None, result=list(added))
+    session.ihook.pytest_collectreport(report=report)  # so that pytest counts them

@@ -1,0 +1,229 @@
+"""The tests that the pytest plugin makes from vectors, and the adapter that answers them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance import expectations, vectors
+from conformance.adapters.asking import Adapter
+from conformance.adapters.process import Limits
+from conformance.cli.targets import target
+from conformance.expectations import Expectations, Expected
+from conformance.failures import NotExamined, ToolError, UsageError
+from conformance.golden_tables import materialize_for
+from conformance.judge import Outcome, judge
+from conformance.protocol import Answer, Started
+from conformance.reports.evidence import difference_text, evidence
+from conformance.results import AdapterRun, Case, Result
+from conformance.runner import answers, difference_json
+from conformance.vectors import Selection, Vector
+from conformance.written_tables import clear, places
+
+
+def collect(session: pytest.Session, ids: Sequence[str]) -> list[VectorItem]:
+    """The tests of a session.
+
+    Args:
+        session: of pytest, with the plugin's options.
+        ids: of the tests that the command line names, as pytest prints them; all where it names none.
+
+    Raises:
+        pytest.UsageError: an option makes no sense, or nothing is selected.
+    """
+    try:
+        return _items(session, ids)
+    except ToolError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+def _items(session: pytest.Session, ids: Sequence[str]) -> list[VectorItem]:
+    config = session.config
+    folder = config.getoption("--iceberg-vectors") or vectors.shipped()
+    every = vectors.load(folder)
+    expect = config.getoption("--iceberg-expect")
+    expected = Expectations() if expect is None else expectations.load(expect, {vector.id for vector in every})
+    selection = Selection(
+        tuple(config.getoption("--iceberg-suite")),
+        requirements=tuple(config.getoption("--iceberg-requirement")),
+        format_version=config.getoption("--iceberg-format-version"),
+    )
+    chosen = list(selection.choose(every))
+    if ids:
+        by_node = {_node_id(vector): vector for vector in chosen}
+        unknown = [id_ for id_ in ids if id_ not in by_node]
+        if unknown:
+            raise UsageError(f"{unknown[0]}: no selected vector has this test id")
+        chosen = [by_node[id_] for id_ in ids]
+    if not chosen:
+        raise UsageError(f"no vector of {folder} is selected")
+
+    timeout = config.getoption("--iceberg-timeout")
+    limits = Limits() if timeout is None else Limits(request=timeout)
+    engine = Engine(config.getoption("--iceberg-adapter"), limits, expected)
+    config.add_cleanup(engine.close)
+    root = Collected.from_parent(session, name="iceberg", nodeid="iceberg")
+    suites = {
+        suite: Collected.from_parent(root, name=suite, nodeid=f"iceberg::{suite}")
+        for suite in dict.fromkeys(vector.suite for vector in chosen)
+    }
+    return [
+        VectorItem.from_parent(suites[vector.suite], name=vector.id, vector=vector, engine=engine) for vector in chosen
+    ]
+
+
+def _node_id(vector: Vector) -> str:
+    return f"iceberg::{vector.suite}::{vector.id}"
+
+
+class Engine:
+    """The adapter of one session of pytest, started when the first test needs it."""
+
+    def __init__(self, name: str, limits: Limits, expected: Expectations) -> None:
+        """Make the adapter's side of a session; nothing is started yet.
+
+        Args:
+            name: of an engine, or a command, as for ``run --adapter``.
+            limits: of time, and of requests that are under way at once.
+            expected: the known deviations.
+
+        Raises:
+            UsageError: no adapter has the name.
+        """
+        self._target = target(name, limits)
+        self._expectations = expected
+        self._open = ExitStack()
+        self._started: tuple[Adapter, Started, Expected] | None = None
+        self._pending: Iterator[tuple[Vector, Answer]] = iter(())
+        self._answered: dict[str, tuple[Vector, Answer]] = {}
+        self.failed_to_start: str | None = None
+        """Why the adapter cannot be started, once that is known."""
+
+        self.run = AdapterRun(self._target.name, self._target.reproduce or self._target.name)
+
+    def ask(self, vector: Vector, following: Callable[[], Sequence[Vector]]) -> tuple[Vector, Answer, Expected]:
+        """Ask about a vector, and ahead about those that follow, as ``run`` does.
+
+        Args:
+            vector: which one.
+            following: gives those that will be asked about next, as far as they are known.
+
+        Returns:
+            The vector as it was asked, the answer, and the deviations that are known of who answered.
+
+        Raises:
+            NotExamined: the adapter cannot be started.
+        """
+        adapter, started, expected = self._start()
+        if vector.id not in self._answered:
+            self._answered.update(self._until(vector.id))
+        if vector.id not in self._answered:  # nothing more is under way, or it was not asked ahead
+            asked = self._open.enter_context(places([vector, *following()]))
+            materialize_for(asked)
+            self._pending = answers(adapter, started, asked)
+            self._answered.update(self._until(vector.id))
+        return *self._answered.pop(vector.id), expected
+
+    def _until(self, id_: str) -> Iterator[tuple[str, tuple[Vector, Answer]]]:
+        """The answers that are under way, up to that of a vector."""
+        for vector, answer in self._pending:
+            yield vector.id, (vector, answer)
+            if vector.id == id_:
+                return
+
+    def _start(self) -> tuple[Adapter, Started, Expected]:
+        if self._started is None:
+            try:
+                adapter = self._open.enter_context(self._target.open())
+                started = adapter.start()
+            except NotExamined as error:
+                self.failed_to_start = str(error)
+                raise
+            self._started = adapter, started, self._expectations.of(self._target.name, started)
+        return self._started
+
+    def close(self) -> None:
+        """End the adapter, and remove the tables that it was asked to write."""
+        self._open.close()
+
+
+class Collected(pytest.Collector):
+    """A level of the names of the tests: all of them, or a suite."""
+
+    def collect(self) -> list[pytest.Item | pytest.Collector]:
+        return []  # the tests are added all at once, when their vectors have been read
+
+
+class Deviates(Exception):
+    """The engine does not do what the vector asks for; the message is the evidence."""
+
+    def __init__(self, reason: str, lines: Sequence[str]) -> None:
+        """Make the error.
+
+        Args:
+            reason: what the summary of pytest says.
+            lines: the evidence.
+        """
+        super().__init__("\n".join(lines))
+        self.reason = reason
+
+
+class VectorItem(pytest.Item):
+    """One vector as a test."""
+
+    def __init__(self, *, vector: Vector, engine: Engine, **more: Any) -> None:
+        """Make the test of a vector; ``more`` is what pytest gives each test."""
+        super().__init__(**more)
+        self.vector = vector
+        self.engine = engine
+        self.add_marker(pytest.mark.iceberg_suite(name=vector.suite))
+        for code in vector.requirements:
+            self.add_marker(pytest.mark.iceberg_requirement(code=code))
+        for version in vector.versions:
+            self.add_marker(pytest.mark.iceberg_version(number=version))
+        self.extra_keyword_matches.update((vector.operation.name, *vector.requirements))
+
+    def runtest(self) -> None:
+        if self.engine.failed_to_start is not None:
+            pytest.skip("the adapter could not be started, which is the error of the first test")
+        asked, answer, expected = self.engine.ask(self.vector, self._following)
+        verdict = judge(asked, answer)
+        clear(asked)
+        status, deviation, unmet = expected.status(self.vector, verdict)
+        if status == "known":
+            assert deviation is not None
+            pytest.xfail(deviation.description)
+        if unmet is None and verdict.outcome is Outcome.UNSUPPORTED:
+            pytest.skip(f"unsupported: {verdict.reason}")
+        if unmet is not None or verdict.outcome is not Outcome.PASSED:
+            result = Result(
+                self.engine.run.name, self.vector.id, verdict.outcome, status, verdict.reason, verdict.got,
+                tuple(map(difference_json, verdict.differences)), stderr=verdict.stderr,
+            )  # fmt: skip
+            lines = evidence(Case.of(self.vector), result, self.engine.run)
+            first = [difference_text(one) for one in result.differences[:1]]
+            raise Deviates(unmet or verdict.reason or "".join(first), [*([unmet] if unmet else []), *lines])
+
+    def _following(self) -> list[Vector]:
+        """The vectors that this process will ask about next, where that is known: a worker of xdist learns it late."""
+        if hasattr(self.config, "workerinput"):
+            return []
+        following = self.session.items[self.session.items.index(self) + 1 :]
+        return [item.vector for item in following if isinstance(item, VectorItem)]
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        if not isinstance(excinfo.value, Deviates | ToolError):
+            return super().repr_failure(excinfo, style)
+        shown = excinfo.getrepr(style="value")
+        if shown.reprcrash is not None:  # what the summary says
+            shown.reprcrash.message = (
+                excinfo.value.reason if isinstance(excinfo.value, Deviates) else str(excinfo.value)
+            )
+        return shown
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        return Path(self.vector.file), None, f"{self.vector.suite}: {self.vector.id}"
