@@ -73,21 +73,37 @@ def error_factories(trees: list[ast.Module]) -> dict[str, str]:
     }
 
 
-def own_nodes(function: Function) -> Iterator[ast.AST]:
-    """The nodes of a function, without those of functions and classes inside of it."""
-    queue: list[ast.AST] = list(function.body)
-    while queue:
-        node = queue.pop()
+def raise_statements(node: ast.AST, caught: frozenset[str] = frozenset()) -> Iterator[ast.Raise]:
+    """Find the raise statements in a node that the node does not catch itself.
+
+    Statements in functions and classes inside of it do not count.
+
+    Args:
+        node: a statement or expression.
+        caught: the names of exceptions that statements around the node catch.
+
+    Yields:
+        Each statement.
+    """
+    if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and ast.unparse(node.exc.func) not in caught:
         yield node
-        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
-            queue.extend(ast.iter_child_nodes(node))
+    guarded: frozenset[str] = frozenset()
+    if isinstance(node, ast.Try):
+        types = [handler.type for handler in node.handlers if handler.type is not None]
+        flat = [one for type_ in types for one in (type_.elts if isinstance(type_, ast.Tuple) else [type_])]
+        guarded = caught | {ast.unparse(one) for one in flat}
+        for statement in node.body:
+            yield from raise_statements(statement, guarded)
+    for child in ast.iter_child_nodes(node):
+        inner = isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda))
+        if not inner and not (guarded and child in node.body):  # type: ignore[attr-defined]
+            yield from raise_statements(child, caught)
 
 
 def raised(function: Function, factories: dict[str, str]) -> Iterator[tuple[str, str | None]]:
     """The classes of the exceptions that a function raises itself, and their codes where the statement has them."""
-    for node in own_nodes(function):
-        if not isinstance(node, ast.Raise) or not isinstance(node.exc, ast.Call):
-            continue
+    for node in raise_statements(function):
+        assert isinstance(node.exc, ast.Call)
         callee = node.exc.func
         name = callee.attr if isinstance(callee, ast.Attribute) else getattr(callee, "id", "")
         name = factories.get(name, name)

@@ -1,8 +1,8 @@
 """Position Delete Files: rows deleted by the path of their file and their position in it (DEL012 to DEL015).
 
-Only ``file_path`` and ``pos`` are read; ``row`` may be left out (NOT011), and is for those who want to know what was
-deleted. Files should be sorted, but deleted positions are a set, so that order and repetition do not matter
-(contradiction E13). A path is compared as it stands in the manifest entry of the data file.
+Only ``file_path`` and ``pos`` are read; ``row`` may be absent (NOT011), and serves those who need the deleted values.
+Files should be sorted, but deleted positions are a set, so that order and repetition do not matter (contradiction E13).
+Paths are compared literally with the one in the manifest entry of the data file.
 """
 
 from __future__ import annotations

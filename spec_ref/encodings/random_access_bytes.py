@@ -1,18 +1,18 @@
-"""A file as bytes that are not all held (Appendix A): what is asked for is read, and a part around it is kept."""
+"""The bytes of a file that is not held in memory as a whole (Appendix A): parts are read on demand and cached."""
 
 from __future__ import annotations
 
 from typing import Any, TypeAlias, overload
 
 WHOLE = 64 << 20
-"""Files of up to this size are held whole, which saves reads of what is looked at again."""
+"""Files of up to this many bytes are held as a whole, which saves reading the same part again."""
 
 PART = 1 << 20
-"""How much is read at once, unless more is asked for."""
+"""How many bytes are read at once, unless more are requested."""
 
 
 class RandomAccessBytes:
-    """The bytes of a file that is opened for reading and can seek: it has a length, and is indexed and sliced."""
+    """The bytes of a seekable file opened for reading: they have a length, and can be indexed and sliced."""
 
     def __init__(self, file: Any) -> None:
         self._file = file
@@ -50,11 +50,18 @@ class RandomAccessBytes:
 
 
 Source: TypeAlias = bytes | RandomAccessBytes
-"""The content of a file, held or not."""
+"""The content of a file, in memory or not."""
 
 
 def source_of(file: Any) -> Source:
-    """The content of an opened file."""
+    """Open the content of a file.
+
+    Args:
+        file: a seekable binary file object.
+
+    Returns:
+        Its bytes if there are at most `WHOLE`, otherwise access to them.
+    """
     size = file.seek(0, 2)
     file.seek(0)
     return file.read() if size <= WHOLE else RandomAccessBytes(file)

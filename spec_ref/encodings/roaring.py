@@ -1,16 +1,17 @@
-"""The shape of a serialized Roaring bitmap, looked at before anything is made of it (Puffin, `deletion-vector-v1`).
+"""Check the structure of a serialized Roaring bitmap before it is decoded (Puffin, `deletion-vector-v1`).
 
 The vector is the "portable" format of 64-bit Roaring bitmaps: the number of 32-bit bitmaps, then each with its key. A
 32-bit bitmap is a header (cookie, which containers hold runs, key and cardinality of each container, offsets) and the
 containers: up to 4096 sorted 16-bit values, 65536 bits, or runs.
 
-The library that holds the set reads such bytes trustingly. Here every length, order and cardinality is checked, so that
-a bitmap that lies is refused, in time and memory of the order of the bytes. A run of a few bytes stands for up to 65536
-positions, so a small vector can hold very many of them; nothing here makes a list of positions.
+The library that holds the set trusts such bytes. Here every length, order and cardinality is checked, so that an
+inconsistent bitmap is refused, in time and memory proportional to the bytes. A run of a few bytes represents up to
+65536 positions, so a small vector can hold very many of them; nothing here makes a list of positions.
 
 Decided here, because the format leaves it open: bitmaps without containers are read (Iceberg-Java writes them for keys
-that are left out, contradiction B16). Refused are two runs where one would do, as the library does, and an offset that
-does not point at its container, as readers that use the offsets and readers that do not would see different sets.
+that are skipped, contradiction B16). Refused are two runs where one would suffice, as by the library, and an offset
+that does not point at its container, because readers that use the offsets and readers that do not would read different
+sets.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import TypeAlias
 from spec_ref.errors import NOT_GIVEN, SpecError, violation
 
 MAX_BITMAPS = 1 << 16
-"""32-bit bitmaps in a vector. Each stands for 2**32 rows; no file has 2**48 of them."""
+"""The most 32-bit bitmaps in a vector. Each covers 2**32 rows; no file has 2**48 of them."""
 
 MAX_KEY = (1 << 31) - 1
 """The largest key, which makes the largest position 2**63 - 1 (PUF020)."""
@@ -33,26 +34,29 @@ RUNS = 12347
 """The cookies: all 32 bits of the one, the lower 16 of the other."""
 
 ALWAYS_OFFSETS = 4
-"""Containers from which on a bitmap with runs has offsets; one without runs always has."""
+"""The number of containers from which on a bitmap with runs has offsets; one without runs always has them."""
 
 MAX_ARRAY = 4096
 BITSET_BYTES = 8192
 MAX_CONTAINERS = 1 << 16
 
 CheckBitmap: TypeAlias = Callable[[bytes, int, str], tuple[int, int]]
-"""Checks the 32-bit bitmap at a place of some bytes; the path is for errors. Returns its size and its cardinality."""
+"""Checks the 32-bit bitmap at an offset of some bytes; the path is for errors. Returns its size and its cardinality."""
 
 
 def cardinality64(data: bytes, check: CheckBitmap | None = None) -> int:
-    """The number of positions in a serialized 64-bit bitmap, all of whose bytes are checked.
+    """Check every byte of a serialized 64-bit bitmap and count its positions.
 
     Args:
-        data: the bitmap.
-        check: what checks each 32-bit bitmap; `check_bitmap`, or a faster one.
+        data: the serialized bitmap.
+        check: checks each 32-bit bitmap; `check_bitmap` by default, or a faster function.
+
+    Returns:
+        The number of positions.
 
     Raises:
-        SpecError: PUF019 for bytes that are no such bitmap or go on after it, PUF020 for a position of 2**63 or more.
-            Paths name the bitmap and, where it is known, the container: ``/bitmaps/0/containers/2``.
+        SpecError: PUF019 if the bytes are not such a bitmap or continue after it; PUF020 for a position of 2**63 or
+            more. Paths name the bitmap and, if it is known, the container: ``/bitmaps/0/containers/2``.
     """
     if len(data) < 8:
         raise violation("PUF019", "the vector is too short", found=f"{len(data)} bytes", expected="8 bytes or more")
@@ -81,11 +85,16 @@ def cardinality64(data: bytes, check: CheckBitmap | None = None) -> int:
 def check_bitmap(data: bytes, start: int, path: str) -> tuple[int, int]:
     """Check a 32-bit bitmap, one container after the other.
 
+    Args:
+        data: the bytes that hold the bitmap.
+        start: the offset of the bitmap in the bytes.
+        path: the path of the bitmap, for errors.
+
     Returns:
         Its size in bytes, and its cardinality.
 
     Raises:
-        SpecError: PUF019.
+        SpecError: PUF019 if a cookie, key, offset, cardinality or container is not well-formed.
     """
     bitmap = _Bitmap(data, start, path)
     (cookie,) = struct.unpack("<I", bitmap.take(4, "a cookie"))

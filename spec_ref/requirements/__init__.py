@@ -1,7 +1,7 @@
 """The register: every requirement of the spec, with a stable code, and what is contradictory or open in the texts.
 
-The register is data, a TOML file for each area; a code is never renumbered and never reused. Beside the areas stand
-``contradictions.toml`` and ``sources.toml``, which names the texts that the register was read from.
+The register is data, a TOML file for each area; a code is never renumbered and never reused. Beside the areas there are
+``contradictions.toml`` and ``sources.toml``, which names the texts that the register was derived from.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ EXAMPLES = {
     "statistics": "fields of an entry of statistics",
     "types": "types in JSON",
 }
-"""What examples are that the tests have judged by the reference, which accepts what is right, and refuses what is wrong
-with the requirement's code. A fragment stands for itself in an otherwise sound document, and null for a null."""
+"""The kinds of examples that the tests check with the reference, which accepts the right ones, and refuses the wrong
+ones with the requirement's code. A fragment replaces a part of an otherwise valid document; null represents null."""
 
 SOURCES = "sources.toml"
 
@@ -66,7 +66,7 @@ class Level(enum.Enum):
 
 
 class Status(enum.Enum):
-    """Where the requirement stands in the spec's life."""
+    """The status of the requirement in the spec."""
 
     ADOPTED = "adopted"
     V4_DRAFT = "v4-draft"
@@ -87,7 +87,7 @@ class Requirement:
     """The document of the Iceberg project: ``spec``, ``puffin-spec``, ``expressions-spec``, ..."""
 
     section: str
-    """The heading it stands under, as the document spells it."""
+    """The heading of the requirement, as the document spells it."""
 
     level: Level
     versions: tuple[FormatVersion, ...]
@@ -121,14 +121,14 @@ class Requirement:
     """Short examples that do not."""
 
     judged: str | None = None
-    """What the examples are, for those that the tests have judged by the reference: a key of `EXAMPLES`."""
+    """The kind of the examples, for those that the tests check with the reference: a key of `EXAMPLES`."""
 
     no_example: str | None = None
     """Why there is no example: a key of `NO_EXAMPLE`."""
 
     seen: tuple[str, ...] = ()
-    """Where it was seen broken: the project whose tracker tells of it, and the link. Most of these are mended by now,
-    and the writer at fault is sometimes another one."""
+    """Where it was seen broken: the project whose tracker reports it, and the link. Most of these are fixed by now, and
+    the writer at fault is sometimes another one."""
 
     unproven: str | None = None
     """Why no vector, check or test proves it, for a requirement without any: one of `REASONS`, a colon, and the

@@ -1,9 +1,10 @@
-"""Which deletes apply to which data files: the scope rules (Scan Planning).
+"""The scope rules: which deletes apply to which data files (Scan Planning).
 
 A deletion vector or position delete file applies to data that is not newer than it is, in the same partition of the
-same spec; an equality delete file to data that is older, in the same partition or, where its spec is unpartitioned, in
-all. `may_apply` is the rule for one delete and one data file, for planning and for the conflict checks of commits; the
-validator uses its parts. `DeleteFileIndex` gives the same answer without comparing each delete with each data file.
+same spec; an equality delete file to data that is older, in the same partition or, if its spec is unpartitioned, in all
+partitions. `may_apply` is the rule for one delete and one data file, for planning and for the conflict checks of
+commits; the validator uses its parts. `DeleteFileIndex` gives the same answer without comparing each delete with each
+data file.
 """
 
 from __future__ import annotations
@@ -27,31 +28,49 @@ from spec_ref.schemas.types import Type, is_primitive
 from spec_ref.table_metadata.metadata import TableMetadata
 
 PartitionKey: TypeAlias = tuple[int, tuple[Any, ...]]
-"""The id of a spec and its values, such that equal partitions are equal tuples."""
+"""The id of a spec and the partition values, in a form in which equal partitions are equal tuples."""
 
 FILE_PATH = BY_NAME["file_path"].id
 """The id of the column of position delete files that names the data files."""
 
 
 def partition_key(data_file: DataFile, spec: PartitionSpec) -> PartitionKey:
-    """The partition of a file. The values of unknown transforms count like all others (SCN014)."""
+    """Make a key for the partition of a file. Values of unknown transforms count like all others (SCN014).
+
+    Args:
+        data_file: a data or delete file.
+        spec: its partition spec.
+
+    Returns:
+        The key.
+    """
     return spec.spec_id, tuple(comparable_value(data_file.partition.get(field.field_id)) for field in spec.fields)
 
 
 def comparable_value(value: Any) -> Any:
-    """A partition value in a form that equal values share: a float as its bits, all NaNs as one (SCN013)."""
+    """Convert a partition value to a form that equal values share: a float to its bits, all NaNs to one (SCN013).
+
+    Args:
+        value: a partition value, or None.
+
+    Returns:
+        The comparable form.
+    """
     if not isinstance(value, float):
         return value
     return "NaN" if value != value else struct.pack(">d", value)
 
 
 def is_old_enough(number: int | None, content: FileContent, delete_number: int | None) -> bool:
-    """Whether data is old enough for a delete (SCN008 to SCN010).
+    """Decide whether data is old enough for a delete to apply (SCN008 to SCN010).
 
     Args:
-        number: the data sequence number of the data file; None where it is not known, so that it may be.
-        content: the kind of delete file.
+        number: the data sequence number of the data file; None if it is not known, so that it may be old enough.
+        content: the kind of the delete file.
         delete_number: the data sequence number of the delete; None as above.
+
+    Returns:
+        Whether it is, or may be.
     """
     if number is None or delete_number is None:
         return True
@@ -67,20 +86,23 @@ def may_apply(
     spec: PartitionSpec,
     types: Mapping[int, Type],
 ) -> bool:
-    """Whether a delete may delete rows of a data file.
+    """Decide whether a delete may delete rows of a data file.
 
     Deletion vectors: SCN008; position deletes: SCN009, SCN012; equality deletes: SCN010, SCN011. Deletes whose counts
-    and bounds exclude every row of the file are left out (SCN005). That a deletion vector replaces the position delete
+    and bounds exclude every row of the file do not apply (SCN005). That a deletion vector replaces the position delete
     files of its data file (DEL011) is not considered.
 
     Args:
         delete: the delete file or deletion vector.
-        delete_number: its data sequence number; None where it is not known, so that it may apply.
+        delete_number: its data sequence number; None if it is not known, so that it may apply.
         delete_spec: its partition spec.
         data_file: the data file.
-        number: its data sequence number; None as above.
-        spec: its partition spec.
-        types: what `column_types` returns, to read the bounds of equality deletes.
+        number: the data sequence number of the data file; None as above.
+        spec: the partition spec of the data file.
+        types: the types that `column_types` returns, to read the bounds of equality deletes.
+
+    Returns:
+        Whether it may.
     """
     if not is_old_enough(number, delete.content, delete_number):
         return False
@@ -96,11 +118,14 @@ def may_apply(
 
 
 def check_delete(delete: DataFile) -> None:
-    """Refuse a delete that does not say what it is for.
+    """Check that a delete states what it applies to.
+
+    Args:
+        delete: a delete file or deletion vector.
 
     Raises:
-        SpecError: DFL023, for a deletion vector that does not say which data file it is for; DFL020, for equality
-            deletes that do not say which columns they compare.
+        SpecError: DFL023 for a deletion vector without its data file; DFL020 for equality deletes without the columns
+            that they compare.
     """
     if delete.content is FileContent.EQUALITY_DELETES and not delete.equality_ids:
         raise violation("DFL020", "equality deletes without columns to compare", path="/data_file/equality_ids")
@@ -116,18 +141,21 @@ def applicable_deletes(
     specs: Mapping[int, PartitionSpec],
     types: Mapping[int, Type],
 ) -> tuple[ScanDelete, ...]:
-    """Those of all deletes of a snapshot that have to be applied to a data file, in their order.
+    """Select the deletes of a snapshot that have to be applied to a data file.
 
     Args:
-        deletes: what `check_delete` takes.
+        deletes: the deletes, for which `check_delete` passed.
         data_file: the data file.
         number: its data sequence number.
         spec: its partition spec.
         specs: the table's partition specs, by id.
-        types: what `column_types` returns.
+        types: the types that `column_types` returns.
+
+    Returns:
+        The deletes that apply, in order. A deletion vector replaces the position delete files (DEL011).
 
     Raises:
-        SpecError: DEL003, if several deletion vectors apply.
+        SpecError: DEL003 if several deletion vectors apply.
     """
     found = [
         one
@@ -145,10 +173,13 @@ def applicable_deletes(
 
 
 def check_vectors(vectors: Sequence[ScanDelete]) -> None:
-    """Refuse several deletion vectors that apply to one data file.
+    """Check that at most one deletion vector applies to a data file.
+
+    Args:
+        vectors: the deletion vectors that apply.
 
     Raises:
-        SpecError: DEL003.
+        SpecError: DEL003 if there are several.
     """
     if len(vectors) > 1:
         found = [one.data_file.file_path for one in vectors]
@@ -164,7 +195,7 @@ class _Indexed:
 
     delete: ScanDelete
     result: ScanDelete
-    """The form of it that `DeleteFileIndex.deletes_for` returns."""
+    """The form in which `DeleteFileIndex.deletes_for` returns it."""
 
 
 @attrs.define
@@ -185,7 +216,7 @@ class _Queue:
 
 
 class DeleteFileIndex:
-    """The deletes of a snapshot, by what they may apply to: `deletes_for` is `applicable_deletes`, and faster."""
+    """The deletes of a snapshot, indexed by what they may apply to; `deletes_for` is a faster `applicable_deletes`."""
 
     def __init__(
         self,
@@ -193,11 +224,11 @@ class DeleteFileIndex:
         types: Mapping[int, Type],
         result: Callable[[ScanDelete], ScanDelete] = lambda delete: delete,
     ) -> None:
-        """Begin an empty index.
+        """Make an empty index.
 
         Args:
-            specs: the table's partition specs.
-            types: what `column_types` returns.
+            specs: the table's partition specs, by id.
+            types: the types that `column_types` returns.
             result: converts a delete to the form that `deletes_for` returns.
         """
         self._result = result
@@ -215,14 +246,17 @@ class DeleteFileIndex:
 
     @property
     def has_equality_deletes(self) -> bool:
-        """Whether bounds of data files can tell that a delete file has nothing for them."""
+        """Whether there are equality deletes, so that bounds of data files can rule deletes out."""
         return bool(self._equality or self._everywhere.deletes)
 
     def add(self, delete: ScanDelete) -> None:
-        """Take up a delete file or deletion vector.
+        """Add a delete file or deletion vector.
+
+        Args:
+            delete: the delete.
 
         Raises:
-            SpecError: as `check_delete`.
+            SpecError: DFL020 or DFL023, as `check_delete`.
         """
         check_delete(delete.data_file)
         indexed = _Indexed(self._count, delete, self._result(delete))
@@ -243,17 +277,20 @@ class DeleteFileIndex:
             self._of_partition.setdefault(partition_key(found, spec), _Queue()).add(indexed)
 
     def deletes_for(self, data_file: DataFile, number: int, spec: PartitionSpec) -> tuple[ScanDelete, ...]:
-        """The deletes that have to be applied to a data file, in the order in which they were added.
+        """Select the deletes that have to be applied to a data file.
 
-        Deletes that the bounds of both show to have nothing for the file are left out (SCN005).
+        Deletes that the bounds of both files show to have nothing for the data file are left out (SCN005).
 
         Args:
             data_file: the data file; with its counts and bounds, if there are equality deletes.
             number: its data sequence number.
             spec: its partition spec.
 
+        Returns:
+            The deletes, in the order in which they were added.
+
         Raises:
-            SpecError: DEL003, if several deletion vectors apply.
+            SpecError: DEL003 if several deletion vectors apply.
         """
         if not self._count:
             return ()
@@ -321,7 +358,7 @@ def _may_share(left: Facts, right: Facts) -> bool:
 
 
 def _may_name(delete: DataFile, path: str) -> bool:
-    """Whether position deletes may be of a file, by the bounds of the paths that they name."""
+    """Whether position deletes may name a data file, by the bounds of the paths in the delete file."""
     name = path.encode()
     lower = (delete.lower_bounds or {}).get(FILE_PATH)
     upper = (delete.upper_bounds or {}).get(FILE_PATH)
@@ -332,7 +369,14 @@ def _may_name(delete: DataFile, path: str) -> bool:
 
 
 def column_types(metadata: TableMetadata) -> dict[int, Type]:
-    """The types of all columns that the table ever had, dropped ones too, by id; the latest of each."""
+    """Collect the types of all columns that the table ever had, including dropped ones.
+
+    Args:
+        metadata: the table.
+
+    Returns:
+        The latest type of each column, by id.
+    """
     types: dict[int, Type] = {}
     for schema in (*metadata.schemas, metadata.current_schema):
         types |= {column.id: column.type for column in schema.columns()}
@@ -340,7 +384,14 @@ def column_types(metadata: TableMetadata) -> dict[int, Type]:
 
 
 def metrics_of(data_file: DataFile) -> Metrics:
-    """The counts and bounds of a file."""
+    """Collect the counts and bounds of a file.
+
+    Args:
+        data_file: a data or delete file.
+
+    Returns:
+        The metrics.
+    """
     return Metrics(
         record_count=data_file.record_count,
         value_counts=data_file.value_counts,

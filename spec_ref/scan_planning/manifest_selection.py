@@ -1,4 +1,4 @@
-"""Which manifests a scan has to read (Scan Planning; Snapshots; Manifest Lists)."""
+"""Selecting the manifests that a scan has to read (Scan Planning; Snapshots; Manifest Lists)."""
 
 from __future__ import annotations
 
@@ -20,14 +20,23 @@ from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.versions import DELETE_FILES, NEWEST, FormatVersion
 
 ReadFile: TypeAlias = Callable[[str], Data]
-"""Gives the content of the file at a location; raises `FileNotFoundError` where there is none."""
+"""Returns the content of the file at a location; raises `FileNotFoundError` if there is none."""
 
 
 def content_of(read_file: ReadFile, location: str, requirement: str, referrer: str | None = None) -> Data:
-    """The content of a file that the table refers to.
+    """Read the content of a file that the table refers to.
+
+    Args:
+        read_file: reads a file by its location.
+        location: the location of the file.
+        requirement: the code of the field that names the file.
+        referrer: the file that names it, for errors; None if that is unknown.
+
+    Returns:
+        The content.
 
     Raises:
-        SpecError: there is none; the code is that of the field that names it.
+        SpecError: ``requirement`` if the file does not exist.
     """
     try:
         return read_file(location)
@@ -43,11 +52,21 @@ def listed_manifests(
     *,
     format_version: FormatVersion = NEWEST,
 ) -> tuple[ManifestFile, ...]:
-    """The manifests of a snapshot: those of its manifest list, or in old snapshots of v1 those that it names itself.
+    """List the manifests of a snapshot, from its manifest list or, in old snapshots of v1, from the snapshot itself.
+
+    Args:
+        snapshot: the snapshot.
+        specs: the partition specs of the table, by id.
+        read_file: reads a file by its location.
+        format_version: the format version of the table.
+
+    Returns:
+        The manifests in order.
 
     Raises:
-        SpecError: SNP005, if there is no manifest list and no list of manifests, or a file is not there; MAN008, if a
-            manifest of v1 does not say which of several specs it has; what reading them raises.
+        SpecError: SNP005 if there is neither a manifest list nor a list of manifests, or the manifest list does not
+            exist; SNP006 if a manifest that the snapshot names does not exist; MAN008 if a manifest of v1 does not
+            state which of several specs it has; the codes of `read_manifest_list` and `read_manifest`.
     """
     if snapshot.manifest_list is not None:
         content = content_of(read_file, snapshot.manifest_list, "SNP005")
@@ -58,7 +77,7 @@ def listed_manifests(
 
 
 def _unlisted(path: str, snapshot: Snapshot, specs: Mapping[int, PartitionSpec], read_file: ReadFile) -> ManifestFile:
-    """What a manifest list would tell of a manifest that no list has: its spec is that of its header."""
+    """Build the entry for a manifest that is in no manifest list; its spec is that of its header."""
     content = content_of(read_file, path, "SNP006")
     header = read_manifest(content, specs=specs, file=path).header
     spec_id = header.spec_id
@@ -76,7 +95,7 @@ def _unlisted(path: str, snapshot: Snapshot, specs: Mapping[int, PartitionSpec],
 
 
 class ManifestSelection:
-    """The manifests that may have files for a filter."""
+    """Selects the manifests that may have files for a filter."""
 
     def __init__(
         self,
@@ -86,7 +105,14 @@ class ManifestSelection:
         *,
         tolerate_truncated_times: bool = False,
     ) -> None:
-        """Take the filter, bound to the schema of the rows, and the table's specs and version."""
+        """Prepare the selection.
+
+        Args:
+            predicate: the filter, bound to the schema of the rows.
+            specs: the partition specs of the table, by id.
+            format_version: the version of the table.
+            tolerate_truncated_times: see `spec_ref.expressions.projection.Projection`.
+        """
         self._predicate = predicate
         self._specs = specs
         self._version = format_version
@@ -96,16 +122,19 @@ class ManifestSelection:
     def selected(
         self, listed: Iterable[ManifestFile], content: ManifestContent, file: str | None
     ) -> Iterator[ManifestFile]:
-        """Those manifests of one content that counts and summaries do not rule out (SCN002).
+        """Select the manifests of one content that counts and summaries do not rule out (SCN002).
 
         Args:
             listed: the manifests of a snapshot.
-            content: what the manifests list.
-            file: the manifest list, for errors.
+            content: the content to select: data or deletes.
+            file: the location of the manifest list, for errors; None if there is none.
+
+        Yields:
+            The selected manifests, in order.
 
         Raises:
-            SpecError: MLS005, if the table does not have a manifest's spec; DEL001 for delete manifests in v1; a bound
-                in a summary is none of its type.
+            SpecError: MLS005 if the table does not have a manifest's spec; DEL001 for delete manifests in v1; SVB001 to
+                SVB008 or EVO006 if a bound in a summary is not a value of its type.
         """
         for number, manifest in enumerate(listed):
             try:
@@ -153,10 +182,19 @@ class ManifestSelection:
 def opened(
     selected: Iterable[ManifestFile], specs: Mapping[int, PartitionSpec], read_file: ReadFile, listing: str | None
 ) -> Iterator[Manifest]:
-    """The manifests, opened one after another as they are asked for.
+    """Read manifests one after another, lazily.
+
+    Args:
+        selected: the manifests to read.
+        specs: the partition specs of the table, by id.
+        read_file: reads a file by its location.
+        listing: the location of the manifest list, for errors; None if there is none.
+
+    Yields:
+        Each manifest, with its entry in the manifest list.
 
     Raises:
-        SpecError: MLS003, if one is not there; what reading it raises.
+        SpecError: MLS003 if a manifest does not exist; the codes of `read_manifest`.
     """
     for manifest in selected:
         content = content_of(read_file, manifest.manifest_path, "MLS003", listing)

@@ -1,7 +1,7 @@
-"""What a partition leaves of a filter, where the values in a manifest can be taken for the partition's (Scan Planning).
+"""The residual of a filter for a partition, where the values in a manifest can be trusted (Scan Planning).
 
-A manifest may hold partition values of another type than the one that the filter is projected to: the type of the
-source column may have changed since, or the transform is not known. Such values decide nothing.
+A manifest may store partition values of another type than the one that the filter is projected to: the type of the
+source column may have changed since, or the transform is unknown. Such values decide nothing.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ def partition_residual(
     *,
     tolerate_truncated_times: bool = False,
 ) -> BoundPredicate:
-    """What is left of a filter for the files of one partition.
+    """Compute the part of a filter that is left for the files of one partition.
 
     Args:
-        predicate: a predicate that is bound to the schema of the rows.
+        predicate: a predicate bound to the schema of the rows.
         spec: the spec that the manifest of the files was written with.
-        stored: the types that the manifest has the partition values in, by partition field id.
+        stored: the types of the partition values in the manifest, by partition field id.
         partition: the partition tuple, values by partition field id.
-        tolerate_truncated_times: as `spec_ref.expressions.projection.Projection` has it.
+        tolerate_truncated_times: see `spec_ref.expressions.projection.Projection`.
 
     Returns:
-        A predicate that decides about each row of the partition as the filter does; false where no row matches.
+        A predicate that is equivalent to the filter for each row of the partition; false if no row matches.
 
     Raises:
-        SpecError: a transform of the spec does not take the type of its source.
+        SpecError: the code of a transform (TRN002 to TRN015) that does not accept the type of its source.
     """
     inclusive = Projection(spec, False, tolerate_truncated_times)  # noqa: FBT003
     wanted: dict[int, Type] = {}
@@ -65,7 +65,14 @@ def _leaves(predicate: Any) -> Iterator[Any]:
 
 
 def partition_types(projected: Any) -> dict[int, Type]:
-    """The partition fields that a partition predicate refers to, with the types it takes them for."""
+    """Find the partition fields that a partition predicate refers to.
+
+    Args:
+        projected: a predicate over partition values.
+
+    Returns:
+        The type that the predicate assumes, by partition field id.
+    """
     match projected:
         case Constant():
             return {}
@@ -86,14 +93,22 @@ _ALIKE = (
     frozenset({"long", "timestamp_ns", "timestamptz_ns"}),
     frozenset({"float", "double"}),
 )
-"""Types whose values mean the same numbers; a day is stored as a date or as an int."""
+"""Types whose values represent the same numbers; a day is stored as a date or as an int."""
 
 NUMBERS = frozenset().union(*_ALIKE[:4])
 """The types that are stored as integers."""
 
 
 def reads_as(stored: Type, wanted: Type) -> bool:
-    """Whether stored values can be taken for values of another type, as those before a promotion can."""
+    """Decide whether stored values can be interpreted as another type, as those before a promotion can.
+
+    Args:
+        stored: the type of the stored values.
+        wanted: the type that is expected.
+
+    Returns:
+        Whether they can.
+    """
     if isinstance(stored, DecimalType) and isinstance(wanted, DecimalType):
         return stored.scale == wanted.scale
     return stored == wanted or any({kind(stored), kind(wanted)} <= alike for alike in _ALIKE)

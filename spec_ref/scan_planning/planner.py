@@ -1,6 +1,6 @@
 """Planning a scan: from a snapshot to the files that may have matching rows (Scan Planning).
 
-All live files of the snapshot are planned that may have rows that match (SCN001, SCN006). Manifests are left out by
+All live files of the snapshot that may have matching rows are planned (SCN001, SCN006). Manifests are ruled out by
 their counts and summaries, files by their partitions under the spec of their manifest (SCN003, MAN004) and then by
 their counts and bounds (SCN005).
 """
@@ -34,10 +34,10 @@ from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.versions import DELETION_VECTORS, FormatVersion
 
 STATISTICS = ("column_sizes", "value_counts", "null_value_counts", "nan_value_counts", "lower_bounds", "upper_bounds")
-"""The attributes of files that tasks need not have."""
+"""The attributes of files that tasks may leave out."""
 
 NUMBERS = {"sequence_number": "MAN013", "file_sequence_number": "MAN014"}
-"""The sequence numbers of an entry, and the requirements of each."""
+"""The sequence numbers of an entry, and the requirement of each."""
 
 
 def plan(
@@ -52,18 +52,19 @@ def plan(
     all_deletes: bool = False,
     tolerate_truncated_times: bool = False,
 ) -> Iterator[ScanTask]:
-    """The data files of a snapshot that may have rows that match, each with the deletes that apply (SCN001, SCN006).
+    """Plan a scan: find the data files that may have matching rows, with the deletes that apply (SCN001, SCN006).
 
     Args:
         metadata: the table.
-        snapshot: what `spec_ref.scan_planning.time_travel.table_state` gives; a table without snapshots has no files.
-        predicate: the filter, not bound; `spec_ref.expressions.predicates.TRUE` for all rows.
-        read_file: gives the content of a manifest list or manifest by its location.
-        schema: the schema that the rows are read with; the table's current one where not given.
-        case_sensitive: whether the names in the filter have to be spelled as the schema has them.
+        snapshot: a snapshot as `spec_ref.scan_planning.time_travel.table_state` returns it; a table without snapshots
+            has no files.
+        predicate: the unbound filter; `spec_ref.expressions.predicates.TRUE` for all rows.
+        read_file: reads a manifest list or manifest by its location.
+        schema: the schema that the rows are read with; the table's current one by default.
+        case_sensitive: whether the names in the filter have to be spelled as in the schema.
         statistics: whether the files of the tasks keep their counts, sizes and bounds.
-        all_deletes: whether tasks have the deletes of rows that do not match, too. Whoever reads a file as a whole, to
-            write it anew, needs them: without them, rows that were deleted would be in the table again.
+        all_deletes: whether tasks have the deletes of rows that do not match, too. Rewriting a file as a whole needs
+            them: without them, deleted rows would be in the table again.
         tolerate_truncated_times: whether partitions may come from writers that counted times before 1970 upward
             (contradiction C5).
 
@@ -71,9 +72,10 @@ def plan(
         The tasks, in the order of the manifests.
 
     Raises:
-        SpecError: the filter does not fit the schema; a manifest list or manifest is not there or is malformed; the
-            table does not have the spec of a manifest; an entry has no sequence number, or one that cannot be; a data
-            file is listed twice (SCN007) or has two deletion vectors (DEL003).
+        SpecError: the codes of `spec_ref.expressions.binding.bind`; those of `listed_manifests` and of reading a
+            manifest; MLS005 for an unknown spec; MAN002 for an entry of the wrong content; MAN013 or MAN014 for a
+            missing or impossible sequence number; SCN007 for a data file that is live twice; DEL001, DEL003, DFL020 or
+            DFL023 for deletes that are not allowed, ambiguous or incomplete.
     """
     bound = bind(predicate, schema or metadata.current_schema, case_sensitive=case_sensitive)
     scan = _Scan(metadata, bound, TRUE if all_deletes else bound, read_file, statistics, tolerate_truncated_times)
@@ -85,7 +87,7 @@ class _Scan:
     metadata: TableMetadata
     predicate: BoundPredicate
     of_deletes: BoundPredicate
-    """The filter of the rows that deletes have to be known of."""
+    """The filter of the rows whose deletes have to be known."""
 
     read_file: ReadFile
     statistics: bool
@@ -162,7 +164,7 @@ class _Scan:
 def _live_files(
     manifest: Manifest, predicate: BoundPredicate, tolerate: bool, *, data: bool
 ) -> Iterator[tuple[int, ManifestEntry, BoundPredicate]]:
-    """The live entries that their partitions do not rule out (SCN003, MAN004): number, entry, and what is left."""
+    """Find the live entries that their partitions do not rule out (SCN003, MAN004), as number, entry and residual."""
     spec, listed = manifest.spec, manifest.manifest_file
     assert spec is not None
     assert listed is not None
@@ -192,31 +194,43 @@ def _located(manifest: Manifest, number: int) -> Iterator[None]:
 
 
 def check_content(content: FileContent, *, data: bool) -> None:
-    """Refuse a live entry of the other kind than its manifest lists.
+    """Check that a live entry has the content that its manifest lists.
+
+    Args:
+        content: the content of the entry's file.
+        data: whether the manifest lists data files.
 
     Raises:
-        SpecError: MAN002.
+        SpecError: MAN002 if it lists the other kind.
     """
     if (content is not FileContent.DATA) == data:
         raise wrong_content(content, data=data)
 
 
 def wrong_content(content: FileContent, *, data: bool) -> SpecError:
-    """The error of `check_content`."""
+    """Make the error that `check_content` raises.
+
+    Args:
+        content: the content of the entry's file.
+        data: whether the manifest lists data files.
+
+    Returns:
+        The error, MAN002.
+    """
     what = "a manifest of data files lists deletes" if data else "a manifest of deletes lists a data file"
     return violation("MAN002", what, found=int(content.value), path="/data_file/content")
 
 
 def check_number(attribute: str, number: int | None, greatest: int) -> None:
-    """Refuse a sequence number of a live entry that is missing or cannot be.
+    """Check the sequence number of a live entry.
 
     Args:
         attribute: one of `NUMBERS`.
-        number: with what is inherited.
-        greatest: the number of the manifest.
+        number: the number of the entry, after inheritance; None if it is missing.
+        greatest: the sequence number of the manifest.
 
     Raises:
-        SpecError: MAN013 or MAN014.
+        SpecError: MAN013 or MAN014 if it is missing, negative, or greater than that of the manifest.
     """
     if number is None:
         message = "the entry of an old file has no sequence number"
@@ -229,10 +243,18 @@ def check_number(attribute: str, number: int | None, greatest: int) -> None:
 
 
 def delete_of(entry: ManifestEntry, spec_id: int, version: FormatVersion) -> ScanDelete:
-    """The delete of an entry.
+    """Make the delete of a manifest entry.
+
+    Args:
+        entry: an entry of a delete manifest, with its data sequence number.
+        spec_id: the id of the manifest's partition spec.
+        version: the format version of the table.
+
+    Returns:
+        The delete.
 
     Raises:
-        SpecError: DEL001, for a deletion vector in a table before v3.
+        SpecError: DEL001 for a deletion vector in a table before v3.
     """
     if entry.data_file.is_deletion_vector and not DELETION_VECTORS.is_supported(version):
         message, path = "there are no deletion vectors before v3", "/data_file/file_format"
@@ -242,9 +264,16 @@ def delete_of(entry: ManifestEntry, spec_id: int, version: FormatVersion) -> Sca
 
 
 def may_delete_matching(delete: DataFile, predicate: BoundPredicate) -> bool:
-    """Whether equality deletes may delete rows that match: their metrics are of the values that they delete.
+    """Decide whether a delete file may delete rows that match; metrics of equality deletes are of the deleted values.
 
-    What an equality delete file has in other columns than those it compares says nothing (DEL021).
+    Columns that an equality delete file has but does not compare are ignored (DEL021).
+
+    Args:
+        delete: a delete file.
+        predicate: the bound filter.
+
+    Returns:
+        Whether it may; always true for position deletes.
     """
     if delete.content is not FileContent.EQUALITY_DELETES or predicate == TRUE:
         return True
@@ -258,5 +287,12 @@ def _only(found: Mapping[int, Any] | None, ids: set[int]) -> dict[int, Any] | No
 
 
 def without_statistics(data_file: DataFile) -> DataFile:
-    """A file without its `STATISTICS`, as tasks have it."""
+    """Remove the `STATISTICS` of a file, as in tasks.
+
+    Args:
+        data_file: a data or delete file.
+
+    Returns:
+        The file without them.
+    """
     return evolve(data_file, **dict.fromkeys(STATISTICS))

@@ -1,4 +1,4 @@
-"""What a scan has to read: a data file, the deletes that apply to it, and the filter that is left (Scan Planning)."""
+"""The tasks of a scan: a data file, the deletes that apply to it, and the residual filter (Scan Planning)."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ class ScanDelete:
     """The delete file, as its manifest lists it."""
 
     partition_spec_id: int
-    """The spec of its partition."""
+    """The id of the spec of its partition."""
 
     data_sequence_number: int
 
 
 @record
 class ScanTask:
-    """A data file to be read. A task can be pickled, so that others may do it."""
+    """A data file to be read. A task can be pickled, so that other processes can run it."""
 
     data_file: DataFile
-    """The data file, with ``first_row_id`` as it is inherited (LIN019)."""
+    """The data file, with ``first_row_id`` as inherited (LIN019)."""
 
     partition_spec_id: int
-    """The spec of its partition."""
+    """The id of the spec of its partition."""
 
     data_sequence_number: int
 
     file_sequence_number: int
 
     deletes: tuple[ScanDelete, ...]
-    """The deletes that apply (SCN008 to SCN012), in the order of the manifests. A deletion vector stands without
-    position delete files beside it, and is the only one."""
+    """The deletes that apply (SCN008 to SCN012), in the order of the manifests. With a deletion vector there is no
+    other one and no position delete file."""
 
     residual: BoundPredicate
-    """The part of the filter that rows have to be tested for; the partition decides the rest."""
+    """The part of the filter to test rows with; the partition decides the rest."""

@@ -1,7 +1,7 @@
-"""Which snapshot is read, and with which schema (Snapshot References; Appendix F, Point in Time Reads).
+"""Selecting the snapshot and the schema to read (Snapshot References; Appendix F, Point in Time Reads).
 
-A branch is read with the table's current schema, as it is where writing goes on. A tag, a snapshot id and a point in
-time name a state of the past, which is read with the schema of its snapshot.
+A branch is read with the table's current schema, because writing goes on there. A tag, a snapshot id and a point in
+time identify a past state, which is read with the schema of its snapshot.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class TableState:
     """A state of a table that can be read."""
 
     snapshot: Snapshot | None
-    """None for a table that has no snapshot yet: it has no rows."""
+    """None for a table that has no snapshot yet, and so no rows."""
 
     schema: Schema
 
@@ -28,19 +28,22 @@ class TableState:
 def table_state(
     metadata: TableMetadata, *, snapshot_id: int | None = None, ref: str | None = None, timestamp_ms: int | None = None
 ) -> TableState:
-    """The state of a table by the id of a snapshot, the name of a reference, or a time; the current one by none.
+    """Find a state of a table by snapshot id, reference or time; the current state if none is given.
 
     Args:
         metadata: the table.
         snapshot_id: the id of a snapshot.
         ref: the name of a branch or tag.
-        timestamp_ms: milliseconds from the Unix epoch, for the snapshot that was the current one at that time by the
-            snapshot log (NOT003).
+        timestamp_ms: milliseconds from the Unix epoch, for the snapshot that was current at that time by the snapshot
+            log (NOT003).
+
+    Returns:
+        The snapshot and the schema to read it with.
 
     Raises:
-        SpecError: TMD015 for a snapshot that the table does not have, TMD021 for such a reference, NOT004 for a time
-            that the log does not reach, TMD009 for a schema that the table does not have.
-        ValueError: more than one of them is given.
+        SpecError: TMD015 for an unknown snapshot; TMD021 for an unknown reference; NOT004 for a time before the log;
+            TMD009 for an unknown schema.
+        ValueError: if more than one of them is given.
     """
     given = [name for name in (snapshot_id, ref, timestamp_ms) if name is not None]
     if len(given) > 1:
@@ -62,7 +65,7 @@ def table_state(
 
 
 def _past(metadata: TableMetadata, snapshot_id: int) -> TableState:
-    """A snapshot with its own schema (SNP009); with the current one where it does not tell, as in v1 it need not."""
+    """Find a snapshot with its own schema (SNP009), or the current one if it has none, as v1 allows."""
     snapshot = metadata.snapshot_by_id(snapshot_id)
     schema_id = metadata.current_schema_id if snapshot.schema_id is None else snapshot.schema_id
     return TableState(snapshot=snapshot, schema=metadata.schema_by_id(schema_id))

@@ -2,10 +2,10 @@
 
 Decided here, because the text leaves it open (contradictions B22 and E31):
 
-- A file that has field ids anywhere is read by them. A name mapping stands in where a file has none at all.
-- A column without an id, of a file that has ids, is no field of the table: it is left out, as one that the name mapping
-  does not name. So is a column of a type that Iceberg does not have, or a list or map whose parts have no ids. A field
-  that has the id of such a column cannot be read; no other field of the file is concerned.
+- A file that has field ids anywhere is read by them. A name mapping is used only if a file has none at all.
+- A column without an id, in a file that has ids, is not a field of the table: it is left out, like one that the name
+  mapping does not name. So is a column of a type that Iceberg does not have, or a list or map whose parts have no ids.
+  A field that has the id of such a column cannot be read; other fields of the file are not affected.
 - A file without any ids, of a table without a name mapping, is refused, instead of giving nulls for all of its columns.
 """
 
@@ -24,35 +24,38 @@ from spec_ref.schemas.types import Type
 
 @record
 class Ids:
-    """Where ids come from at one level of a file's schema."""
+    """The source of the ids at one level of a file's schema."""
 
     requirement: str
     """The code of the rule that a file has ids."""
 
     mapping: tuple[MappedField, ...] | None
-    """The mappings of this level; None where the file has its own ids."""
+    """The mappings of this level; None if the file has its own ids."""
 
     has_any: bool = True
-    """Whether a column without an id is left out, as there are ids or a mapping."""
+    """Whether there are ids or a mapping, so that a column without an id is left out."""
 
     path: str = ""
-    """The names of what is around this level."""
+    """The names of the columns that contain this level, each preceded by a slash."""
 
     left_out: list[UnreadableColumn] = attrs.field(factory=list, eq=False)
-    """The columns of all levels that cannot be read, as far as they were looked at."""
+    """The columns of all levels that cannot be read, collected so far."""
 
     def column(
         self, name: str, own: Callable[[], int | None], type_of: Callable[[Ids], Type]
     ) -> tuple[int, Type] | None:
-        """The id and the type of a column or of a field of a struct; None for one that is left out.
+        """Find the id and the type of a column or of a field of a struct.
 
         Args:
             name: the name in the file.
-            own: gives the column's id in the file; None where it has none.
-            type_of: gives the column's type, by the ids of the level below.
+            own: returns the column's id in the file; None if it has none.
+            type_of: returns the column's type, given the ids of the level below.
+
+        Returns:
+            The id and the type; None if the column is left out.
 
         Raises:
-            SpecError: the file has no ids anywhere, and there is no name mapping.
+            SpecError: ``requirement`` if the file has no ids anywhere, and there is no name mapping.
         """
         field_id = None
         try:
@@ -67,10 +70,17 @@ class Ids:
             return None
 
     def take(self, name: str, own: int | None) -> int | None:
-        """The id of a field; None for one that the mapping leaves out.
+        """Find the id of a field.
+
+        Args:
+            name: the name in the file.
+            own: the id in the file; None if it has none.
+
+        Returns:
+            The id; None if the mapping leaves the field out.
 
         Raises:
-            SpecError: the file has ids, but not here.
+            SpecError: ``requirement`` if the file has ids, but this field has none.
         """
         if self.mapping is None:
             if own is None:
@@ -80,7 +90,14 @@ class Ids:
         return None if mapped is None else mapped.field_id
 
     def inside(self, name: str) -> Ids:
-        """The ids of the level below a field."""
+        """Find the source of the ids of the level below a field.
+
+        Args:
+            name: the name of the field in the file.
+
+        Returns:
+            The ids of its level.
+        """
         path = f"{self.path}/{name}"
         if self.mapping is None:
             return evolve(self, path=path)
@@ -89,7 +106,16 @@ class Ids:
 
 
 def ids_of(requirement: str, has_ids: bool, mapping: Sequence[MappedField] | None) -> Ids:
-    """Where the ids of a file come from; ``mapping`` is the table's name mapping, None where it has none."""
+    """Decide where the ids of a file come from.
+
+    Args:
+        requirement: the code of the rule that a file has ids.
+        has_ids: whether the file has an id anywhere.
+        mapping: the table's name mapping; None if it has none.
+
+    Returns:
+        The ids of the top level.
+    """
     return Ids(
         requirement, None if has_ids or mapping is None else tuple(mapping), has_any=has_ids or mapping is not None
     )

@@ -9,7 +9,14 @@ from spec_ref.schemas.types import DecimalType
 
 
 def unscaled(value: Decimal) -> int:
-    """The unscaled value of a decimal: 1420 of 14.20."""
+    """Find the unscaled value of a decimal: 1420 for 14.20.
+
+    Args:
+        value: a decimal.
+
+    Returns:
+        The unscaled value.
+    """
     negative, digits, _ = value.as_tuple()
     # Not value.scaleb(), which rounds to the precision of the thread's context.
     number = int("".join(map(str, digits)))
@@ -17,10 +24,17 @@ def unscaled(value: Decimal) -> int:
 
 
 def decimal_of(type_: DecimalType, number: int) -> Decimal:
-    """The decimal with an unscaled value.
+    """Make the decimal with an unscaled value.
+
+    Args:
+        type_: the decimal type; its scale becomes the negative exponent.
+        number: the unscaled value.
+
+    Returns:
+        The decimal.
 
     Raises:
-        SpecError: TYP013, where it has more digits than the type's precision.
+        SpecError: TYP013 if it has more digits than the type's precision.
     """
     if abs(number) >= 10**type_.precision:
         raise violation("TYP013", f"not a value of {type_}", found=number, expected=f"{type_.precision} digits at most")

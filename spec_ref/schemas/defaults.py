@@ -1,8 +1,8 @@
 """Default values (Default values; Appendix E, Version 3).
 
 A field of a struct may have an initial default, for rows written before the field existed, and a write default, for
-rows whose writer was given no value. The default of a struct is null or an empty struct: what its fields hold is said
-by the defaults of the fields.
+rows whose writer supplied no value. The default of a struct is null or an empty struct: the defaults of its fields give
+the values inside.
 """
 
 from __future__ import annotations
@@ -19,7 +19,14 @@ NULL_ONLY = frozenset({"unknown", "variant", "geometry", "geography"})
 
 
 def without_defaults(type_: Type) -> Type:
-    """The type as a version without `DEFAULT_VALUES` reads and writes it."""
+    """Remove all default values, as format versions before `DEFAULTS_SINCE` have none.
+
+    Args:
+        type_: any type.
+
+    Returns:
+        The type without defaults at any depth.
+    """
     match type_:
         case StructType(fields):
             bare = (
@@ -36,11 +43,15 @@ def without_defaults(type_: Type) -> Type:
 
 
 def check_default(type_: Type, value: Any) -> None:
-    """Refuse a default that the type of its column does not allow.
+    """Check that a type allows a default value.
+
+    Args:
+        type_: the type of the column.
+        value: the default; None for null.
 
     Raises:
-        SpecError: DEF008 for a default that is not null of a type that always defaults to null; DEF009 for a struct's
-            default with values for its fields; the code of the type for a value that is not of it.
+        SpecError: DEF008 if the type only defaults to null; DEF009 for a struct's default with values for its fields;
+            the code of the type if the default is not a value of it.
     """
     if value is None:
         return
@@ -56,10 +67,16 @@ def check_default(type_: Type, value: Any) -> None:
 
 
 def effective_write(field: NestedField) -> Any:
-    """The value that is written for a field when the writer was given none (DEF002, DEF007).
+    """Find the value that is written for a field if the writer supplies none (DEF002, DEF007).
+
+    Args:
+        field: a field of a struct.
+
+    Returns:
+        The write default, with the fields of a struct filled in; None for null.
 
     Raises:
-        SpecError: the field is required and has no write default.
+        SpecError: DEF007 if the field, or a field inside of its default, is required and has no write default.
     """
     if field.required and field.write_default is None:
         raise violation("DEF007", f"no value and no write default for the required field {field.name}")

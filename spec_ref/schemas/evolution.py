@@ -1,7 +1,7 @@
 """Schema evolution (Schema Evolution).
 
-A schema becomes another by adding, dropping, renaming and reordering fields of structs and by promoting types. Ids stay
-with their fields, so that files which were written before are still read right.
+A schema evolves by adding, dropping, renaming and reordering fields of structs and by promoting types. Fields keep
+their ids, so that older files are still read correctly.
 """
 
 from __future__ import annotations
@@ -68,15 +68,32 @@ PROMOTIONS: tuple[Promotion, ...] = (
 
 
 def promotable(old: Type, new: Type, version: FormatVersion) -> bool:
-    """Whether a field of type ``old`` may become one of type ``new`` in a table of ``version``."""
+    """Decide whether the type of a field may be promoted.
+
+    Args:
+        old: the type of the field.
+        new: the type that it would get.
+        version: the format version of the table.
+
+    Returns:
+        Whether the promotion is valid.
+    """
     return any(promotion.promotes(old, new) for promotion in PROMOTIONS if version.includes(promotion.since))
 
 
 def keeps_partition_values(transform: Transform, old: Type, new: Type) -> bool:
-    """Whether a transform gives the same values before and after a promotion (EVO008).
+    """Decide whether a transform gives the same values before and after a promotion (EVO008).
 
     Widening a number changes neither its value nor, by Appendix B, its hash. A date is counted in days and a timestamp
-    in micro- or nanoseconds: its years, months and days stay, the value itself and its hash do not.
+    in micro- or nanoseconds: its years, months and days stay the same, its value and hash do not.
+
+    Args:
+        transform: the transform of a partition field.
+        old: the type of the source before the promotion.
+        new: the type of the source after the promotion.
+
+    Returns:
+        Whether the values stay the same.
     """
     return old != DATE or new == DATE or isinstance(transform, (Year, Month, Day, Void))
 
@@ -84,12 +101,15 @@ def keeps_partition_values(transform: Transform, old: Type, new: Type) -> bool:
 def altered_partition_fields(
     fields: Iterable[PartitionField], before: Mapping[int, Type], after: Mapping[int, Type]
 ) -> Iterator[tuple[PartitionField, Type, Type]]:
-    """The partition fields that give other values after a promotion than before (EVO008), with both types.
+    """Find the partition fields whose values change by a promotion (EVO008).
 
     Args:
-        fields: the fields.
-        before: the types of columns by id, as partition values were made.
-        after: the types of columns by id, as partition values are understood.
+        fields: the partition fields.
+        before: the types of columns by id, with which partition values were computed.
+        after: the types of columns by id, with which partition values are interpreted.
+
+    Yields:
+        Each such field, with the type of its source before and after.
     """
     for field in fields:
         for source in field.sources:
@@ -103,7 +123,7 @@ def altered_partition_fields(
 
 @record
 class AddColumn:
-    """Add a field at the end of a struct; it and what is inside it get new ids (EVO009)."""
+    """Add a field at the end of a struct; it and everything inside it get new ids (EVO009)."""
 
     name: str
     type: Type
@@ -120,23 +140,23 @@ class AddColumn:
 
 @record
 class DropColumn:
-    """Take a field out of the schema (EVO011)."""
+    """Remove a field from the schema (EVO011)."""
 
     name: str
 
 
 @record
 class RenameColumn:
-    """Give a field another name; it keeps its id (EVO010)."""
+    """Rename a field; it keeps its id (EVO010)."""
 
     name: str
     new_name: str
-    """Not the full name: fields do not change their struct (EVO012)."""
+    """Not the full name: a field stays in its struct (EVO012)."""
 
 
 @record
 class MoveColumn:
-    """Give a field another place in its struct."""
+    """Move a field to another place in its struct."""
 
     name: str
     place: int
@@ -147,8 +167,8 @@ class MoveColumn:
 class PromoteColumn:
     """Widen the type of a field, element, key or value.
 
-    It is refused where a partition field of any spec that data files may have would get other values (EVO008), not only
-    one of the default spec: the files of an older spec stay in the table, and filters are projected by that spec.
+    It is refused if the values of a partition field of any spec that data files may have would change (EVO008), not
+    only of the default spec: the files of an older spec stay in the table, and filters are projected by that spec.
     """
 
     name: str
@@ -157,7 +177,7 @@ class PromoteColumn:
 
 @record
 class SetWriteDefault:
-    """Change what is written for a field when the writer is given no value; the initial default stays (DEF003)."""
+    """Change the value that is written for a field if the writer supplies none; the initial default stays (DEF003)."""
 
     name: str
     default: Any
@@ -165,9 +185,10 @@ class SetWriteDefault:
 
 @record
 class MakeOptional:
-    """Let a required field be null.
+    """Make a required field optional.
 
-    The text names no such change and rules none out; what was written before is read the same, as none of it is null.
+    The spec neither names this change nor rules it out; older files are read as before, because none of their values is
+    null.
     """
 
     name: str
@@ -178,27 +199,40 @@ Change: TypeAlias = AddColumn | DropColumn | RenameColumn | MoveColumn | Promote
 
 @record
 class Evolution:
-    """What a change needs to know of the table."""
+    """What a change of the schema depends on in the table."""
 
     version: FormatVersion
     last_column_id: int
-    """The highest id that was ever given."""
+    """The highest id that was ever assigned."""
 
     partition_fields: tuple[PartitionField, ...] = ()
     """The fields of the spec that writes new data."""
 
     old_partition_fields: tuple[PartitionField, ...] = ()
-    """The fields of the other specs that data files may have: which of them do is not known without the manifests."""
+    """The fields of the other specs that data files may have; which ones do is known only to the manifests."""
 
     sort_fields: tuple[SortField, ...] = ()
     """The fields of the order that new data is sorted by."""
 
 
 def evolve_schema(schema: Schema, changes: Iterable[Change], table: Evolution, *, schema_id: int) -> tuple[Schema, int]:
-    """The schema after some changes, with its new id, and the highest column id after them.
+    """Apply changes to a schema.
+
+    Args:
+        schema: the schema to change.
+        changes: the changes, applied in order.
+        table: the version, specs and sort order of the table.
+        schema_id: the id of the resulting schema.
+
+    Returns:
+        The schema, and the highest column id that was ever assigned.
 
     Raises:
-        SpecError: a change is not allowed, in its format version or at all.
+        SpecError: EVO001 for a field or place that does not exist; EVO003 or EVO006 for an invalid promotion; EVO008
+            for one that changes partition values; EVO015, DEF008 or DEF009 for an invalid or missing default; VER004
+            for a type or default that the version does not have; TYP002 for an empty or taken name; TYP025 for a
+            required field of type unknown; PAR004 for dropping the source of a partition or sort field; IDF001 to
+            IDF003 for identifier fields; RES001 if the ids are exhausted.
     """
     last = table.last_column_id
     for change in changes:
@@ -226,7 +260,7 @@ def _struct_field(schema: Schema, name: str) -> tuple[Column, NestedField]:
 
 
 def _edit(type_: Type, target: int | None, edit: Callable[[Type], Type], own: int | None) -> Type:
-    """The type with the type of the target id edited; ``own`` is the id that the type itself has."""
+    """Edit the type with the target id; ``own`` is the id of the given type itself."""
     if own == target:
         return edit(type_)
     match type_:
@@ -242,7 +276,7 @@ def _edit(type_: Type, target: int | None, edit: Callable[[Type], Type], own: in
 
 
 ROOT = None
-"""Stands for the schema itself where the id of a struct is asked for."""
+"""Represents the schema itself, where the id of a struct is expected."""
 
 
 def _edit_fields(
@@ -270,7 +304,15 @@ def _check_name(fields: Sequence[NestedField], name: str) -> None:
 
 
 def with_new_ids(type_: Type, last: int) -> tuple[Type, int]:
-    """The type with new ids for everything inside it, above ``last``, and the highest one given."""
+    """Assign new ids to everything inside a type.
+
+    Args:
+        type_: the type; its ids are replaced.
+        last: the highest id that was assigned before.
+
+    Returns:
+        The type and the highest id that is assigned now.
+    """
 
     def take() -> int:
         nonlocal last
@@ -324,7 +366,7 @@ def _add(schema: Schema, change: AddColumn, table: Evolution) -> tuple[Schema, i
 
 
 def _check_filled(field: NestedField, name: str) -> None:
-    """Refuse a struct whose rows of before are not null, but have no value for a field that is required (PRJ005)."""
+    """Refuse a struct that is not null in older rows, but has no value for a required field (PRJ005)."""
     if field.initial_default is None or not isinstance(field.type, StructType):
         return
     for child in field.type.fields:
@@ -409,10 +451,18 @@ UNITS_PER_DAY = {TIMESTAMP: MICROS_PER_DAY, TIMESTAMP_NS: NANOS_PER_DAY}
 
 
 def promoted_value(old: Type, new: Type, value: Any) -> Any:
-    """A value of the old type as one of the type that it is promoted to.
+    """Convert a value to the type that its column is promoted to.
+
+    Args:
+        old: the type of the value.
+        new: the type that it is promoted to.
+        value: a value of the old type, or None.
+
+    Returns:
+        The value of the new type.
 
     Raises:
-        SpecError: a date is outside the range of the timestamp (EVO006).
+        SpecError: EVO006 if a date is outside the range of the timestamp.
     """
     if value is None or old != DATE or new == DATE:
         return value
@@ -459,9 +509,16 @@ _CHANGES: dict[type, Callable[[Schema, Any, Evolution], tuple[Schema, int]]] = {
 
 
 def history_problems(schemas: Sequence[Schema], version: FormatVersion) -> Iterator[tuple[int, SpecError]]:
-    """Where the fields of one id changed from schema to schema as no evolution may, with the place of the later schema.
+    """Find changes from schema to schema that no evolution allows.
 
-    A table may go back to an older schema, so a promotion is borne in either direction.
+    A table may go back to an older schema, so a promotion is accepted in either direction.
+
+    Args:
+        schemas: the schemas of a table, oldest first.
+        version: the format version of the table.
+
+    Yields:
+        The index of the later schema and the error: EVO003, EVO012, EVO013 or DEF003.
     """
     before: dict[int, Column] = {}
     for place, schema in enumerate(schemas):
@@ -490,7 +547,15 @@ def _change_problem(old: Column, new: Column, version: FormatVersion) -> SpecErr
 
 
 def keeps_initial_default(one: Column, other: Column) -> bool:
-    """Whether two columns of one id have one initial default, in whichever direction one was promoted to the other."""
+    """Decide whether two columns with one id have the same initial default, allowing for promotion in either direction.
+
+    Args:
+        one: a column that is a field of a struct.
+        other: the column with the same id in another schema.
+
+    Returns:
+        Whether the defaults are the same.
+    """
     assert one.field is not None
     assert other.field is not None
     first, second = one.field.initial_default, other.field.initial_default

@@ -1,6 +1,6 @@
 """The fields that identify a row (Identifier Field IDs).
 
-That no two rows have the same identifier is for engines to see to; the format does not enforce it (IDF004).
+Engines are responsible for no two rows having the same identifier; the format does not enforce it (IDF004).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from spec_ref.schemas.schema import Column, Schema
 from spec_ref.schemas.types import DOUBLE, FLOAT, ListType, MapType, is_primitive
 
 NEVER_IDENTIFY = (FLOAT, DOUBLE)
-"""The types whose values are not fit to compare by (IDF003)."""
+"""The types whose values cannot identify a row (IDF003)."""
 
 
 def _problem(field_id: int, column: Column | None) -> SpecError | None:
@@ -41,7 +41,14 @@ def _problem(field_id: int, column: Column | None) -> SpecError | None:
 
 
 def identifier_problems(schema: Schema) -> Iterator[Violation]:
-    """What is wrong with the identifier fields of a schema, with the JSON pointer from the schema."""
+    """Check the identifier fields of a schema.
+
+    Args:
+        schema: the schema.
+
+    Yields:
+        A violation of IDF001 to IDF003 for each unsuitable field, with the JSON pointer relative to the schema.
+    """
     columns = {column.id: column for column in schema.columns()} if schema.identifier_field_ids else {}
     for place, field_id in enumerate(schema.identifier_field_ids):
         problem = _problem(field_id, columns.get(field_id))
@@ -57,10 +64,18 @@ def identifier_problems(schema: Schema) -> Iterator[Violation]:
 
 
 def with_identifier_fields(schema: Schema, names: tuple[str, ...]) -> Schema:
-    """The schema with other identifier fields, given by full name.
+    """Replace the identifier fields of a schema.
+
+    Args:
+        schema: the schema.
+        names: the full names of the fields.
+
+    Returns:
+        The schema with these identifier fields.
 
     Raises:
-        SpecError: a field does not exist, or cannot identify rows.
+        SpecError: IDF001 if a field does not exist or is not primitive; IDF002 if it is inside a list or map; IDF003 if
+            it is optional, a float or a double.
     """
     ids = []
     for name in names:

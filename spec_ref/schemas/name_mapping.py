@@ -1,6 +1,6 @@
 """Name mappings (Column Projection; Appendix C, Name Mapping Serialization).
 
-A name mapping gives field ids to the columns of files that have none. Names are matched one level at a time, so a dot
+A name mapping assigns field ids to the columns of files that have none. Names are matched one level at a time, so a dot
 in a name is part of the name (NAM005).
 """
 
@@ -30,17 +30,17 @@ MAX_DEPTH = 100
 
 @record(kw_only=True)
 class MappedField:
-    """The names that one field has in files, and the id that it gets."""
+    """The names that one field has in files, and the id that is assigned to it."""
 
     names: tuple[str, ...] = spec_field(
         "names", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="NAM002", type=ListOf(STRING)
     )
-    """Empty for a field that no such file has."""
+    """Empty for a field that is in no such file."""
 
     field_id: int | None = spec_field(
         "field-id", v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="NAM003", type=INT, default=None
     )
-    """None for a column of files that the table does not have."""
+    """None for a column of files that is not in the table."""
 
     fields: tuple[MappedField, ...] = attrs.field(default=())
     """The children of a struct; ``element`` of a list; ``key`` and ``value`` of a map (NAM004, NAM008)."""
@@ -55,12 +55,20 @@ _write = writer(MAPPED_FIELD, V3)
 
 
 def read_name_mapping(source: str | list[Any]) -> tuple[MappedField, ...]:
-    """Read a name mapping: the text of the table property, or parsed JSON.
+    """Read a name mapping.
 
-    The key of the id is ``field-id``; the ``field_id`` of an older table of the spec is not taken for it (A16).
+    The key of the id is ``field-id``; the ``field_id`` of an older table of the spec is not accepted instead (A16).
+
+    Args:
+        source: the text of the table property, or the parsed JSON.
+
+    Returns:
+        The mappings of the top level.
 
     Raises:
-        SpecError: it is no list of field mappings, or two mappings of one level have a name in common.
+        SpecError: NAM009 if it is not a list of field mappings or nests more than `MAX_DEPTH` levels; NAM002 or NAM003
+            for a malformed member; NAM007 if two mappings of one level share a name; TMD029 if the parsed object is not
+            JSON.
     """
     if isinstance(source, str):
         try:
@@ -95,7 +103,14 @@ def _read_fields(source: Any, depth: int) -> tuple[MappedField, ...]:
 
 
 def write_name_mapping(fields: Sequence[MappedField]) -> list[dict[str, Any]]:
-    """The mapping as JSON; `to_property` gives the text of the table property."""
+    """Write a name mapping as JSON; `to_property` returns the text of the table property.
+
+    Args:
+        fields: the mappings of one level.
+
+    Returns:
+        The JSON list.
+    """
     written = []
     for field in fields:
         document = _write(field)
@@ -106,12 +121,26 @@ def write_name_mapping(fields: Sequence[MappedField]) -> list[dict[str, Any]]:
 
 
 def to_property(fields: Sequence[MappedField]) -> str:
-    """The text of the table property."""
+    """Write a name mapping as the text of the table property `NAME_MAPPING_PROPERTY`.
+
+    Args:
+        fields: the mappings of the top level.
+
+    Returns:
+        The JSON text.
+    """
     return json_document.dumps(write_name_mapping(fields))
 
 
 def mapping_of(schema: Schema) -> tuple[MappedField, ...]:
-    """The mapping that gives every column of a schema its id by its present name."""
+    """Build the mapping that assigns every column of a schema its id by its present name.
+
+    Args:
+        schema: the schema.
+
+    Returns:
+        The mappings of the top level.
+    """
     return _mapping_of(schema.as_struct())
 
 
@@ -131,7 +160,15 @@ def _mapping_of(type_: Type) -> tuple[MappedField, ...]:
 
 
 def find(fields: Sequence[MappedField], path: Sequence[str]) -> MappedField | None:
-    """The mapping of a column of a file, given by the names of the column and of what is around it."""
+    """Find the mapping of a column of a file.
+
+    Args:
+        fields: the mappings of the top level.
+        path: the names of the columns that contain the column, outermost first, and its own.
+
+    Returns:
+        The mapping; None if the path is not mapped.
+    """
     found: MappedField | None = None
     for name in path:
         found = next((field for field in fields if name in field.names), None)

@@ -1,17 +1,18 @@
-"""Column Projection: the columns of a schema out of a data file that was written with another one (PRJ001 to PRJ006).
+"""Column Projection: read a data file with a schema other than the one it was written with (PRJ001 to PRJ006).
 
 Columns are found by field id. A field that the file does not have takes, in this order, its identity partition value,
-the column that the name mapping gives it, its initial default, or null. `project_row` is the definition, on one row;
-`spec_ref.columnar.schemas.column_projection` is the same over Arrow batches.
+the column that the name mapping assigns to it, its initial default, or null. `project_row` is the definition, on one
+row; `spec_ref.columnar.schemas.column_projection` is the same over Arrow batches.
 
 Decided here, because the text leaves it open:
 
-- A partition value that is there and null counts as present: the field is null, whatever its default.
-- A partition value stands before a column that has its id from the name mapping, as the order of the rules says.
-- A field inside a struct that the file does not have is read only where the struct's default is an empty struct.
-- A required field for which there is nothing is refused; so is a null in a required column of the file.
-- A field of type unknown is null whatever the file has for it, in every format. The text says so of Parquet (PQT006);
-  of ORC and Avro it says that no such column is stored (ORC005, AVR010), and the type has no other value than null.
+- A partition value that is present and null counts as present: the field is null, whatever its default.
+- A partition value takes precedence over a column that has its id from the name mapping, by the order of the rules.
+- A field inside a struct that the file does not have is read only if the struct's default is an empty struct.
+- A required field without any value is refused; so is a null in a required column of the file.
+- A field of type unknown is null whatever the file stores for it, in every format. The text says so for Parquet
+  (PQT006); for ORC and Avro it says that no such column is stored (ORC005, AVR010), and null is the only value of the
+  type.
 """
 
 from __future__ import annotations
@@ -53,10 +54,10 @@ class UnreadableColumn:
     """A column of a data file, or a field of its structs, that cannot be read as any field."""
 
     field_id: int | None
-    """None where it has none."""
+    """None if the column has no id."""
 
     problem: Violation
-    """What is wrong, with the path of the column in the file."""
+    """The reason, with the path of the column in the file."""
 
 
 @record
@@ -64,19 +65,22 @@ class WrittenColumns:
     """The columns of a data file."""
 
     struct: StructType
-    """With the ids by which they are found and the names that they have in the file."""
+    """The columns with the ids by which they are found and the names that they have in the file."""
 
     mapped: bool = False
-    """Whether the ids come from the name mapping, as the file has none."""
+    """Whether the ids come from the name mapping, because the file has none."""
 
     unreadable: tuple[UnreadableColumn, ...] = ()
-    """What the struct leaves out, beside columns that the name mapping does not name."""
+    """The columns that the struct leaves out, except those that the name mapping does not name."""
 
     def all_readable(self) -> StructType:
-        """The struct of a file all of whose columns can be read.
+        """Require that all columns of the file can be read.
+
+        Returns:
+            The struct of the columns.
 
         Raises:
-            SpecError: the problem of the first that cannot.
+            SpecError: the problem of the first column that cannot be read.
         """
         for column in self.unreadable:
             raise SpecError(column.problem)
@@ -84,7 +88,15 @@ class WrittenColumns:
 
 
 def identity_values(spec: PartitionSpec, partition: Constants) -> dict[int, Any]:
-    """The values that the partition tuple of a file gives to source columns (PRJ002)."""
+    """Find the values that the partition tuple of a file assigns to source columns (PRJ002).
+
+    Args:
+        spec: the partition spec of the file.
+        partition: the partition tuple, values by partition field id.
+
+    Returns:
+        The values by the field id of the source column.
+    """
     return {
         field.sources[0]: partition[field.field_id]
         for field in spec.fields
@@ -93,14 +105,20 @@ def identity_values(spec: PartitionSpec, partition: Constants) -> dict[int, Any]
 
 
 def column_of(field: NestedField, written: StructType, constants: Constants, *, mapped: bool) -> NestedField | None:
-    """The column of a file, or the field of its struct, that a field is read from.
+    """Find the column of a file, or the field of its struct, that a field is read from.
+
+    Args:
+        field: a field of the table's schema.
+        written: the columns of the file at this level.
+        constants: the identity partition values of the file, by field id.
+        mapped: whether the file is read by the name mapping.
 
     Returns:
-        None where there is none, or where it is not looked at: for a field of type unknown (PQT006), and for one that
-        has a partition value in a file that is read by the name mapping.
+        The column; None if there is none, or it is not used: for a field of type unknown (PQT006), and for one that has
+        a partition value in a file that is read by the name mapping.
 
     Raises:
-        SpecError: PRJ001, if two columns have the field's id.
+        SpecError: PRJ001 if two columns have the field's id.
     """
     if field.type == UNKNOWN or (mapped and field.id in constants):
         return None
@@ -112,10 +130,14 @@ def column_of(field: NestedField, written: StructType, constants: Constants, *, 
 
 
 def check_selected(fields: Sequence[NestedField], written: WrittenColumns) -> None:
-    """Refuse a file that has columns for the fields to read, at any depth, which cannot be read.
+    """Check that the columns of a file that are needed for some fields, at any depth, can be read.
+
+    Args:
+        fields: the fields to read.
+        written: the columns of the file.
 
     Raises:
-        SpecError: the problem of such a column.
+        SpecError: the problem of the first needed column that cannot be read.
     """
     problems = {column.field_id: column.problem for column in written.unreadable}
     if not problems:
@@ -133,12 +155,19 @@ def _selected_ids(type_: Type) -> Iterator[int]:
 
 
 def missing_value(field: NestedField, constants: Constants) -> Any:
-    """The value of a field that the file does not have, in all its rows.
+    """Find the value, in all rows, of a field that the file does not have.
 
     It is the partition value of the column, or its initial default (PRJ002, PRJ004, PRJ005, DEF001, DEF005, DEF010).
 
+    Args:
+        field: a field of the table's schema.
+        constants: the identity partition values of the file, by field id.
+
+    Returns:
+        The value; None for null.
+
     Raises:
-        SpecError: PRJ005, if the field is required and there is nothing but null.
+        SpecError: PRJ005 if the field is required and the value is null.
     """
     if field.id in constants:
         value = constants[field.id]
@@ -155,7 +184,7 @@ def missing_value(field: NestedField, constants: Constants) -> Any:
 def project_row(
     fields: Sequence[NestedField], written: WrittenColumns, row: Mapping[int, Any], constants: Constants
 ) -> dict[int, Any]:
-    """A row of a file, as a row of the schema that it is read with; fields that structs lack too have values (DEF011).
+    """Convert a row of a file to the schema that it is read with; missing fields of structs get values too (DEF011).
 
     Args:
         fields: the fields to read, of the table's schema.
@@ -163,9 +192,13 @@ def project_row(
         row: the values of the file's columns by their ids.
         constants: the identity partition values of the file.
 
+    Returns:
+        The values of the fields by their ids.
+
     Raises:
-        SpecError: a field is required and null or missing, its type is not promoted from that of the file, or its
-            column cannot be read.
+        SpecError: TYP002 to TYP004 if a required value is null; PRJ005 if a required field is missing; PRJ001 if two
+            columns have one id; EVO003 or EVO006 if a type is not promoted from that of the file; the problem of a
+            column that cannot be read.
     """
     check_selected(fields, written)
     return _struct(fields, written.struct, row, constants, mapped=written.mapped)
@@ -188,7 +221,17 @@ def _struct(
 
 
 def project_value(type_: Type, written: Type, value: Any, constants: Constants, *, mapped: bool = False) -> Any:
-    """A value that was written with one type, as a value of another.
+    """Convert a value to the type that it is read with.
+
+    Args:
+        type_: the type to read.
+        written: the type that the value was written with.
+        value: a value of the written type, or None.
+        constants: the identity partition values of the file, by field id.
+        mapped: whether the file is read by the name mapping.
+
+    Returns:
+        The value of ``type_``; None for null.
 
     Raises:
         SpecError: as `project_row`.
@@ -233,14 +276,18 @@ _READ_AS: tuple[Callable[[Type, Type], bool], ...] = (
     lambda old, new: old == BINARY and new == STRING,
     lambda old, new: old == FixedType(16) and new == UUID,
 )
-"""As what a column may be read: its own type, one that it is promoted to, and what formats or writers do not tell."""
+"""The cases in which a column may be read as a type, some because formats or writers do not tell types apart."""
 
 
 def check_readable(written: Type, type_: Type) -> None:
-    """Refuse a column of a file whose type is not that of the field and not promoted to it.
+    """Check that a column of a file can be read as the type of a field.
+
+    Args:
+        written: the type of the column in the file.
+        type_: the type of the field.
 
     Raises:
-        SpecError: EVO003, for types that do not go together.
+        SpecError: EVO003 if the type is neither that of the field nor promoted to it.
     """
     if not any(reads(written, type_) for reads in _READ_AS):
         message = "the file's column is not of the field's type and is not promoted to it"
@@ -248,12 +295,15 @@ def check_readable(written: Type, type_: Type) -> None:
 
 
 def select_fields(schema: Schema, ids: frozenset[int]) -> tuple[NestedField, ...]:
-    """The columns of a schema in its order, of structs only those fields that are asked for.
+    """Select columns of a schema, in its order; of structs only the requested fields.
 
     Args:
         schema: the schema.
-        ids: fields to read at any depth; a field brings all that is inside of it, and of what is around it no more than
+        ids: the fields to read, at any depth; a field includes everything inside of it, and as much of its parents as
             is needed.
+
+    Returns:
+        The fields.
     """
     return _pruned(schema.fields, ids)
 

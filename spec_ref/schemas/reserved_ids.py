@@ -12,7 +12,7 @@ MAX_TABLE_FIELD_ID = 2147483447
 
 @record
 class MetadataColumn:
-    """A column that readers can produce although no table has it, or that delete files hold."""
+    """A column that readers can produce although no table stores it, or that delete files store."""
 
     id: int
     name: str

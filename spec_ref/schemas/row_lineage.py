@@ -1,7 +1,7 @@
 """Row lineage: the ids of rows and the commits that last changed them (Row Lineage; LIN007, LIN008, LIN014).
 
-A file may hold both columns; where it holds null, or has no such column, the value is inherited from the manifest entry
-of the file. Rows of a file without ``first_row_id`` have neither, also where a value is stored (contradiction B3).
+A file may store both columns. If it stores null or has no such column, the value is inherited from the manifest entry
+of the file. Rows of a file without ``first_row_id`` have neither, even if a value is stored (contradiction B3).
 """
 
 from __future__ import annotations
@@ -16,15 +16,16 @@ LAST_UPDATED = NestedField(
 
 
 def row_id(stored: int | None, first_row_id: int | None, position: int) -> int | None:
-    """The id of a row; its own where it came from another file with one (LIN006, LIN009, LIN031).
+    """Find the id of a row; a row that was copied from another file keeps its id (LIN006, LIN009, LIN031).
 
     Args:
-        stored: the value in the file; None where it holds null or has no such column.
-        first_row_id: that of the file, inherited where its entry has none; None where it has none at all.
-        position: of the row in the file, from 0.
+        stored: the value of ``_row_id`` in the file; None if it is null or the file has no such column.
+        first_row_id: the ``first_row_id`` of the file, inherited if its entry has none; None if the file has none at
+            all.
+        position: the position of the row in the file, from 0.
 
     Returns:
-        None where the row has no id.
+        The id; None if the row has none.
     """
     if first_row_id is None:
         return None
@@ -32,15 +33,15 @@ def row_id(stored: int | None, first_row_id: int | None, position: int) -> int |
 
 
 def last_updated(stored: int | None, first_row_id: int | None, data_sequence_number: int) -> int | None:
-    """The sequence number of the commit that added or last changed a row (LIN006, LIN011, LIN031).
+    """Find the sequence number of the commit that added or last changed a row (LIN006, LIN011, LIN031).
 
     Args:
-        stored: the value in the file, as for `row_id`.
-        first_row_id: that of the file.
-        data_sequence_number: the file's.
+        stored: the value of ``_last_updated_sequence_number`` in the file, as for `row_id`.
+        first_row_id: the ``first_row_id`` of the file, as for `row_id`.
+        data_sequence_number: the data sequence number of the file.
 
     Returns:
-        None where the row has none.
+        The sequence number; None if the row has none.
     """
     if first_row_id is None:
         return None

@@ -20,7 +20,7 @@ from spec_ref.schemas.types import ListType, MapType, NestedField, StructType, T
 from spec_ref.versions import DEFAULT_VALUES, OPTIONAL, REQUIRED, FormatVersion
 
 LONGEST_REMEMBERED = 64
-"""Characters of a type string that is worth remembering."""
+"""The longest type string, in characters, whose type is cached."""
 
 
 @functools.lru_cache(maxsize=1024)
@@ -40,7 +40,7 @@ def _write_type(type_: Type, version: FormatVersion) -> Any:
 
 
 def _alone(json: dict[str, Any]) -> NestedField:
-    """A field read by itself, for what the value of its default depends on: its type."""
+    """Read a field by itself, because the values of its defaults depend on its type."""
     try:
         struct = type_from_json({"type": "struct", "fields": [json]})
     except SpecError as error:
@@ -51,7 +51,7 @@ def _alone(json: dict[str, Any]) -> NestedField:
 
 
 def _read_defaults(field: NestedField, _: FormatVersion) -> NestedField:
-    """Make the defaults values of the field's type; until now they are JSON (JSC008)."""
+    """Convert the defaults from JSON to values of the field's type (JSC008)."""
     if field.initial_default is None and field.write_default is None:
         return field
     given = {"initial-default": field.initial_default, "write-default": field.write_default}
@@ -61,7 +61,7 @@ def _read_defaults(field: NestedField, _: FormatVersion) -> NestedField:
 
 
 TYPE = Via(ANY, _read_type, _write_type)
-"""A type as it stands in a field."""
+"""A type as a field stores it."""
 
 FIELD = RecordOf(
     NestedField,
@@ -81,7 +81,7 @@ FIELD = RecordOf(
 
 
 def _write_fields(fields: tuple[NestedField, ...], _: FormatVersion) -> tuple[NestedField, ...]:
-    """Make the defaults JSON again."""
+    """Convert the defaults back to JSON."""
     return tuple(map(_default_json, fields))
 
 
@@ -99,7 +99,7 @@ FIELDS = Via(ListOf(FIELD), lambda fields, _: fields, _write_fields)
 
 @attrs.frozen
 class Column:
-    """A field of a schema, at any depth, and where it stands."""
+    """A field of a schema at any depth, with its path and parents."""
 
     id: int
     path: tuple[str, ...]
@@ -111,7 +111,7 @@ class Column:
     """The field of a struct; None for an element, key or value."""
 
     parents: tuple[Column, ...]
-    """The columns around it, outermost first."""
+    """The columns that contain it, outermost first."""
 
     @property
     def name(self) -> str:
@@ -121,7 +121,7 @@ class Column:
 
 @record
 class Schema:
-    """The columns of a table, at one point of its history."""
+    """The columns of a table at one point of its history."""
 
     fields: tuple[NestedField, ...] = spec_field(
         "fields", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="JSC006", type=FIELDS, converter=tuple
@@ -141,22 +141,36 @@ class Schema:
     """The ids of the fields that identify a row (Identifier Field IDs)."""
 
     extra: Mapping[str, Any] = attrs.field(factory=dict)
-    """Properties that no format version knows, kept for the writers that do."""
+    """Properties that no format version defines, kept for the writers that define them."""
 
     def as_struct(self) -> StructType:
         """The schema as a struct type."""
         return StructType(self.fields)
 
     def columns(self) -> Iterator[Column]:
-        """Every field at any depth, parents before their children, in the order of the schema."""
+        """List the fields at all depths, parents before their children, in the order of the schema."""
         yield from _struct_columns(self.fields, ())
 
     def find(self, field_id: int) -> Column | None:
-        """The column with this id, at any depth."""
+        """Find a column by its id.
+
+        Args:
+            field_id: the id of a field, element, key or value.
+
+        Returns:
+            The column, at any depth; None if there is none.
+        """
         return next((column for column in self.columns() if column.id == field_id), None)
 
     def find_name(self, name: str) -> Column | None:
-        """The column with this full name, parts separated by dots."""
+        """Find a column by its full name.
+
+        Args:
+            name: the names from the root, separated by dots.
+
+        Returns:
+            The column; None if there is none.
+        """
         return next((column for column in self.columns() if column.name == name), None)
 
     def highest_field_id(self) -> int:
@@ -195,7 +209,14 @@ def _struct_columns(fields: tuple[NestedField, ...], parents: tuple[Column, ...]
 
 
 def field_ids(fields: Iterable[NestedField]) -> Iterator[int]:
-    """The id of every field, element, key and value, repeated where the schema repeats it."""
+    """List the ids of fields, elements, keys and values at all depths.
+
+    Args:
+        fields: the fields of a struct.
+
+    Yields:
+        Each id, repeated as often as the fields repeat it.
+    """
     for field in fields:
         yield field.id
         if isinstance(field.type, (StructType, ListType, MapType)):

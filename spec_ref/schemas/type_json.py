@@ -1,9 +1,9 @@
 """Types in JSON (Appendix C, Schemas).
 
-A primitive type and variant are a string, a nested type an object. What is written is canonical; what is read may have
-whitespace around the parameters of a type and their separators (JSC005), may leave out the parameters of ``geometry``
-and ``geography`` that have a default, and may have members in objects that the spec does not list: they mean nothing to
-this version, and are kept for the writers that know them.
+A primitive type and variant are a string, a nested type an object. The written form is canonical. A reader accepts
+whitespace around the parameters of a type and their separators (JSC005), ``geometry`` and ``geography`` without the
+parameters that have a default, and members of objects that the spec does not list: they have no meaning in this
+version, and are kept for the writers that define them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from spec_ref.schemas.values import check_value
 from spec_ref.single_value.json_value import from_json, to_json
 
 Json: TypeAlias = Any
-"""What a JSON parser makes: None, bool, int, float, str, list and dict with str keys."""
+"""A value as a JSON parser returns it: None, bool, int, float, str, list, or dict with str keys."""
 
 MAX_DEPTH = 100
 """Levels of nesting that are read; every walk over a type is as deep as the type."""
@@ -49,7 +49,18 @@ MAX_INT = 2**31 - 1
 
 
 def type_to_json(type_: Type) -> str | dict[str, Any]:
-    """The canonical JSON of a type."""
+    """Write a type as canonical JSON.
+
+    Args:
+        type_: any type.
+
+    Returns:
+        A string for a primitive type or variant, an object for a nested type.
+
+    Raises:
+        SpecError: DEF008, DEF009 or the code of a type if a default is not allowed; SVJ001 or SVJ007 if it has no JSON
+            form.
+    """
     match type_:
         case StructType(fields, extra):
             return {"type": "struct", "fields": [_field_to_json(field) for field in fields], **_extra("struct", extra)}
@@ -92,16 +103,23 @@ def _field_to_json(field: NestedField) -> dict[str, Any]:
 
 
 def _extra(name: str, extra: Mapping[str, Json]) -> dict[str, Json]:
-    """What stands in an object beside the members that the spec lists."""
+    """The members of an object that the spec does not list."""
     return unknown_members(_KNOWN[name], dict(extra)) if extra else {}
 
 
 def type_from_json(json: Json) -> Type:
-    """The type in its JSON.
+    """Read a type from JSON.
+
+    Args:
+        json: the parsed JSON.
+
+    Returns:
+        The type.
 
     Raises:
-        SpecError: JSC003 for a string that is no type; JSC006 and JSC007 for a malformed nested type; TYP013, TYP023 or
-            TYP035 for a parameter out of its range; a code of JSON single values or DEF008, DEF009 for a default.
+        SpecError: JSC003 if it is not a type; JSC006 or JSC007 for a malformed nested type; TYP013, TYP023, TYP031 or
+            TYP035 for an invalid parameter; TYP025 for a required field of type unknown; DEF008, DEF009 or a code of
+            JSON single values for a default.
     """
     return _type(json, MAX_DEPTH)
 
@@ -200,7 +218,8 @@ _PARAMETERIZED: tuple[tuple[str, str, Callable[[str, str], Type]], ...] = (
     ("geometry(", ")", _geometry),
     ("geography(", ")", _geography),
 )
-"""What stands around the parameters, and what reads them from the whole text and the part between."""
+"""The text before and after the parameters, and the function that reads them from the whole text and the part
+between."""
 
 
 # Objects
@@ -210,7 +229,7 @@ _EXPECTED: dict[type, str] = {str: "a string", bool: "true or false", list: "a l
 
 
 def _member(json: dict[str, Json], name: str, type_: type, requirement: str) -> Any:
-    """A member that has to be there, of one JSON type."""
+    """Read a required member of one JSON type."""
     if name not in json:
         raise violation(requirement, "a member is missing", expected=f"{name!r}", aspect="missing")
     value = json[name]

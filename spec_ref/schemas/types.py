@@ -1,8 +1,8 @@
 """The types of a schema (Schemas and Data Types).
 
 Nested types are structs, lists and maps; variant is semi-structured; all others are primitive. Every type is an
-immutable value: two types are equal when they are the same type with the same parameters and field ids, whatever else a
-newer writer says of them.
+immutable value: two types are equal when they are the same type with the same parameters and field ids, whatever
+unknown properties a newer writer added.
 """
 
 from __future__ import annotations
@@ -32,9 +32,7 @@ DEFAULT_CRS = "OGC:CRS84"
 
 
 def _extra() -> Any:
-    """The attribute for properties that no format version knows, kept for the writers that do; it makes no difference
-    between types.
-    """
+    """The attribute for properties that no format version defines; they are kept, and do not make types differ."""
     return attrs.field(factory=dict, eq=False, repr=False)
 
 
@@ -200,7 +198,14 @@ class StructType:
         return V1
 
     def field(self, field_id: int) -> NestedField | None:
-        """The direct child with this id."""
+        """Find a direct child.
+
+        Args:
+            field_id: the id of a field.
+
+        Returns:
+            The field; None if no direct child has the id.
+        """
         return next((child for child in self.fields if child.id == field_id), None)
 
     def __str__(self) -> str:
@@ -261,17 +266,38 @@ _PARAMETERIZED: dict[type, str] = {
 
 
 def kind(type_: Type) -> str:
-    """The name of the type without its parameters: the key of its row in the spec's tables by type."""
+    """Name a type without its parameters: the key of its row in the spec's tables by type.
+
+    Args:
+        type_: any type.
+
+    Returns:
+        The name, such as ``decimal``.
+    """
     return type_.name if isinstance(type_, PrimitiveType) else _PARAMETERIZED[type(type_)]
 
 
 def is_primitive(type_: Type) -> bool:
-    """Whether the type is primitive; variant is not (TYP007)."""
+    """Decide whether a type is primitive; variant is not (TYP007).
+
+    Args:
+        type_: any type.
+
+    Returns:
+        Whether it is primitive.
+    """
     return isinstance(type_, Primitive)
 
 
 def children(type_: Type) -> Iterator[tuple[int, Type]]:
-    """The ids and types directly inside a nested type."""
+    """List what is directly inside a nested type.
+
+    Args:
+        type_: any type.
+
+    Yields:
+        The id and type of each field, element, key or value; nothing for a type that is not nested.
+    """
     match type_:
         case StructType(fields):
             yield from ((field.id, field.type) for field in fields)

@@ -1,4 +1,4 @@
-"""Which Python values stand for the values of each type (Primitive Types, Nested Types, Semi-structured Types).
+"""The Python values that represent the values of each type (Primitive Types, Nested Types, Semi-structured Types).
 
 =========================  ===========================================================================
 type                       value
@@ -44,12 +44,12 @@ from spec_ref.schemas.types import DecimalType, ListType, MapType, StructType, T
 
 @record
 class _ValueRule:
-    """What a value of one type without children is."""
+    """The rule for the values of one type without children."""
 
     requirement: str
     expected: str
     holds: Callable[[Any, Any], bool]
-    """Of the type and a value."""
+    """Decides, from the type and a value, whether it is a value of the type."""
 
 
 def _is_int(value: object) -> bool:
@@ -126,12 +126,28 @@ _RULES: dict[str, _ValueRule] = {
 
 
 def requirement_of(type_: Type) -> str:
-    """The requirement that says what the values of a type without children are."""
+    """Find the requirement that defines the values of a type.
+
+    Args:
+        type_: a type without children.
+
+    Returns:
+        The code of the requirement.
+    """
     return _RULES[kind(type_)].requirement
 
 
 def check_value(type_: Type, value: Any) -> None:
-    """Raise a `SpecError` where ``value`` is not a value of the type; null is a value of ``unknown`` alone."""
+    """Check that a value is a value of a type; null is a value of ``unknown`` only.
+
+    Args:
+        type_: any type.
+        value: the value, in the representation that this module defines.
+
+    Raises:
+        SpecError: TYP002 to TYP004 for a nested value, TYP006 for a variant, TYP008 to TYP028 for a primitive that is
+            not a value of the type; the path leads to the place in a nested value.
+    """
     match type_:
         case StructType():
             _check_struct(type_, value)
@@ -150,7 +166,17 @@ def check_value(type_: Type, value: Any) -> None:
 
 
 def check_required(type_: Type, value: Any, *, required: bool, requirement: str) -> None:
-    """Refuse null in a field, element or map value that is required."""
+    """Check that a required field, element, key or map value is not null.
+
+    Args:
+        type_: its type.
+        value: its value, or None.
+        required: whether null is not allowed.
+        requirement: the code to raise.
+
+    Raises:
+        SpecError: ``requirement`` if a required value is null.
+    """
     if value is None and required:
         raise violation(requirement, "a required value is null", expected=f"a value of {kind(type_)}")
 
@@ -184,7 +210,15 @@ def _check_map(type_: MapType, value: Any) -> None:
 
 
 def check_unique_keys(type_: MapType, keys: tuple[Any, ...]) -> None:
-    """Raise a `SpecError` where a key of a map stands in it twice."""
+    """Check that no key of a map is repeated.
+
+    Args:
+        type_: the type of the map.
+        keys: the keys, in the order of the entries.
+
+    Raises:
+        SpecError: TYP004 if two keys are the same value.
+    """
     seen: set[Hashable] = set()
     for index, key in enumerate(keys):
         identity = value_key(type_.key, key)
@@ -194,10 +228,17 @@ def check_unique_keys(type_: MapType, keys: tuple[Any, ...]) -> None:
 
 
 def value_key(type_: Type, value: Any) -> Hashable:
-    """A hashable key that two values of the type share exactly when they are the same value.
+    """Make a hashable key that two values of a type share exactly when they are the same value.
 
-    Every NaN is the same value; -0.0 and 0.0 are two values, for they are stored apart; so are decimals of two scales.
-    The order of the entries of a map does not matter. The values have to be of the type.
+    Every NaN is the same value; -0.0 and 0.0 differ, because they are stored differently; so do decimals of two scales.
+    The order of the entries of a map does not matter.
+
+    Args:
+        type_: the type of the value.
+        value: a value of the type, or None.
+
+    Returns:
+        The key.
     """
     if value is None:
         return None
@@ -217,7 +258,14 @@ def value_key(type_: Type, value: Any) -> Hashable:
 
 
 def nearest_binary32(value: float) -> float:
-    """The value of a 32-bit float nearest to ``value``; an infinity where it is beyond the largest one."""
+    """Round a number to the nearest 32-bit float.
+
+    Args:
+        value: a number.
+
+    Returns:
+        The float; an infinity if the number is beyond the largest one.
+    """
     try:
         nearest: float = struct.unpack("<f", struct.pack("<f", value))[0]
     except OverflowError:

@@ -1,9 +1,9 @@
 """Check that the values of a variant column are within the bounds of its fields (Bounds for Variant; BND007, BND008).
 
-A path leads through arrays: the bounds of a path hold for the elements of every array on the way and at its end. A
-field that is not there, or is a variant null, does not count. Values of one equivalence class of the encoding are of
-one type, as `spec_ref.single_value.variant_bounds` has it; a value of another class than the bound, also an object, is
-of another type, so that there may be no bound.
+A path leads through arrays: the bounds of a path apply to the elements of every array on the way and at its end. A
+field that is absent, or is a variant null, does not count. Values of one equivalence class of the encoding have one
+type, see `spec_ref.single_value.variant_bounds`; a value of another class than the bound, or an object, has another
+type, in which case the field may not have a bound.
 """
 
 from __future__ import annotations

@@ -90,12 +90,17 @@ class PartitionStatistics:
 
 
 def unified_partition_type(types: Iterable[StructType]) -> StructType:
-    """The struct of all partition fields of the tuple types of a table's specs, ascending by field id (STA031).
+    """Build the unified partition type: a struct of all partition fields of a table's specs, ascending by id (STA031).
 
-    Of fields with one id, the first that is given stays; give the newest spec first, so that its names are used. Its
-    type is that of the first whose type is known: a newer spec may have void of a column that was dropped. Where fields
-    of several ids have one name, as one that was removed and another that has its name now, the later ones have their
-    id behind it.
+    Of fields with one id, the first one is kept; pass the newest spec first, so that its names are used. The type is
+    that of the first one whose type is known: a newer spec may have void for a dropped column. If fields of several ids
+    share a name, such as a removed field and another that has its name now, the id is appended to the later names.
+
+    Args:
+        types: the types of the partition tuples of the specs.
+
+    Returns:
+        The struct type.
     """
     fields: dict[int, NestedField] = {}
     for type_ in types:
@@ -110,7 +115,15 @@ def unified_partition_type(types: Iterable[StructType]) -> StructType:
 
 
 def file_type(partition: StructType, version: FormatVersion) -> StructType:
-    """The schema of a partition statistics file of a table version, in the order of the spec's table."""
+    """Build the schema of a partition statistics file, in the order of the spec's table.
+
+    Args:
+        partition: the unified partition type.
+        version: the format version of the table.
+
+    Returns:
+        The struct type of a row.
+    """
     return StructType(
         tuple(
             NestedField(rule.id or 0, rule.name, rule.write(version) is REQUIRED, rule.type or partition)
@@ -121,10 +134,19 @@ def file_type(partition: StructType, version: FormatVersion) -> StructType:
 
 
 def read_row(row: Mapping[int, Any], partition: StructType, version: FormatVersion) -> PartitionStatistics:
-    """The row of a file, given as values by field id; ids that are not known are ignored.
+    """Read a row of a partition statistics file; unknown ids are ignored.
+
+    Args:
+        row: the values by field id.
+        partition: the unified partition type.
+        version: the format version of the table.
+
+    Returns:
+        The statistics of the partition.
 
     Raises:
-        SpecError: a required field is missing or null, a value is not of its type, or a count is negative.
+        SpecError: STA017 to STA029 if a required field is missing or null, a value is not of its type, or a count is
+            negative.
     """
     members: dict[str, Any] = {}
     for attribute, rule in field_rules(PartitionStatistics).items():
@@ -159,10 +181,18 @@ _COUNTS = frozenset(f"STA{number:03}" for number in range(19, 28))
 def check_rows(
     rows: Iterable[PartitionStatistics], partition: StructType, version: FormatVersion
 ) -> Iterator[Violation]:
-    """What is wrong with the rows of a file that a writer of the version wrote.
+    """Check the rows of a file that a writer of a format version wrote.
 
-    Told are fields that the version requires and that a reader takes for optional, since files of an older version may
-    stay after an upgrade; rows out of order (STA030); and partitions that repeat (STA038).
+    Reported are fields that the version requires and a reader treats as optional, because files of an older version may
+    stay after an upgrade; rows out of order (STA030); and repeated partitions (STA038).
+
+    Args:
+        rows: the rows, in the order of the file.
+        partition: the unified partition type.
+        version: the format version of the table.
+
+    Yields:
+        Each violation, with the index of the row in its path.
     """
     seen: set[Any] = set()
     previous = None
@@ -181,19 +211,38 @@ def check_rows(
 def check_order(
     first: PartitionStatistics, second: PartitionStatistics, partition: StructType, path: str
 ) -> Iterator[Violation]:
-    """Whether a row may stand behind another one (STA030): the same as `check_rows` tells, of neighbours."""
+    """Check the order of two neighbouring rows (STA030), as `check_rows` does.
+
+    Args:
+        first: the earlier row.
+        second: the later row.
+        partition: the unified partition type.
+        path: the path of the later row, for the violation.
+
+    Yields:
+        The violation of STA030, if the later row sorts first.
+    """
     if _tuple_key(partition, second.partition) < _tuple_key(partition, first.partition):
         yield _unsorted(second, path)
 
 
 def _unsorted(row: PartitionStatistics, path: str) -> Violation:
-    """A row that should stand before the one before it."""
+    """The violation of a row that should be before its predecessor."""
     message, path = "the rows are not sorted by partition", f"{path}/partition"
     return violation("STA030", message, found=dict(row.partition), path=path).violation
 
 
 def check_row(row: PartitionStatistics, path: str, version: FormatVersion) -> Iterator[Violation]:
-    """The fields that the version requires and that a row does not have."""
+    """Find the fields that the version requires and a row does not have.
+
+    Args:
+        row: a row.
+        path: the path of the row, for violations.
+        version: the format version of the table.
+
+    Yields:
+        A violation of STA017 to STA029 for each field.
+    """
     for attribute, rule in field_rules(PartitionStatistics).items():
         if rule.write(version) is REQUIRED and getattr(row, attribute) is None:
             message, place = f"{rule.name} is missing", f"{path}/{rule.name}"
@@ -201,7 +250,7 @@ def check_row(row: PartitionStatistics, path: str, version: FormatVersion) -> It
 
 
 def _tuple_key(partition: StructType, row: Mapping[int, Any]) -> tuple[Any, ...]:
-    """What partition tuples are sorted by: field after field, nulls first."""
+    """The key that sorts partition tuples: field after field, nulls first."""
     return tuple(_field_key(field, row.get(field.id)) for field in partition.fields)
 
 

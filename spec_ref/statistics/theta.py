@@ -22,7 +22,7 @@ from spec_ref.records import record
 
 SEED = 9001
 SEED_HASH = 0x93CC
-"""The lower 16 bits of the hash of the seed, which tells sketches of different seeds apart."""
+"""The lower 16 bits of the hash of the seed, which distinguishes sketches of different seeds."""
 
 MAX_THETA = (1 << 63) - 1
 DEFAULT_K = 4096
@@ -41,7 +41,7 @@ class ThetaSketch:
     """A compact sketch: the distinct hashes that are below theta."""
 
     hashes: tuple[int, ...]
-    """In the order of the blob; ascending when it is ordered."""
+    """The hashes in the order of the blob; ascending if it is ordered."""
 
     theta: int = MAX_THETA
     """The limit below which hashes were kept; `MAX_THETA` when none was dropped."""
@@ -58,21 +58,42 @@ class ThetaSketch:
 
 
 def theta_hash(single_value: bytes) -> int:
-    """The 63-bit hash of a value in its binary single-value form (PUF016)."""
+    """Compute the 63-bit hash of a value (PUF016).
+
+    Args:
+        single_value: the value in its binary single-value form.
+
+    Returns:
+        The hash, from 0 to 2**63 - 1.
+    """
     return mmh3.hash64(single_value, seed=SEED, x64arch=True, signed=False)[0] >> 1
 
 
 def sketch_of(single_values: Iterable[bytes], k: int = DEFAULT_K) -> ThetaSketch:
-    """The sketch of values in their binary single-value form; the order and repetitions of them make no difference.
+    """Build the sketch of values; their order and repetitions make no difference.
 
     An empty byte string is left out, as the library leaves it out.
+
+    Args:
+        single_values: values in their binary single-value form; an empty byte string is skipped, as the library does.
+        k: the greatest number of hashes.
+
+    Returns:
+        The sketch.
     """
     hashes = sorted({theta_hash(value) for value in single_values if value})
     return ThetaSketch(tuple(hashes)) if len(hashes) <= k else ThetaSketch(tuple(hashes[:k]), hashes[k])
 
 
 def encode_theta(sketch: ThetaSketch) -> bytes:
-    """The blob of a sketch, ordered."""
+    """Encode a sketch as the blob of an ordered compact sketch.
+
+    Args:
+        sketch: the sketch.
+
+    Returns:
+        The bytes of the blob.
+    """
     hashes = sorted(sketch.hashes)
     is_single = len(hashes) == 1 and sketch.is_exact
     flags = _READ_ONLY | _COMPACT | _ORDERED
@@ -87,11 +108,17 @@ def encode_theta(sketch: ThetaSketch) -> bytes:
 
 
 def decode_theta(data: bytes) -> ThetaSketch:
-    """The sketch in a blob.
+    """Decode the blob of a compact sketch.
+
+    Args:
+        data: the bytes of the blob.
+
+    Returns:
+        The sketch.
 
     Raises:
-        SpecError: PUF016 for bytes that are no compact sketch of the default seed, whose length is not that of the
-            hashes that they count, or with hashes that repeat, do not ascend though ordered, or are not below theta.
+        SpecError: PUF016 if the bytes are not a compact sketch of the default seed, their length does not match the
+            number of hashes, or hashes are repeated, not ascending though ordered, or not below theta.
     """
     if len(data) < _HEADER.size:
         raise _broken("the sketch is too short", f"{len(data)} bytes", "8 bytes or more")

@@ -1,7 +1,7 @@
 """Changing the schema, partition spec and sort order of a table (Schema Evolution; Partition Evolution; Sorting).
 
-What is changed is added to the table's list under a new id, and becomes the current or default one; what is there
-stays, for the snapshots and manifests that were written with it.
+The changed schema, spec or order is added to the table's list under a new id, and becomes the current or default one.
+Existing ones stay, for the snapshots and manifests that were written with them.
 """
 
 from __future__ import annotations
@@ -19,15 +19,22 @@ from spec_ref.table_metadata.metadata import TableMetadata
 
 
 def change_schema(metadata: TableMetadata, changes: Sequence[Change]) -> TableMetadata:
-    """The table with its current schema changed (EVO002); a schema that it has already becomes the current one again.
+    """Change the current schema of a table (EVO002); a result that the table already has becomes current again.
 
-    A promotion must leave the partition values of all data files as they are (EVO008). Which specs data files have is
-    known only to the manifests of every snapshot, so that a table with snapshots is taken to have files of all its
-    specs: more promotions may be refused than have to be, and never one too few. A table without snapshots has no
-    files, and only its default spec counts.
+    A promotion must not change the partition values of any data file (EVO008). Which specs data files have is known
+    only to the manifests of every snapshot, so a table with snapshots is assumed to have files of all its specs: more
+    promotions may be refused than necessary, but never too few. A table without snapshots has no files, and only its
+    default spec counts.
+
+    Args:
+        metadata: the table.
+        changes: the changes, applied in order.
+
+    Returns:
+        The metadata with the changed schema as the current one.
 
     Raises:
-        SpecError: a change is not allowed.
+        SpecError: as `spec_ref.schemas.evolution.evolve_schema` and `without_new_errors`.
     """
     others = (spec for spec in metadata.partition_specs if spec.spec_id != metadata.default_spec_id)
     highest = max(schema.highest_field_id() for schema in metadata.schemas)
@@ -48,10 +55,17 @@ def change_schema(metadata: TableMetadata, changes: Sequence[Change]) -> TableMe
 
 
 def change_spec(metadata: TableMetadata, changes: Sequence[PartitionChange]) -> TableMetadata:
-    """The table with its default spec changed (PAR011); an equivalent spec of the table is used again (PAR008).
+    """Change the default partition spec of a table (PAR011); an equivalent spec of the table is used again (PAR008).
+
+    Args:
+        metadata: the table.
+        changes: the changes, applied in order.
+
+    Returns:
+        The metadata with the changed spec as the default one.
 
     Raises:
-        SpecError: a change is not allowed.
+        SpecError: as `spec_ref.partitioning.evolution.evolve_spec` and `without_new_errors`.
     """
     table = SpecHistory(
         metadata.format_version, metadata.current_schema, metadata.partition_specs, metadata.last_partition_id
@@ -63,10 +77,18 @@ def change_spec(metadata: TableMetadata, changes: Sequence[PartitionChange]) -> 
 
 
 def change_sort_order(metadata: TableMetadata, fields: Sequence[SortField]) -> TableMetadata:
-    """The table with another default sort order; no fields are the unsorted order, whose id is 0 (SRT002).
+    """Change the default sort order of a table; no fields give the unsorted order, whose id is 0 (SRT002).
+
+    Args:
+        metadata: the table.
+        fields: the fields of the order.
+
+    Returns:
+        The metadata with the order as the default one.
 
     Raises:
-        SpecError: a field has no source that fits (PAR004, SRT001), or says its sources in another form (SRT008).
+        SpecError: PAR004 or SRT001 if a field has no suitable source; SRT008 if its sources have the wrong form; or as
+            `without_new_errors`.
     """
     wanted = tuple(fields)
     known = next((order for order in metadata.sort_orders if order.fields == wanted), None)
@@ -77,10 +99,18 @@ def change_sort_order(metadata: TableMetadata, fields: Sequence[SortField]) -> T
 
 
 def without_new_errors(before: TableMetadata, after: TableMetadata) -> TableMetadata:
-    """The table after a change, if a complete check finds no error in it that was not there before.
+    """Check that a change introduced no error.
+
+    Args:
+        before: the metadata before the change.
+        after: the metadata after the change.
+
+    Returns:
+        The metadata after the change.
 
     Raises:
-        SpecError: the first such error.
+        SpecError: the code of the first broken rule with severity error that was not broken before, at the same place
+            and with the same value.
     """
     known = {(one.requirement, one.aspect, one.path, one.found) for one in _errors(before)}
     for error in _errors(after):

@@ -1,8 +1,8 @@
 """The complete check of a metadata file.
 
-`read_metadata` raises at the first thing that a reader must refuse; `check_metadata` tells everything: what is wrong
-with single fields, what the rules over several fields find, and what a writer of the version should have left out or
-written. The rules are the same ones.
+`read_metadata` raises at the first problem that a reader must refuse; `check_metadata` reports everything: problems of
+single fields, of the rules over several fields, and what a writer of the version should have omitted or written. Both
+use the same rules.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ RULES: tuple[Rule, ...] = (*rules_structure.RULES, *rules_history.RULES)
 """Every rule over several fields."""
 
 REFUSALS: tuple[Rule, ...] = tuple(rule for rule in RULES if rule.refused)
-"""The rules that a reader runs."""
+"""The rules whose violations a reader must refuse."""
 
 _NO_SNAPSHOT = Violation(
     requirement="NOT008",
@@ -45,15 +45,18 @@ _NO_SNAPSHOT = Violation(
 DEFAULTS = ("initial-default", "write-default")
 
 MAX_PER_RULE = 1000
-"""How many places of one broken rule are told; a table with more has one cause."""
+"""How many places of one broken rule are reported; a table with more has one cause."""
 
 
 def check_metadata(data: Source, *, file: str | None = None) -> list[Finding]:
-    """Everything that is wrong with table metadata; empty for metadata that is as the spec asks.
+    """Find everything that is wrong with table metadata.
 
     Args:
         data: as for `read_metadata`.
-        file: the name to tell in findings.
+        file: the file name for findings.
+
+    Returns:
+        The findings; empty if the metadata follows the spec.
     """
     found: list[Finding] = []
     try:
@@ -84,7 +87,7 @@ def check_metadata(data: Source, *, file: str | None = None) -> list[Finding]:
 
 
 def _nested_defaults(document: Mapping[str, Any], version: FormatVersion) -> Iterator[Violation]:
-    """Default values inside of nested types, which a version that has none does not read; `duties` tells of others."""
+    """Find default values inside of nested types if the version has none; `duties` reports the others."""
     schemas = document.get("schemas")
     if DEFAULT_VALUES.is_supported(version) or not isinstance(schemas, list):
         return
@@ -115,7 +118,7 @@ def _some_of_each(violations: Iterable[Violation]) -> Iterator[Violation]:
 
 
 def _has_problem(attribute: str, problems: list[Violation]) -> bool:
-    """Whether something under an attribute could not be read, so that rules over it would find what is not so."""
+    """Whether something under an attribute could not be read, so that rules over it would report false problems."""
     name = NAMES.get(attribute)
     return any(problem.path == f"/{name}" or problem.path.startswith(f"/{name}/") for problem in problems)
 

@@ -14,10 +14,10 @@ from spec_ref.versions import OMITTED, OPTIONAL, REQUIRED
 
 @record(kw_only=True)
 class EncryptionKey:
-    """A key, encrypted by another key of the table or of its key management.
+    """A key, encrypted by another key of the table or of its key management system.
 
     The example of Appendix C has ``key-metadata`` where the table of fields has ``encrypted-key-metadata``. The table
-    is followed, as by the known implementations, and the example is no valid key (contradiction B10).
+    is followed, as known implementations do, and the example is not a valid key (contradiction B10).
     """
 
     key_id: str = spec_field("key-id", v1=OMITTED, v2=OMITTED, v3=REQUIRED, requirement="ENC001", type=STRING)

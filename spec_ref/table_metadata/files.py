@@ -1,4 +1,4 @@
-"""Metadata files: gzip, and the names that tell of it (Table Metadata and Snapshots; Appendix F, Naming for GZIP)."""
+"""Metadata files: gzip, and file names (Table Metadata and Snapshots; Appendix F, Naming for GZIP)."""
 
 from __future__ import annotations
 
@@ -15,30 +15,50 @@ GZIP_MAGIC = b"\x1f\x8b"
 CHUNK = 1 << 20
 
 MAX_METADATA_BYTES = min(MAX_BYTES, 1 << 28)
-"""How large compressed metadata may get; tables of 10,000 snapshots have about 8 MB."""
+"""The largest size of decompressed metadata, in bytes; tables of 10,000 snapshots have about 8 MB."""
 
 GZIP_SUFFIXES = (".gz.metadata.json", ".metadata.json.gz")
-"""The name that is required by some implementations and that a writer gives, and the one that is also read (NOT009)."""
+"""The suffix that some implementations require and that a writer uses, and the other one that is also read (NOT009)."""
 
 METADATA_SUFFIX = ".metadata.json"
 
 
 def is_compressed(data: bytes) -> bool:
-    """Whether the content of a file is gzip. The content decides, not the name: engines have written both wrong."""
+    """Decide whether the content of a file is gzip, by the content and not the name: engines have written both wrong.
+
+    Args:
+        data: the content of the file.
+
+    Returns:
+        Whether it is gzip.
+    """
     return data[:2] == GZIP_MAGIC
 
 
 def is_compressed_name(name: str) -> bool:
-    """Whether a file's name tells that its content is gzip, in either of the two namings."""
+    """Decide whether a file name indicates gzip, in either of the two naming schemes.
+
+    Args:
+        name: the name or location of the file.
+
+    Returns:
+        Whether it does.
+    """
     return name.endswith(GZIP_SUFFIXES)
 
 
 def unpack(data: bytes, limit: int = MAX_METADATA_BYTES) -> bytes:
-    """The content of gzip data, of one or several members.
+    """Decompress gzip data of one or several members.
+
+    Args:
+        data: the gzip data.
+        limit: the largest size of the result, in bytes; never more is held in memory.
+
+    Returns:
+        The decompressed bytes.
 
     Raises:
-        SpecError: the data is broken or cut off, or unpacks to more than ``limit`` bytes, which a megabyte may do; no
-            more than the limit is ever held.
+        SpecError: TMD030 if the data is damaged or truncated, or decompresses to more than ``limit`` bytes.
     """
     parts = []
     total = 0
@@ -61,19 +81,26 @@ def unpack(data: bytes, limit: int = MAX_METADATA_BYTES) -> bytes:
 
 
 def pack(data: bytes) -> bytes:
-    """The data as gzip, the same bytes for the same data: without a name and a time."""
+    """Compress data with gzip, without a name and a time, so that the same data gives the same bytes.
+
+    Args:
+        data: the content of a metadata file.
+
+    Returns:
+        The gzip data.
+    """
     return gzip.compress(data, mtime=0)
 
 
 @record
 class MetadataFileName:
-    """What the name of a metadata file tells."""
+    """A parsed metadata file name."""
 
     version: int | None
-    """The number of the table's metadata; None where the name has none."""
+    """The version of the table's metadata; None if the name has none."""
 
     unique: str | None
-    """What keeps the files of two writers of one version apart; None for the files of file-system tables."""
+    """The part that distinguishes files of one version by several writers; None for file-system tables."""
 
     compressed: bool
 
@@ -82,11 +109,19 @@ _NAME = re.compile(r"(?:v(?P<v>[0-9]{1,18})|(?P<n>[0-9]{1,18})-(?P<unique>[^/]+)
 
 
 def parse_name(location: str) -> MetadataFileName:
-    """What the name of a metadata file tells: ``v3.metadata.json`` of file-system tables, ``00003-UUID.metadata.json``
-    of metastore tables, each with either sign of gzip.
+    """Parse the name of a metadata file.
+
+    File-system tables use ``v3.metadata.json`` and metastore tables ``00003-UUID.metadata.json``, each with either
+    suffix of gzip.
+
+    Args:
+        location: the location or name of the file.
+
+    Returns:
+        The parts of the name.
 
     Raises:
-        SpecError: the name is not one of a metadata file.
+        SpecError: NOT009 if it is not the name of a metadata file.
     """
     name = PurePosixPath(location).name
     suffix = next((end for end in (*GZIP_SUFFIXES, METADATA_SUFFIX) if name.endswith(end)), None)
@@ -98,10 +133,27 @@ def parse_name(location: str) -> MetadataFileName:
 
 
 def metastore_name(version: int, unique: str, *, compressed: bool = False) -> str:
-    """The name of a metadata file of a metastore table (Metastore Tables)."""
+    """Build the name of a metadata file of a metastore table (Metastore Tables).
+
+    Args:
+        version: the version of the metadata, from 0.
+        unique: a text that no other writer uses, such as a UUID.
+        compressed: whether the content is gzip.
+
+    Returns:
+        The file name.
+    """
     return f"{version:05d}-{unique}{GZIP_SUFFIXES[0] if compressed else METADATA_SUFFIX}"
 
 
 def file_system_name(version: int, *, compressed: bool = False) -> str:
-    """The name of a metadata file of a file-system table (File System Tables)."""
+    """Build the name of a metadata file of a file-system table (File System Tables).
+
+    Args:
+        version: the version of the metadata, from 0.
+        compressed: whether the content is gzip.
+
+    Returns:
+        The file name.
+    """
     return f"v{version}{GZIP_SUFFIXES[0] if compressed else METADATA_SUFFIX}"

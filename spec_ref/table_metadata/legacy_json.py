@@ -1,8 +1,8 @@
-"""JSON of content files and scan tasks, as the spec had it until 2024: a legacy import format, not part of the spec.
+"""The JSON of content files and scan tasks that the spec had until 2024: a legacy import format, not part of the spec.
 
-Upstream removed both sections (apache/iceberg#9771), and Iceberg-Java writes another form since (contradiction A29).
-What is here is the removed text: upper-case names, partition values keyed by partition field id, maps as keys and
-values. Nothing in the reference writes it unless asked.
+Upstream removed both sections (apache/iceberg#9771), and Iceberg-Java has written another form since (contradiction
+A29). This module implements the removed text: upper-case names, partition values keyed by partition field id, maps as
+keys and values. The reference writes it only on request.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from spec_ref.single_value.json_value import from_json, to_json
 from spec_ref.versions import OPTIONAL, REQUIRED, V3, FormatVersion
 
 LEGACY = "TMD029"
-"""The code of what is no JSON of the kinds that are listed; a removed section has no requirement of its own."""
+"""The code for JSON that does not follow the format; a removed section has no requirement of its own."""
 
 
 class LegacyContent(enum.Enum):
-    """What a content file holds."""
+    """The content of a file: data or a kind of deletes."""
 
     DATA = "DATA"
     POSITION_DELETES = "POSITION_DELETES"
@@ -36,7 +36,7 @@ class LegacyContent(enum.Enum):
 
 
 class LegacyFormat(enum.Enum):
-    """The file formats of the time."""
+    """The file formats of that time."""
 
     AVRO = "AVRO"
     ORC = "ORC"
@@ -92,7 +92,7 @@ def _optional(name: str, kind: Kind) -> Any:
 
 @record(kw_only=True)
 class LegacyContentFile:
-    """A data or delete file as the removed section Content File Serialization had it."""
+    """A data or delete file in the form of the removed section Content File Serialization."""
 
     spec_id: int = _required("spec-id", INT)
     content: LegacyContent = _required("content", enum_of(LegacyContent, LEGACY))
@@ -120,14 +120,14 @@ CONTENT_FILE = RecordOf(LegacyContentFile, "a content file", requirement=LEGACY)
 
 @record(kw_only=True)
 class LegacyScanTask:
-    """A scan task as the removed section File Scan Task Serialization had it."""
+    """A scan task in the form of the removed section File Scan Task Serialization."""
 
     schema: Schema = _required("schema", SCHEMA)
     spec: PartitionSpec = _required("spec", SPEC)
     data_file: LegacyContentFile = _required("data-file", CONTENT_FILE)
     delete_files: tuple[LegacyContentFile, ...] | None = _optional("delete-files", ListOf(CONTENT_FILE))
     residual_filter: Any = _optional("residual-filter", ANY)
-    """The residual as JSON; its reading belongs to expressions."""
+    """The residual as JSON; `spec_ref.expressions.expression_json` reads it."""
 
 
 SCAN_TASK = RecordOf(LegacyScanTask, "a scan task", requirement=LEGACY)
@@ -136,8 +136,14 @@ SCAN_TASK = RecordOf(LegacyScanTask, "a scan task", requirement=LEGACY)
 def read_content_file(document: dict[str, Any]) -> LegacyContentFile:
     """Read a content file of the removed format.
 
+    Args:
+        document: the JSON object.
+
+    Returns:
+        The content file.
+
     Raises:
-        SpecError: it is not of the format.
+        SpecError: TMD029 if it does not follow the format.
     """
     check_document(document)
     made: LegacyContentFile = reader(CONTENT_FILE, V3, LEGACY)(document)
@@ -145,7 +151,14 @@ def read_content_file(document: dict[str, Any]) -> LegacyContentFile:
 
 
 def write_content_file(file: LegacyContentFile) -> dict[str, Any]:
-    """Write a content file in the removed format."""
+    """Write a content file in the removed format.
+
+    Args:
+        file: the content file.
+
+    Returns:
+        The JSON object.
+    """
     document: dict[str, Any] = writer(CONTENT_FILE, V3, LEGACY)(file)
     return document
 
@@ -153,8 +166,14 @@ def write_content_file(file: LegacyContentFile) -> dict[str, Any]:
 def read_scan_task(document: dict[str, Any]) -> LegacyScanTask:
     """Read a scan task of the removed format.
 
+    Args:
+        document: the JSON object.
+
+    Returns:
+        The scan task.
+
     Raises:
-        SpecError: it is not of the format.
+        SpecError: TMD029 if it does not follow the format, or the code of its schema or partition spec.
     """
     check_document(document)
     made: LegacyScanTask = reader(SCAN_TASK, V3, LEGACY)(document)
@@ -162,16 +181,31 @@ def read_scan_task(document: dict[str, Any]) -> LegacyScanTask:
 
 
 def write_scan_task(task: LegacyScanTask) -> dict[str, Any]:
-    """Write a scan task in the removed format."""
+    """Write a scan task in the removed format.
+
+    Args:
+        task: the scan task.
+
+    Returns:
+        The JSON object.
+    """
     document: dict[str, Any] = writer(SCAN_TASK, V3, LEGACY)(task)
     return document
 
 
 def partition_values(file: LegacyContentFile, partition_type: StructType) -> dict[int, Any]:
-    """The values of a file's partition tuple by partition field id; null for a field that is not there.
+    """Read the partition tuple of a content file.
+
+    Args:
+        file: the content file.
+        partition_type: the type of the tuples of its partition spec.
+
+    Returns:
+        The values by partition field id; None for a field that is absent.
 
     Raises:
-        SpecError: a value is not of its type.
+        SpecError: TMD029 if the tuple is not an object; the code of the type or of its JSON form if a value is not of
+            its type.
     """
     given = file.partition or {}
     if type(given) is not dict:
@@ -185,7 +219,15 @@ def partition_values(file: LegacyContentFile, partition_type: StructType) -> dic
 
 
 def partition_json(values: Mapping[int, Any], partition_type: StructType) -> dict[str, Any]:
-    """The partition tuple in JSON, for `LegacyContentFile.partition`."""
+    """Write a partition tuple as JSON, for `LegacyContentFile.partition`.
+
+    Args:
+        values: the values by partition field id.
+        partition_type: the type of the tuples of the partition spec.
+
+    Returns:
+        The JSON object, without null values.
+    """
     return {
         str(field.id): to_json(field.type, values[field.id])
         for field in partition_type.fields

@@ -32,7 +32,7 @@ SNAPSHOT_LOG_ENTRY = RecordOf(SnapshotLogEntry, "an entry of the snapshot log", 
 
 @record(kw_only=True)
 class MetadataLogEntry:
-    """A metadata file that was the table's, and when it was written."""
+    """A previous metadata file of the table, and when it was written."""
 
     timestamp_ms: int = spec_field(
         "timestamp-ms", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="TMD032", type=LONG
@@ -50,13 +50,20 @@ METADATA_LOG_ENTRY = RecordOf(MetadataLogEntry, "an entry of the metadata log", 
 
 
 def snapshot_at(log: Sequence[SnapshotLogEntry], timestamp_ms: int) -> int:
-    """The id of the snapshot that was the current one at a time (NOT003).
+    """Find the snapshot that was current at a time (NOT003).
 
-    "Just prior to" the time is taken as at or before it, as Iceberg-Java does, and of several entries of one time the
-    last is taken (contradiction B25).
+    "Just prior to" the time is read as at or before it, as Iceberg-Java does; if several entries have the same time,
+    the last one counts (contradiction B25).
+
+    Args:
+        log: the snapshot log.
+        timestamp_ms: milliseconds from the Unix epoch.
+
+    Returns:
+        The id of the snapshot.
 
     Raises:
-        SpecError: the log is empty, or starts later (NOT004).
+        SpecError: NOT004 if the log is empty or starts later.
     """
     entries = [entry for entry in log if entry.timestamp_ms <= timestamp_ms]
     if not entries:
@@ -69,9 +76,16 @@ def snapshot_at(log: Sequence[SnapshotLogEntry], timestamp_ms: int) -> int:
 
 
 def without_expired(log: Sequence[SnapshotLogEntry], remaining: Collection[int]) -> tuple[SnapshotLogEntry, ...]:
-    """The log after snapshots have expired: every entry before one of an expired snapshot goes, and that one too.
+    """Remove the entries of expired snapshots from the log, and all entries before them.
 
-    A log with a hole would tell of wrong states for the times in it (TMD017).
+    A log with a gap would give wrong states for the times in it (TMD017).
+
+    Args:
+        log: the snapshot log.
+        remaining: the ids of the snapshots that did not expire.
+
+    Returns:
+        The entries after the last one of an expired snapshot.
     """
     kept: list[SnapshotLogEntry] = []
     for entry in log:
@@ -85,6 +99,15 @@ def without_expired(log: Sequence[SnapshotLogEntry], remaining: Collection[int])
 def logged(
     log: Sequence[MetadataLogEntry], previous: MetadataLogEntry, keep: int | None = None
 ) -> tuple[MetadataLogEntry, ...]:
-    """The metadata log with the previous metadata file added, cut to the ``keep`` most recent entries (TMD018)."""
+    """Add the previous metadata file to the metadata log (TMD018).
+
+    Args:
+        log: the metadata log.
+        previous: the entry of the previous metadata file.
+        keep: how many of the most recent entries to keep; None for all.
+
+    Returns:
+        The log with the entry.
+    """
     entries = (*log, previous)
     return entries if keep is None else entries[max(len(entries) - keep, 0) :]

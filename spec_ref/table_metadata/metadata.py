@@ -32,7 +32,7 @@ from spec_ref.table_metadata.statistics import (
 from spec_ref.versions import OMITTED, OPTIONAL, REQUIRED, V1, FormatVersion
 
 NO_SNAPSHOT = -1
-"""What Iceberg-Java writes in v1 and v2 tables for "no current snapshot"; read as null (NOT008)."""
+"""The id that Iceberg-Java writes in v1 and v2 tables if there is no current snapshot; read as null (NOT008)."""
 
 FORMAT_VERSION = Via(INT, lambda number, _: FormatVersion(number), lambda version, _: int(version))
 CURRENT_SNAPSHOT = Via(LONG, lambda found, _: None if found == NO_SNAPSHOT else found, lambda current, _: current)
@@ -40,9 +40,9 @@ CURRENT_SNAPSHOT = Via(LONG, lambda found, _: None if found == NO_SNAPSHOT else 
 
 @record(kw_only=True)
 class TableMetadata:
-    """Everything about a table but its manifests and files.
+    """Table metadata: everything about a table except its manifests and files.
 
-    What v1 may leave out is filled in when it is read: a table of any version has schemas, specs and sort orders.
+    Everything that v1 may leave out is filled in by reading: a table of any version has schemas, specs and sort orders.
     """
 
     format_version: FormatVersion = spec_field(
@@ -52,7 +52,7 @@ class TableMetadata:
     table_uuid: str | None = spec_field(
         "table-uuid", v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, requirement="TMD002", type=STRING, default=None
     )
-    """Identifies the table from its creation on. Kept as the text that was read; its case carries no meaning."""
+    """Identifies the table from its creation on. Kept as the text that was read; its case has no meaning."""
 
     location: str = spec_field("location", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="TMD003", type=STRING)
     """The base location, where writers put files by default."""
@@ -60,22 +60,22 @@ class TableMetadata:
     last_sequence_number: int = spec_field(
         "last-sequence-number", v1=OMITTED, v2=REQUIRED, v3=REQUIRED, requirement="TMD004", type=LONG, default=0
     )
-    """The highest sequence number that a commit was given; 0 in v1."""
+    """The highest sequence number assigned to a commit; 0 in v1."""
 
     last_updated_ms: int = spec_field(
         "last-updated-ms", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="TMD005", type=LONG
     )
-    """When this metadata was made, in milliseconds from the Unix epoch."""
+    """When this metadata was written, in milliseconds from the Unix epoch."""
 
     last_column_id: int = spec_field(
         "last-column-id", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="TMD006", type=INT
     )
-    """The highest column id that was ever given; new columns get higher ones."""
+    """The highest column id that was ever assigned; new columns get higher ones."""
 
     schema: Schema | None = spec_field(
         "schema", v1=REQUIRED, v2=OMITTED, v3=OMITTED, requirement="TMD007", type=SCHEMA, default=None
     )
-    """The deprecated copy of the current schema, as it was read from v1. A writer of v1 makes it anew."""
+    """The deprecated copy of the current schema, as read from v1. A writer of v1 writes a new copy."""
 
     schemas: tuple[Schema, ...] = spec_field(
         "schemas", v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, requirement="TMD008", type=ListOf(SCHEMA), missing=None
@@ -88,7 +88,7 @@ class TableMetadata:
     partition_spec: tuple[PartitionField, ...] | None = spec_field(
         "partition-spec", v1=REQUIRED, v2=OMITTED, v3=OMITTED, requirement="TMD010", type=FIELDS, default=None
     )
-    """The deprecated copy of the default spec's fields, as it was read from v1. A writer of v1 makes it anew."""
+    """The deprecated copy of the default spec's fields, as read from v1. A writer of v1 writes a new copy."""
 
     partition_specs: tuple[PartitionSpec, ...] = spec_field(
         "partition-specs", v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, requirement="TMD011", type=ListOf(SPEC), missing=None
@@ -97,12 +97,12 @@ class TableMetadata:
     default_spec_id: int = spec_field(
         "default-spec-id", v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, requirement="TMD012", type=INT, missing=None
     )
-    """The spec that writers use unless told otherwise."""
+    """The spec that writers use by default."""
 
     last_partition_id: int = spec_field(
         "last-partition-id", v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, requirement="TMD013", type=INT, missing=None
     )
-    """The highest partition field id that was ever given; 999 where none was."""
+    """The highest partition field id that was ever assigned; 999 if there is none."""
 
     properties: Mapping[str, str] = spec_field(
         "properties",
@@ -127,7 +127,7 @@ class TableMetadata:
         v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL,
         requirement="TMD017", type=ListOf(SNAPSHOT_LOG_ENTRY), default=(),
     )  # fmt: skip
-    """Which snapshot was the current one, and since when."""
+    """Which snapshot was current, and from when."""
 
     metadata_log: tuple[MetadataLogEntry, ...] = spec_field(
         "metadata-log",
@@ -143,15 +143,15 @@ class TableMetadata:
     default_sort_order_id: int = spec_field(
         "default-sort-order-id", v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, requirement="TMD020", type=INT, missing=None
     )
-    """The order that writers use unless told otherwise."""
+    """The order that writers use by default."""
 
     refs: Mapping[str, SnapshotRef] = spec_field(
         "refs",
         v1=OMITTED, v2=OPTIONAL, v3=OPTIONAL, read={V1: OPTIONAL},
         requirement="TMD021", type=MapOf(REF), default=attrs.Factory(dict),
     )  # fmt: skip
-    """Branches and tags as listed; `references` adds the main branch where it is only implied. Engines write them to v1
-    tables too, where expiring snapshots without them would delete what they hold (contradiction C17)."""
+    """Branches and tags as listed; `references` adds the main branch if it is implied only. Engines write them to v1
+    tables too, where expiring snapshots without them would delete the snapshots that they keep (contradiction C17)."""
 
     statistics: tuple[StatisticsFile, ...] = spec_field(
         "statistics",
@@ -168,7 +168,7 @@ class TableMetadata:
     next_row_id: int | None = spec_field(
         "next-row-id", v1=OMITTED, v2=OMITTED, v3=REQUIRED, requirement="TMD024", type=LONG, default=None
     )
-    """Higher than every row id that was given; None before v3."""
+    """Higher than every assigned row id; None before v3."""
 
     encryption_keys: tuple[EncryptionKey, ...] = spec_field(
         "encryption-keys",
@@ -177,13 +177,19 @@ class TableMetadata:
     )  # fmt: skip
 
     extra: Mapping[str, Any] = attrs.field(factory=dict)
-    """Properties that no format version knows, kept for the writers that do."""
+    """Properties that no format version defines, kept for the writers that define them."""
 
     def schema_by_id(self, schema_id: int) -> Schema:
-        """The schema with an id.
+        """Find a schema by its id.
+
+        Args:
+            schema_id: the id of a schema.
+
+        Returns:
+            The schema.
 
         Raises:
-            SpecError: the table has none.
+            SpecError: TMD009 if the table has no such schema.
         """
         for schema in self.schemas:
             if schema.schema_id == schema_id:
@@ -191,10 +197,16 @@ class TableMetadata:
         raise violation("TMD009", "the table has no schema with the id", found=schema_id, aspect="unknown")
 
     def spec_by_id(self, spec_id: int) -> PartitionSpec:
-        """The partition spec with an id.
+        """Find a partition spec by its id.
+
+        Args:
+            spec_id: the id of a partition spec.
+
+        Returns:
+            The partition spec.
 
         Raises:
-            SpecError: the table has none.
+            SpecError: TMD012 if the table has no such spec.
         """
         for spec in self.partition_specs:
             if spec.spec_id == spec_id:
@@ -202,10 +214,16 @@ class TableMetadata:
         raise violation("TMD012", "the table has no partition spec with the id", found=spec_id, aspect="unknown")
 
     def sort_order_by_id(self, order_id: int) -> SortOrder:
-        """The sort order with an id.
+        """Find a sort order by its id.
+
+        Args:
+            order_id: the id of a sort order.
+
+        Returns:
+            The sort order.
 
         Raises:
-            SpecError: the table has none.
+            SpecError: TMD020 if the table has no such order.
         """
         for order in self.sort_orders:
             if order.order_id == order_id:
@@ -213,10 +231,16 @@ class TableMetadata:
         raise violation("TMD020", "the table has no sort order with the id", found=order_id, aspect="unknown")
 
     def snapshot_by_id(self, snapshot_id: int) -> Snapshot:
-        """The snapshot with an id.
+        """Find a snapshot by its id.
+
+        Args:
+            snapshot_id: the id of a snapshot.
+
+        Returns:
+            The snapshot.
 
         Raises:
-            SpecError: the table has none.
+            SpecError: TMD015 if the table has no such snapshot.
         """
         for snapshot in self.snapshots:
             if snapshot.snapshot_id == snapshot_id:
@@ -229,10 +253,16 @@ class TableMetadata:
         return self.schema_by_id(self.current_schema_id)
 
     def partition_type(self, spec: PartitionSpec) -> StructType:
-        """The type of a spec's partition tuples, also where its source columns were dropped since.
+        """Build the type of a spec's partition tuples, even if its source columns were dropped.
+
+        Args:
+            spec: a partition spec of the table.
+
+        Returns:
+            The struct type.
 
         Raises:
-            SpecError: a transform does not take the type of its source.
+            SpecError: the code of a transform (TRN002 to TRN015) that does not accept the type of its source.
         """
         return spec.partition_type(self.current_schema, *reversed(self.schemas))
 
@@ -248,12 +278,12 @@ class TableMetadata:
 
     @property
     def current_snapshot(self) -> Snapshot | None:
-        """The state that readers see; None for a table without data."""
+        """The snapshot that readers see; None for a table without data."""
         return None if self.current_snapshot_id is None else self.snapshot_by_id(self.current_snapshot_id)
 
     @property
     def references(self) -> dict[str, SnapshotRef]:
-        """Every branch and tag, the main branch among them where the table has a current snapshot."""
+        """Every branch and tag, including the main branch if the table has a current snapshot."""
         return with_main(self.refs, self.current_snapshot_id)
 
 
@@ -275,7 +305,14 @@ def _default_spec_id(metadata: TableMetadata) -> int:
 
 
 def last_partition_id(specs: tuple[PartitionSpec, ...]) -> int:
-    """The highest partition field id of the specs; 999 where there is none."""
+    """Find the highest partition field id of some specs.
+
+    Args:
+        specs: the partition specs of a table.
+
+    Returns:
+        The id; 999 if there are no fields.
+    """
     return max((field.field_id for spec in specs for field in spec.fields), default=FIRST_FIELD_ID - 1)
 
 
@@ -288,12 +325,19 @@ FILLED_IN: tuple[tuple[str, Callable[[TableMetadata], Any]], ...] = (
     ("sort_orders", lambda _: (UNSORTED,)),
     ("default_sort_order_id", lambda _: UNSORTED_ID),
 )
-"""What is made of the older fields where a newer field is missing, in the order in which one needs the other. The lists
-win over the deprecated single schema and spec wherever both are there (contradiction C17)."""
+"""How a missing newer field is computed from older ones, in the order in which one depends on another. The lists take
+precedence over the deprecated single schema and spec if both are present (contradiction C17)."""
 
 
 def fill_in(metadata: TableMetadata, _: FormatVersion) -> TableMetadata:
-    """The metadata with everything that v1 may leave out."""
+    """Fill in everything that v1 may leave out.
+
+    Args:
+        metadata: the metadata as read.
+
+    Returns:
+        The completed metadata.
+    """
     for attribute, value in FILLED_IN:
         if getattr(metadata, attribute) is None:
             metadata = evolve(metadata, **{attribute: value(metadata)})
@@ -304,6 +348,6 @@ DEPRECATED: tuple[tuple[str, Callable[[TableMetadata], Any]], ...] = (
     ("schema", lambda metadata: metadata.current_schema),
     ("partition_spec", lambda metadata: metadata.default_spec.fields),
 )
-"""The copies that a v1 writer keeps for readers that are older than the lists."""
+"""The copies that a v1 writer writes for readers that are older than the lists."""
 
 METADATA = RecordOf(TableMetadata, "table metadata", finish=fill_in)

@@ -17,7 +17,7 @@ from spec_ref.table_metadata.source import Source, document_of, version_of
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Without garbage collection, which would walk all of a large document several times and find nothing to free."""
+    """Disable garbage collection, which would traverse a large document several times and find nothing to free."""
     collects = gc.isenabled()
     gc.disable()
     try:
@@ -28,15 +28,20 @@ def uncollected() -> Iterator[None]:
 
 
 def read_metadata(data: Source, *, file: str | None = None) -> TableMetadata:
-    """Read table metadata, and refuse what a reader must refuse.
+    """Read table metadata and refuse what a reader must refuse.
 
     Args:
         data: the content of a metadata file, gzip or not, or JSON text, or the parsed object.
-        file: the name to tell in errors.
+        file: the file name for errors.
+
+    Returns:
+        The metadata, with everything filled in that v1 may leave out.
 
     Raises:
-        SpecError: the first thing wrong that leaves open what the table holds. What merely breaks a writer's duty is
-            read; `check_metadata` tells it.
+        SpecError: the code of the first problem that leaves it ambiguous what the table holds: TMD029 or TMD030 for an
+            unreadable document, TMD001 for the version, the code of a malformed field, or of a broken rule in
+            `spec_ref.table_metadata.checks.REFUSALS`. Metadata that only breaks requirements for writers is read;
+            `check_metadata` reports them.
     """
     try:
         with uncollected():

@@ -1,9 +1,9 @@
-"""What a rule over several fields of table metadata is.
+"""The form of a rule over several fields of table metadata.
 
-A rule is a small function that finds where the metadata breaks it, with a code and a question answered: whether a
-reader must refuse. A reader must refuse what leaves open which data the table has: an id that resolves to nothing, or
-to two things, on the way from the table to its rows. What breaks only a writer's duty is something that reading passes
-over; how bad it is, the registry says (`spec_ref.checks`).
+A rule is a small function that finds the places where the metadata breaks it, with a code and a decision: whether a
+reader must refuse the metadata. A reader must refuse what leaves it ambiguous which data the table has: an id that
+resolves to nothing, or to two things, on the way from the table to its rows. A reader ignores what breaks a requirement
+for writers only; the registry defines its severity (`spec_ref.checks`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from spec_ref.versions import V1, FormatVersion
 
 @attrs.frozen
 class Place:
-    """Where a rule is broken, and by what."""
+    """A place where a rule is broken."""
 
     path: str
     """A JSON pointer."""
@@ -41,10 +41,10 @@ class Rule:
 
     requirement: str
     message: str
-    """What is wrong where it is broken, unless the place tells it itself."""
+    """What is wrong where the rule is broken, unless the place states it itself."""
 
     reads: tuple[str, ...]
-    """The attributes that it looks at; it is not asked where one of them could not be read."""
+    """The attributes that the rule needs; it is skipped if one of them could not be read."""
 
     find: Callable[[TableMetadata], Found]
     refused: bool = False
@@ -54,16 +54,23 @@ class Rule:
     """The first format version that has the rule."""
 
     aspect: str = ""
-    """What of the requirement is broken, as in `Violation`."""
+    """The part of the requirement that is broken, as in `Violation`."""
 
     @property
     def severity(self) -> Severity:
-        """How bad it is to break the rule."""
+        """The severity of breaking the rule, from the registry of checks."""
         check = registry().get(check_id(self.requirement, self.aspect))
         return Severity.ERROR if check is None else check.severity
 
     def violations(self, metadata: TableMetadata) -> Iterator[Violation]:
-        """Where the metadata breaks the rule."""
+        """Find the places where metadata breaks the rule.
+
+        Args:
+            metadata: the table metadata.
+
+        Yields:
+            A violation for each place; none if the format version does not have the rule.
+        """
         for place in self.find(metadata) if metadata.format_version.includes(self.since) else ():
             if isinstance(place, Violation):
                 yield attrs.evolve(place, format_version=metadata.format_version)
@@ -83,13 +90,28 @@ class Rule:
 
 
 def under(path: str, problem: SpecError | Violation) -> Violation:
-    """A problem that another module told, with the path from the root."""
+    """Prefix the path of a problem from another module, so that it starts at the root of the metadata.
+
+    Args:
+        path: the JSON pointer to the part that the other module checked.
+        problem: the problem, with a path relative to that part.
+
+    Returns:
+        The violation with the whole path.
+    """
     told = problem.violation if isinstance(problem, SpecError) else problem
     return attrs.evolve(told, path=path + told.path)
 
 
 def repeated(ids: Sequence[Any]) -> Iterator[tuple[int, int]]:
-    """The places whose id stood at an earlier place, with that first place."""
+    """Find repeated ids.
+
+    Args:
+        ids: ids, in the order of a list in the metadata.
+
+    Yields:
+        The index of each repetition, and the index of the first occurrence.
+    """
     if len(set(ids)) == len(ids):
         return
     first: dict[Any, int] = {}

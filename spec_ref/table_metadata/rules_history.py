@@ -54,7 +54,7 @@ def _main_is_branch(metadata: TableMetadata) -> Found:
 
 
 def _no_manifests(metadata: TableMetadata) -> Found:
-    """A v1 snapshot may lack both, by the letter of two optional fields; it then has no data."""
+    """A v1 snapshot may lack both, because both fields are optional; it then has no data."""
     if SNAPSHOT_RULES["manifest_list"].write(metadata.format_version) is not REQUIRED:
         return
     for place, snapshot in enumerate(metadata.snapshots):
@@ -63,7 +63,7 @@ def _no_manifests(metadata: TableMetadata) -> Found:
 
 
 def _both_manifests(metadata: TableMetadata) -> Found:
-    """In v1; later versions have no manifests at all (VER005)."""
+    """In v1 only; later versions have no manifests at all (VER005)."""
     if SNAPSHOT_RULES["manifests"].write(metadata.format_version) is OMITTED:
         return
     for place, snapshot in enumerate(metadata.snapshots):
@@ -91,7 +91,7 @@ def _sequence_order(metadata: TableMetadata) -> Found:
 
 
 def _repeated_sequence_numbers(metadata: TableMetadata) -> Found:
-    """Snapshots of any branches; that one has the number of its parent is told as such, and those of v1 have 0."""
+    """Compare snapshots of any branches; one with the number of its parent breaks another rule, those of v1 have 0."""
     numbers = [snapshot.sequence_number or -place for place, snapshot in enumerate(metadata.snapshots)]
     for second, first in repeated(numbers):
         one, two = metadata.snapshots[second], metadata.snapshots[first]
@@ -171,7 +171,7 @@ def _snapshot_keys(metadata: TableMetadata) -> Found:
 
 
 def _first_row_ids(metadata: TableMetadata) -> Found:
-    """Snapshots of before the upgrade have none, and so have their ancestors."""
+    """Snapshots from before the upgrade have none, and neither do their ancestors."""
     known = _known(metadata)
     for place, snapshot in enumerate(metadata.snapshots):
         parent = known.get(snapshot.parent_snapshot_id) if snapshot.parent_snapshot_id is not None else None
@@ -187,21 +187,21 @@ def _added_rows(metadata: TableMetadata) -> Found:
 
 
 def _manifest_lists(metadata: TableMetadata) -> Found:
-    """Snapshots of before the upgrade from v1, which have the sequence number 0, may list their manifests."""
+    """Snapshots from before the upgrade from v1, which have the sequence number 0, may list their manifests."""
     for place, snapshot in enumerate(metadata.snapshots):
         if snapshot.manifest_list is None and snapshot.manifests and snapshot.sequence_number > 0:
             yield Place(f"/snapshots/{place}/manifest-list", expected="the location of a manifest list")
 
 
 def _summaries(metadata: TableMetadata) -> Found:
-    """Snapshots of before the upgrade from v1, which have the sequence number 0, may lack the summary."""
+    """Snapshots from before the upgrade from v1, which have the sequence number 0, may lack the summary."""
     for place, snapshot in enumerate(metadata.snapshots):
         if snapshot.summary is None and snapshot.sequence_number > 0:
             yield Place(f"/snapshots/{place}/summary", expected="a summary with the operation")
 
 
 def _row_ranges(metadata: TableMetadata) -> Iterator[tuple[int, int, int]]:
-    """The ranges of row ids that snapshots were given: first, end, and place of the snapshot."""
+    """Find the ranges of row ids that snapshots assigned: first, end, and index of the snapshot."""
     for place, snapshot in enumerate(metadata.snapshots):
         if snapshot.first_row_id is not None:
             yield snapshot.first_row_id, snapshot.first_row_id + max(snapshot.added_rows or 0, 0), place
@@ -282,7 +282,7 @@ def _snapshot_log_order(metadata: TableMetadata) -> Found:
 
 
 def _snapshot_log_times(metadata: TableMetadata) -> Found:
-    """A snapshot becomes current when it is made, or later."""
+    """A snapshot becomes current when it is created, or later."""
     made = {snapshot.snapshot_id: snapshot.timestamp_ms for snapshot in metadata.snapshots}
     for place, entry in enumerate(metadata.snapshot_log):
         if entry.snapshot_id in made and entry.timestamp_ms < made[entry.snapshot_id]:

@@ -39,7 +39,7 @@ def _location(metadata: TableMetadata) -> Found:
 
 
 def _ambiguous(path: str, attribute: str, id_attribute: str) -> Callable[[TableMetadata], Found]:
-    """Two different things with one id; the same thing twice is harmless."""
+    """Find two different things with one id; the same thing twice is harmless."""
 
     def find(metadata: TableMetadata) -> Found:
         items = getattr(metadata, attribute)
@@ -52,7 +52,7 @@ def _ambiguous(path: str, attribute: str, id_attribute: str) -> Callable[[TableM
 
 
 def _unresolved(path: str, attribute: str, items: str, id_attribute: str) -> Callable[[TableMetadata], Found]:
-    """An id of the table that none of its things has."""
+    """Find an id of the table that none of its things has."""
 
     def find(metadata: TableMetadata) -> Found:
         found = getattr(metadata, attribute)
@@ -104,7 +104,7 @@ PROJJSON = "projjson:"
 
 
 def _reference_systems(metadata: TableMetadata) -> Iterator[tuple[str, str]]:
-    """The reference systems of geospatial columns, each with its place."""
+    """Find the reference systems of geospatial columns, each with its place."""
     for place, schema in enumerate(metadata.schemas):
         for column in schema.columns():
             if isinstance(column.type, (GeometryType, GeographyType)):
@@ -184,7 +184,7 @@ def _repeated_partition_ids(metadata: TableMetadata) -> Found:
 
 
 def _repeated_partition_names(metadata: TableMetadata) -> Found:
-    """The text does not ask for names that differ, but tuples with two of one name are no Avro records (MAN002)."""
+    """The spec does not require unique names, but a tuple with two equal names is not an Avro record (MAN002)."""
     for place, spec in enumerate(metadata.partition_specs):
         for second, first in repeated([field.name for field in spec.fields]):
             path = f"/partition-specs/{place}/fields/{second}/name"
@@ -213,7 +213,7 @@ def _shared_partition_ids(metadata: TableMetadata) -> Found:
 
 
 def _argument_forms(path: str, attribute: str) -> Callable[[TableMetadata], Found]:
-    """Fields with one argument that say it in a list, and transforms of one argument with several sources."""
+    """Find fields with one argument written as a list, and transforms of one argument with several sources."""
 
     def find(metadata: TableMetadata) -> Found:
         for place, item in enumerate(getattr(metadata, attribute)):
@@ -243,7 +243,7 @@ def _equivalent_specs(metadata: TableMetadata) -> Found:
 def _sources(
     path: str, fields: Sequence[PartitionField | SortField], metadata: TableMetadata, *, default: bool
 ) -> Iterator[Violation]:
-    """Sources that the current schema does not fit; those of old specs and orders that no schema fits."""
+    """Find sources that do not fit the current schema, and those of old specs and orders that fit no schema."""
     schemas = [one for one in metadata.schemas if not default or one.schema_id == metadata.current_schema_id]
     for place, field in enumerate(fields):
         if isinstance(field.transform, Void):

@@ -1,4 +1,4 @@
-"""The JSON object that metadata stands in, and its format version (Table Metadata and Snapshots; Format Versioning)."""
+"""The JSON object of table metadata, and its format version (Table Metadata and Snapshots; Format Versioning)."""
 
 from __future__ import annotations
 
@@ -15,14 +15,20 @@ from spec_ref.table_metadata.metadata import METADATA
 from spec_ref.versions import FormatVersion
 
 Source = bytes | str | dict[str, Any]
-"""Metadata as a file holds it (JSON, or JSON in gzip), as JSON text, or as the parsed object."""
+"""Metadata as the content of a file (JSON, or JSON in gzip), as JSON text, or as the parsed object."""
 
 
 def document_of(data: Source) -> dict[str, Any]:
-    """The JSON object of metadata.
+    """Parse table metadata into its JSON object.
+
+    Args:
+        data: the metadata in any of the forms of `Source`; a parsed object is copied.
+
+    Returns:
+        The JSON object.
 
     Raises:
-        SpecError: there is none.
+        SpecError: TMD029 if it is not a JSON object; TMD030 if the gzip data is damaged.
     """
     if isinstance(data, dict):
         check_document(data)
@@ -35,10 +41,16 @@ def document_of(data: Source) -> dict[str, Any]:
 
 
 def version_of(document: dict[str, Any]) -> FormatVersion:
-    """The format version, which decides how everything else is read.
+    """Find the format version, which decides how everything else is read.
+
+    Args:
+        document: the JSON object of the metadata.
+
+    Returns:
+        The format version.
 
     Raises:
-        SpecError: there is none, or one above those that are known (TMD001, VER001).
+        SpecError: TMD001 if it is missing, not an integer, or not a known version (VER001).
     """
     found = document.get("format-version")
     if found is None:

@@ -17,7 +17,7 @@ from spec_ref.versions import OPTIONAL, REQUIRED
 
 @record(kw_only=True)
 class BlobMetadata:
-    """What table metadata tells of one blob of a statistics file."""
+    """The entry of table metadata for one blob of a statistics file."""
 
     type: str = spec_field("type", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="STA008", type=STRING)
     """The blob type of the Puffin file."""
@@ -69,7 +69,7 @@ class StatisticsFile:
     key_metadata: str | None = spec_field(
         "key-metadata", v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="STA005", type=STRING, default=None
     )
-    """Base64 of key metadata whose form is the implementation's own."""
+    """Base64 of implementation-specific key metadata."""
 
     blob_metadata: tuple[BlobMetadata, ...] = spec_field(
         "blob-metadata", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="STA006", type=ListOf(BLOB)

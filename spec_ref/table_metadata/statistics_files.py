@@ -1,4 +1,4 @@
-"""Whether a statistics file is what table metadata says of it (Table Statistics; STA003 to STA012, STA034)."""
+"""Check that a statistics file agrees with its entry in table metadata (Table Statistics; STA003 to STA012, STA034)."""
 
 from __future__ import annotations
 
@@ -12,11 +12,19 @@ from spec_ref.table_metadata.statistics import BlobMetadata, StatisticsFile
 
 
 def check_statistics_file(statistics: StatisticsFile, data: bytes) -> Iterator[Violation]:
-    """Every finding of a statistics file: those of the Puffin file, and where it differs from what is said of it.
+    """Check a statistics file against its entry in table metadata.
 
-    Paths of the former are those of `spec_ref.encodings.puffin.checks`, of the latter JSON pointers into the entry of
-    table metadata. Table metadata may list any of the file's blobs, in any order, and a part of their properties
-    (STA012).
+    Table metadata may list any of the file's blobs, in any order, with some of their properties (STA012). Paths of
+    violations of the Puffin file are those of `spec_ref.encodings.puffin.checks`; the others are JSON pointers into the
+    entry.
+
+    Args:
+        statistics: the entry of table metadata.
+        data: the bytes of the file.
+
+    Yields:
+        Each violation: STA034 if it is not a Puffin file, those of the Puffin file, STA003 and STA004 for wrong sizes,
+        and STA006 for a blob that the file does not have.
     """
     try:
         file: PuffinFile | None = read_puffin(data)

@@ -12,34 +12,38 @@ from spec_ref.versions import V1, V2, V3, FormatVersion
 
 
 def _to_v2(metadata: TableMetadata) -> TableMetadata:
-    """Everything that v2 requires is already filled in by reading, with sequence numbers of 0 (UPG003)."""
+    """Upgrade to v2. Reading already filled in everything that v2 requires, with sequence numbers of 0 (UPG003)."""
     if metadata.table_uuid is None:
         raise violation("TMD002", "a v2 table has a table-uuid; give the table one to upgrade it", expected="a UUID")
     return evolve(metadata, format_version=V2, schema=None, partition_spec=None)
 
 
 def _to_v3(metadata: TableMetadata) -> TableMetadata:
-    """Row ids start at 0, and the snapshots of before stay without (LIN013)."""
+    """Upgrade to v3. Row ids start at 0, and existing snapshots stay without them (LIN013)."""
     return evolve(metadata, format_version=V3, next_row_id=0)
 
 
 STEPS: dict[FormatVersion, Callable[[TableMetadata], TableMetadata]] = {V1: _to_v2, V2: _to_v3}
-"""What each version needs to become the next."""
+"""The upgrade of each version to the next one."""
 
 
 def upgrade(metadata: TableMetadata, version: FormatVersion | int, *, table_uuid: str | None = None) -> TableMetadata:
-    """The table in a newer format version; nothing of its data and manifests is rewritten (VER003).
+    """Upgrade a table to a newer format version; no data or manifest is rewritten (VER003).
 
-    The time of the update and the metadata log are the commit's to set.
+    The commit sets the time of the update and the metadata log.
 
     Args:
         metadata: the table.
         version: 1, 2 or 3, and not below the table's own.
         table_uuid: the UUID for a v1 table without one.
 
+    Returns:
+        The metadata of the upgraded table.
+
     Raises:
-        SpecError: the version is unknown or lower, or a UUID is missing; PAR003, where two specs of v1 count the same
-            id for different fields: the newer version does not allow that, and manifests have these ids.
+        SpecError: VER001 if the version is unknown; VER003 if it is lower than the table's; TMD002 if a UUID is
+            missing; PAR003 if two specs of v1 count the same id for different fields, which newer versions do not allow
+            and manifests already use; or the code of another rule that only the newer version has.
     """
     if version not in FormatVersion._value2member_map_:
         raise violation("VER001", "the format version is not supported", found=version, expected="1, 2 or 3")

@@ -15,18 +15,21 @@ from spec_ref.versions import OMITTED, FormatVersion
 
 
 def write_metadata(metadata: TableMetadata, format_version: FormatVersion | int | None = None) -> dict[str, Any]:
-    """The JSON object of table metadata, as a writer of the table's format version makes it.
+    """Write table metadata as a JSON object, as a writer of the table's format version does.
 
-    Required properties are written, those that the version leaves out are not; optional ones where they differ from
-    what a reader takes in their absence.
+    Required properties are written, and those that the version omits are not; optional ones are written if they differ
+    from their default.
 
     Args:
         metadata: the table.
-        format_version: the version to write; a newer one than the table's upgrades it on the way.
+        format_version: the version to write; the table is upgraded if it is newer.
+
+    Returns:
+        The JSON object.
 
     Raises:
-        SpecError: the metadata lacks what the version requires, or holds what it cannot; the version is below the
-            table's.
+        SpecError: the code of a field that the version requires and the metadata lacks, or of a value that it cannot
+            hold; VER001 or VER003 for an unknown or a lower version.
     """
     document: dict[str, Any] = _written(metadata, format_version, text=False)
     return document
@@ -45,7 +48,14 @@ def _written(metadata: TableMetadata, format_version: FormatVersion | int | None
 
 
 def dumps(metadata: TableMetadata, format_version: FormatVersion | int | None = None) -> str:
-    """Table metadata as compact JSON text; the arguments are those of `write_metadata`.
+    """Write table metadata as compact JSON text.
+
+    Args:
+        metadata: the table.
+        format_version: the version to write; the table is upgraded if it is newer.
+
+    Returns:
+        The JSON text.
 
     Raises:
         SpecError: as `write_metadata`.
@@ -55,10 +65,17 @@ def dumps(metadata: TableMetadata, format_version: FormatVersion | int | None = 
 
 
 def to_bytes(metadata: TableMetadata, *, compressed: bool = False) -> bytes:
-    """The content of a metadata file, gzip or not.
+    """Write the content of a metadata file.
+
+    Args:
+        metadata: the table.
+        compressed: whether to compress with gzip.
+
+    Returns:
+        The bytes of the file.
 
     Raises:
-        SpecError: as `write_metadata`, or a string has no UTF-8 form.
+        SpecError: as `write_metadata`; TMD029 if a string has no UTF-8 form.
     """
     try:
         data = dumps(metadata).encode()

@@ -2,11 +2,11 @@
 
 A container is the magic bytes, a map of metadata, a sync marker of 16 bytes, and blocks: a number of objects, a number
 of bytes, the bytes under the file's codec, and the sync marker again. Every length and count is checked before it is
-believed, and nothing is decompressed beyond the limits. What the objects are is for `spec_ref.encodings.avro.types` and
-its neighbours.
+used, and nothing is decompressed beyond the limits. `spec_ref.encodings.avro.types` and its neighbours interpret the
+objects.
 
-Decided here, as Iceberg's text names no codecs: readers know all six of the Avro specification, and writers the four
-that Iceberg's properties name (contradiction E28).
+Decided here, because Iceberg's text names no codecs: readers support all six of the Avro specification, and writers the
+four that Iceberg's properties name (contradiction E28).
 """
 
 from __future__ import annotations
@@ -31,34 +31,35 @@ SCHEMA_KEY = "avro.schema"
 CODEC_KEY = "avro.codec"
 
 MOST_PACKED = 2
-"""How many times the most bytes of a block after decompression it may have before."""
+"""The compressed bytes of a block are at most this many times the limit of its decompressed bytes."""
 
 DEFLATE_RATIO = 1032
-"""The most bytes that one byte of deflate can stand for, as its longest match takes two bits and makes 258 bytes."""
+"""The most bytes that one byte of deflate can produce, because its longest match takes two bits and produces 258
+bytes."""
 
 INFLATE_BUFFER = 1 << 14
-"""The least bytes of room that a block is given before it is decompressed."""
+"""The least size in bytes of the buffer for the decompression of a block."""
 
 XZ_MEMORY = 128 << 20
-"""Bytes that the decompression of xz may take; the highest level of compression asks for 65 MiB."""
+"""The most bytes of memory for the decompression of xz; the highest level of compression needs 65 MiB."""
 
 Data: TypeAlias = bytes | bytearray | memoryview
 
 
 @attrs.frozen
 class Limits:
-    """How much of an untrusted file is believed."""
+    """The limits for an untrusted file."""
 
     header_bytes: int = 64 << 20
-    """All metadata together."""
+    """The most bytes of all metadata together."""
 
     header_entries: int = 10_000
 
     block_bytes: int = 128 << 20
-    """One block after decompression."""
+    """The most bytes of one block after decompression."""
 
     total_bytes: int = 2 << 30
-    """All blocks after decompression."""
+    """The most bytes of all blocks together after decompression."""
 
 
 LIMITS = Limits()
@@ -66,7 +67,7 @@ LIMITS = Limits()
 
 @attrs.frozen
 class Block:
-    """Where one block stands in the file, and what it says of itself."""
+    """The location of one block in the file, and its stated number of objects."""
 
     count: int
     """The number of objects."""
@@ -75,7 +76,7 @@ class Block:
     """The offset of its bytes in the file."""
 
     size: int
-    """The number of its bytes, as compressed."""
+    """The number of its compressed bytes."""
 
 
 @attrs.frozen
@@ -88,20 +89,26 @@ class Container:
     sync: bytes
     blocks: tuple[Block, ...]
     requirement: str
-    """The code of what the file breaks where it is no container."""
+    """The code to raise if the file is not a container."""
 
     limits: Limits = LIMITS
 
     @property
     def count(self) -> int:
-        """The number of objects that the blocks say they have."""
+        """The number of objects that the blocks state."""
         return sum(block.count for block in self.blocks)
 
     def payload(self, index: int) -> bytes:
-        """The decompressed bytes of a block.
+        """Decompress a block.
+
+        Args:
+            index: the index of the block.
+
+        Returns:
+            The decompressed bytes.
 
         Raises:
-            SpecError: they do not decompress, or to more than the limit.
+            SpecError: ``requirement`` of the container if the bytes do not decompress, or exceed the limit.
         """
         block = self.blocks[index]
         limit = self.limits.block_bytes
@@ -119,7 +126,14 @@ class Container:
             raise self._wrong(f"block {index} does not decompress: {error}", expected=f"{self.codec} data") from None
 
     def payloads(self) -> Iterator[tuple[int, bytes]]:
-        """Every block's objects and decompressed bytes, within the limit of the whole file."""
+        """Decompress all blocks one after another.
+
+        Yields:
+            The number of objects and the decompressed bytes of each block.
+
+        Raises:
+            SpecError: ``requirement`` of the container, as `payload`, or if all blocks together exceed the limit.
+        """
         total = 0
         for index, block in enumerate(self.blocks):
             payload = self.payload(index)
@@ -137,16 +151,20 @@ class Container:
 
 
 def open_container(data: Data | RandomAccessBytes, requirement: str, limits: Limits = LIMITS) -> Container:
-    """Read the header and find the blocks of a container file.
+    """Read the header and locate the blocks of a container file.
 
     Args:
         data: the file.
-        requirement: the code to tell where the file is not a container.
-        limits: how much to believe.
+        requirement: the code to raise if the file is not a container.
+        limits: the limits for its sizes.
+
+    Returns:
+        The opened container.
 
     Raises:
-        SpecError: the file does not begin or end as a container does, a block is cut off, its sync marker is another,
-            a length or count is negative or larger than the file, or the codec is not one of the Avro specification.
+        SpecError: ``requirement`` if the file does not begin or end as a container does, a block is truncated, its sync
+            marker is wrong, a length or count is negative or larger than the file, or the codec is not one of the Avro
+            specification.
     """
     frames = _Frames(data if isinstance(data, RandomAccessBytes) else memoryview(data).cast("B"), requirement)
     metadata = frames.header(limits)
@@ -174,7 +192,7 @@ class _Frames:
         return violation(self.requirement, where, found=found, expected=expected)
 
     def long(self, what: str) -> int:
-        """A variable-length zig-zag integer of at most 64 bits."""
+        """Read a variable-length zig-zag integer of at most 64 bits."""
         number = shift = 0
         position = self.position
         try:
@@ -193,7 +211,7 @@ class _Frames:
         return (number >> 1) ^ -(number & 1)
 
     def size(self, what: str, limit: int | None = None) -> int:
-        """A number of bytes that have to follow."""
+        """Read a number of bytes that have to follow."""
         size = self.long(what)
         if limit is not None and size > limit:
             raise self.wrong("the header is too large", expected=f"at most {limit} bytes")
@@ -349,7 +367,7 @@ _ENCODERS: dict[str, Callable[[bytes], bytes]] = {
 }
 
 CODECS = tuple(_ENCODERS)
-"""The codecs that Iceberg's writers choose from."""
+"""The codecs for Iceberg's writers."""
 
 READ_CODECS = tuple(_DECODERS)
 """The codecs of the Avro specification."""
@@ -361,13 +379,19 @@ READ_CODECS = tuple(_DECODERS)
 def write_container(
     metadata: Mapping[str, bytes | str], blocks: Iterable[tuple[int, bytes]], *, codec: str, sync: bytes
 ) -> bytes:
-    """A container file of encoded blocks.
+    """Write a container file of encoded blocks.
 
     Args:
-        metadata: the entries of the header, ``avro.schema`` among them; the codec's entry is added.
+        metadata: the entries of the header, including ``avro.schema``; the codec's entry is added.
         blocks: for each block, the number of objects and their bytes.
         codec: one of `CODECS`.
-        sync: the sync marker, 16 bytes that the blocks should not hold.
+        sync: the sync marker, 16 bytes that the blocks should not contain.
+
+    Returns:
+        The bytes of the file.
+
+    Raises:
+        ValueError: if the codec is not one of `CODECS`, or the sync marker does not have 16 bytes.
     """
     return header_bytes(metadata, codec=codec, sync=sync) + b"".join(
         block_bytes(count, payload, codec=codec, sync=sync) for count, payload in blocks
@@ -375,7 +399,19 @@ def write_container(
 
 
 def header_bytes(metadata: Mapping[str, bytes | str], *, codec: str, sync: bytes) -> bytes:
-    """The header of a container file; arguments as in `write_container`."""
+    """Write the header of a container file.
+
+    Args:
+        metadata: the entries of the header, as for `write_container`.
+        codec: one of `CODECS`.
+        sync: the sync marker, 16 bytes.
+
+    Returns:
+        The bytes of the header.
+
+    Raises:
+        ValueError: if the codec is not one of `CODECS`, or the sync marker does not have 16 bytes.
+    """
     if codec not in _ENCODERS:
         raise ValueError(f"{codec} is not one of {', '.join(_ENCODERS)}")
     if len(sync) != SYNC_LENGTH:
@@ -392,13 +428,30 @@ def header_bytes(metadata: Mapping[str, bytes | str], *, codec: str, sync: bytes
 
 
 def block_bytes(count: int, payload: bytes, *, codec: str, sync: bytes) -> bytes:
-    """A block of a container file: so many objects in an encoded payload."""
+    """Write a block of a container file.
+
+    Args:
+        count: the number of objects.
+        payload: their encoded bytes.
+        codec: one of `CODECS`.
+        sync: the sync marker, 16 bytes.
+
+    Returns:
+        The bytes of the block.
+    """
     packed = _ENCODERS[codec](payload)
     return long_bytes(count) + long_bytes(len(packed)) + packed + sync
 
 
 def long_bytes(value: int) -> bytes:
-    """A variable-length zig-zag integer."""
+    """Encode a variable-length zig-zag integer.
+
+    Args:
+        value: an integer of at most 64 bits.
+
+    Returns:
+        Its bytes.
+    """
     number = (value << 1) ^ (value >> 63)
     out = bytearray()
     while number > 0x7F:

@@ -1,4 +1,4 @@
-"""Where the Avro schema of a file of records is not the one that a writer of its version makes (AVR001 to AVR014)."""
+"""Check the Avro schema of a file of records against that of a writer of its version (AVR001 to AVR014)."""
 
 from __future__ import annotations
 
@@ -16,16 +16,27 @@ from spec_ref.schemas.types import ListType, MapType, StructType, Type
 from spec_ref.versions import OMITTED, REQUIRED, FieldRule, FormatVersion
 
 LEFT_OUT = "column-left-out"
-"""The aspect of an optional column that is not there, which no requirement asks for."""
+"""The aspect of an absent optional column, which no requirement asks for."""
 
 RESERVED = {141: "DFL026"}
-"""Ids that no field has, and the requirements that say so."""
+"""Ids that no field has, and the requirement that reserves each."""
 
 
 def schema_faults(
     cls: type, record: Record, version: FormatVersion, partition: StructType | None, path: str = ""
 ) -> Iterator[Violation]:
-    """Where the Avro schema of a file is not the one of a writer of the version; `LEFT_OUT` among it."""
+    """Find where the Avro schema of a file differs from that of a writer of the version; absent optional columns too.
+
+    Args:
+        cls: the record class whose field table is the schema.
+        record: the Avro record of the file.
+        version: the format version.
+        partition: the type of the partition tuple; None if it is not known.
+        path: the path of the record, for violations.
+
+    Yields:
+        A violation for each difference, with the aspect `LEFT_OUT` for an absent optional column.
+    """
     places = record.by_id()
     known = {rule.id: rule for rule in field_rules(cls).values()}
     for field in record.fields:

@@ -1,9 +1,8 @@
 """Records of the spec as rows of Avro files, derived from their field rules.
 
-A manifest and a manifest list are Iceberg data files whose schema is a field table of the spec. From the rows of a
-record `struct_of` derives that schema for a format version, `RowWriter` the rows, and `RowReader` reads rows of
-any
-writer: by field id, whatever names, optionality and order its schema has.
+A manifest and a manifest list are Iceberg data files whose schema is a field table of the spec. From the field table of
+a record `struct_of` derives that schema for a format version, `RowWriter` writes the rows, and `RowReader` reads rows
+of any writer: by field id, whatever names, optionality and order its schema has.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ from spec_ref.versions import OMITTED, REQUIRED, FieldRule, FormatVersion
 
 @attrs.frozen
 class Coded:
-    """An int that stands for one of an enumeration."""
+    """An int that represents a member of an enumeration."""
 
     choices: type[enum.IntEnum]
 
 
 @attrs.frozen
 class Named:
-    """A string that stands for one of an enumeration; read in either case (contradiction C4)."""
+    """A string that represents a member of an enumeration; read in either case (contradiction C4)."""
 
     choices: type[enum.Enum]
     written: Callable[[enum.Enum], str]
@@ -53,18 +52,27 @@ class PartitionTuple:
 PARTITION = PartitionTuple()
 
 Wire: TypeAlias = Type | Coded | Named | RowsOf | PartitionTuple
-"""What stands in a field, as the ``type`` of its rule."""
+"""The form of a field, as the ``type`` of its rule."""
 
 
 @attrs.frozen
 class NeverWritten:
-    """A deprecated field that a version allows and that no writer writes."""
+    """A deprecated field that a version allows and this writer never writes."""
 
     wire: Wire
 
 
 def wire_type(wire: Wire | NeverWritten, version: FormatVersion, partition: StructType) -> Type:
-    """The Iceberg type of what stands in a field."""
+    """Find the Iceberg type of the form of a field.
+
+    Args:
+        wire: the form.
+        version: the format version.
+        partition: the type of the partition tuple.
+
+    Returns:
+        The Iceberg type.
+    """
     match wire:
         case Coded():
             return INT
@@ -82,14 +90,31 @@ def wire_type(wire: Wire | NeverWritten, version: FormatVersion, partition: Stru
 
 
 def written(cls: type, version: FormatVersion) -> Iterator[tuple[str, FieldRule]]:
-    """The fields that a writer of the version writes, by attribute."""
+    """List the fields that a writer of a version writes.
+
+    Args:
+        cls: the record class.
+        version: the format version.
+
+    Yields:
+        The attribute and the rule of each field.
+    """
     for attribute, rule in field_rules(cls).items():
         if rule.write(version) is not OMITTED and not isinstance(rule.type, NeverWritten):
             yield attribute, rule
 
 
 def struct_of(cls: type, version: FormatVersion, partition: StructType) -> StructType:
-    """The struct that a version's writers write for a record, in the order of the spec's table."""
+    """Build the struct that writers of a version write for a record, in the order of the spec's table.
+
+    Args:
+        cls: the record class.
+        version: the format version.
+        partition: the type of the partition tuple.
+
+    Returns:
+        The struct type.
+    """
     fields = []
     for _, rule in written(cls, version):
         assert rule.id is not None
@@ -102,7 +127,7 @@ def struct_of(cls: type, version: FormatVersion, partition: StructType) -> Struc
 
 
 class RowWriter:
-    """Makes the values of `spec_ref.encodings.avro.values` of a record."""
+    """Converts records to the values of `spec_ref.encodings.avro.values`."""
 
     def __init__(self, cls: type, version: FormatVersion, partition: StructType) -> None:
         self._version = version
@@ -112,10 +137,17 @@ class RowWriter:
         )
 
     def __call__(self, row: Any) -> tuple[Any, ...]:
-        """The values of a record, one for each field of `struct_of`.
+        """Convert a record to the values of the fields of `struct_of`.
+
+        Args:
+            row: the record.
+
+        Returns:
+            The values, in the order of the fields.
 
         Raises:
-            SpecError: a field that the version requires is null, or a partition value is not of its type.
+            SpecError: the code of a field that the version requires and the record does not have; the code of the type
+                of a partition value that is not a value of it.
         """
         values: list[Any] = []
         for get, rule, write in self._fields:
@@ -156,12 +188,12 @@ def _writer(wire: Wire, version: FormatVersion, partition: StructType) -> Conver
 
 @attrs.frozen
 class ReadField:
-    """A field of the file that holds an attribute."""
+    """A field of the file that stores an attribute."""
 
     attribute: str
     rule: FieldRule
     place: int
-    """Its place in the file's record."""
+    """Its index in the file's record."""
 
     nullable: bool
     required: bool
@@ -171,7 +203,7 @@ class ReadField:
 
 
 class RowReader:
-    """Makes records of rows that were written with any schema, by field id."""
+    """Makes records from rows that were written with any schema, by field id."""
 
     def __init__(
         self,
@@ -184,14 +216,15 @@ class RowReader:
         """Resolve the record's fields in the schema of a file.
 
         Args:
-            cls: the record.
+            cls: the record class.
             record: its Avro record in the schema of the file.
-            version: the format version whose reader's rules hold.
-            requirement: the code to tell where nothing has an id.
+            version: the format version of the file.
+            requirement: passed on to the readers of nested records; no error has it.
             partition_ids: the ids of the fields of the partition spec, for files of v1 that do not store them.
 
         Raises:
-            SpecError: a field that the version's readers require is missing, or the type of one is not the spec's.
+            SpecError: AVR013 if no field has an id; the code of a field that the version's readers require and the file
+                does not have, or whose type is wrong.
         """
         self.cls = cls
         self.version = version
@@ -231,10 +264,16 @@ class RowReader:
         self.missing[attribute] = rule.missing
 
     def __call__(self, row: tuple[Any, ...]) -> Any:
-        """The record of a row.
+        """Make the record of a row.
+
+        Args:
+            row: the values of the file's record, in its order.
+
+        Returns:
+            The record.
 
         Raises:
-            SpecError: a value that has to be there is null, or none of those that the field may have.
+            SpecError: the code of a field whose value is null though required, or not one of the allowed values.
         """
         values = dict(self.missing)
         for field in self.fields:
@@ -301,7 +340,18 @@ def _rows(row: RowReader) -> Convert:
 
 
 def partition_record(record: Record, ids: tuple[int, ...] | None) -> Record:
-    """The record of partition values with an id for every field; files of v1 may have none and are read by place."""
+    """Give every field of the record of partition values an id; files of v1 may have none and are read by position.
+
+    Args:
+        record: the Avro record of the partition values.
+        ids: the ids of the fields of the partition spec; None if they are not known.
+
+    Returns:
+        The record with ids.
+
+    Raises:
+        SpecError: AVR013 if a field has no id and the ids of the spec do not supply them.
+    """
     if all(field.id is not None for field in record.fields):
         return record
     if ids is None or len(ids) != len(record.fields) or any(field.id is not None for field in record.fields):
@@ -329,7 +379,7 @@ _BITS = {INT: 31, LONG: 63}
 
 
 def _plain(rule: FieldRule, type_: AvroType, expected: Type) -> Convert | None:
-    """Reads a value of a primitive type. An int is taken for a long, and a long for an int that holds it."""
+    """Read a value of a primitive type. An int is read as a long too, and a long as an int if it is in range."""
     if expected in _BITS:
         _expect(rule, type_, "int", "long")
         return _in_range(rule) if expected == INT and isinstance(type_, Primitive) and type_.name == "long" else None

@@ -1,8 +1,8 @@
 """Iceberg types as Avro schemas and back (Appendix A, Avro; AVR001 to AVR014).
 
 `schema_json` derives the Avro schema that a writer stores, with the ids of every field, element, key and value.
-`from_avro` gives the Iceberg type of a foreign schema, and `value_reader` and `value_writer` convert between the values
-of `spec_ref.encodings.avro.values` and those of the spec.
+`from_avro` derives the Iceberg type of any Avro schema, and `value_reader` and `value_writer` convert between the
+values of `spec_ref.encodings.avro.values` and those of the spec.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ from spec_ref.schemas.types import (
 )
 
 FIELD_NAME = "iceberg-field-name"
-"""Where a name that Avro does not allow is kept beside the one that is written in its place, as Iceberg-Java does."""
+"""The property for a name that Avro does not allow, beside the replaced name, as in Iceberg-Java."""
 
 MAX_SCALE = 999
 
@@ -68,9 +68,15 @@ _LEGAL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def legal_name(name: str) -> str:
-    """The name with what Avro does not allow in names replaced as Iceberg-Java does.
+    """Replace what Avro does not allow in a name, as Iceberg-Java does.
 
-    A digit in front gets an underscore, any other unit of UTF-16 becomes ``_x`` and its hexadecimal number.
+    A digit in front gets an underscore; any other unit of UTF-16 becomes ``_x`` and its hexadecimal number.
+
+    Args:
+        name: the name of a field.
+
+    Returns:
+        A name that Avro allows.
     """
     if _LEGAL.fullmatch(name):
         return name
@@ -87,7 +93,14 @@ def legal_name(name: str) -> str:
 
 
 def decimal_size(precision: int) -> int:
-    """The fewest bytes that hold every unscaled value of a precision (AVR006)."""
+    """Compute the fewest bytes that hold every unscaled value of a precision (AVR006).
+
+    Args:
+        precision: the number of decimal digits.
+
+    Returns:
+        The number of bytes.
+    """
     return (int(10**precision - 1).bit_length() + 8) // 8
 
 
@@ -115,13 +128,13 @@ _PLAIN: dict[str, Any] = {
 
 
 class _Names:
-    """Hands out the names of records and fixed types, each defined once and referred to afterwards."""
+    """Assigns the names of records and fixed types, each defined once and referred to afterwards."""
 
     def __init__(self) -> None:
         self.taken: set[str] = set()
 
     def once(self, name: str, json: dict[str, Any]) -> Any:
-        """A type whose name says all of it: its definition the first time, then the name."""
+        """A type that its name determines: its definition the first time, then the name."""
         if name in self.taken:
             return name
         self.taken.add(name)
@@ -138,13 +151,16 @@ class _Names:
 
 
 def schema_json(struct: StructType, name: str, record_names: Mapping[int, str] | None = None) -> dict[str, Any]:
-    """The JSON of the Avro schema for rows of a struct.
+    """Derive the JSON of the Avro schema for rows of a struct.
 
     Args:
         struct: the type of the rows.
         name: the name of the outermost record.
         record_names: names for the records of struct fields by field id; others are named ``r`` and the id, and the
-            records of maps ``k``, the id of the key, ``_v`` and the id of the value, as Iceberg-Java names them.
+            records of maps ``k``, the id of the key, ``_v`` and the id of the value, as in Iceberg-Java.
+
+    Returns:
+        The JSON object.
     """
     return _record(struct, name, _Names(), record_names or {})
 
@@ -224,11 +240,17 @@ def _map_json(type_: MapType, names: _Names, given: Mapping[int, str]) -> dict[s
 
 
 def from_avro(type_: AvroType) -> Type:
-    """The Iceberg type that an Avro type stands for.
+    """Derive the Iceberg type that an Avro type represents.
+
+    Args:
+        type_: the Avro type.
+
+    Returns:
+        The Iceberg type.
 
     Raises:
-        SpecError: AVR001 for a union that is not of null and one type; AVR013 for an id that is missing; AVR014 for a
-            type that stands for none of Iceberg's.
+        SpecError: AVR001 for a union that is not of null and one type; AVR004 or AVR006 for a malformed map or decimal;
+            AVR013 for a missing id.
     """
     match type_:
         case Primitive(name, logical):
@@ -256,7 +278,17 @@ def from_avro(type_: AvroType) -> Type:
 
 
 def present(type_: AvroType) -> tuple[AvroType, bool]:
-    """The type of the values that are not null, and whether null is not among the values."""
+    """Separate null from a type.
+
+    Args:
+        type_: an Avro type, possibly a union with null.
+
+    Returns:
+        The type of the values that are not null, and whether null is not allowed.
+
+    Raises:
+        SpecError: AVR001 if it is a union of more than null and one type.
+    """
     if not isinstance(type_, Union):
         return type_, type_ != NULL
     inner = type_.optional
@@ -319,7 +351,17 @@ def _list(items: AvroType, element_id: int | None) -> ListType:
 
 
 def entry_fields(items: AvroType) -> tuple[Any, Any]:
-    """The fields of the key and the value in the records of a map stored as an array (AVR004)."""
+    """Find the fields of the key and the value in a map that is stored as an array of records (AVR004).
+
+    Args:
+        items: the Avro type of the items.
+
+    Returns:
+        The field of the key and the field of the value.
+
+    Raises:
+        SpecError: AVR004 if the items are not records of two fields.
+    """
     record = present(items)[0]
     if not isinstance(record, Record) or len(record.fields) != 2:
         raise violation("AVR004", "a map is an array of records of two fields", found=type(record).__name__)
@@ -341,11 +383,14 @@ Convert: TypeAlias = Callable[[Any], Any]
 
 
 def value_reader(type_: AvroType, as_type: Type) -> Convert | None:
-    """What makes a value of the spec of a decoded value that is not null; None where it is one already.
+    """Make the function that converts decoded values to values of the spec.
 
     Args:
-        type_: the Avro type it was written as, not a union.
-        as_type: the Iceberg type to read it as, which `from_avro` gives.
+        type_: the Avro type that the values were written as, not a union.
+        as_type: the Iceberg type to read them as, which `from_avro` returns.
+
+    Returns:
+        The function, for values that are not null; None if no conversion is needed.
     """
     match as_type, type_:
         case DecimalType(), _:
@@ -387,7 +432,14 @@ def _struct_reader(record: Record) -> Convert:
 
 
 def value_writer(type_: Type) -> Convert:
-    """What makes the value that `spec_ref.encodings.avro.values` encodes of a value of the spec; null stays null."""
+    """Make the function that converts values of the spec to values that `spec_ref.encodings.avro.values` encodes.
+
+    Args:
+        type_: the Iceberg type of the values.
+
+    Returns:
+        The function; it keeps null.
+    """
     match type_:
         case StructType(fields):
             writers = [(field.id, value_writer(field.type)) for field in fields]

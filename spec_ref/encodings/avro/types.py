@@ -1,9 +1,9 @@
 """Avro schemas as values (Avro 1.11 specification, Schema Declaration; Appendix A, Avro).
 
 A schema is parsed into a tree of closed kinds that keeps what Iceberg stores in it: ``field-id``, ``element-id``,
-``key-id``, ``value-id``, ``logicalType`` and ``adjust-to-utc``. A named type may be referred to again, and is then the
-same node, but not from inside itself: no Iceberg type is recursive. The size of the tree, with every reference
-followed, is bounded, so that a short schema cannot stand for an endless one.
+``key-id``, ``value-id``, ``logicalType`` and ``adjust-to-utc``. A reference to a named type is the same node as its
+definition, but not from inside itself: no Iceberg type is recursive. The size of the tree, with every reference
+followed, is bounded, so that a short schema cannot represent an endless one.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Logical:
     precision: int | None = None
     scale: int = 0
     adjust_to_utc: bool = False
-    """False where it is missing (AVR009)."""
+    """False if it is absent (AVR009)."""
 
 
 @attrs.frozen
@@ -55,7 +55,7 @@ class Primitive:
 
 @attrs.frozen
 class Fixed:
-    """A byte array of one size."""
+    """A byte array of a fixed size."""
 
     name: str
     size: int
@@ -64,7 +64,7 @@ class Fixed:
 
 @attrs.frozen
 class Enum:
-    """One of a list of names."""
+    """An enumeration of names."""
 
     name: str
     symbols: tuple[str, ...]
@@ -96,7 +96,7 @@ class Union:
 
     @functools.cached_property
     def optional(self) -> AvroType | None:
-        """The type beside null, where the union is of null and one other type, in either order (contradiction C10)."""
+        """The other type of a union of null and one type, in either order (contradiction C10); otherwise None."""
         others = [branch for branch in self.branches if branch != NULL]
         return others[0] if len(others) == 1 and len(self.branches) == 2 else None
 
@@ -112,13 +112,13 @@ class Field:
 
 @attrs.frozen
 class Record:
-    """Named fields, in the order in which they are written."""
+    """Named fields, in the order in which they are stored."""
 
     name: str
     fields: tuple[Field, ...]
 
     def by_id(self) -> dict[int, int]:
-        """The place of each field by its field id."""
+        """Map the ids of the fields to their indexes."""
         return {field.id: place for place, field in enumerate(self.fields) if field.id is not None}
 
 
@@ -131,11 +131,15 @@ def parse_schema(text: bytes | str, requirement: str) -> AvroType:
     """Parse the JSON of an Avro schema.
 
     Args:
-        text: the JSON, as it stands under ``avro.schema``.
-        requirement: the code to tell where it is no Avro schema.
+        text: the JSON, as stored under ``avro.schema``.
+        requirement: the code to raise if it is not an Avro schema.
+
+    Returns:
+        The Avro type.
 
     Raises:
-        SpecError: the text is not JSON or not an Avro schema, or too large; AVR013 for an id that is not an integer.
+        SpecError: ``requirement`` if the text is not JSON or not an Avro schema, or too large; AVR013 for an id that is
+            not an integer.
     """
     if len(text) > MAX_SCHEMA_BYTES:
         raise violation(requirement, "the Avro schema is too long", found=len(text), expected=f"{MAX_SCHEMA_BYTES}")
@@ -147,12 +151,23 @@ def parse_schema(text: bytes | str, requirement: str) -> AvroType:
 
 
 def from_json(json: Any, requirement: str) -> AvroType:
-    """The type in the parsed JSON of an Avro schema."""
+    """Build the type from the parsed JSON of an Avro schema.
+
+    Args:
+        json: the parsed JSON.
+        requirement: the code to raise if it is not an Avro schema.
+
+    Returns:
+        The Avro type.
+
+    Raises:
+        SpecError: as `parse_schema`.
+    """
     return _Parser(requirement).type(json, MAX_DEPTH, "")
 
 
 class _Parser:
-    """Parses one schema; knows its named types so far."""
+    """Parses one schema; keeps the named types that were defined so far."""
 
     def __init__(self, requirement: str) -> None:
         self.requirement = requirement
@@ -221,7 +236,7 @@ class _Parser:
         return value
 
     def name(self, json: dict[str, Any], namespace: str) -> tuple[str, str]:
-        """The full name of a named type, and the namespace of the names inside it."""
+        """Find the full name of a named type, and the namespace of the names inside it."""
         name = json.get("name")
         if not isinstance(name, str) or not name:
             raise self.wrong("a named type has no name", found=name, path="/name")
@@ -318,7 +333,14 @@ def _is_int(value: Any) -> bool:
 
 
 def least_size(type_: AvroType) -> int:
-    """The least bytes that a value of the type takes."""
+    """Compute the fewest bytes that a value of a type takes.
+
+    Args:
+        type_: an Avro type.
+
+    Returns:
+        The number of bytes.
+    """
     match type_:
         case Primitive("null"):
             return 0

@@ -31,24 +31,35 @@ from spec_ref.encodings.avro.types import Array, AvroType, Enum, Fixed, Map, Pri
 from spec_ref.errors import SpecError, at, violation
 
 Decoder: TypeAlias = Callable[[bytes, int], tuple[Any, int]]
-"""Reads the value at a position of a buffer; gives it with the position behind it."""
+"""Reads the value at an offset of a buffer; returns it with the offset after it."""
 
 Encoder: TypeAlias = Callable[[Any, bytearray], None]
 """Appends the encoding of a value."""
 
 MAX_EMPTY_ITEMS = 1 << 20
-"""The most items of an array whose items take no bytes, as nothing else bounds their number."""
+"""The most items of an array whose items take no bytes, because nothing else bounds their number."""
 
 _FLOAT = struct.Struct("<f")
 _DOUBLE = struct.Struct("<d")
 
 
 class Malformed(Exception):
-    """The bytes are not an encoding of the type; becomes a `SpecError` that tells where."""
+    """The bytes do not encode a value of the type; converted to a `SpecError` with the place."""
 
 
 def read_long(data: bytes, position: int) -> tuple[int, int]:
-    """A variable-length zig-zag integer of at most 64 bits."""
+    """Read a variable-length zig-zag integer of at most 64 bits.
+
+    Args:
+        data: the buffer.
+        position: the offset of the integer.
+
+    Returns:
+        The integer and the offset after it.
+
+    Raises:
+        Malformed: if it has more than 64 bits.
+    """
     byte = data[position]
     if byte < 0x80:
         return (byte >> 1) ^ -(byte & 1), position + 1
@@ -119,10 +130,16 @@ _READ_PRIMITIVE: dict[str, Decoder] = {
 
 
 def decoder(type_: AvroType) -> Decoder:
-    """The function that reads values of a type.
+    """Make the function that reads values of a type.
 
-    It raises `Malformed`, `IndexError` or `struct.error` for bytes that are none; `decode_all` makes errors of them
-    that say where.
+    The function raises `Malformed`, `IndexError` or `struct.error` if the bytes are malformed; `decode_all` converts
+    these to errors with the place.
+
+    Args:
+        type_: an Avro type.
+
+    Returns:
+        The function.
     """
     match type_:
         case Primitive(name):
@@ -223,14 +240,17 @@ class BlockDecoder:
         """Decode the objects of one block.
 
         Args:
-            count: how many objects the block says it has.
+            count: the number of objects that the block states.
             data: the decompressed bytes of the block.
-            requirement: the code to tell where the bytes are not that many objects.
+            requirement: the code to raise if the bytes are not that many objects.
             first: the number of objects in the blocks before, for the path in an error.
 
+        Returns:
+            The objects.
+
         Raises:
-            SpecError: an object is malformed or cut off, or bytes are left over. The path is that of the object,
-                ``/17``, and for a record that of the field, ``/17/data_file/file_path``.
+            SpecError: ``requirement`` if an object is malformed or truncated, or bytes are left over. The path is that
+                of the object, ``/17``, and for a record that of the field, ``/17/data_file/file_path``.
         """
         room = MAX_EMPTY_ITEMS if self.least == 0 else len(data) // self.least
         if count > room:
@@ -257,12 +277,37 @@ class BlockDecoder:
 
 
 def decode_all(type_: AvroType, count: int, data: bytes, requirement: str, first: int = 0) -> list[Any]:
-    """Decode the objects of one block of a type; see `BlockDecoder.decode_all`."""
+    """Decode the objects of one block of a type; see `BlockDecoder.decode_all`.
+
+    Args:
+        type_: the Avro type of the objects.
+        count: the number of objects that the block states.
+        data: the decompressed bytes of the block.
+        requirement: the code to raise if the bytes are not that many objects.
+        first: the number of objects in the blocks before, for the path in an error.
+
+    Returns:
+        The objects.
+
+    Raises:
+        SpecError: ``requirement``, as `BlockDecoder.decode_all`.
+    """
     return BlockDecoder(type_).decode_all(count, data, requirement, first)
 
 
 def fault(type_: AvroType, data: bytes, position: int, requirement: str, path: str) -> SpecError:
-    """The error for a value at ``position`` that could not be read, with the path of the innermost record field."""
+    """Make the error for a value that could not be read, with the path of the innermost record field.
+
+    Args:
+        type_: the Avro type of the value.
+        data: the buffer.
+        position: the offset of the value.
+        requirement: the code of the error.
+        path: the path of the value.
+
+    Returns:
+        The error.
+    """
     while True:
         inner = type_
         if isinstance(type_, Union):
@@ -300,7 +345,17 @@ def fault(type_: AvroType, data: bytes, position: int, requirement: str, path: s
 
 
 def encoder(type_: AvroType) -> Encoder:
-    """The function that writes values of a type; it raises a `SpecError` for a value that the type cannot hold."""
+    """Make the function that writes values of a type.
+
+    Args:
+        type_: an Avro type.
+
+    Returns:
+        The function; it raises a `SpecError` for a value that the type cannot represent.
+
+    Raises:
+        SpecError: AVR001 for a union that is not of null and one type.
+    """
     match type_:
         case Primitive(name):
             return _WRITE_PRIMITIVE[name]
@@ -410,7 +465,7 @@ def _fixed_encoder(size: int) -> Encoder:
 
 
 def _union_encoder(union: Union, branches: tuple[AvroType, ...]) -> Encoder:
-    """Writes an optional value; Iceberg has no other unions (AVR001)."""
+    """Make the function that writes an optional value; Iceberg has no other unions (AVR001)."""
     inner = union.optional
     if inner is None:
         raise violation("AVR001", "only unions of null and one type are written", found=str(union))

@@ -1,11 +1,11 @@
 """Bounding boxes of geometry and geography columns (Bounds for Geometry and Geography; Bound serialization).
 
-A bound is a corner point of a box that contains every object in a file. It is stored as its coordinates alone, not as
-WKB: x and y; then z, where the box has z or m; then m, where it has m. NaN in the place of z stands for no z.
+A bound is a corner of a box that contains every object in a file. It is stored as its coordinates alone, not as WKB: x
+and y; then z, if the box has z or m; then m, if it has m. NaN in the place of z means that there is no z.
 
 Decided here, because the text leaves it open:
 
-- A reader takes NaN for "not set" wherever z or m may stand, also where a writer would have left the coordinate out.
+- A reader takes NaN as "not set" wherever z or m is allowed, even if a writer should have omitted the coordinate.
 - No box is computed for a geography with edges. An edge on the globe bulges towards the pole and may cross the
   antimeridian, so the box of its ends need not contain it; a bound is optional, and a wrong one loses rows.
 """
@@ -28,7 +28,7 @@ MAX_LATITUDE = 90.0
 
 @record
 class GeoPoint:
-    """A corner of a bounding box; ``z`` and ``m`` are None where the box does not bound that dimension."""
+    """A corner of a bounding box; ``z`` and ``m`` are None if the box does not bound that dimension."""
 
     x: float
     y: float
@@ -55,7 +55,14 @@ class GeoBox:
 
 
 def encode_point(point: GeoPoint) -> bytes:
-    """The bytes of a bound: x:y, x:y:z, x:y:NaN:m or x:y:z:m, each an 8-byte little-endian double (SVB011)."""
+    """Serialize a bound (SVB011).
+
+    Args:
+        point: a corner of a bounding box.
+
+    Returns:
+        x:y, x:y:z, x:y:NaN:m or x:y:z:m, each an 8-byte little-endian double.
+    """
     found = [point.x, point.y]
     if point.m is not None:
         found += [math.nan if point.z is None else point.z, point.m]
@@ -65,10 +72,16 @@ def encode_point(point: GeoPoint) -> bytes:
 
 
 def decode_point(data: bytes) -> GeoPoint:
-    """The bound in the bytes.
+    """Deserialize a bound (SVB011).
+
+    Args:
+        data: the bytes of the bound.
+
+    Returns:
+        The corner of the bounding box.
 
     Raises:
-        SpecError: SVB011, if there are not 16, 24 or 32 bytes, or x or y is NaN.
+        SpecError: SVB011 if there are not 16, 24 or 32 bytes, or x or y is NaN.
     """
     if not isinstance(data, bytes):
         raise violation("SVB011", "a bound is bytes", found=data, expected="bytes")
@@ -81,7 +94,15 @@ def decode_point(data: bytes) -> GeoPoint:
 
 
 def check_point(type_: GeometryType | GeographyType, point: GeoPoint) -> None:
-    """Raise a `SpecError` where a bound of a geography lies off the globe (BND003)."""
+    """Check that a bound of a geography has a valid longitude and latitude (BND003).
+
+    Args:
+        type_: the type of the column; a geometry is not restricted.
+        point: a corner of a bounding box, in degrees for a geography.
+
+    Raises:
+        SpecError: BND003 if x is not within -180 to 180 or y not within -90 to 90.
+    """
     if not isinstance(type_, GeographyType):
         return
     for name, value, limit in (("x", point.x, MAX_LONGITUDE), ("y", point.y, MAX_LATITUDE)):
@@ -91,13 +112,19 @@ def check_point(type_: GeometryType | GeographyType, point: GeoPoint) -> None:
 
 
 def bounding_box(type_: GeometryType | GeographyType, values: Iterable[bytes | None]) -> GeoBox | None:
-    """The smallest box around WKB values, with xmin <= xmax (BND001, BND004).
+    """Compute the smallest box around WKB values, with xmin <= xmax (BND001, BND004).
 
-    Nulls and NaN coordinates are skipped, each dimension for itself; a dimension without coordinates is left out. None
-    means that no box is produced: x or y has no coordinates, or a geography has edges.
+    Nulls and NaN coordinates are skipped, separately in each dimension; a dimension without coordinates is omitted.
+
+    Args:
+        type_: the type of the column.
+        values: values of the column as WKB, or None for null.
+
+    Returns:
+        The box; None if x or y has no coordinates, or a geography has edges.
 
     Raises:
-        SpecError: NOT010 for a value that is not WKB; BND003 for a geography off the globe.
+        SpecError: NOT010 for a value that is not WKB; BND003 for a geography outside the valid coordinates.
     """
     lower: dict[int, float] = {}
     upper: dict[int, float] = {}
@@ -121,14 +148,22 @@ def bounding_box(type_: GeometryType | GeographyType, values: Iterable[bytes | N
 
 
 def covers(type_: GeometryType | GeographyType, box: GeoBox, value: bytes) -> bool:
-    """Whether every position of a WKB value lies in a box.
+    """Decide whether every position of a WKB value is in a box.
 
-    For a geometry this is whether the box contains it, as edges are straight in every reference system (TYP029). For a
-    geography with edges it is necessary, not sufficient. A dimension that one of the two corners leaves out is not
-    bounded. For a geography, xmin > xmax is a box across the antimeridian: x >= xmin or x <= xmax (BND002).
+    For a geometry this decides whether the box contains it, because edges are straight in every reference system
+    (TYP029). For a geography with edges it is necessary, not sufficient. A dimension that one of the corners omits is
+    not bounded. For a geography, xmin > xmax is a box across the antimeridian: x >= xmin or x <= xmax (BND002).
+
+    Args:
+        type_: the type of the column.
+        box: the lower and the upper bound.
+        value: a value of the column as WKB.
+
+    Returns:
+        Whether every position is in the box.
 
     Raises:
-        SpecError: NOT010 for a value that is not WKB.
+        SpecError: NOT010 if the value is not WKB.
     """
     return all(_contains(type_, box, position) for position in coordinates(read_wkb(value)))
 
@@ -153,7 +188,7 @@ def _simple_parts(geometry: Geometry) -> Iterator[Geometry]:
 
 
 def _total_order(ordinate: float) -> tuple[float, float]:
-    """Orders -0.0 before 0.0, so that a box does not depend on the order of the values."""
+    """The key that sorts -0.0 before 0.0, so that a box does not depend on the order of the values."""
     return ordinate, math.copysign(1.0, ordinate)
 
 

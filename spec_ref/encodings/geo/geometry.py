@@ -2,8 +2,7 @@
 
 There are seven kinds of geometry, each in the dimensions XY, XYZ, XYM and XYZM. `spec_ref.encodings.geo.wkb` reads and
 writes them as well-known binary, `spec_ref.encodings.geo.wkt` as well-known text. Geographies have the same form; only
-the meaning of an edge differs. Nothing here judges shape: whether a ring is closed or a line has two points is the
-geometry's own affair.
+the meaning of an edge differs. Shapes are not validated: a ring need not be closed, and a line may have one point.
 """
 
 from __future__ import annotations
@@ -40,11 +39,11 @@ MEMBER_KINDS: dict[Kind, frozenset[Kind]] = {
     Kind.MULTIPOLYGON: frozenset({Kind.POLYGON}),
     Kind.GEOMETRYCOLLECTION: frozenset(Kind),
 }
-"""What a collection may hold."""
+"""The kinds of members that a collection may have."""
 
 
 class Dimensions(enum.IntEnum):
-    """Which ordinates a position has; the value is what WKB adds to the code of the kind."""
+    """The ordinates of a position; the value is what WKB adds to the code of the kind."""
 
     XY = 0
     XYZ = 1000
@@ -58,13 +57,13 @@ class Dimensions(enum.IntEnum):
 
     @property
     def tag(self) -> str:
-        """What WKT writes after the kind: ``""``, ``"Z"``, ``"M"`` or ``"ZM"``."""
+        """The suffix that WKT writes after the kind: ``""``, ``"Z"``, ``"M"`` or ``"ZM"``."""
         return self.name[2:]
 
 
 @record
 class Point:
-    """One position, or none."""
+    """One position; None if the point is empty."""
 
     dimensions: Dimensions
     coordinate: Coordinate | None
@@ -99,7 +98,14 @@ Geometry: TypeAlias = Point | LineString | Polygon | Collection
 
 
 def kind_of(geometry: Geometry) -> Kind:
-    """The kind of a geometry."""
+    """Find the kind of a geometry.
+
+    Args:
+        geometry: a geometry.
+
+    Returns:
+        The kind.
+    """
     match geometry:
         case Point():
             return Kind.POINT
@@ -112,12 +118,26 @@ def kind_of(geometry: Geometry) -> Kind:
 
 
 def is_empty(coordinate: Coordinate) -> bool:
-    """Whether this is the position of a point that has none: NaN in every dimension."""
+    """Decide whether a position is that of an empty point: NaN in every dimension.
+
+    Args:
+        coordinate: the ordinates of the position.
+
+    Returns:
+        Whether it is.
+    """
     return all(map(math.isnan, coordinate))
 
 
 def coordinates(geometry: Geometry) -> Iterator[tuple[float, float, float, float]]:
-    """Every position in a geometry as ``(x, y, z, m)``, in its order; NaN stands for a dimension it does not have."""
+    """List every position of a geometry.
+
+    Args:
+        geometry: a geometry.
+
+    Yields:
+        The ordinates ``(x, y, z, m)`` of each position, in order; NaN for a dimension that the geometry does not have.
+    """
     match geometry:
         case Point(dimensions, coordinate):
             positions: tuple[Coordinate, ...] = () if coordinate is None else (coordinate,)

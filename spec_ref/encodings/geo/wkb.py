@@ -1,11 +1,11 @@
 """Well-known binary of geometry and geography values in its ISO form (Appendix G; NOT010, SVB010).
 
-A geometry is a byte that tells the byte order, a 32-bit type code (the kind, plus 1000 for Z and 2000 for M) and the
-body; members of a collection are whole geometries.
+A geometry is a byte for the byte order, a 32-bit type code (the kind, plus 1000 for Z and 2000 for M) and the body;
+members of a collection are whole geometries.
 
 Decided here, because the standard leaves it open:
 
-- A point without coordinates is written with NaN in every dimension, and a point of nothing but NaN is empty.
+- A point without coordinates is written with NaN in every dimension, and a point whose ordinates are all NaN is empty.
 - The codes of extended WKB (a flag for Z, M or an SRID in the high bits) are not ISO and are refused.
 - Members of a collection have the dimensions of the collection.
 """
@@ -34,19 +34,31 @@ from spec_ref.errors import SpecError, violation
 
 
 def wkt_to_wkb(text: str) -> bytes:
-    """The little-endian ISO WKB of a WKT geometry.
+    """Convert WKT to WKB.
+
+    Args:
+        text: the WKT of one geometry.
+
+    Returns:
+        Its ISO WKB, little-endian.
 
     Raises:
-        SpecError: NOT010, if the text is not the WKT of one geometry.
+        SpecError: NOT010 if the text is not the WKT of one geometry.
     """
     return write_wkb(read_wkt(text))
 
 
 def wkb_to_wkt(data: bytes) -> str:
-    """The WKT of an ISO WKB geometry of either byte order.
+    """Convert WKB to WKT.
+
+    Args:
+        data: the ISO WKB of one geometry, in either byte order.
+
+    Returns:
+        Its WKT.
 
     Raises:
-        SpecError: NOT010, if the bytes are not the ISO WKB of one geometry.
+        SpecError: NOT010 if the bytes are not the ISO WKB of one geometry.
     """
     return write_wkt(read_wkb(data))
 
@@ -54,8 +66,14 @@ def wkb_to_wkt(data: bytes) -> str:
 def read_wkb(data: bytes) -> Geometry:
     """Read the ISO WKB of one geometry.
 
+    Args:
+        data: the bytes, in either byte order.
+
+    Returns:
+        The geometry.
+
     Raises:
-        SpecError: NOT010, if the bytes are not the ISO WKB of one geometry.
+        SpecError: NOT010 if the bytes are not the ISO WKB of one geometry.
     """
     reader = _WkbReader(bytes(data))
     geometry = reader.geometry(depth=0)
@@ -65,7 +83,7 @@ def read_wkb(data: bytes) -> Geometry:
 
 
 class _WkbReader:
-    """A position in WKB bytes. Every count is held against the bytes that are left before anything is built."""
+    """A position in WKB bytes. Every count is checked against the bytes that are left before anything is built."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -88,7 +106,7 @@ class _WkbReader:
         return number
 
     def count(self, what: str, smallest: int) -> int:
-        """A count of things that take at least ``smallest`` bytes each."""
+        """Read a count of things that take at least ``smallest`` bytes each."""
         number = self.unsigned(f"the number of {what}")
         self.need(number * smallest, f"{number} {what}")
         return number
@@ -144,7 +162,14 @@ class _WkbReader:
 
 
 def write_wkb(geometry: Geometry) -> bytes:
-    """The little-endian ISO WKB of a geometry."""
+    """Write a geometry as ISO WKB, little-endian.
+
+    Args:
+        geometry: a geometry.
+
+    Returns:
+        The bytes.
+    """
     parts: list[bytes] = []
     _write_wkb(geometry, parts)
     return b"".join(parts)

@@ -2,10 +2,10 @@
 
 Decided here, because the standard leaves it open:
 
-- A NaN coordinate is spelled ``NaN``, as the spec does in its ``POINT (1 NaN)``, and an infinite one ``Infinity``.
-- Reading takes words in either case, and the points of a ``MULTIPOINT`` also without parentheses of their own, as older
-  versions of the standard had it. Z and M have to be told by a tag; ``POINT (1 2 3)`` is refused.
-- An SRID before the text is no ISO WKT and is refused.
+- A NaN coordinate is written ``NaN``, as the spec does in its ``POINT (1 NaN)``, and an infinite one ``Infinity``.
+- A reader accepts words in either case, and the points of a ``MULTIPOINT`` without parentheses around each, as older
+  versions of the standard had it. Z and M require a tag; ``POINT (1 2 3)`` is refused.
+- An SRID before the text is not ISO WKT and is refused.
 """
 
 from __future__ import annotations
@@ -41,10 +41,16 @@ _TAGGED_KIND = re.compile(f"({'|'.join(kind.name for kind in Kind)})(ZM|Z|M)?")
 
 
 def read_wkt(text: str) -> Geometry:
-    """Read the WKT of one geometry; words may be in either case.
+    """Read the WKT of one geometry.
+
+    Args:
+        text: the WKT; words may be in either case.
+
+    Returns:
+        The geometry.
 
     Raises:
-        SpecError: NOT010, if the text is not the WKT of one geometry.
+        SpecError: NOT010 if the text is not the WKT of one geometry.
     """
     reader = _WktReader(text)
     geometry = reader.geometry(depth=0)
@@ -54,7 +60,7 @@ def read_wkt(text: str) -> Geometry:
 
 
 class _WktReader:
-    """A position in WKT, with the token that stands there (``""`` at the end)."""
+    """A position in WKT, with the token at this position (``""`` at the end)."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -69,7 +75,7 @@ class _WktReader:
         raise violation("NOT010", message, found=self.text, expected=expected)
 
     def advance(self) -> str:
-        """Go to the next token; returns the one left behind."""
+        """Go to the next token, and return the one before it."""
         left = self.next
         self.start = self.end
         match = _TOKEN.match(self.text, self.end)
@@ -168,7 +174,14 @@ class _WktReader:
 
 
 def write_wkt(geometry: Geometry) -> str:
-    """The WKT of a geometry: words in capitals, numbers in the fewest digits that give the same double."""
+    """Write a geometry as WKT: words in capitals, numbers in the fewest digits that give the same double.
+
+    Args:
+        geometry: a geometry.
+
+    Returns:
+        The text.
+    """
     tag = geometry.dimensions.tag
     return f"{kind_of(geometry).name}{tag and ' ' + tag} {_body_text(geometry)}"
 

@@ -1,7 +1,7 @@
-"""Everything that is wrong with a Puffin file (Puffin), also what a reader bears.
+"""The complete check of a Puffin file (Puffin), including problems that a reader tolerates.
 
 The rules are those of the readers in `spec_ref.encodings.puffin.file`, `spec_ref.statistics.theta` and
-`spec_ref.deletes.deletion_vector`; here none of them stops the others.
+`spec_ref.deletes.deletion_vector`; here one problem does not hide the others.
 """
 
 from __future__ import annotations
@@ -32,7 +32,14 @@ from spec_ref.versions import V3
 
 
 def check_puffin(data: bytes) -> Iterator[Violation]:
-    """Every finding of a file; paths are JSON pointers into the footer's payload."""
+    """Find everything that is wrong with a Puffin file.
+
+    Args:
+        data: the bytes of the file.
+
+    Yields:
+        Each violation; paths are JSON pointers into the footer's payload.
+    """
     try:
         file, document = read_layout(data)
     except SpecError as error:
@@ -71,24 +78,29 @@ def check_puffin(data: bytes) -> Iterator[Violation]:
 
 
 MAX_LOOKED_AT = 1 << 30
-"""Bytes that all blobs may hold together after decompression; descriptions may name the same few bytes many times."""
+"""The most bytes that all checked blobs may hold together after decompression; many descriptions may name the same
+bytes."""
 
 
 def _nothing(_blob: BlobMetadata, _contents: bytes) -> None:
-    """Of other types of blobs nothing is known."""
+    """Accept the blobs of all other types, which have no known rules."""
 
 
 def check_reference(
     file: PuffinFile, *, offset: int, length: int, referenced_data_file: str, record_count: int
 ) -> Iterator[Violation]:
-    """Whether a manifest entry of a deletion vector is about a blob of the file (DFL005, DFL024, DFL025, PUF021).
+    """Check that a manifest entry of a deletion vector matches a blob of the file (DFL005, DFL024, DFL025, PUF021).
 
     Args:
         file: the file at the entry's ``file_path``.
-        offset: the entry's ``content_offset``.
+        offset: the entry's ``content_offset``, in bytes.
         length: the entry's ``content_size_in_bytes``.
         referenced_data_file: the entry's ``referenced_data_file``.
         record_count: the entry's ``record_count``.
+
+    Yields:
+        Each violation: DFL024 if no deletion vector starts at the offset, DFL025 and PUF021 for a wrong size or data
+        file, DFL005 for a wrong count, or the code of a malformed blob.
     """
     blob = next((blob for blob in file.blobs if blob.offset == offset and blob.type == DELETION_VECTOR), None)
     if blob is None:
@@ -169,7 +181,7 @@ def _sound_blobs(blobs: list[Any]) -> Iterator[tuple[str, BlobMetadata]]:
 
 
 def _layout(file: PuffinFile, blobs: list[tuple[str, BlobMetadata]]) -> Iterator[Violation]:
-    """Blobs that overlap, and bytes of no blob: the file is nothing but magic, blobs and footer (PUF001)."""
+    """Find blobs that overlap, and bytes of no blob: a file consists of magic, blobs and footer only (PUF001)."""
     end, last = len(MAGIC), "the magic"
     for path, blob in sorted(blobs, key=lambda row: (row[1].offset, row[1].length)):
         if not (len(MAGIC) <= blob.offset <= blob.offset + blob.length <= file.footer_offset):

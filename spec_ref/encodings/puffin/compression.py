@@ -1,8 +1,8 @@
 """The compression of Puffin footers and blobs (Puffin, Compression codecs; Footer Payload).
 
-A compressed text is one frame, LZ4 or Zstandard, whose header states the content size. What a file says about itself is
-not to be believed: no more bytes are made than were stated, the stated size has to be borne out, and nothing may follow
-the frame. Zstandard libraries read the first of several frames and keep silent about the others, so this is seen here.
+Compressed data is one frame, LZ4 or Zstandard, whose header states the content size. The statement is not trusted: no
+more bytes are made than it says, the content has to have the stated size, and nothing may follow the frame. Zstandard
+libraries read the first of several frames and ignore the others, so this is checked here.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ else:
     from backports import zstd
 
 MAX_CONTENT = 1 << 28
-"""Bytes that a text may have after decompression: a frame of a few kilobytes can claim, and make, gigabytes."""
+"""The most bytes that content may have after decompression: a frame of a few kilobytes can claim, and produce,
+gigabytes."""
 
 WINDOW_LOG_MAX = 28
-"""The largest Zstandard window that memory is set aside for, as a power of two: that of `MAX_CONTENT`."""
+"""The largest Zstandard window that memory is allocated for, as a power of two: that of `MAX_CONTENT`."""
 
 _LZ4_MAGIC = b"\x04\x22\x4d\x18"
 _LZ4_CONTENT_SIZE = 0x08
@@ -34,19 +35,19 @@ _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _CHUNK = 1 << 20
 
 EMPTY_LZ4_FRAME = bytes.fromhex("04224D18 68 40 0000000000000000 05 00000000")
-"""A frame of nothing that states so. The library takes a size of 0 for "not stated" and leaves it out."""
+"""An empty frame that states its content size. The library treats a size of 0 as "not stated" and omits it."""
 
 
 @record
 class Codec:
-    """One compression codec: how to make a frame, and how to take one apart."""
+    """A compression codec: how to write a frame and how to read one."""
 
     name: str
     compress: Callable[[bytes], bytes]
-    """Makes a single frame that states the content size."""
+    """Compresses bytes to a single frame that states the content size."""
 
     content_size: Callable[[bytes], int | None]
-    """The content size that the frame's header states; None where it does not. May raise an error of the library."""
+    """The content size that the frame's header states; None if it does not. May raise an error of the library."""
 
     decompressor: Callable[[], lz4.frame.LZ4FrameDecompressor | zstd.ZstdDecompressor]
 
@@ -87,10 +88,16 @@ _ERRORS = (zstd.ZstdError, RuntimeError, ValueError, EOFError, MemoryError, Over
 
 
 def codec(name: str) -> Codec:
-    """The codec of this name.
+    """Find a codec by its name; names are case-sensitive.
+
+    Args:
+        name: the name in the footer.
+
+    Returns:
+        The codec.
 
     Raises:
-        SpecError: PUF027 for another name than lz4 and zstd; names are case-sensitive.
+        SpecError: PUF027 if the name is not lz4 or zstd.
     """
     try:
         return CODECS[name]
@@ -99,22 +106,37 @@ def codec(name: str) -> Codec:
 
 
 def compress(name: str, data: bytes) -> bytes:
-    """One frame with the content size present."""
+    """Compress bytes to one frame that states its content size.
+
+    Args:
+        name: the codec.
+        data: the bytes to compress.
+
+    Returns:
+        The frame.
+
+    Raises:
+        SpecError: PUF027 if the codec is unknown.
+    """
     return codec(name).compress(data)
 
 
 def decompress(name: str, data: bytes, *, limit: int = MAX_CONTENT, requirement: str = CODEC_REQUIREMENT) -> bytes:
-    """What is inside of the one frame that ``data`` is.
+    """Decompress a single frame.
 
     Args:
         name: the codec.
         data: the frame, from its magic number to its last byte.
-        limit: bytes that the content may have.
-        requirement: the code of the rule that is broken when this is not such a frame.
+        limit: the most bytes that the content may have.
+        requirement: the code to raise if the data is not such a frame.
+
+    Returns:
+        The content.
 
     Raises:
-        SpecError: the codec is not known; the data is no frame, damaged, truncated, followed by anything, does not
-            state the content size or states another than it has; the content is larger than the limit.
+        SpecError: PUF027 if the codec is unknown; ``requirement`` if the data is not a frame, is damaged, truncated or
+            followed by anything, does not state the content size or states a wrong one, or the content is larger than
+            the limit.
     """
     used = codec(name)
 
@@ -147,5 +169,5 @@ def decompress(name: str, data: bytes, *, limit: int = MAX_CONTENT, requirement:
 
 
 def _step(missing: int) -> int:
-    """Bytes to make next: one more than are missing, to see whether there are more than stated."""
+    """The number of bytes to decompress next: one more than are missing, to see whether there are more than stated."""
     return min(_CHUNK, missing + 1)

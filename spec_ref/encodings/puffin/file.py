@@ -1,14 +1,14 @@
 """Puffin files (Puffin, version 1): statistics, indexes and deletion vectors in one file.
 
 A file is ``Magic Blob1 ... Blobn Footer``, and the footer ``Magic FooterPayload FooterPayloadSize Flags Magic``; the
-payload is a JSON object that says where each blob is, optionally LZ4-compressed. Everything is found from the end.
+payload is a JSON object that locates each blob, optionally LZ4-compressed. Everything is located from the end.
 
 Decided here, because the text leaves it open:
 
-- A reader bears with flag bits that are reserved and should be 0 (contradiction C19), and with properties of the footer
-  that are not known. `spec_ref.encodings.puffin.checks` tells of them.
-- A blob lies between the first magic and the footer, so a description that points elsewhere is refused. Blobs that
-  overlap, or bytes between blobs, can be read and are told of by the checks.
+- A reader tolerates flag bits that are reserved and should be 0 (contradiction C19), and unknown properties of the
+  footer. `spec_ref.encodings.puffin.checks` reports them.
+- A blob is between the first magic and the footer, so a description that points elsewhere is refused. Blobs that
+  overlap, or bytes between blobs, can be read and are reported by the checks.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ DELETION_VECTOR = "deletion-vector-v1"
 THETA_SKETCH = "apache-datasketches-theta-v1"
 
 COMPRESSED_PAYLOAD = 0x01
-"""The one flag that is defined: the footer's payload is compressed (PUF004)."""
+"""The only defined flag: the footer's payload is compressed (PUF004)."""
 
 FOOTER_CODEC = "lz4"
 MAX_PAYLOAD = 1 << 25
-"""Bytes of the footer's JSON. The format allows 2**31; this describes a hundred thousand deletion vectors."""
+"""The most bytes of the footer's JSON. The format allows 2**31; this describes a hundred thousand deletion vectors."""
 
 _TAIL = struct.Struct("<iI4s")
-"""What the footer ends with: the payload's size, signed; the flags; the magic."""
+"""The end of the footer: the payload's size, signed; the flags; the magic."""
 
 UNASSIGNED = -1
 """The snapshot id and sequence number of a blob that is written before its snapshot exists (PUF024)."""
@@ -50,7 +50,7 @@ UNASSIGNED = -1
 
 @record(kw_only=True)
 class BlobMetadata:
-    """One blob as the footer describes it (BlobMetadata)."""
+    """The description of one blob in the footer (BlobMetadata)."""
 
     type: str = spec_field("type", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="PUF008", type=STRING)
 
@@ -66,10 +66,10 @@ class BlobMetadata:
     )
 
     offset: int = spec_field("offset", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="PUF012", type=LONG)
-    """Where the blob starts, in bytes from the start of the file."""
+    """The offset of the blob, in bytes from the start of the file."""
 
     length: int = spec_field("length", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="PUF013", type=LONG)
-    """Bytes of the blob as stored, after compression."""
+    """The size of the blob as stored, after compression, in bytes."""
 
     compression_codec: str | None = spec_field(
         "compression-codec", v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="PUF014", type=STRING, default=None
@@ -81,7 +81,7 @@ class BlobMetadata:
     )
 
     extra: Mapping[str, Any] = attrs.field(factory=dict)
-    """Properties of the description that the spec does not know."""
+    """Properties of the description that the spec does not define."""
 
 
 BLOB_METADATA = RecordOf(BlobMetadata, "the metadata of a blob", requirement="PUF007")
@@ -100,7 +100,7 @@ class FileMetadata:
     )
 
     extra: Mapping[str, Any] = attrs.field(factory=dict)
-    """Properties that the spec does not know."""
+    """Properties that the spec does not define."""
 
 
 FILE_METADATA = RecordOf(FileMetadata, "the footer's payload", requirement="PUF006")
@@ -108,7 +108,7 @@ FILE_METADATA = RecordOf(FileMetadata, "the footer's payload", requirement="PUF0
 
 @record
 class PuffinFile:
-    """A Puffin file whose footer has been read; blobs are taken from the bytes when they are asked for."""
+    """A Puffin file whose footer was read; blobs are taken from the bytes on demand."""
 
     metadata: FileMetadata
 
@@ -116,7 +116,8 @@ class PuffinFile:
     """The four bytes of flags as a little-endian integer."""
 
     footer_size: int
-    """Bytes of the whole footer, both of its magics included; what table metadata calls file-footer-size-in-bytes."""
+    """The size of the whole footer in bytes, including both of its magics; file-footer-size-in-bytes in table
+    metadata."""
 
     data: bytes = attrs.field(repr=False)
 
@@ -132,30 +133,52 @@ class PuffinFile:
 
     @property
     def footer_offset(self) -> int:
-        """Where the footer starts, which is where the blobs end."""
+        """The offset of the footer in bytes, which is where the blobs end."""
         return len(self.data) - self.footer_size
 
     def stored_bytes(self, blob: BlobMetadata) -> bytes:
-        """The bytes of the blob as they are in the file."""
+        """Find the bytes of a blob as they are in the file.
+
+        Args:
+            blob: a blob of the file.
+
+        Returns:
+            The stored bytes, compressed if the blob has a codec.
+
+        Raises:
+            SpecError: PUF012 or PUF013 if the blob is outside of the part of the file that has blobs.
+        """
         check_place(blob, self.footer_offset)
         return self.data[blob.offset : blob.offset + blob.length]
 
     def blob_bytes(self, blob: BlobMetadata) -> bytes:
-        """The contents of the blob, decompressed.
+        """Read the content of a blob.
+
+        Args:
+            blob: a blob of the file.
+
+        Returns:
+            The content, decompressed.
 
         Raises:
-            SpecError: PUF027, for a codec that is not known or a frame that is broken.
+            SpecError: PUF027 if the codec is unknown or the frame is damaged; PUF012 or PUF013 as `stored_bytes`.
         """
         stored = self.stored_bytes(blob)
         return stored if blob.compression_codec is None else decompress(blob.compression_codec, stored)
 
 
 def read_puffin(data: bytes) -> PuffinFile:
-    """The footer of a Puffin file, and access to its blobs.
+    """Read the footer of a Puffin file.
+
+    Args:
+        data: the bytes of the file.
+
+    Returns:
+        The file, with access to its blobs.
 
     Raises:
-        SpecError: PUF001 to PUF004 for a file that is not laid out as one, PUF006 and the codes of the fields for a
-            payload that is not the JSON object it has to be. Paths are JSON pointers into the payload.
+        SpecError: PUF001 to PUF004 if the layout of the file is wrong; PUF006 or the code of a field if the payload is
+            malformed; PUF012 or PUF013 if a blob is misplaced. Paths are JSON pointers into the payload.
     """
     file, document = read_layout(data)
     metadata = record_reader(FILE_METADATA, V3)(document)
@@ -166,10 +189,16 @@ def read_puffin(data: bytes) -> PuffinFile:
 
 
 def read_layout(data: bytes) -> tuple[PuffinFile, Any]:
-    """The parts of a file whose payload has not been looked at, and the JSON value that the payload is.
+    """Read the parts of a Puffin file without interpreting the payload.
+
+    Args:
+        data: the bytes of the file.
+
+    Returns:
+        The file, without blobs, and the JSON value of the payload.
 
     Raises:
-        SpecError: PUF001 to PUF004, and PUF006 for a payload that is no JSON document.
+        SpecError: PUF001 to PUF004 if the layout of the file is wrong; PUF006 if the payload is not a JSON document.
     """
     if data[:4] != MAGIC:
         raise violation("PUF001", "the file does not start with the magic", found=data[:4], expected=repr(MAGIC))
@@ -205,7 +234,15 @@ def _read_document(payload: bytes, is_compressed: bool) -> Any:
 
 
 def check_place(blob: BlobMetadata, end: int) -> None:
-    """Raise a `SpecError` for a blob that is not between the first magic and the footer, which starts at ``end``."""
+    """Check that a blob is between the first magic and the footer.
+
+    Args:
+        blob: the description of a blob.
+        end: the offset of the footer, in bytes.
+
+    Raises:
+        SpecError: PUF012 or PUF013 if the offset or the length leads outside of this part.
+    """
     for requirement, name, value, low, high in (
         ("PUF012", "offset", blob.offset, len(MAGIC), end),
         ("PUF013", "length", blob.length, 0, end - blob.offset),
@@ -222,7 +259,7 @@ class Blob:
     type: str
     fields: tuple[int, ...] = attrs.field(converter=tuple)
     payload: bytes = attrs.field(repr=False)
-    """The contents, not compressed."""
+    """The content, not compressed."""
 
     snapshot_id: int = UNASSIGNED
     sequence_number: int = UNASSIGNED
@@ -233,13 +270,21 @@ class Blob:
 def write_puffin(
     blobs: Iterable[Blob], properties: Mapping[str, str] | None = None, *, compress_footer: bool = False
 ) -> bytes:
-    """A Puffin file of the blobs, in their order, without gaps.
+    """Write a Puffin file of blobs, in their order, without gaps.
 
     The file is the same for the same arguments and library versions; uncompressed, it depends on the arguments alone.
 
+    Args:
+        blobs: the blobs to write.
+        properties: the properties of the file; None for none.
+        compress_footer: whether to compress the payload of the footer.
+
+    Returns:
+        The bytes of the file.
+
     Raises:
-        SpecError: a value that the footer cannot hold, a codec that is not known, or a deletion vector that its rules
-            do not allow (PUF021 to PUF024).
+        SpecError: PUF021 to PUF024 for a deletion vector that breaks its rules; PUF027 for an unknown codec; PUF006 if
+            the payload is too large or holds a lone surrogate; the code of a field whose value the footer cannot hold.
     """
     parts = [MAGIC]
     written = []
@@ -277,13 +322,27 @@ def write_puffin(
 
 
 def check_deletion_vector_metadata(blob: BlobMetadata) -> None:
-    """Raise a `SpecError` for the first thing in the description of a deletion vector that its writer must not do."""
+    """Check the description of a deletion vector for its writer.
+
+    Args:
+        blob: the description of a blob; other types pass.
+
+    Raises:
+        SpecError: the first of PUF021 to PUF024 that it breaks.
+    """
     for error in deletion_vector_faults(blob):
         raise error
 
 
 def deletion_vector_faults(blob: BlobMetadata) -> Iterable[SpecError]:
-    """Everything in the description of a deletion vector that its writer must not do (PUF021 to PUF024)."""
+    """Find everything that is wrong with the description of a deletion vector for its writer.
+
+    Args:
+        blob: the description of a blob; other types have no faults.
+
+    Yields:
+        An error of PUF021 to PUF024 for each fault.
+    """
     if blob.type != DELETION_VECTOR:
         return
     properties = blob.properties or {}
@@ -315,7 +374,14 @@ _LONGEST_COUNT = 19
 
 
 def is_count(text: str | None) -> bool:
-    """Whether a property is a non-negative integer in decimal digits, without spaces or leading zeros."""
+    """Decide whether a property is a non-negative integer in decimal digits, without spaces or leading zeros.
+
+    Args:
+        text: the value of the property; None if it is absent.
+
+    Returns:
+        Whether it is, and fits into a long by its number of digits.
+    """
     return (
         text is not None
         and text.isascii()

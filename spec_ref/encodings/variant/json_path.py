@@ -1,7 +1,7 @@
 """Normalized JSON paths of the fields of a variant (Bounds for Variant; RFC 9535, section 2.7; BND005).
 
-The root is ``$``, and each step into an object is ``['name']``. A path leads through an array without a step of its own
-(``$['addresses']['zip']`` is the zip of every address), so the index selectors of RFC 9535 have no use here and are
+The root is ``$``, and each step into an object is ``['name']``. A path leads through an array without a separate step
+(``$['addresses']['zip']`` is the zip of every address), so the index selectors of RFC 9535 are not used here and are
 refused: they identify an element, not a field.
 """
 
@@ -14,7 +14,7 @@ from spec_ref.errors import violation
 
 _ESCAPES = {"\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r", "'": "\\'", "\\": "\\\\"}
 _ESCAPED = {chr(code): _ESCAPES.get(chr(code), f"\\u{code:04x}") for code in [*range(0x20), *map(ord, "'\\")]}
-"""Each character that a normalized path writes escaped, and the one way to write it."""
+"""The characters that a normalized path escapes, and the only way to write each."""
 
 _UNESCAPED = {text: character for character, text in _ESCAPED.items()}
 _TRANSLATION = str.maketrans(_ESCAPED)
@@ -24,10 +24,16 @@ _ESCAPE = re.compile(r"\\(?:u00[01][0-9a-f]|.)")
 
 
 def normalized_path(names: Iterable[str]) -> str:
-    """The normalized path to the field that is reached by ``names`` from the root.
+    """Write the normalized path of a field.
+
+    Args:
+        names: the names of the fields from the root to it.
+
+    Returns:
+        The path; ``$`` for no names.
 
     Raises:
-        SpecError: BND005, if a name is no Unicode text (has a lone surrogate).
+        SpecError: BND005 if a name has a lone surrogate.
     """
     steps = [name.translate(_TRANSLATION) for name in names]
     path = "".join(["$", *(f"['{step}']" for step in steps)])
@@ -36,10 +42,16 @@ def normalized_path(names: Iterable[str]) -> str:
 
 
 def parse_normalized_path(path: str) -> tuple[str, ...]:
-    """The names of the fields that a normalized path steps through; ``()`` is the root.
+    """Parse a normalized path.
+
+    Args:
+        path: the text of the path.
+
+    Returns:
+        The names of the fields from the root; ``()`` for the root.
 
     Raises:
-        SpecError: BND005, if the text is not in normalized form, or selects by index.
+        SpecError: BND005 if the text is not in normalized form, or selects by index.
     """
     if not path.startswith("$"):
         raise violation("BND005", "a JSON path begins with $", found=path, expected="for example $['a']['b']")

@@ -1,17 +1,18 @@
-"""The value of a shredded variant, from the fields that hold it (Appendix A, Parquet; Parquet's Variant Shredding).
+"""Reconstruct a shredded variant from the fields that store it (Appendix A, Parquet; Parquet's Variant Shredding).
 
 A shredded variant is a group of ``metadata``, ``value`` and ``typed_value``. What fits the type of ``typed_value`` is
-stored there, as a column of that type, as a list whose elements are such pairs again, or as a group of fields that are;
+stored there, as a column of that type, as a list whose elements are such pairs again, or as a group of such fields;
 everything else is in ``value``, in the encoding of `spec_ref.encodings.variant.value`. All names are in the one
-dictionary ``metadata``. The rule for one value is here; `spec_ref.data_files.variant_shredding_schema` checks the
-schema of a file, and `spec_ref.columnar.encodings.variant.shredding` applies the rule to the rows of an Arrow array.
+dictionary ``metadata``. This module has the rule for one value; `spec_ref.data_files.variant_shredding_schema` checks
+the schema of a file, and `spec_ref.columnar.encodings.variant.shredding` applies the rule to the rows of an Arrow
+array.
 
 Decided here, because Parquet's text leaves a choice to readers (contradiction E30):
 
 - A value beside a typed value that is not an object is refused, and so are a value that is not an object beside
-  shredded fields, and one that has a field which is shredded: a reader that trusts one of the two may give either.
+  shredded fields, and one with a field that is shredded: a reader that trusts one of the two may return either.
 - An object may be in ``value`` alone, and the groups of shredded fields may be optional, though no writer should do so.
-- Where nothing is there and a value is needed, in a row and in an array, it is the variant null.
+- If both are missing and a value is needed, in a row and in an array, it is the variant null.
 - A decimal is the smallest of the three decimal types that holds the precision of its column.
 """
 
@@ -23,22 +24,22 @@ from spec_ref.errors import violation
 REQUIREMENT = "PQT005"
 
 NULL = Scalar(Physical.NULL, None)
-"""What a value is that is missing where one is needed."""
+"""The value to use if a needed value is missing."""
 
 
 def reconstruct(value: Node | None, typed: Node | None, shredded: frozenset[str] = frozenset()) -> Node | None:
-    """A value from the two fields that it is stored in.
+    """Reconstruct a value from the two fields that store it.
 
     Args:
-        value: what ``value`` holds; None for null.
-        typed: what ``typed_value`` holds; of an object the fields that are not missing. None for null.
+        value: the value of ``value``; None for null.
+        typed: the value of ``typed_value``; for an object, the fields that are not missing. None for null.
         shredded: the names of the fields that ``typed_value`` has columns for.
 
     Returns:
-        None where the value is missing.
+        The value; None if it is missing.
 
     Raises:
-        SpecError: PQT005, if both hold something, other than the fields of one object.
+        SpecError: PQT005 if both hold something, other than the fields of one object.
     """
     if typed is None or value is None:
         return value if typed is None else typed

@@ -1,18 +1,18 @@
 """Variant values in the Parquet variant encoding, version 1 (Semi-structured Types; TYP006).
 
 A variant is two byte arrays. The metadata is a dictionary of field names; the value refers to names by their position
-there. A value is a primitive, a short string, an object or an array, told by the two lowest bits of its first byte.
+there. A value is a primitive, a short string, an object or an array, as the two lowest bits of its first byte state.
 
 Reading is strict: every byte belongs to exactly one part, and anything else is refused. Writing gives one encoding for
 one value: a sorted dictionary, the smallest sizes, object values in the order of their names.
 
 Decided here, because the encoding's text leaves it open:
 
-- Values of an object or array may stand in any order, but they do not overlap and leave no gaps: there are as many
+- Values of an object or array may be stored in any order, but they do not overlap and leave no gaps: there are as many
   encoded values as elements. So a small value cannot unfold into a huge one.
 - Header bits without a meaning in version 1 have to be 0.
-- A decimal may be stored wider than its digits need, but not narrower: decimal4 holds 9 digits, decimal8 18,
-  decimal16 38.
+- A decimal may be stored wider than its digits need, but not narrower: decimal4 holds 9 digits, decimal8 18, decimal16
+  38.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ MAX_DEPTH = 128
 """How deep objects and arrays may nest; a hostile value must not exhaust the stack."""
 
 MAX_SHORT_STRING = 63
-"""Bytes of the longest string whose length fits into its header."""
+"""The size in bytes of the longest string whose length fits into its header."""
 
 
 @record
 class Variant:
-    """A variant value as it is stored: the dictionary of names, and the value that refers to it."""
+    """A variant value as stored: the dictionary of names, and the value that refers to it."""
 
     metadata: bytes
     value: bytes
@@ -93,7 +93,7 @@ _CONSTANTS: dict[Physical, bool | None] = {Physical.NULL: None, Physical.TRUE: T
 """The primitives without data."""
 
 DECIMAL_DIGITS: dict[Physical, int] = {Physical.DECIMAL4: 9, Physical.DECIMAL8: 18, Physical.DECIMAL16: 38}
-"""The most digits that each decimal type holds."""
+"""The greatest number of digits of each decimal type."""
 
 _DECIMAL_BYTES: dict[Physical, int] = {Physical.DECIMAL4: 4, Physical.DECIMAL8: 8, Physical.DECIMAL16: 16}
 
@@ -118,33 +118,49 @@ Node: TypeAlias = "Scalar | tuple[Node, ...] | dict[str, Node]"
 
 
 def decode_variant(variant: Variant) -> Node:
-    """The value of a variant.
+    """Decode a variant.
+
+    Args:
+        variant: the stored metadata and value.
+
+    Returns:
+        The decoded value.
 
     Raises:
-        SpecError: TYP006, if either part is not version 1 of the encoding.
+        SpecError: TYP006 if either part is not version 1 of the encoding.
     """
     return decode_value(variant.value, decode_metadata(variant.metadata))
 
 
 def decode_value(value: bytes, names: tuple[str, ...], depth: int = 0) -> Node:
-    """The value of a part of a variant.
+    """Decode a part of a variant.
 
     Args:
         value: the encoded value.
-        names: the dictionary.
-        depth: how many objects and arrays are around the part.
+        names: the names in the dictionary, by id.
+        depth: how many objects and arrays contain the part.
+
+    Returns:
+        The decoded value.
 
     Raises:
-        SpecError: TYP006, if the value is not version 1 of the encoding, or it nests too deep with what is around it.
+        SpecError: TYP006 if the value is not version 1 of the encoding, or nests more than `MAX_DEPTH` levels together
+            with its containers.
     """
     return _ValueReader(value, names).node(0, len(value), depth)
 
 
 def decode_metadata(metadata: bytes) -> tuple[str, ...]:
-    """The names in the dictionary, by id.
+    """Decode the dictionary of names.
+
+    Args:
+        metadata: the encoded metadata.
+
+    Returns:
+        The names, by id.
 
     Raises:
-        SpecError: TYP006, if the bytes are not metadata of version 1.
+        SpecError: TYP006 if the bytes are not metadata of version 1.
     """
     names, size = _read_metadata(metadata)
     if size != len(metadata):
@@ -153,20 +169,33 @@ def decode_metadata(metadata: bytes) -> tuple[str, ...]:
 
 
 def split_variant(data: bytes) -> Variant:
-    """Take apart metadata and value that stand one after the other.
+    """Split a metadata that is directly followed by a value.
+
+    Args:
+        data: the bytes of both.
+
+    Returns:
+        The metadata and the value.
 
     Raises:
-        SpecError: TYP006, if the bytes do not begin with metadata of version 1.
+        SpecError: TYP006 if the bytes do not begin with metadata of version 1.
     """
     _, size = _read_metadata(data)
     return Variant(data[:size], data[size:])
 
 
 def encode_variant(node: Node) -> Variant:
-    """The one encoding of a value that this module writes.
+    """Encode a value in the one encoding that this module writes.
+
+    Args:
+        node: the value.
+
+    Returns:
+        The metadata and the value.
 
     Raises:
-        SpecError: TYP006, if a primitive is not of its type, or a name is not encodable.
+        SpecError: TYP006 if a primitive is not of its type, a name cannot be encoded, or the value nests more than
+            `MAX_DEPTH` levels.
     """
     names: set[str] = set()
     _collect_names(node, names, 0)
@@ -176,14 +205,17 @@ def encode_variant(node: Node) -> Variant:
 
 
 def encode_value(node: Node, ids: Mapping[str, int]) -> bytes:
-    """The encoding of a value that this module writes, for a dictionary that is there.
+    """Encode a value for an existing dictionary.
 
     Args:
         node: the value.
-        ids: the place of each name in the dictionary.
+        ids: the id of each name in the dictionary.
+
+    Returns:
+        The encoded value.
 
     Raises:
-        SpecError: TYP006, if a primitive is not of its type, or the dictionary has no name for a field.
+        SpecError: TYP006 if a primitive is not of its type, or the dictionary does not have the name of a field.
     """
     try:
         return _encode_node(node, ids)
@@ -193,7 +225,17 @@ def encode_value(node: Node, ids: Mapping[str, int]) -> bytes:
 
 
 def encode_metadata(names: list[str]) -> bytes:
-    """The dictionary of ``names``, which are unique and in the order of their UTF-8 bytes."""
+    """Encode a dictionary of names.
+
+    Args:
+        names: the names, unique and in the order of their UTF-8 bytes.
+
+    Returns:
+        The encoded metadata.
+
+    Raises:
+        SpecError: TYP006 if a name has a lone surrogate or there are too many names.
+    """
     encoded = [_utf8(name) for name in names]
     offsets = [0, *itertools.accumulate(map(len, encoded))]
     size = _size_of(max(offsets[-1], len(names)))
@@ -206,12 +248,12 @@ def _error(what: str, message: str, position: int, data: bytes, expected: str | 
 
 
 def _numbers(data: bytes, start: int, size: int, count: int) -> list[int]:
-    """``count`` unsigned little-endian numbers of ``size`` bytes each."""
+    """Read ``count`` unsigned little-endian numbers of ``size`` bytes each."""
     return [int.from_bytes(data[at : at + size], "little") for at in range(start, start + size * count, size)]
 
 
 def _read_metadata(data: bytes) -> tuple[tuple[str, ...], int]:
-    """The names in the dictionary at the beginning of ``data``, and how many bytes it takes."""
+    """Read the names in the dictionary at the beginning of ``data``, and the number of its bytes."""
     if not data:
         raise _error("metadata", "the header is missing", 0, data)
     header = data[0]
@@ -241,7 +283,7 @@ def _read_metadata(data: bytes) -> tuple[tuple[str, ...], int]:
 
 
 class _ValueReader:
-    """Reads a value whose names are known. Each part has to fill exactly the bytes that it is given."""
+    """Reads a value whose names are known. Each part has to fill exactly the bytes that are assigned to it."""
 
     def __init__(self, data: bytes, names: tuple[str, ...]) -> None:
         self.data = data
@@ -329,7 +371,7 @@ class _ValueReader:
         return self.values(count, header & 0b11, offsets_at, end, depth)
 
     def count(self, is_large: int, start: int, end: int) -> tuple[int, int]:
-        """The number of elements, and where it ends."""
+        """Read the number of elements, and the offset after it."""
         if is_large > 1:
             raise self.error(f"header 0x{self.data[start]:02X} has bits without a meaning", start, "0")
         after = start + (5 if is_large else 2)
@@ -338,7 +380,7 @@ class _ValueReader:
         return int.from_bytes(self.data[start + 1 : after], "little"), after
 
     def values(self, count: int, size_bits: int, offsets_at: int, end: int, depth: int) -> list[Node]:
-        """The elements of a container, whose offsets begin at ``offsets_at`` and whose values end at ``end``."""
+        """Read the elements of a container, whose offsets begin at ``offsets_at`` and whose values end at ``end``."""
         if depth == MAX_DEPTH:
             raise self.error(f"objects and arrays nest deeper than {MAX_DEPTH}", offsets_at)
         values_at = offsets_at + (count + 1) * (size_bits + 1)
@@ -442,7 +484,7 @@ def _utf8(text: str) -> bytes:
 
 
 def _size_of(number: int) -> int:
-    """The bytes that an unsigned number needs, at least 1."""
+    """The number of bytes that an unsigned number needs, at least 1."""
     return (number.bit_length() + 7) // 8 or 1
 
 
