@@ -17,10 +17,12 @@ from spec_ref.commits.changes import SnapshotChange
 from spec_ref.errors import SpecError
 from spec_ref.manifests.data_file import FileContent
 from spec_ref.records import evolve, field_rules
+from spec_ref.scan_planning.delete_scope import column_types, may_apply
 from spec_ref.table_metadata.metadata import TableMetadata
 
 MEMBERS = tuple(field_rules(TableMetadata))
 ALWAYS = {"last_updated_ms", "metadata_log"}
+Live = Mapping[FileKey, ObservedFile]
 
 
 @attrs.frozen
@@ -65,6 +67,7 @@ def check(
     if isinstance(transition.planned.change, SnapshotChange):
         yield from _snapshot(transition, observed)
     yield from _rows(transition, observed, rows)
+    yield from _deletes(transition, observed, rows)
     yield from _row_ids(transition, observed)
     yield from _written(transition, observed, written)
 
@@ -112,6 +115,50 @@ def _rows(transition: Transition, observed: Observations, rows: RowModel) -> Ite
                 yield f"lost row: {name} does not have row {row.position} of {row.file}"
     except (LookupError, SpecError):
         return  # found as a missing file or snapshot
+
+
+def _deletes(transition: Transition, observed: Observations, rows: RowModel) -> Iterator[str]:
+    """No delete of others is lost with a file that is rewritten, and the rule of delete scope is that of the model."""
+    before, after, change = transition.before, transition.after, transition.planned.change
+    try:
+        for snapshot in _new_snapshots(transition):
+            made = observed.snapshot(snapshot, transition.files)
+            yield from (f"delete scope: {problem}" for problem in rows.problems(made, after))
+            if isinstance(change, SnapshotChange) and change.keeps_rows:
+                had = observed.branch(before, change.branch, transition.files)
+                knew = observed.branch(transition.based_on, change.branch, transition.archive)
+                yield from _lost_deletes(
+                    after, {} if had is None else had.live, {} if knew is None else knew.live, made
+                )
+    except (LookupError, SpecError):
+        return  # found as a missing file or snapshot
+
+
+def _lost_deletes(table: TableMetadata, had: Live, knew: Live, made: ObservedSnapshot) -> Iterator[str]:
+    """Deletes that a rewrite did not know of, and that apply to a file that it replaces and to none that it adds.
+
+    What applies to which file is asked of `may_apply`, as the commit did: this is about what was validated, and `_rows`
+    about what is right.
+    """
+    types = column_types(table)
+
+    def applies(delete: ObservedFile, file: ObservedFile) -> bool:
+        specs = table.spec_by_id(delete.spec_id), table.spec_by_id(file.spec_id)
+        return may_apply(
+            delete.data_file, delete.sequence_number, specs[0], file.data_file, file.sequence_number, specs[1], types
+        )  # fmt: skip
+
+    replaced, new = (
+        [many[key] for key in many.keys() - others.keys() if many[key].content is FileContent.DATA]
+        for many, others in ((had, made.live), (made.live, had))
+    )
+    for key in had.keys() - knew.keys() if new else ():
+        delete = had[key]
+        if delete.content is FileContent.DATA or any(applies(delete, file) for file in new):
+            continue
+        for file in replaced:
+            if applies(delete, file):
+                yield f"lost delete: {delete.path} deletes rows of {file.path}, which was rewritten without it"
 
 
 def _wanted(transition: Transition, observed: Observations, rows: RowModel) -> frozenset[Any]:
@@ -263,9 +310,6 @@ def _numbers(transition: Transition, snapshot: Any) -> Iterator[str]:
         yield f"row ids: first-row-id is {snapshot.first_row_id} instead of {before.next_row_id}"
     if (snapshot.first_row_id or 0) + (snapshot.added_rows or 0) != after.next_row_id:
         yield f"row ids: next-row-id is {after.next_row_id}, and the snapshot has {snapshot.added_rows} rows"
-
-
-Live = Mapping[FileKey, ObservedFile]
 
 
 def _contents(transition: Transition, snapshot: Any, had: Live, made: ObservedSnapshot) -> Iterator[str]:

@@ -1,5 +1,8 @@
 """Which rows a table has, by a model that shares nothing with scan planning (Scan Planning; Row-level Deletes).
 
+Which delete applies to which data file is stated here once more on purpose: commits call `may_apply`, and a model that
+called it too would not see its faults. `scope_problems` compares the two on every snapshot of every explored schedule.
+
 A row is named by the data file that it was first written to and its position there, and keeps its name when its file is
 rewritten. What a commit makes of the rows is said of rows, as the change means it; what a table has is read from its
 files, with the deletes that apply to them.
@@ -7,7 +10,7 @@ files, with the deletes that apply to them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from attrs import frozen
@@ -17,6 +20,7 @@ from conformance.races.observed import ObservedFile, ObservedSnapshot
 from spec_ref.commits.changes import SnapshotChange
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.partitioning.spec import PartitionSpec
+from spec_ref.scan_planning.delete_scope import column_types, may_apply
 from spec_ref.table_metadata.metadata import TableMetadata
 
 
@@ -93,6 +97,32 @@ def _number(data: bytes | None) -> int:
     return 0 if data is None else int.from_bytes(data, "little", signed=True)
 
 
+def scope_problems(snapshot: ObservedSnapshot, table: TableMetadata, contents: Contents) -> Iterator[str]:
+    """Where `may_apply` says something else than the model of a delete and a data file of a snapshot.
+
+    It has to be true where the delete deletes a row, and false where the delete is not for the file's time and place.
+    Between them the bounds decide, which the model does not look at.
+    """
+    specs = {spec.spec_id: spec for spec in table.partition_specs}
+    types = column_types(table)
+    files = [one for one in snapshot.live.values() if one.content is FileContent.DATA]
+    for delete in snapshot.live.values():
+        if delete.content is FileContent.DATA:
+            continue
+        for file in files:
+            in_scope = _applies(delete, file, specs) and delete.references in (None, file.path)
+            rows = enumerate(rows_of_file(file.data_file, contents) if in_scope else ())
+            deletes_rows = any(_is_deleted(delete.data_file, file.path, position, row) for position, row in rows)
+            said = may_apply(
+                delete.data_file, delete.sequence_number, specs[delete.spec_id], file.data_file, file.sequence_number,
+                specs[file.spec_id], types,
+            )  # fmt: skip
+            if deletes_rows and not said:
+                yield f"{delete.path} deletes rows of {file.path}, and the rule leaves it out"
+            if said and not in_scope:
+                yield f"{delete.path} is not for {file.path}, and the rule applies it"
+
+
 class RowModel:
     """The rows of snapshots, each worked out once.
 
@@ -103,6 +133,7 @@ class RowModel:
     def __init__(self, contents: Contents) -> None:
         self.contents = contents
         self._live: dict[int, tuple[ObservedSnapshot, Located]] = {}
+        self._problems: dict[int, tuple[ObservedSnapshot, tuple[str, ...]]] = {}
 
     def live(self, snapshot: ObservedSnapshot, table: TableMetadata) -> Located:
         """The rows of a snapshot of a table."""
@@ -110,6 +141,14 @@ class RowModel:
         if found is None:
             specs = {spec.spec_id: spec for spec in table.partition_specs}
             found = self._live[id(snapshot)] = snapshot, live_rows(snapshot, specs, self.contents)
+        return found[1]
+
+    def problems(self, snapshot: ObservedSnapshot, table: TableMetadata) -> tuple[str, ...]:
+        """What `scope_problems` finds in a snapshot of a table."""
+        found = self._problems.get(id(snapshot))
+        if found is None:
+            problems = tuple(scope_problems(snapshot, table, self.contents))
+            found = self._problems[id(snapshot)] = snapshot, problems
         return found[1]
 
 

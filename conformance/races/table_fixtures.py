@@ -160,12 +160,15 @@ def _field(source: int, number: int, name: str, transform: Transform) -> Partiti
 
 
 def _two_snapshots(
-    version: int, metadata: TableMetadata, place: Place, other: Place, *, deletes_at: Place | None = None
+    version: int, metadata: TableMetadata, place: Place, other: Place, *, deletes_own: bool = False
 ) -> tuple[Change, ...]:
-    """A table of f1 and f2 at one place and f3 at another, with deletes of f2, and a branch at the first snapshot."""
-    at = deletes_at or place
-    deletes = {1: (), 2: (at.position_deletes("p2", "f2"),), 3: (at.vector("v2", "f2"),)}[version]
-    second = [other.data("f3"), *deletes]
+    """A table of f1 and f2 at one place and f3 at another, with deletes of f2, and a branch at the first snapshot.
+
+    With ``deletes_own`` the commit that adds f3 deletes rows of it too.
+    """
+    deletes = {1: (), 2: (place.position_deletes("p2", "f2"),), 3: (place.vector("v2", "f2"),)}[version]
+    own = {1: (), 2: (other.position_deletes("p3", "f3"),), 3: (other.vector("v3", "f3"),)}[version]
+    second = [other.data("f3"), *deletes, *(own if deletes_own else ())]
     return (
         CreateTable(metadata),
         fast_append([place.data("f1"), place.data("f2")]),
@@ -204,7 +207,9 @@ HERE = Place(0, {})
 UNPARTITIONED = TableFixture(
     name="unpartitioned",
     about="a partition spec without fields: equality deletes are of all data files",
-    make=lambda version: _two_snapshots(version, with_specs(version, [PartitionSpec(0)]), HERE, HERE),
+    make=lambda version: _two_snapshots(
+        version, with_specs(version, [PartitionSpec(0)]), HERE, HERE, deletes_own=True
+    ),
     place=HERE, other=HERE, new=HERE, everywhere=HERE, where=TRUE,
     operations=(*ROW_OPERATIONS, "delete-where", "spec"),
 )  # fmt: skip
@@ -224,14 +229,15 @@ BUCKETED = Place(2, {1001: 3, 1000: "a"})
 SPECS = (
     PartitionSpec(0, (BY_PART,)),
     PartitionSpec(1),
+    PartitionSpec(3, (_field(PART, 1002, "same_part", Identity()),)),
     PartitionSpec(2, (_field(ID, 1001, "bucket", Bucket(4)), BY_PART)),
 )
 SEVERAL_SPECS = TableFixture(
     name="several-specs",
-    about="three partition specs, one of them without fields, with files and deletes in each",
+    about="four partition specs, one of them without fields, and two with equal values, with files in each",
     make=lambda version: (
         *_two_snapshots(version, with_specs(version, SPECS), IN_A, Place(1, {})),
-        fast_append([BUCKETED.data("f4"), IN_B.data("f5"), Place(2, {1001: 0, 1000: "b"}).data("f6")]),
+        fast_append([BUCKETED.data("f4"), Place(3, {1002: "a"}).data("f5"), Place(2, {1001: 0, 1000: "b"}).data("f6")]),
     ),
     place=IN_A, other=Place(1, {}), new=BUCKETED, everywhere=Place(1, {}), further_files=("f4", "f5", "f6"),
     operations=(*ROW_OPERATIONS, "global-equality-delete", "append-everywhere", "rewrite-across", "spec", "schema"),
@@ -478,7 +484,7 @@ NEW_NAMES = (
 DATA_FILES = tuple(
     data_path(name)
     for name in (
-        "f1", "f2", "f3", "f4", "f5", "f6", "p2", "v2", "s1", "s2", "ps1", "ps2",
+        "f1", "f2", "f3", "f4", "f5", "f6", "p2", "v2", "p3", "v3", "s1", "s2", "ps1", "ps2",
         *(f"{kind}-{writer}" for writer in range(4) for kind in NEW_NAMES),
     )
 )  # fmt: skip

@@ -18,10 +18,12 @@ from conformance.validate.emitted import Facts
 from conformance.validate.finding import finding
 from conformance.validate.manifests import FILES, REFERENCES, ROW_IDS, row_bucket_size
 from conformance.validate.partition_statistics import PARTITIONS, STATISTICS, compare_partitions
+from spec_ref.columnar.manifests.nullable_arrays import Nullable
+from spec_ref.columnar.scan_planning.delete_scope import Scopes, position_mismatches
 from spec_ref.findings import Finding, Tally
 from spec_ref.manifests.data_file import FileContent
 from spec_ref.manifests.entry import EntryStatus
-from spec_ref.scan_planning.delete_scope import is_old_enough
+from spec_ref.scan_planning.delete_scope import Mismatch
 
 Numbers = npt.NDArray[Any]
 
@@ -84,6 +86,18 @@ class _Files:
         """The key with a code."""
         found: str = self.keys.dictionary[code].as_py()
         return found
+
+    def scopes(self, rows: list[int]) -> Scopes:
+        """What decides which deletes apply to the data files of some rows; -1 for any row."""
+        numbers = self.sequence[rows]
+        return Scopes(Nullable(numbers, numbers >= 0), self.partition[rows])
+
+
+def _scopes(references: pa.Table) -> Scopes:
+    """What decides to which data files deletes apply."""
+    column = references["sequence"]
+    valid = np.asarray(column.is_valid().to_numpy())
+    return Scopes(Nullable(_filled(column), valid), references["partition"].to_numpy())
 
 
 def _filled(column: Any) -> Numbers:
@@ -212,13 +226,16 @@ def _references(
     """Delete files for one data file: vectors that compete, and deletes that do not fit their file."""
     places = {name: code for code, name in enumerate(files.keys.dictionary.to_pylist())}
     rows = table.to_pylist()
+    scopes = _scopes(table)
     told: set[tuple[int, int]] = set()
     for snapshot_id in members.checked:
         mask = _mask(members, snapshot_id)
         vectors: dict[str, dict[str, Any]] = {}
         data = np.nonzero(files.live & mask[files.manifest] & (files.content == FileContent.DATA))[0]
         at = dict(zip(files.code[data].tolist(), data.tolist(), strict=True))
-        for row in rows:
+        targets = [at.get(places.get(row["key"], -1), -1) if mask[row["manifest"]] else -1 for row in rows]
+        mismatches = position_mismatches(scopes, files.scopes(targets))
+        for number, (row, target) in enumerate(zip(rows, targets, strict=True)):
             place = (row["manifest"], row["entry"])
             if not mask[row["manifest"]]:
                 continue
@@ -227,25 +244,27 @@ def _references(
             where: dict[str, Any] = {"file": file, "path": path}
             if row["vector"] and vectors.setdefault(row["key"], row) is not row:
                 problems.append(finding("DEL003", "a data file has two deletion vectors", found=row["key"], **where))
-            target = at.get(places.get(row["key"], -1))
-            if target is None:
+            if target < 0:
                 aspect = "" if row["vector"] else "position-deletes"
                 message = "the data file of a delete file is not in the snapshot"
                 problems.append(finding("DEL004", message, found=row["key"], aspect=aspect, **where))
             else:
-                problems += _fitting(row, target, files, where)
+                reasons = {reason for reason, deletes in mismatches.items() if deletes[number]}
+                problems += _fitting(row, target, files, reasons, where)
             if place not in told and problems:
                 told.add(place)
                 yield from problems
 
 
-def _fitting(row: dict[str, Any], target: int, files: _Files, where: dict[str, Any]) -> Iterator[Finding]:
-    if not is_old_enough(int(files.sequence[target]), FileContent.POSITION_DELETES, row["sequence"]):
+def _fitting(
+    row: dict[str, Any], target: int, files: _Files, reasons: set[Mismatch], where: dict[str, Any]
+) -> Iterator[Finding]:
+    if Mismatch.SEQUENCE_NUMBER in reasons:
         yield finding(
             "SCN008", "the deletes are older than their data file, so that they do not apply", found=row["sequence"],
             expected=f"at least {files.sequence[target]}", **where, aspect="older",
         )  # fmt: skip
-    if row["partition"] != files.partition[target]:
+    if Mismatch.PARTITION in reasons:
         yield finding(
             "SCN008", "the deletes are in another partition than their data file, so that they do not apply",
             found=row["key"], **where, aspect="partition",

@@ -16,13 +16,16 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from conformance.validate.context import Context, FilesTask, Members
+from conformance.validate.context import Context, Members
 from conformance.validate.emitted import Facts
 from conformance.validate.finding import finding
 from spec_ref.findings import Finding
-from spec_ref.manifests.data_file import FileContent
+from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
-from spec_ref.scan_planning.delete_scope import comparable_value
+from spec_ref.partitioning.spec import PartitionSpec
+from spec_ref.records import evolve
+from spec_ref.scan_planning.delete_scope import FILE_PATH, Mismatch, comparable_value, mismatches
+from spec_ref.schemas.types import Type
 
 if TYPE_CHECKING:
     from conformance.validate.files import Place
@@ -32,12 +35,10 @@ Runs = Sequence[tuple[Numbers, ...]]
 """Where runs of positions start, and how long they are."""
 
 _TARGETS: list[tuple[str, pa.DataType]] = [
-    ("path", pa.string()), ("manifest", pa.int32()), ("sequence", pa.int64()), ("partition", pa.int64()),
-    ("records", pa.int64()), ("live", pa.bool_()), ("key", pa.string()),
+    ("path", pa.string()), ("records", pa.int64()), ("live", pa.bool_()), ("key", pa.string()),
 ]  # fmt: skip
 TARGETS = pa.schema(_TARGETS)
-"""A data file: its data sequence number (-1 where it is not known), the number of its partition (`partition_number`),
-and, where partition statistics are compared, the key of its tuple."""
+"""A data file, and, where partition statistics are compared, the key of its tuple."""
 
 _LEFT: list[tuple[str, pa.DataType]] = [("key", pa.string()), ("snapshot", pa.int64()), ("deleted", pa.int64())]
 LEFT = pa.schema(_LEFT)
@@ -46,50 +47,65 @@ LEFT = pa.schema(_LEFT)
 
 @attrs.frozen
 class Origin:
-    """The entry that facts are of."""
+    """The entry that facts are of; two of the same entry are equal."""
 
     manifest: int
     entry: int
-    sequence: int
-    """The data sequence number; -1 where it is not known."""
+    sequence: int | None = attrs.field(eq=False)
+    """The data sequence number; None where it is not known."""
 
-    vector: bool = False
-    """Whether it is of a deletion vector."""
+    data_file: DataFile = attrs.field(eq=False)
+    """The file, without what `slim` leaves out."""
 
-    snapshot: int = -1
-    """The snapshot that added the file, or of a deleted entry the one that deleted it; -1 where it is not known."""
+    spec: PartitionSpec = attrs.field(eq=False)
+    snapshot: int | None = attrs.field(eq=False, default=None)
+    """The snapshot that added the file, or of a deleted entry the one that deleted it; None where it is not known."""
 
-    partition: int = 0
-    """The number of its partition."""
+    @property
+    def vector(self) -> bool:
+        """Whether it is of a deletion vector."""
+        return self.data_file.is_deletion_vector
 
-    referenced: bool = False
-    """Whether the entry names the data file, so that the rules of entries compare both."""
-
-
-def partition_number(spec_id: int | None, entry: ManifestEntry) -> int:
-    """A number for the partition spec and values of a file: the same for equal ones, and for hardly any others."""
-    values = sorted(entry.data_file.partition.items())
-    return zlib.crc32(repr((spec_id, [(field_id, comparable_value(value)) for field_id, value in values])).encode())
+    @property
+    def referenced(self) -> bool:
+        """Whether the entry names the data file, so that the rules of entries compare both."""
+        return self.data_file.referenced_data_file is not None
 
 
-def targets(
-    context: Context, task: FilesTask, spec_id: int | None, entries: Iterable[ManifestEntry]
-) -> Iterator[Facts]:
+_COUNTS = ("column_sizes", "value_counts", "null_value_counts", "nan_value_counts", "split_offsets")
+_PATHS = frozenset({FILE_PATH})
+
+
+def slim(data_file: DataFile) -> DataFile:
+    """A file with what decides to which data files position deletes apply, and not what is long."""
+    bounds = {
+        name: {key: value for key, value in (getattr(data_file, name) or {}).items() if key in _PATHS}
+        for name in ("lower_bounds", "upper_bounds")
+    }
+    return evolve(data_file, **dict.fromkeys(_COUNTS), **bounds)
+
+
+def mismatch(delete: Origin, data: Origin) -> Mismatch | None:
+    """The first reason why position deletes or a deletion vector do not apply to a data file; None where they may."""
+    found = mismatches(
+        delete.data_file, delete.sequence, delete.spec, data.data_file, data.sequence, data.spec, NO_TYPES
+    )  # fmt: skip
+    return next(found, None)
+
+
+NO_TYPES: Mapping[int, Type] = {}
+"""The types of the columns that position deletes compare by their bounds."""
+
+
+def targets(context: Context, places: Iterable[Place]) -> Iterator[Facts]:
     """The data files among some entries, deleted ones too."""
-    rows: dict[int, list[tuple[Any, ...]]] = {}
-    for entry in entries:
-        if entry.data_file.content is FileContent.DATA:
-            path, sequence = entry.data_file.file_path, entry.sequence_number
+    for place in places:
+        entry, path = place.entry, place.data_file.file_path
+        if place.data_file.content is FileContent.DATA:
             bucket = zlib.crc32(path.encode("utf-8", "surrogatepass")) % context.id_buckets
-            rows.setdefault(bucket, []).append(
-                (
-                    path, task.manifest.number, -1 if sequence is None else sequence, partition_number(spec_id, entry),
-                    entry.data_file.record_count, entry.status is not EntryStatus.DELETED, _key(context, entry),
-                )
-            )  # fmt: skip
-    for bucket, made in rows.items():
-        arrays = [pa.array(column, field.type) for column, field in zip(zip(*made, strict=True), TARGETS, strict=True)]
-        yield Facts(bucket, "targets", pa.RecordBatch.from_arrays(arrays, schema=TARGETS))
+            row = (path, place.data_file.record_count, entry.status is not EntryStatus.DELETED, _key(context, entry))
+            arrays = [pa.array([value], field.type) for value, field in zip(row, TARGETS, strict=True)]
+            yield Facts(bucket, "targets", pa.RecordBatch.from_arrays(arrays, schema=TARGETS), place.origin)
 
 
 def _key(context: Context, entry: ManifestEntry) -> str | None:
@@ -101,13 +117,14 @@ def _key(context: Context, entry: ManifestEntry) -> str | None:
 
 
 def origin_of(place: Place) -> Origin:
-    """The origin of facts of a file."""
-    entry, data_file = place.entry, place.data_file
-    sequence, snapshot = entry.sequence_number, entry.snapshot_id
+    """The origin of facts of a file.
+
+    Where nothing tells the spec of a manifest, which is a finding, all of its files count as of one partition.
+    """
+    spec = PartitionSpec(place.spec_id or 0) if place.spec is None else place.spec
+    entry = place.entry
     return Origin(
-        place.task.number, place.number, -1 if sequence is None else sequence, data_file.is_deletion_vector,
-        -1 if snapshot is None else snapshot, partition_number(place.spec_id, entry),
-        data_file.referenced_data_file is not None,
+        place.task.number, place.number, entry.sequence_number, slim(place.data_file), spec, entry.snapshot_id
     )  # fmt: skip
 
 
@@ -122,10 +139,10 @@ class PerFile:
     replaced: dict[str, dict[Origin, list[tuple[Numbers, ...]]]] = attrs.field(factory=dict)
     """The positions of deletion vectors that a snapshot took out of the table."""
 
-    def add(self, rows: pa.RecordBatch) -> None:
-        """Take in data files."""
+    def add(self, rows: pa.RecordBatch, origin: Origin) -> None:
+        """Take in a data file."""
         for row in rows.to_pylist():
-            self.targets.setdefault(row["path"], []).append(row)
+            self.targets.setdefault(row["path"], []).append({**row, "origin": origin})
 
     def facts(
         self, context: Context, members: Members, deletes: Mapping[str, Mapping[Origin, Runs]]
@@ -142,7 +159,7 @@ class PerFile:
             for snapshot_id in members.checked:
                 manifests = members.of_snapshot[snapshot_id]
                 mine = {one: runs for one, runs in by_origin.items() if one.manifest in manifests}
-                files = [row for row in self.targets.get(path, ()) if row["manifest"] in manifests]
+                files = [row for row in self.targets.get(path, ()) if row["origin"].manifest in manifests]
                 live = next((row for row in files if row["live"]), None)
                 found = [*self._lost(path, snapshot_id, manifests, mine, live)]
                 if snapshot_id in members.whole:
@@ -200,7 +217,7 @@ def _scope(
                         expected="the file_path of a manifest entry", aspect="unknown-file",
                     ),
                 )  # fmt: skip
-        elif origin.partition != live["partition"] and origin.sequence >= live["sequence"]:
+        elif mismatch(origin, live["origin"]) is Mismatch.PARTITION:
             message = "position deletes are in another partition than their data file, so that they do not apply"
             yield origin, finding("SCN009", message, file=path)
 
@@ -217,9 +234,7 @@ def _positions(runs: Runs) -> Numbers:
 
 def _left(context: Context, snapshot_id: int, mine: Mapping[Origin, Runs], live: Mapping[str, Any]) -> Facts:
     """How many rows of a live file the deletes take out that apply to it."""
-    applied = [
-        one for one in mine if one.sequence >= live["sequence"] and (one.vector or one.partition == live["partition"])
-    ]
+    applied = [one for one in mine if mismatch(one, live["origin"]) is None]
     vectors = [one for one in applied if one.vector]
     positions = _positions([runs for one in vectors or applied for runs in mine[one]])
     deleted = int(((positions >= 0) & (positions < live["records"])).sum())

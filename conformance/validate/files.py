@@ -125,11 +125,14 @@ def _positions_facts(context: Context, task: FilesTask, manifest: Manifest) -> I
     """The data files that position deletes may be of, and the positions of vectors that were taken out."""
     if not context.looks_at_positions:
         return
-    entries = list(_entries(manifest, task, deleted=True))
-    yield from targets(context, task, manifest.spec_id, (entry for entry, _ in entries))
-    for entry, number in entries:
+    places = [
+        Place(entry, manifest.spec, task.manifest, number, manifest.spec_id)
+        for entry, number in _entries(manifest, task, deleted=True)
+    ]
+    yield from targets(context, places)
+    for place in places:
+        entry = place.entry
         if entry.status is EntryStatus.DELETED and entry.data_file.is_deletion_vector:
-            place = Place(entry, manifest.spec, task.manifest, number, manifest.spec_id)
             with contextlib.suppress(SpecError, FileAccessError):  # the file of a deleted entry may be gone
                 file = read_puffin(_puffin(entry.data_file.file_path)[0])
                 yield from _vector_facts(context, place, file, "replaced")

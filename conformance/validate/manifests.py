@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -18,15 +17,15 @@ from conformance.validate.context import Context, ManifestTask
 from conformance.validate.emitted import Emitted, Facts, Findings, ManifestSums, Sums
 from conformance.validate.finding import all_of, finding, rated
 from conformance.validate.fingerprints import Evidence, suspect
-from conformance.validate.listed import INTEGERS, Listing
+from conformance.validate.listed import Listing
 from conformance.validate.partition_statistics import partition_facts
 from conformance.validate.patience import within
 from conformance.validate.tolerated import tolerate
-from conformance.validate.values import partition_values
 from spec_ref.columnar.hashing import hash_array
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns, column_batches
 from spec_ref.columnar.manifests.nullable_arrays import Nullable
 from spec_ref.columnar.manifests.rules import entry_findings
+from spec_ref.columnar.scan_planning.delete_scope import partition_numbers
 from spec_ref.encodings.avro.container import SCHEMA_KEY, open_container, write_container
 from spec_ref.errors import SpecError
 from spec_ref.findings import Finding, Tally, in_file
@@ -39,9 +38,8 @@ from spec_ref.manifests.reader import read_manifest
 from spec_ref.manifests.rules import Context as EntryContext
 from spec_ref.records import evolve
 from spec_ref.requirements import register
-from spec_ref.scan_planning.delete_scope import comparable_value
 from spec_ref.schemas.evolution import altered_partition_fields, keeps_partition_values
-from spec_ref.schemas.types import STRING, kind
+from spec_ref.schemas.types import STRING
 from spec_ref.snapshots.manifest_list import NO_SYNC, ManifestFile
 from spec_ref.versions import FormatVersion
 
@@ -234,7 +232,7 @@ def _facts(context: Context, task: ManifestTask, columns: ManifestColumns) -> It
     keys = paths
     if offsets.valid.any():
         keys = [f"{path}#{at}" if at is not None else path for path, at in zip(paths, offsets.to_list(), strict=True)]
-    partition = _partition_hashes(columns)
+    partition = partition_numbers(columns)
     sequence, snapshot = columns.sequence_number, columns.snapshot_id
     arrays: dict[str, Any] = {
         "key": pa.array(keys, pa.string()),
@@ -342,40 +340,6 @@ def _split_ranges(context: Context, ranges: pa.RecordBatch) -> Iterator[Facts]:
         rows = np.nonzero((first <= bucket) & (bucket <= end))[0]
         if len(rows):
             yield Facts(bucket, "row-ids", ranges.take(_indices(rows)))
-
-
-def _partition_hashes(columns: ManifestColumns) -> npt.NDArray[np.int64]:
-    """A number for each entry's partition spec and values; the same for equal ones, and for hardly any others."""
-    spec = columns.manifest.spec
-    count = len(columns)
-    seed = zlib.crc32(str(columns.manifest.spec_id).encode())
-    hashes = np.full(count, seed, np.uint64)
-    for field in () if spec is None else spec.fields:
-        of_field = _field_hashes(columns, field.field_id or 0)
-        hashes = hashes * np.uint64(0x9E3779B97F4A7C15) + of_field + np.uint64(1)
-    return hashes.view(np.int64)
-
-
-def _field_hashes(columns: ManifestColumns, field_id: int) -> npt.NDArray[np.uint64]:
-    try:
-        if kind(columns.partition_type(field_id)) in INTEGERS:
-            numbers = columns.partition_numbers(field_id)
-            return _mixed(np.where(numbers.valid, numbers.values, 0).view(np.uint64), numbers.valid)
-    except SpecError:
-        pass
-    values = partition_values(columns, field_id)
-    distinct: dict[Any, int] = {}
-    codes = [distinct.setdefault(comparable_value(value), len(distinct)) for value in values]
-    of_values = [zlib.crc32(repr(value).encode()) for value in distinct]
-    return np.array(of_values, np.uint64)[codes]
-
-
-def _mixed(values: npt.NDArray[np.uint64], valid: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint64]:
-    """Hashes of integers (the finalizer of SplitMix64), another one for null."""
-    mixed = values + np.uint64(0x9E3779B97F4A7C15)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
-    return np.where(valid, mixed ^ (mixed >> np.uint64(31)), np.uint64(1))
 
 
 # Sums

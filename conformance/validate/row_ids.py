@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from conformance.validate.context import Context, Members
-from conformance.validate.deleted_positions import Origin, PerFile, total_findings
+from conformance.validate.deleted_positions import Origin, PerFile, mismatch, total_findings
 from conformance.validate.emitted import Facts
 from conformance.validate.finding import finding
 from spec_ref.findings import Finding, Tally
@@ -235,7 +235,7 @@ def live_ids(context: Context, members: Members, facts: Iterable[Facts]) -> Iter
     deletes: dict[str, dict[Origin, list[tuple[Numbers, ...]]]] = {}
     for fact in facts:
         if fact.kind == "targets":
-            files.add(fact.rows)
+            files.add(fact.rows, fact.about)
             continue
         origin: Origin = fact.about
         for path, columns in _by_path(fact.rows):
@@ -254,7 +254,7 @@ def live_ids(context: Context, members: Members, facts: Iterable[Facts]) -> Iter
             manifests = members.of_snapshot[snapshot_id]
             if origin.manifest in manifests:
                 mine = (one for one in deletes.get(path, {})
-                        if one.manifest in manifests and one.sequence >= origin.sequence)  # fmt: skip
+                        if one.manifest in manifests and mismatch(one, origin) is None)  # fmt: skip
                 apart.setdefault(frozenset(mine), []).append(place)
         for applied, snapshots in apart.items():
             gone = [columns for one in applied for columns in deletes[path][one]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from spec_ref.commits.changes import SnapshotChange
 from spec_ref.commits.effects import Steps
@@ -14,7 +14,8 @@ from spec_ref.errors import violation
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.partitioning.spec import PartitionSpec
-from spec_ref.scan_planning.delete_scope import column_types, is_old_enough, may_apply
+from spec_ref.scan_planning.delete_scope import column_types, may_apply
+from spec_ref.schemas.types import Type
 from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile
 from spec_ref.snapshots.references import RefType
 from spec_ref.snapshots.snapshot import Operation, Snapshot
@@ -139,7 +140,7 @@ def check_new_deletes(
                 if may_apply(
                     delete, entry.sequence_number, delete_spec, rewritten.data_file, rewritten.sequence_number, spec,
                     types,
-                ) and not _still_applies(entry, delete_spec, spec, change, planned):  # fmt: skip
+                ) and not _still_applies(entry, delete_spec, rewritten.data_file, change, planned, types):  # fmt: skip
                     raise conflict(
                         "OCC007", "others deleted rows of a file that is rewritten", found=rewritten.data_file.file_path
                     )
@@ -165,27 +166,32 @@ def check_row_ids(
 
 
 def _still_applies(
-    delete: ManifestEntry, delete_spec: PartitionSpec, spec: PartitionSpec, change: SnapshotChange,
-    planned: TableMetadata,
+    delete: ManifestEntry, delete_spec: PartitionSpec, rewritten: DataFile, change: SnapshotChange,
+    planned: TableMetadata, types: Mapping[int, Type],
 ) -> bool:  # fmt: skip
     """Whether a delete of rows of a file applies to the same rows in the new files, whichever of them has the rows.
+
+    The rows are in the same partition as before where a new file has the same spec, whatever else the file holds.
 
     Args:
         delete: the delete file.
         delete_spec: its partition spec.
-        spec: the partition spec of the file, which is that of the delete where that is not unpartitioned.
+        rewritten: the file, to which the delete applies.
         change: the change that adds the new files.
         planned: the table that it was planned on.
+        types: what `column_types` returns.
     """
     if delete.data_file.content is not FileContent.EQUALITY_DELETES:
         return False
     new_data = [new for new in change.added if new.data_file.content is FileContent.DATA]
     return all(
         new.data_sequence_number is not None
-        and is_old_enough(new.data_sequence_number, FileContent.EQUALITY_DELETES, delete.sequence_number)
-        and (delete_spec.unpartitioned or new.resolved_spec_id(planned) == spec.spec_id)
+        and may_apply(
+            delete.data_file, delete.sequence_number, delete_spec, rewritten, new.data_sequence_number,
+            planned.spec_by_id(new.resolved_spec_id(planned)), types,
+        )
         for new in new_data
-    )
+    )  # fmt: skip
 
 
 def _check_exist(change: SnapshotChange, current: TableMetadata, files: Files) -> Steps[None]:

@@ -2,14 +2,16 @@
 
 A deletion vector or position delete file applies to data that is not newer than it is, in the same partition of the
 same spec; an equality delete file to data that is older, in the same partition or, if its spec is unpartitioned, in all
-partitions. `may_apply` is the rule for one delete and one data file, for planning and for the conflict checks of
-commits; the validator uses its parts. `DeleteFileIndex` gives the same answer without comparing each delete with each
-data file.
+partitions. `may_apply` is the rule for one delete and one data file: planning, the conflict checks of commits, the
+invariants of the race explorer and the validator call it. `mismatches` is the same rule with the reasons.
+`DeleteFileIndex` gives the same answer without comparing each delete with each data file, and
+`spec_ref.columnar.scan_planning.delete_scope` gives it for the entries of whole manifests.
 """
 
 from __future__ import annotations
 
 import bisect
+import enum
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
@@ -77,6 +79,22 @@ def is_old_enough(number: int | None, content: FileContent, delete_number: int |
     return number < delete_number if content is FileContent.EQUALITY_DELETES else number <= delete_number
 
 
+class Mismatch(enum.Enum):
+    """A reason why a delete does not apply to a data file."""
+
+    SEQUENCE_NUMBER = "sequence-number"
+    """The data is newer than the delete, or of an equality delete as new (SCN008 to SCN010)."""
+
+    PARTITION = "partition"
+    """The delete is for another partition, or for a partition of another spec (SCN008 to SCN011)."""
+
+    DATA_FILE = "data-file"
+    """The delete is for another data file (SCN008, SCN009)."""
+
+    VALUES = "values"
+    """No row of the data file has the values of the equality delete, by the counts and bounds of both (SCN005)."""
+
+
 def may_apply(
     delete: DataFile,
     delete_number: int | None,
@@ -104,17 +122,43 @@ def may_apply(
     Returns:
         Whether it may.
     """
+    return next(mismatches(delete, delete_number, delete_spec, data_file, number, spec, types), None) is None
+
+
+def mismatches(
+    delete: DataFile,
+    delete_number: int | None,
+    delete_spec: PartitionSpec,
+    data_file: DataFile,
+    number: int | None,
+    spec: PartitionSpec,
+    types: Mapping[int, Type],
+) -> Iterator[Mismatch]:
+    """All reasons why a delete does not apply to a data file, in the order of `Mismatch`.
+
+    Args:
+        delete: the delete file or deletion vector.
+        delete_number: its data sequence number; None if it is not known, so that it may apply.
+        delete_spec: its partition spec.
+        data_file: the data file.
+        number: the data sequence number of the data file; None as above.
+        spec: the partition spec of the data file.
+        types: the types that `column_types` returns, to read the bounds of equality deletes.
+
+    Yields:
+        The reasons; none if the delete may apply.
+    """
+    by_equality = delete.content is FileContent.EQUALITY_DELETES
     if not is_old_enough(number, delete.content, delete_number):
-        return False
-    if delete.content is FileContent.EQUALITY_DELETES:
-        if delete_spec.unpartitioned or partition_key(delete, delete_spec) == partition_key(data_file, spec):
-            return _may_share_rows(delete, data_file, types)
-        return False
-    if partition_key(delete, delete_spec) != partition_key(data_file, spec):
-        return False
-    if delete.referenced_data_file is not None:
-        return delete.referenced_data_file == data_file.file_path
-    return _may_name(delete, data_file.file_path)
+        yield Mismatch.SEQUENCE_NUMBER
+    everywhere = by_equality and delete_spec.unpartitioned
+    if not everywhere and partition_key(delete, delete_spec) != partition_key(data_file, spec):
+        yield Mismatch.PARTITION
+    if by_equality:
+        if not _may_share_rows(delete, data_file, types):
+            yield Mismatch.VALUES
+    elif not _may_be_of(delete, data_file.file_path):
+        yield Mismatch.DATA_FILE
 
 
 def check_delete(delete: DataFile) -> None:
@@ -355,6 +399,13 @@ def _may_share(left: Facts, right: Facts) -> bool:
     below = left.upper is not None and right.lower is not None and left.upper < right.lower
     above = left.lower is not None and right.upper is not None and left.lower > right.upper
     return not (below or above)
+
+
+def _may_be_of(delete: DataFile, path: str) -> bool:
+    """Whether position deletes or a deletion vector may be of a data file."""
+    if delete.referenced_data_file is not None:
+        return delete.referenced_data_file == path
+    return _may_name(delete, path)
 
 
 def _may_name(delete: DataFile, path: str) -> bool:

@@ -6,6 +6,7 @@ import math
 import struct
 from typing import Any
 
+import delete_scope_faults as faults
 import pytest
 
 from conformance.adapters.reference_commits import MemoryRunner, MemoryStore
@@ -33,7 +34,7 @@ def spec_of(spec_id: int, *transforms: Transform) -> PartitionSpec:
     )
 
 
-BY_VALUE, ONLY_VOID, UNPARTITIONED = spec_of(0, Identity()), spec_of(1, Void(), Void()), spec_of(2)
+BY_VALUE, ONLY_VOID, UNPARTITIONED, EMPTY = spec_of(0, Identity()), spec_of(1, Void(), Void()), spec_of(2), spec_of(4)
 OTHER_FIELD = PartitionSpec(
     3, (PartitionField(source_id=ID, field_id=1002, name="by_id", transform=parse_transform("bucket[4]")),)
 )
@@ -47,7 +48,7 @@ class Table:
         metadata = evolve(
             empty_table(2),
             schemas=(SCHEMA,),
-            partition_specs=(BY_VALUE, ONLY_VOID, UNPARTITIONED, OTHER_FIELD),
+            partition_specs=(BY_VALUE, ONLY_VOID, UNPARTITIONED, OTHER_FIELD, EMPTY),
             last_partition_id=1002,
         )
         self.runner.commit(CreateTable(metadata))
@@ -166,3 +167,31 @@ def test_deletes_older_than_the_file_are_no_conflict() -> None:
     table.runner.commit(fast_append([new_file(DATA, "first", BY_VALUE, {1000: 2.0})]))
     delete = new_file(EQUALITY, "delete", BY_VALUE, {1000: 1.0}, sequence_number=1)
     assert not is_conflict(table, delete, BY_VALUE, {1000: 1.0})
+
+
+RULE_FAULTS: list[tuple[faults.Plant, NewFile, PartitionSpec, dict[int, Any], NewFile | None]] = [
+    (faults.spec_ignored, new_file(POSITION, "delete", UNPARTITIONED, {}), EMPTY, {}, None),
+    (faults.partition_ignored, new_file(EQUALITY, "delete", BY_VALUE, {1000: 1.0}), BY_VALUE, {1000: 2.0}, None),
+    (faults.nan_never_equal, new_file(EQUALITY, "delete", BY_VALUE, {1000: NAN}), BY_VALUE, {1000: OTHER_NAN}, None),
+    (faults.null_never_equal, new_file(POSITION, "delete", BY_VALUE, {1000: None}), BY_VALUE, {1000: None}, None),
+    (faults.no_global_deletes, new_file(EQUALITY, "delete", UNPARTITIONED, {}), BY_VALUE, {1000: 1.0}, None),
+    (
+        faults.equality_of_the_same_commit, new_file(EQUALITY, "delete", BY_VALUE, {1000: 1.0}), BY_VALUE, {1000: 1.0},
+        new_file(DATA, "new", BY_VALUE, {1000: 1.0}, sequence_number=2),
+    ),
+    (
+        faults.other_file, new_file(POSITION, "delete", BY_VALUE, {1000: 1.0}, referenced_data_file=data_path("x")),
+        BY_VALUE, {1000: 1.0}, None,
+    ),
+]  # fmt: skip
+"""Faults of the rule, each with a delete, a data file that is rewritten, and the file that replaces it."""
+
+
+@pytest.mark.parametrize(("fault", "delete", "spec", "partition", "replacement"), RULE_FAULTS)
+def test_conflicts_show_a_fault_of_the_rule(
+    fault: faults.Plant, delete: NewFile, spec: PartitionSpec, partition: dict[int, Any], replacement: NewFile | None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    sound = is_conflict(Table(), delete, spec, partition, replacement)
+    fault(monkeypatch)
+    assert is_conflict(Table(), delete, spec, partition, replacement) is not sound

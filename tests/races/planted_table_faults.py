@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import attrs
+import delete_scope_faults
 from planting import Plant, Planted
 
 from spec_ref.commits import conflicts, manifests, metadata_changes, reading, snapshots, summaries
@@ -1220,6 +1221,85 @@ TABLE_FAULTS = (
         version=3,
         changes=("delete-file", PROPERTIES),
         says="row ids",
+    ),
+    # The rule which delete applies to which data file, which commits ask
+    Planted(
+        name="rule: the spec of a partition is ignored",
+        plant=delete_scope_faults.spec_ignored,
+        fixture="several-specs",
+        changes=("append", "equality-delete"),
+        says="delete scope",
+    ),
+    Planted(
+        name="rule: partitions are ignored",
+        plant=delete_scope_faults.partition_ignored,
+        fixture="partitioned",
+        changes=("append", "equality-delete"),
+        says="delete scope",
+    ),
+    Planted(
+        name="rule: NaN is no partition",
+        plant=delete_scope_faults.nan_never_equal,
+        fixture="nan-partition",
+        changes=("rewrite", "equality-delete"),
+        says="delete scope",
+    ),
+    Planted(
+        name="rule: null is no partition",
+        plant=delete_scope_faults.null_never_equal,
+        fixture="null-partition",
+        changes=("rewrite", "equality-delete"),
+        says="delete scope",
+    ),
+    Planted(
+        name="rule: equality deletes of the same commit",
+        plant=delete_scope_faults.equality_of_the_same_commit,
+        fixture="several-specs",
+        changes=("append-everywhere", "append"),
+        says="delete scope",
+    ),
+    Planted(
+        name="rule: positions of older data alone",
+        plant=delete_scope_faults.positions_of_older_data_alone,
+        fixture="unpartitioned",
+        changes=("append", "append"),
+        says="delete scope",
+    ),
+    Planted(
+        name="rule: vectors of older data alone",
+        plant=delete_scope_faults.positions_of_older_data_alone,
+        fixture="unpartitioned",
+        version=3,
+        changes=("append", "append"),
+        says="delete scope",
+    ),
+    Planted(
+        name="rule: sequence numbers are ignored",
+        plant=delete_scope_faults.numbers_ignored,
+        fixture="unpartitioned",
+        changes=("append", "equality-delete"),
+        says="delete scope",
+    ),
+    Planted(
+        name="rule: no global equality deletes",
+        plant=delete_scope_faults.no_global_deletes,
+        fixture="several-specs",
+        changes=("rewrite", "global-equality-delete"),
+        says="delete scope",
+    ),
+    Planted(
+        name="rule: no equality deletes of a void spec elsewhere",
+        plant=delete_scope_faults.no_global_deletes,
+        fixture="dropped-source",
+        changes=("rewrite", "global-equality-delete"),
+        says="delete scope",
+    ),
+    Planted(
+        name="rule: the referenced data file is ignored",
+        plant=delete_scope_faults.other_file,
+        fixture="partitioned",
+        changes=("append", "position-delete"),
+        says="delete scope",
     ),
 )
 """Faults in what commits write."""

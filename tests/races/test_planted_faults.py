@@ -8,6 +8,7 @@ import pytest
 from planted_faults import PLANTED, Planted
 
 from conformance.races.operations import READER, Planned, operations
+from conformance.races.rows import RowModel
 from conformance.races.simulator import Simulator
 from conformance.races.state import SharedState
 from conformance.races.table_fixtures import FIXTURES
@@ -60,3 +61,28 @@ def test_the_sound_protocol_is_not_blamed(planted: Planted) -> None:
     explored = race(planted).explore()
     assert explored.found == ()
     assert explored.schedules > 1
+
+
+RULES = [planted for planted in PLANTED if planted.name.startswith("rule:") and planted.changes[0] == "rewrite"]
+
+
+@pytest.mark.parametrize("planted", RULES, ids=[planted.name for planted in RULES])
+def test_a_fault_of_the_rule_brings_rows_back(planted: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The model of rows sees it by itself, without being compared with the rule."""
+    race(planted)
+    planted.plant(monkeypatch)
+    monkeypatch.setattr(RowModel, "problems", lambda *_: ())
+    (found, *_) = race(planted).explore().found
+    assert found.problem.startswith("resurrected row")
+
+
+def test_a_rewrite_that_did_not_see_deletes_is_found_by_the_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a commit should have validated is asked of `may_apply`; a rewrite that finds its deletes is not blamed."""
+    (planted,) = (one for one in PLANTED if one.name == "deletes in NaN not seen by rewrites")
+    race(planted)
+    planted.plant(monkeypatch)
+    simulator = race(planted)
+    found = simulator.explore().found[0]
+    again = race(planted)
+    again.contested = simulator.contested
+    assert any(one.startswith("lost delete: memory:/table/data/eq-1") for one in again.replay(found.schedule)[1])

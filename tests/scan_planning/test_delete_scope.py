@@ -1,4 +1,7 @@
-"""`DeleteFileIndex` finds the deletes that `may_apply` accepts, over random specs, partitions, numbers and deletes."""
+"""`DeleteFileIndex` finds the deletes that `may_apply` accepts, over random specs, partitions, numbers and deletes.
+
+Scans find those that the text says, case by case, and no longer where a fault is planted in the rule.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,23 @@ import struct
 from decimal import Decimal
 from typing import Any
 
+import delete_scope_faults as faults
 import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
+from planned_tables import Table, added, data_file
 
 from spec_ref.errors import SpecError
+from spec_ref.expressions.predicates import TRUE
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import parse_transform
+from spec_ref.records import evolve
+from spec_ref.scan_planning import planner
 from spec_ref.scan_planning.delete_scope import FILE_PATH, DeleteFileIndex, may_apply
 from spec_ref.scan_planning.tasks import ScanDelete
-from spec_ref.schemas.types import DOUBLE, LONG, STRING
+from spec_ref.schemas.schema import Schema
+from spec_ref.schemas.types import DOUBLE, LONG, STRING, NestedField
 from spec_ref.single_value.binary import to_binary
 
 TYPES = {1: LONG, 2: DOUBLE, 3: STRING}
@@ -130,3 +139,72 @@ def test_what_is_not_known_may_apply() -> None:
     assert may_apply(delete, None, spec, file, 1, spec, TYPES)
     assert may_apply(delete, 1, spec, file, None, spec, TYPES)
     assert not may_apply(delete, 1, spec, file, 1, spec, TYPES)
+
+
+BY_VALUE = PartitionSpec(
+    0, (PartitionField(source_id=2, field_id=1000, name="v", transform=parse_transform("identity")),)
+)
+AGAIN, NONE = evolve(BY_VALUE, spec_id=1), PartitionSpec(2)
+VOID = PartitionSpec(3, (PartitionField(source_id=2, field_id=1001, name="w", transform=parse_transform("void")),))
+SCHEMA = Schema((NestedField(1, "id", True, LONG), NestedField(2, "v", False, DOUBLE)))
+ONE, NAN, OTHER_NAN, NULL = ({1000: value} for value in (1.0, *NANS, None))
+E, P, V = "equality", "positions", "vector"
+
+# name: kind of delete, its spec, partition and number; spec, partition and number of the data file; does it apply
+CASES: dict[str, tuple[str, PartitionSpec, dict[int, Any], int, PartitionSpec, dict[int, Any], int, bool]] = {
+    "same": (P, BY_VALUE, ONE, 2, BY_VALUE, ONE, 1, True),
+    "other": (P, BY_VALUE, ONE, 2, BY_VALUE, NULL, 1, False),
+    "spec": (P, AGAIN, ONE, 2, BY_VALUE, ONE, 1, False),
+    "spec, equality": (E, AGAIN, ONE, 2, BY_VALUE, ONE, 1, False),
+    "spec, vector": (V, AGAIN, ONE, 2, BY_VALUE, ONE, 1, False),
+    "NaN": (E, BY_VALUE, NAN, 2, BY_VALUE, OTHER_NAN, 1, True),
+    "NaN, vector": (V, BY_VALUE, NAN, 2, BY_VALUE, OTHER_NAN, 1, True),
+    "null": (P, BY_VALUE, NULL, 2, BY_VALUE, NULL, 1, True),
+    "same commit": (P, BY_VALUE, ONE, 2, BY_VALUE, ONE, 2, True),
+    "same commit, vector": (V, BY_VALUE, ONE, 2, BY_VALUE, ONE, 2, True),
+    "same commit, equality": (E, BY_VALUE, ONE, 2, BY_VALUE, ONE, 2, False),
+    "older": (V, BY_VALUE, ONE, 1, BY_VALUE, ONE, 2, False),
+    "older, equality": (E, NONE, {}, 1, BY_VALUE, ONE, 2, False),
+    "global": (E, NONE, {}, 2, BY_VALUE, ONE, 1, True),
+    "global, void": (E, VOID, {1001: None}, 2, BY_VALUE, ONE, 1, True),
+    "unpartitioned positions": (P, NONE, {}, 2, BY_VALUE, ONE, 1, False),
+}  # fmt: skip
+
+FAULTS = {
+    faults.spec_ignored: {"spec", "spec, equality", "spec, vector"},
+    faults.partition_ignored: {"other"},
+    faults.nan_never_equal: {"NaN", "NaN, vector"},
+    faults.null_never_equal: {"null"},
+    faults.equality_of_the_same_commit: {"same commit, equality"},
+    faults.positions_of_older_data_alone: {"same commit", "same commit, vector"},
+    faults.numbers_ignored: {"same commit, equality", "older", "older, equality"},
+    faults.no_global_deletes: {"global", "global, void"},
+}
+
+
+def is_planned(case: tuple[Any, ...]) -> bool:
+    """Whether the definition of planning plans the delete of a case."""
+    kind, delete_spec, delete_partition, delete_number, spec, partition, number, _ = case
+    table = Table(schema=SCHEMA, specs=(BY_VALUE, AGAIN, NONE, VOID))
+    data = data_file("data", partition=partition)
+    more: dict[str, Any] = {"content": FileContent.POSITION_DELETES}
+    if kind == E:
+        more = {"content": FileContent.EQUALITY_DELETES, "equality_ids": (1,)}
+    elif kind == V:
+        more |= {"file_format": FileFormat.PUFFIN, "referenced_data_file": data.file_path, "content_offset": 4,
+                 "content_size_in_bytes": 40}  # fmt: skip
+    table.manifest([added(data, number)], spec)
+    table.deletes([added(data_file("delete", partition=delete_partition, **more), delete_number)], delete_spec)
+    (task,) = planner.plan(table.metadata, table.snapshot, TRUE, table.read_file)
+    return bool(task.deletes)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_scans_apply_what_the_text_says(name: str) -> None:
+    assert is_planned(CASES[name]) is CASES[name][-1]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_scans_show_a_fault_of_the_rule(fault: faults.Plant, monkeypatch: pytest.MonkeyPatch) -> None:
+    fault(monkeypatch)
+    assert {name for name, case in CASES.items() if is_planned(case) is not case[-1]} == FAULTS[fault]

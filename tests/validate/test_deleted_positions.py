@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import collections
+import math
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import delete_scope_faults as faults
+import numpy as np
+import pyarrow as pa
+import pytest
 from corruptions.statistics import partition_statistics
 
 from conformance.golden_tables import index, materialize
-from conformance.validate.context import Level
+from conformance.validate.context import Level, Members
+from conformance.validate.deleted_positions import TARGETS, Origin, PerFile, slim
 from conformance.validate.run import Snapshots
 from spec_ref.findings import Severity
+from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
+from spec_ref.partitioning.spec import PartitionField, PartitionSpec
+from spec_ref.partitioning.transforms import Identity
+from spec_ref.records import evolve
+from spec_ref.scan_planning.delete_scope import FILE_PATH
 from tools.grid.workbench import Workbench
 
 TABLE = "partition-values-missing-parquet"
@@ -48,3 +60,69 @@ def test_deletes_of_a_file_that_went_later_are_no_error(tmp_path: Path) -> None:
             bench.list.records.remove(manifest.listed)
     bench.snapshot["summary"] = {"operation": "append"}
     assert errors(bench) == []
+
+
+BY_C = PartitionSpec(1, (PartitionField(source_id=1, field_id=1000, name="c", transform=Identity()),))
+VECTOR = {"file_format": FileFormat.PUFFIN, "content_offset": 4, "content_size_in_bytes": 40}
+
+
+def entry(number: int, sequence: int | None, partition: dict[int, Any], spec_id: int = 1, **changes: Any) -> Origin:
+    file: dict[str, Any] = {
+        "content": FileContent.POSITION_DELETES, "file_path": f"f{number}", "file_format": FileFormat.PARQUET,
+        "record_count": 9, "file_size_in_bytes": 9, "partition": partition, **changes,
+    }  # fmt: skip
+    return Origin(number, number, sequence, slim(DataFile(**file)), evolve(BY_C, spec_id=spec_id))
+
+
+NAN = {1000: math.nan}
+CASES = {
+    "same": (entry(1, 5, NAN), 2),
+    "older": (entry(1, 4, NAN), 3),
+    "number not known": (entry(1, None, NAN), 2),
+    "null": (entry(1, 5, {1000: None}), 3),
+    "nothing": (entry(1, 5, {}), 3),
+    "spec": (entry(1, 5, NAN, 2), 3),
+    "of the file": (entry(1, 5, {1000: -math.nan}, referenced_data_file="f0"), 2),
+    "of another file": (entry(1, 5, NAN, referenced_data_file="f9"), 3),
+    "of files before": (entry(1, 5, NAN, upper_bounds={FILE_PATH: b"e"}), 3),
+    "vector": (entry(1, 5, NAN, referenced_data_file="f0", **VECTOR), 2),
+    "vector elsewhere": (entry(1, 5, {1000: None}, referenced_data_file="f0", **VECTOR), 3),
+}
+"""Deletes of one of the three rows of a file in the partition of NaN, and how many they leave."""
+
+DATA = entry(0, 5, NAN, content=FileContent.DATA, record_count=3)
+
+
+def rows_left(delete: Origin) -> int:
+    """How many rows of the data file the validator counts as left."""
+    context: Any = SimpleNamespace(id_buckets=1)
+    members = Members(2, {7: frozenset({0, 1})}, (7,), (), whole=frozenset({7}))
+    files = PerFile()
+    files.add(pa.RecordBatch.from_pylist([{"path": "f0", "records": 3, "live": True, "key": "k"}], TARGETS), DATA)
+    facts = files.facts(context, members, {"f0": {delete: [(np.array([1]), np.array([1]))]}})
+    (counted,) = [fact.rows.to_pylist()[0] for fact in facts if fact.kind == "left"]
+    return 3 - int(counted["deleted"])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_rows_are_left_that_no_delete_applies_to(name: str) -> None:
+    """The validator counts as deleted what a scan leaves out."""
+    delete, left = CASES[name]
+    assert rows_left(delete) == left
+
+
+FAULTS = {
+    faults.spec_ignored: {"spec"},
+    faults.partition_ignored: {"null", "nothing", "vector elsewhere"},
+    faults.nan_never_equal: {"same", "number not known", "of the file", "vector"},
+    faults.positions_of_older_data_alone: {"same", "of the file", "vector"},
+    faults.numbers_ignored: {"older"},
+    faults.other_file: {"of another file", "of files before"},
+}
+"""Faults of the rule, and the cases that show each. It is not asked of equality deletes here."""
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_the_validator_shows_a_fault_of_the_rule(fault: faults.Plant, monkeypatch: pytest.MonkeyPatch) -> None:
+    fault(monkeypatch)
+    assert {name for name, (delete, left) in CASES.items() if rows_left(delete) != left} == FAULTS[fault]

@@ -1,0 +1,90 @@
+"""Which position deletes apply to which data files, as columns: the kernel beside `scan_planning.delete_scope`.
+
+It is for deletion vectors and position delete files that name their data file, which are compared with that file alone.
+Whether partitions are equal is told by a number for each, which is computed without an object for a file.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+
+from spec_ref.columnar.manifests.entry_columns import ManifestColumns
+from spec_ref.columnar.manifests.nullable_arrays import Nullable
+from spec_ref.errors import SpecError
+from spec_ref.scan_planning.delete_scope import Mismatch, comparable_value
+from spec_ref.schemas.types import kind
+
+Bools = npt.NDArray[np.bool_]
+Longs = npt.NDArray[np.int64]
+Hashes = npt.NDArray[np.uint64]
+
+_INTEGERS = frozenset({"int", "long", "date", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns", "time"})
+"""The types whose values are hashed as columns."""
+
+_NULL = np.uint64(1)
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+
+
+@attrs.frozen(eq=False)
+class Scopes:
+    """What the rule compares of some deletes, or of some data files."""
+
+    sequence_number: Nullable
+    """The data sequence numbers; null where they are not known."""
+
+    partition: Longs
+    """What `partition_numbers` returns."""
+
+
+def position_mismatches(deletes: Scopes, data_files: Scopes) -> Mapping[Mismatch, Bools]:
+    """For each reason, which deletes it keeps from their data file.
+
+    A delete for which there is none may apply: what `spec_ref.scan_planning.delete_scope.may_apply` says of it.
+
+    Args:
+        deletes: deletion vectors, or position delete files with a ``referenced_data_file``.
+        data_files: for each of them the data file that it names.
+    """
+    mine, theirs = deletes.sequence_number, data_files.sequence_number
+    return {
+        Mismatch.SEQUENCE_NUMBER: mine.valid & theirs.valid & (theirs.values > mine.values),
+        Mismatch.PARTITION: deletes.partition != data_files.partition,
+    }
+
+
+def partition_numbers(columns: ManifestColumns) -> Longs:
+    """A number for the partition of each entry: the same for equal `partition_key`, and for hardly any others."""
+    spec = columns.manifest.spec
+    seed = zlib.crc32(str(columns.manifest.spec_id).encode())
+    hashes = np.full(len(columns), seed, np.uint64)
+    for field in () if spec is None else spec.fields:
+        hashes = hashes * _STEP + _field_hashes(columns, field.field_id or 0) + np.uint64(1)
+    return hashes.view(np.int64)
+
+
+def _field_hashes(columns: ManifestColumns, field_id: int) -> Hashes:
+    try:
+        if kind(columns.partition_type(field_id)) in _INTEGERS:
+            numbers = columns.partition_numbers(field_id)
+            return _mixed(np.where(numbers.valid, numbers.values, 0).view(np.uint64), numbers.valid)
+        values = columns.partition(field_id)
+    except SpecError:  # the tuples do not have the field, so that it is null
+        return np.full(len(columns), _NULL)
+    distinct: dict[Any, int] = {}
+    codes = [distinct.setdefault(comparable_value(value), len(distinct)) for value in values]
+    of_values = [_NULL if value is None else zlib.crc32(repr(value).encode()) for value in distinct]
+    return np.array(of_values, np.uint64)[codes]
+
+
+def _mixed(values: Hashes, valid: Bools) -> Hashes:
+    """Hashes of integers (the finalizer of SplitMix64), another one for null."""
+    mixed = values + _STEP
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+    return np.where(valid, mixed ^ (mixed >> np.uint64(31)), _NULL)
