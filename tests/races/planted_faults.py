@@ -32,6 +32,7 @@ from spec_ref.commits.effects import DeleteFile, ReadFile, ReadPointer, Swap, Sw
 from spec_ref.commits.tables import FileSystemTable, MetastoreTable
 from spec_ref.manifests.entry import EntryStatus
 from spec_ref.records import evolve
+from spec_ref.versions import FormatVersion
 
 commit_module = __import__("spec_ref.commits.commit", fromlist=["commit"])
 expired_module = __import__("spec_ref.commits.expired_files", fromlist=["expired_files"])
@@ -227,7 +228,7 @@ def merged_manifest_kept(patch: Any) -> None:
 
 
 def manifest_of_v1_kept(patch: Any) -> None:
-    patch.setattr(manifests, "V1", object())
+    patch.setattr(manifests, "SEQUENCE_NUMBERS", evolve(manifests.SEQUENCE_NUMBERS, since=FormatVersion.V1))
 
 
 def files_that_expired_meanwhile_fail_a_commit(patch: Any) -> None:
