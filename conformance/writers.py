@@ -1,8 +1,24 @@
 """Who wrote a file: the marks that writers leave in manifests, manifest lists and Parquet footers.
 
-The marks of the engines at hand are in ``writers.json``, which ``tools/who_writes_what.py`` takes from the files in
-``vectors/golden/writers/``. A file is recognised only if its marks are those of a known writer; other versions may
-write otherwise, so what is told is a suspicion.
+``fingerprints.toml`` in the folder of an engine has the marks of its files::
+
+    committed_by = "pyiceberg"         # optional: the engine that writes metadata and manifests for it
+
+    [[footer]]                         # what `conformance.validate.fingerprints` guesses by
+    pattern = '^ClickHouse'           # of created_by in a Parquet footer or a Puffin file
+    writer = "ClickHouse"              # what to call it
+
+    [[manifest]]                       # the marks of manifests, and of lists ([[manifest-list]])
+    keys = "format-version schema"     # as `manifest_marks` has them
+    ...
+
+    [[data-file]]
+    created_by = "ClickHouse"          # the program in a Parquet footer
+    writer = "ClickHouse"
+
+``tools/who_writes_what.py`` writes all but the first two, from the files in ``vectors/golden/writers/``. A file is
+recognised only if its marks are those of a known writer; other versions may write otherwise, so what is told is a
+suspicion.
 
 >>> fingerprint(created_by="ClickHouse version 26.9.2 (build 1)")
 ('ClickHouse',)
@@ -10,14 +26,21 @@ write otherwise, so what is told is a suspicion.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, Protocol
 
+from conformance.engine_setup.folders import engine_folders
+from conformance.failures import UsageError
 from conformance.protocol import parse_json
 
 Json = Any
+
+MARKS = ("keys", "codec", "records", "defaults")
+"""What `manifest_marks` finds."""
 
 OF_CONTENT = frozenset({"avro.schema", "avro.codec", "content"})
 """Keys of a header that say nothing of the writer by being there."""
@@ -75,11 +98,65 @@ def program(created_by: str) -> str:
     return created_by.partition(" version ")[0].partition(" (")[0].strip()
 
 
+FILE = "fingerprints.toml"
+FORMS = {
+    "footer": {"pattern", "writer"}, "manifest": set(MARKS), "manifest-list": set(MARKS),
+    "data-file": {"created_by", "writer"},
+}  # fmt: skip
+"""The sections of the file, and the keys of each of their entries."""
+
+
+@cache
+def fingerprint_files() -> dict[str, dict[str, Json]]:
+    """What the files of engines have, by the title of the engine.
+
+    Raises:
+        UsageError: a file is not of the form.
+    """
+    return {one.title: _read(path) for one in engine_folders() if (path := one.data(FILE)) is not None}
+
+
+def _read(path: Path) -> dict[str, Json]:
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path}: it cannot be read: {error}") from None
+    for section, rows in content.items():
+        if section == "committed_by" and isinstance(rows, str):
+            continue
+        if section not in FORMS or not isinstance(rows, list):
+            raise UsageError(f"{path}: /{section}: expected committed_by = NAME, or entries of {', '.join(FORMS)}")
+        for number, row in enumerate(rows):
+            if not isinstance(row, dict) or row.keys() != FORMS[section] or not _are_texts(row.values()):
+                expected = f"expected texts for {', '.join(sorted(FORMS[section]))}"
+                raise UsageError(f"{path}: /{section}/{number}: {expected}, found {row!r}")
+    for number, row in enumerate(content.get("footer", ())):
+        try:
+            re.compile(row["pattern"])
+        except re.error as error:
+            raise UsageError(f"{path}: /footer/{number}/pattern: expected a regular expression: {error}") from None
+    return content
+
+
+def _are_texts(values: Iterable[Json]) -> bool:
+    return all(isinstance(value, str) for value in values)
+
+
 @cache
 def known() -> dict[str, list[dict[str, Json]]]:
     """The marks of writers by kind of file; each with the ``names`` of those who leave them."""
-    read: dict[str, list[dict[str, Json]]] = parse_json(files("conformance").joinpath("writers.json").read_bytes())
-    return read
+    found: dict[str, list[dict[str, Json]]] = {"manifest": [], "manifest-list": [], "data-file": []}
+    for title, content in fingerprint_files().items():
+        for kind, ones in found.items():
+            for row in content.get(kind, ()):
+                name = row.get("writer", title)
+                marks = {"created_by": row["created_by"]} if kind == "data-file" else {"marks": row}
+                same = next((one for one in ones if marks.items() <= one.items()), None)
+                if same is None:
+                    ones.append({**marks, "names": [name]})
+                elif name not in same["names"]:
+                    same["names"].append(name)
+    return found
 
 
 def fingerprint(*, header: Mapping[str, str] | None = None, created_by: str | None = None) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """What each engine writes, and which rules it breaks: from the tables in ``vectors/golden/writers``.
 
-    python -m tools.who_writes_what          write ``fingerprint.json`` of each writer, ``conformance/writers.json``
-                                             and ``docs/who-writes-what.md``
+    python -m tools.who_writes_what          write ``fingerprint.json`` of each writer, the marks in
+                                             ``fingerprints.toml`` of its engine, and ``docs/who-writes-what.md``
     python -m tools.who_writes_what --check  verify that they are what the tables give
 
 The tables are made by ``tools/golden/make_writers.py``. What is broken is found by the checks of `spec_ref`; that a
@@ -20,9 +20,10 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from conformance.engine_setup.folders import EngineFolder, engine_folders
 from conformance.validate.finding import rated
 from conformance.validate.tolerated import tolerate
-from conformance.writers import manifest_marks, program
+from conformance.writers import FILE, fingerprint_files, manifest_marks, program
 from spec_ref.data_files.parquet_schema import check_parquet_schema
 from spec_ref.data_files.parquet_thrift import read_parquet_schema
 from spec_ref.encodings.avro.container import open_container
@@ -37,18 +38,15 @@ from spec_ref.versions import FormatVersion
 ROOT = Path(__file__).resolve().parents[1]
 WRITERS = ROOT / "vectors/golden/writers"
 DOCUMENT = ROOT / "docs/who-writes-what.md"
-MARKS = ROOT / "conformance/writers.json"
+GENERATED = (
+    "# What follows is written by `python -m tools.who_writes_what`, from the files in vectors/golden/writers.\n"
+)
 
-NAMES = {
-    "iceberg-java": "Iceberg-Java",
-    "pyiceberg": "PyIceberg",
-    "polars": "Polars",
-    "daft": "Daft",
-    "duckdb": "DuckDB",
-    "chdb": "ClickHouse",
-    "sail": "Sail",
+ENGINES = {one.name: one for one in engine_folders()}
+NAMES = {name: one.title for name, one in ENGINES.items()}
+COMMITTED_BY = {
+    title: NAMES[content["committed_by"]] for title, content in fingerprint_files().items() if "committed_by" in content
 }
-COMMITTED_BY = {"Polars": "PyIceberg", "Daft": "PyIceberg"}
 """Who writes metadata and manifests for an engine that writes data files only."""
 
 LIBRARIES = {"parquet-cpp-arrow": "Arrow C++", "parquet-rs": "parquet-rs"}
@@ -239,26 +237,37 @@ def _files(table: Table) -> list[Json]:
 # What is written
 
 
-def marks(all_facts: dict[str, dict[str, Json]], names: dict[str, str]) -> Json:
-    """The marks of the writers by kind of file, with the names of all that leave them."""
-    found: dict[str, dict[str, Json]] = {"manifest": {}, "manifest-list": {}, "data-file": {}}
+def marks(all_facts: dict[str, dict[str, Json]], names: dict[str, str]) -> dict[str, list[str]]:
+    """The marks of the files of each engine by its name for people: entries in TOML, each once."""
+    found: dict[str, list[str]] = {name: [] for name in names.values()}
     for writer, tables in all_facts.items():
         name = names[writer]
-        for table in tables.values():
-            for kind in ("manifest", "manifest-list"):
+        for kind in ("manifest", "manifest-list"):
+            for table in tables.values():
                 for form in table[kind]:
-                    one = found[kind].setdefault(json.dumps(form["marks"]), {"marks": form["marks"], "names": []})
-                    _add(one["names"], COMMITTED_BY.get(name, name))
+                    _add(found.setdefault(COMMITTED_BY.get(name, name), []), _entry(kind, form["marks"]))
+        for table in tables.values():
             for form in table["data-files"]:
                 made_by = program(form["created_by"])
                 told = f"{name} ({LIBRARIES[made_by]})" if made_by in LIBRARIES else name
-                _add(found["data-file"].setdefault(made_by, {"created_by": made_by, "names": []})["names"], told)
-    return {kind: list(ones.values()) for kind, ones in found.items()}
+                _add(found[name], _entry("data-file", {"created_by": made_by, "writer": told}))
+    return found
 
 
-def _add(names: list[str], name: str) -> None:
-    if name not in names:
-        names.append(name)
+def _entry(kind: str, row: dict[str, str]) -> str:
+    return f"[[{kind}]]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in row.items())
+
+
+def _add(entries: list[str], entry: str) -> None:
+    if entry not in entries:
+        entries.append(entry)
+
+
+def _fingerprints(engine: EngineFolder, entries: list[str]) -> tuple[Path, str]:
+    """The file of an engine, and its text with new marks: what people wrote comes before them."""
+    path = engine.path / FILE
+    written, _, _ = path.read_text(encoding="utf-8").partition(GENERATED)
+    return path, written.rstrip("\n") + "\n\n" + GENERATED + "".join("\n" + entry for entry in entries)
 
 
 def page(all_facts: dict[str, dict[str, Json]], all_indexes: dict[str, Json]) -> str:
@@ -359,7 +368,8 @@ def files() -> dict[Path, str]:
         for writer, tables in all_facts.items()
     }
     names = {writer: NAMES[index["engine"]] for writer, index in all_indexes.items()}
-    made[MARKS] = json.dumps(marks(all_facts, names), indent=1) + "\n"
+    found = marks(all_facts, names)
+    made |= dict(_fingerprints(one, found[one.title]) for one in ENGINES.values() if one.title in found)
     made[DOCUMENT] = page(all_facts, all_indexes)
     return made
 

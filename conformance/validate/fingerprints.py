@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping
 
 import attrs
 
+from conformance.writers import fingerprint_files
+
 
 @attrs.frozen
 class Evidence:
@@ -30,19 +32,13 @@ class Evidence:
 
 Fingerprint = Callable[[Evidence], str | None]
 
-_CREATED_BY: tuple[tuple[str, str], ...] = (
-    (r"^parquet-mr\b", "parquet-mr (Iceberg-Java, Spark, Flink, Trino)"),
-    (r"^Apache Iceberg (\S+)", "Iceberg-Java"),
-    (r"^parquet-cpp-arrow\b", "Arrow C++ (PyIceberg)"),
-    (r"^parquet-rs\b|^datafusion\b", "iceberg-rust"),
-    (r"^DuckDB\b", "DuckDB"),
-    (r"^ClickHouse\b", "ClickHouse"),
-    (r"^parquet-go\b|^github.com/apache/arrow-go", "iceberg-go"),
+_OTHERS: tuple[tuple[str, str], ...] = (
     (r"(?i)^impala", "Impala"),
     (r"(?i)bigquery|^parquet-cpp version 1", "BigQuery"),
     (r"(?i)trino", "Trino"),
     (r"(?i)snowflake", "Snowflake"),
 )
+"""Writers without an adapter, by what ``created_by`` has. The others are in ``fingerprints.toml`` of each engine."""
 
 
 def suspect(evidence: Evidence) -> str | None:
@@ -64,9 +60,15 @@ def _plugged() -> Fingerprint | None:
     return made
 
 
+@functools.cache
+def _footers() -> tuple[tuple[str, str], ...]:
+    files = fingerprint_files().values()
+    return tuple((row["pattern"], row["writer"]) for content in files for row in content.get("footer", ()))
+
+
 def _known(evidence: Evidence) -> str | None:
     if evidence.created_by is not None:
-        for pattern, name in _CREATED_BY:
+        for pattern, name in (*_footers(), *_OTHERS):
             if re.search(pattern, evidence.created_by):
                 return name
     summary = evidence.summary

@@ -1,18 +1,40 @@
-"""Which engines can read a table, and why not: a table of facts with evidence, against what the table has."""
+"""Which engines can read a table, and why not: facts with evidence, against what the table has.
+
+``readability.toml`` in the folder of an engine has what it cannot read. An engine without a fact about a feature is not
+known to fail on it::
+
+    [engine.clickhouse]                # what reports call it
+    version = "26.9 (chDB 4.4.0)"
+    adapter = "chdb"                   # optional: the engine's name here, so that tests hold the facts to its answers
+
+    [[fact]]
+    engine = "clickhouse"
+    feature = "initial-defaults"       # as the validator names it
+    outcome = "wrong"                  # refuses (says so), fails (an error that does not say so), or wrong (reads other
+                                       # rows or values than there are)
+    reason = "what it does"
+    evidence = "where that was seen"   # "read matrix": 24 small tables written by Iceberg-Java 1.10.2, each read by the
+                                       # engine in the version named, and the rows and the sum of a column compared
+    vectors = ["..."]                  # optional: vectors about golden tables with the feature that it does not pass
+"""
 
 from __future__ import annotations
 
 import functools
 import tomllib
 from collections.abc import Iterable
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import attrs
 
+from conformance.engine_setup.folders import engine_files
+from conformance.failures import UsageError
 from spec_ref.schemas.name_mapping import NAME_MAPPING_PROPERTY
 from spec_ref.schemas.types import is_primitive, kind
 from spec_ref.table_metadata import TableMetadata
+
+OUTCOMES = ("refuses", "fails", "wrong")
 
 _TYPES = {
     "unknown": "unknown-columns",
@@ -57,13 +79,13 @@ class Reader:
 @functools.cache
 def engines() -> dict[str, str]:
     """The engines of the table of facts, each with the version that the facts are of."""
-    return {name: row["version"] for name, row in _table()["engine"].items()}
+    return {name: row["version"] for content in _files() for name, row in content["engine"].items()}
 
 
 @functools.cache
 def adapters() -> dict[str, str]:
     """The adapters of this project that run the engines, by engine; not all have one."""
-    return {name: row["adapter"] for name, row in _table()["engine"].items() if "adapter" in row}
+    return {name: row["adapter"] for content in _files() for name, row in content["engine"].items() if "adapter" in row}
 
 
 @functools.cache
@@ -80,14 +102,41 @@ def facts() -> tuple[Fact, ...]:
             known[row["engine"]],
             tuple(row.get("vectors", ())),
         )
-        for row in _table()["fact"]
+        for content in _files()
+        for row in content.get("fact", ())
     )
 
 
 @functools.cache
-def _table() -> dict[str, Any]:
-    text = resources.files("conformance.validate").joinpath("readability.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
+def _files() -> tuple[dict[str, Any], ...]:
+    """The files of all engines."""
+    return tuple(_read(path) for path in engine_files("readability.toml"))
+
+
+_FACT = ("engine", "feature", "outcome", "reason", "evidence")
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path}: it cannot be read: {error}") from None
+    engines = content.get("engine")
+    if not isinstance(engines, dict) or content.keys() - {"engine", "fact"}:
+        raise UsageError(f"{path}: /: expected [engine.NAME] and [[fact]], found {', '.join(content) or 'nothing'}")
+    for name, row in engines.items():
+        if not isinstance(row, dict) or "version" not in row or row.keys() - {"version", "adapter"}:
+            raise UsageError(f"{path}: /engine/{name}: expected version and, where it has one, adapter; found {row!r}")
+    for number, row in enumerate(content.get("fact", ())):
+        if missing := [key for key in _FACT if not isinstance(row.get(key), str)]:
+            raise UsageError(f"{path}: /fact/{number}/{missing[0]}: expected a text, found {row.get(missing[0])!r}")
+        if row["engine"] not in engines:
+            known = ", ".join(engines)
+            raise UsageError(f"{path}: /fact/{number}/engine: expected one of {known}, found {row['engine']!r}")
+        if row["outcome"] not in OUTCOMES:
+            known = ", ".join(OUTCOMES)
+            raise UsageError(f"{path}: /fact/{number}/outcome: expected one of {known}, found {row['outcome']!r}")
+    return content
 
 
 def readers(features: Iterable[str]) -> tuple[Reader, ...]:

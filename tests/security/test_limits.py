@@ -180,7 +180,8 @@ GENERATED = {"spec_ref/json_kinds.py", "spec_ref/json_records.py", "spec_ref/jso
 """Modules that make code of the field tables, which stand in the source: nothing of it comes from a file."""
 
 LOADING = {
-    "conformance/engines/duckdb/adapter.py", "conformance/adapters/reference.py", "conformance/cli/matrix.py",
+    "conformance/engines/duckdb/adapter.py", "conformance/engines/duckdb/golden_writer.py",
+    "conformance/adapters/reference.py", "conformance/cli/matrix.py",
     "conformance/cli/targets.py",
     "conformance/reports/__init__.py", "conformance/smoke/writing.py", "conformance/stress/pyiceberg_client.py",
     "conformance/validate/fingerprints.py",
