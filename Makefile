@@ -100,6 +100,7 @@ lint: $(READY) trace-check docs    ## ruff, the linter of the vectors, their der
 
 docs: $(READY)    ## build the documentation in site/; a warning is an error
 	$(BIN)/python -m tools.docs.protocol --check
+	$(BIN)/python -m tools.docs.engines --check
 	$(BIN)/python -m tools.docs.versions --check
 	$(BIN)/python -m tools.docs.site
 

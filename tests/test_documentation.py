@@ -13,7 +13,7 @@ from conformance import expectations, vectors
 from conformance.cli import make_app
 from conformance.matrix.known import Known
 from spec_ref.requirements import contradictions, register
-from tools.docs import findings, protocol, site, versions
+from tools.docs import engines, findings, protocol, site, versions
 from tools.docs.markdown import code, plain, table
 from tools.docs.requirements import areas
 
@@ -205,3 +205,7 @@ def test_a_warning_of_the_build_is_an_error(
         assert [one for one in fetched if re.match("(?:[a-z]+:)?//", one)] == []
     for style in (tmp_path / "out" / "_static").rglob("*.css"):
         assert not re.search(r"(?:@import|url\()[^;)]*//", style.read_text(encoding="utf-8")), style
+
+
+def test_the_lists_of_engines_are_those_of_their_folders() -> None:
+    assert [path.name for path, text in engines.pages().items() if path.read_text(encoding="utf-8") != text] == []

@@ -14,6 +14,7 @@ import fastavro
 import pytest
 from attrs import field, frozen
 
+from conformance.engine_setup.catalog import catalog
 from conformance.writers import fingerprint, known, manifest_marks, program, suspect
 from spec_ref.manifests import read_manifest
 from spec_ref.single_value.binary import from_binary
@@ -28,10 +29,11 @@ TABLES = [
 
 
 def test_every_engine_that_writes_is_there() -> None:
+    writers = [engine for engine in catalog().engines if (engine.folder / "golden_writer.py").is_file()]
+    assert len(writers) >= 8
     assert {(index["engine"], index["version"]) for _, index in indexes()} == {
-        ("iceberg-java", "1.12.0"), ("iceberg-java", "1.10.2"), ("pyiceberg", "0.12.0"), ("polars", "2.1.0"),
-        ("daft", "0.7.26"), ("chdb", "4.4.0"), ("duckdb", "1.5.5"), ("sail", "0.7.2"),
-    }  # fmt: skip
+        (engine.name, engine.version) for engine in writers
+    }
 
 
 def test_what_is_generated_is_what_the_tables_give() -> None:

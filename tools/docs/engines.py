@@ -1,0 +1,81 @@
+"""The list of engines, from their folders.
+
+    python -m tools.docs.engines          write the table of ``docs/adapters.md`` and the names in ``README.md`` anew
+    python -m tools.docs.engines --check  verify them
+
+The list of a page stands between ``<!-- engines -->`` and ``<!-- end of engines -->``.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+from conformance.engine_setup.catalog import Engine, catalog
+from conformance.engine_setup.folders import EngineFolder, engine_folders
+from tools.docs.markdown import code, table
+
+ROOT = Path(__file__).resolve().parents[2]
+BLOCK = re.compile(r"(<!-- engines -->).*?(<!-- end of engines -->)", re.DOTALL)
+OURS = ("reference", "spark-reference")
+"""What is no engine that people run."""
+
+
+def rows() -> str:
+    """A table of the engines, and of what each is."""
+    of_all = catalog().every
+    cells = [
+        [code(one.name), _what(one), one.language, _versions(of_all, one), _ready(of_all, one)]
+        for one in engine_folders()
+        if one.ours
+    ]
+    return "\n" + "\n".join(table(["engine", "what it is", "language", "versions", "ready by"], cells)) + "\n"
+
+
+def _what(one: EngineFolder) -> str:
+    link = f"[{one.title}](../{one.path.relative_to(ROOT).as_posix()})"
+    return f"{link}: {one.about}" if one.about else link
+
+
+def _versions(of_all: tuple[Engine, ...], one: EngineFolder) -> str:
+    return ", ".join(engine.version for engine in of_all if engine.name == one.name)
+
+
+def _ready(of_all: tuple[Engine, ...], one: EngineFolder) -> str:
+    engine = next(engine for engine in of_all if engine.name == one.name)
+    if engine.module:
+        return "being here"
+    return "building it here" if engine.sources else "an environment"
+
+
+def names() -> str:
+    """The engines by their names for people, without ours."""
+    return ", ".join(one.title for one in engine_folders() if one.ours and one.name not in OURS)
+
+
+def pages() -> dict[Path, str]:
+    """The pages with their lists as they have to be."""
+    made = {}
+    for path, text in ((ROOT / "docs" / "adapters.md", rows()), (ROOT / "README.md", names())):
+        found = path.read_text(encoding="utf-8")
+        made[path], times = BLOCK.subn(lambda match, text=text: f"{match[1]}{text}{match[2]}", found)
+        if times != 1:
+            raise ValueError(f"{path}: expected one list of engines, found {times}")
+    return made
+
+
+def main(arguments: list[str]) -> int:
+    """Write the pages, or verify them."""
+    stale = [path for path, text in pages().items() if path.read_text(encoding="utf-8") != text]
+    if arguments == ["--check"]:
+        for path in stale:
+            print(f"{path}: the list of engines is not that of their folders; python -m tools.docs.engines writes it")
+        return 1 if stale else 0
+    for path, text in pages().items():
+        path.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
