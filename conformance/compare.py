@@ -18,7 +18,7 @@ from attrs import frozen
 from conformance.exchange import from_exchange, to_exchange, values_equal
 from conformance.exchange_bounds import bound_from_exchange, bound_to_exchange, bounds_equal
 from conformance.protocol import dump_json, parse_json
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
 from spec_ref.partitioning.transforms import parse_transform
 from spec_ref.schemas.type_json import type_from_json
 from spec_ref.schemas.types import BINARY, DATE, DOUBLE, FLOAT, FixedType, ListType, MapType, StructType, Type

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any
 
 from conformance.compare import MAX_DIFFERENCES, Differences, Undecodable, json_differences
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
 
 Form = dict[str, Any]
 
@@ -174,9 +174,9 @@ def _manifest(args: Form, data: bytes) -> Form:
 
 def _list(args: Form, data: bytes) -> Form:
     from conformance.exchange_manifests import listed_form
+    from spec_ref.core.versions import FormatVersion
     from spec_ref.snapshots.manifest_list import read_manifest_list
     from spec_ref.snapshots.manifest_list_checks import check_manifest_list
-    from spec_ref.versions import FormatVersion
 
     first = args.get("first_row_id")
     row_id = None if first is None else int(first)

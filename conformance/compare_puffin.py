@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any
 
 from conformance.compare import MAX_DIFFERENCES, Differences, Undecodable, json_differences
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
 from spec_ref.requirements import Level, register
 
 Form = dict[str, Any]

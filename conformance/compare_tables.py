@@ -15,8 +15,8 @@ from typing import Any
 from conformance.compare import MAX_DIFFERENCES, Differences, json_differences
 from conformance.exchange_tables import LONGS
 from conformance.protocol import dump_json
-from spec_ref.errors import SpecError
-from spec_ref.records import evolve
+from spec_ref.core.errors import SpecError
+from spec_ref.core.records import evolve
 from spec_ref.schemas.type_json import type_from_json, type_to_json
 from spec_ref.schemas.types import ListType, MapType, StructType, Type
 

@@ -17,7 +17,7 @@ from attrs import frozen
 from conformance.adapters.serve import Unsupported
 from conformance.adapters.table_requests import local_path, metadata
 from conformance.compare import ABSENT, MAX_DIFFERENCES, Difference, Differences
-from spec_ref.errors import SpecError, Violation
+from spec_ref.core.errors import SpecError, Violation
 from spec_ref.schemas.type_json import type_from_json, type_to_json
 
 if TYPE_CHECKING:  # a table is read with Arrow, which takes longer to load than most questions to answer

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from spec_ref.errors import violation
+from spec_ref.core.errors import violation
+from spec_ref.core.versions import V3
 from spec_ref.json_records import reader
 from spec_ref.schemas.evolution import (
     AddColumn,
@@ -19,7 +20,6 @@ from spec_ref.schemas.evolution import (
 )
 from spec_ref.schemas.schema import FIELDS, Schema
 from spec_ref.schemas.type_json import type_from_json, type_to_json
-from spec_ref.versions import V3
 
 Json = Any
 

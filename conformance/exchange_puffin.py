@@ -12,9 +12,9 @@ from typing import Any
 from pyroaring import BitMap64
 
 from spec_ref.columnar.deletes.deletion_vector import position_ranges
+from spec_ref.core.errors import violation
 from spec_ref.deletes.deletion_vector import MAX_POSITION, DeletionVector
 from spec_ref.encodings.puffin.file import Blob, PuffinFile
-from spec_ref.errors import violation
 from spec_ref.statistics.theta import ThetaSketch
 
 Form = dict[str, Any]

@@ -23,7 +23,7 @@ import jsonschema_rs
 from attrs import frozen
 
 from conformance.failures import HarnessFault
-from spec_ref.errors import shown
+from spec_ref.core.errors import shown
 
 PROTOCOL = 1
 MAX_LINE = 16 * 1024 * 1024

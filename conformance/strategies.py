@@ -13,9 +13,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from spec_ref.calendar import MICROS_PER_DAY
+from spec_ref.core.calendar import MICROS_PER_DAY
+from spec_ref.core.records import evolve
 from spec_ref.encodings.variant.value import Variant
-from spec_ref.records import evolve
 from spec_ref.schemas.decimals import decimal_of
 from spec_ref.schemas.types import (
     MAX_DECIMAL_PRECISION,

@@ -14,7 +14,17 @@ from typing import Any
 from hypothesis import strategies as st
 
 from conformance.strategies import types, values
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
+from spec_ref.core.records import evolve
+from spec_ref.core.versions import (
+    DEFAULT_VALUES,
+    MULTI_ARGUMENT_TRANSFORMS,
+    ROW_LINEAGE,
+    SEQUENCE_NUMBERS,
+    TABLE_ENCRYPTION,
+    V3,
+    FormatVersion,
+)
 from spec_ref.partitioning.spec import FIRST_FIELD_ID, PartitionField, PartitionSpec, one_or_more
 from spec_ref.partitioning.transforms import (
     Bucket,
@@ -28,7 +38,6 @@ from spec_ref.partitioning.transforms import (
     Void,
     Year,
 )
-from spec_ref.records import evolve
 from spec_ref.schemas.defaults import NULL_ONLY
 from spec_ref.schemas.evolution import with_new_ids
 from spec_ref.schemas.schema import Schema
@@ -40,15 +49,6 @@ from spec_ref.table_metadata.encryption import EncryptionKey
 from spec_ref.table_metadata.logs import MetadataLogEntry, SnapshotLogEntry
 from spec_ref.table_metadata.metadata import TableMetadata, last_partition_id
 from spec_ref.table_metadata.statistics import BlobMetadata, PartitionStatisticsFile, StatisticsFile
-from spec_ref.versions import (
-    DEFAULT_VALUES,
-    MULTI_ARGUMENT_TRANSFORMS,
-    ROW_LINEAGE,
-    SEQUENCE_NUMBERS,
-    TABLE_ENCRYPTION,
-    V3,
-    FormatVersion,
-)
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 LONGS = st.integers(-(1 << 63), (1 << 63) - 1)

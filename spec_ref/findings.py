@@ -11,8 +11,8 @@ from collections.abc import Iterable
 
 import attrs
 
-from spec_ref.errors import Violation
-from spec_ref.records import evolve, record
+from spec_ref.core.errors import Violation
+from spec_ref.core.records import evolve, record
 from spec_ref.requirements import check_id
 
 EXAMPLES = 5

@@ -14,7 +14,7 @@ from typing import Any
 
 import mmh3
 
-from spec_ref.errors import violation
+from spec_ref.core.errors import violation
 from spec_ref.schemas.types import Type, kind
 from spec_ref.schemas.values import check_value
 from spec_ref.single_value.binary import to_binary

@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 
 import attrs
 
-from spec_ref.errors import SpecError, Violation
+from spec_ref.core.errors import SpecError, Violation
+from spec_ref.core.versions import FormatVersion, Presence
 from spec_ref.json_document import escaped
 from spec_ref.json_kinds import Kind, ListOf, MapOf, RecordOf, Via
 from spec_ref.json_records import (
@@ -24,7 +25,6 @@ from spec_ref.json_records import (
     rows,
     unknown_of,
 )
-from spec_ref.versions import FormatVersion, Presence
 
 T = TypeVar("T")
 

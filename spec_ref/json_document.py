@@ -14,7 +14,7 @@ from typing import Any
 
 import jiter
 
-from spec_ref.errors import violation
+from spec_ref.core.errors import violation
 from spec_ref.json_places import place_of
 
 MAX_DEPTH = 180

@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from spec_ref.errors import violation
-from spec_ref.versions import FormatVersion
+from spec_ref.core.errors import violation
+from spec_ref.core.versions import FormatVersion
 
 INT_MIN, INT_MAX = -(1 << 31), (1 << 31) - 1
 LONG_MIN, LONG_MAX = -(1 << 63), (1 << 63) - 1

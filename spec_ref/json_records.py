@@ -15,11 +15,11 @@ from typing import Any
 
 import attrs
 
-from spec_ref.errors import SpecError, at, violation
+from spec_ref.core.errors import SpecError, at, violation
+from spec_ref.core.records import RULE, field_rules
+from spec_ref.core.versions import FieldRule, FormatVersion, Presence
 from spec_ref.json_document import DOCUMENT, escaped
 from spec_ref.json_kinds import ANY, CONDITION_NAMES, Kind, ListOf, MapOf, RecordOf, Scalar, Via
-from spec_ref.records import RULE, field_rules
-from spec_ref.versions import FieldRule, FormatVersion, Presence
 
 ABSENT: Any = object()
 Reader = Callable[[Any], Any]

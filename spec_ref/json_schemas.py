@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
+from spec_ref.core.versions import FormatVersion, Presence
 from spec_ref.json_kinds import Kind, ListOf, MapOf, RecordOf, Scalar, Via
 from spec_ref.json_records import Row, rows
 from spec_ref.partitioning.spec import FIELD as PARTITION_FIELD
 from spec_ref.schemas.schema import FIELD, TYPE
 from spec_ref.sorting.order import SORT_FIELD
 from spec_ref.table_metadata.metadata import METADATA
-from spec_ref.versions import FormatVersion, Presence
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator, Mapping
 from json.encoder import encode_basestring
 from typing import Any, TypeAlias
 
-from spec_ref.errors import SpecError, at
+from spec_ref.core.errors import SpecError, at
+from spec_ref.core.records import field_rules
+from spec_ref.core.versions import FormatVersion, Presence
 from spec_ref.json_document import DOCUMENT, dumps, escaped
 from spec_ref.json_kinds import CONDITION_NAMES, Kind, ListOf, MapOf, RecordOf, Scalar, Via
 from spec_ref.json_records import Row, keeps_unknown, read_scalar, rows
-from spec_ref.records import field_rules
-from spec_ref.versions import FormatVersion, Presence
 
 Writer: TypeAlias = Callable[[Any], Any]
 

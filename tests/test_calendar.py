@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spec_ref.calendar import civil_from_days, days_from_civil
+from spec_ref.core.calendar import civil_from_days, days_from_civil
 
 
 @given(st.dates())

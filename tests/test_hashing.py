@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.strategies import values
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
 from spec_ref.hashing import hash_value, murmur3_x86_32
 from spec_ref.schemas.types import (
     BINARY,

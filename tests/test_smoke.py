@@ -16,7 +16,7 @@ from conformance.judge import Outcome, judge
 from conformance.protocol import Ok, Refused
 from conformance.smoke.rows import remembered
 from conformance.written_tables import places
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
 
 MINIMUM = 60
 

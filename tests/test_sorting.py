@@ -7,7 +7,8 @@ import uuid
 
 import pytest
 
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
+from spec_ref.core.versions import V3, FormatVersion
 from spec_ref.json_records import reader
 from spec_ref.json_writing import writer
 from spec_ref.partitioning.transforms import parse_transform
@@ -15,7 +16,6 @@ from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.types import DOUBLE, STRING, UUID, NestedField, StructType
 from spec_ref.sorting.comparator import compare_rows, float_sort_key, sortable
 from spec_ref.sorting.order import ORDER, NullOrder, SortDirection, SortField, SortOrder
-from spec_ref.versions import V3, FormatVersion
 
 # Appendix C, Sort Orders: the example.
 EXAMPLE = {

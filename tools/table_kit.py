@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from conformance.pipeline.file_access import write_bytes
 from conformance.pipeline.tables import Table, load_table
 from spec_ref.columnar.schemas.column_projection import arrow_values
+from spec_ref.core.versions import V2, V3, FormatVersion
 from spec_ref.data_files import orc_schema
 from spec_ref.data_files.parquet_arrow_types import WRITER_OPTIONS, arrow_schema
 from spec_ref.data_files.parquet_footer import logical_types, with_logical_types
@@ -40,7 +41,6 @@ from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.sorting.order import UNSORTED
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.table_metadata.writer import to_bytes
-from spec_ref.versions import V2, V3, FormatVersion
 
 Rows = Sequence[Mapping[int, Any]]
 """Rows by field id, in values of the spec."""

@@ -2,7 +2,7 @@
 
     pytest -p tools.trace_recorder --trace-out results/trace.json
 
-Whatever reads or checks makes a `spec_ref.errors.Violation` for what it refuses or finds. The file has, for each
+Whatever reads or checks makes a `spec_ref.core.errors.Violation` for what it refuses or finds. The file has, for each
 requirement, the test functions that made one and passed: a rule that no test sees broken may well be one that cannot
 fail. `python -m tools.trace --run results/trace.json` says which those are.
 """
@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from spec_ref.errors import Violation
+from spec_ref.core.errors import Violation
 
 PROPERTY = "requirements"
 """The property of a test's report that carries the codes, from the workers of pytest-xdist too."""

@@ -24,6 +24,7 @@ from conformance.engine_setup.folders import EngineFolder, engine_folders
 from conformance.validate.finding import rated
 from conformance.validate.tolerated import tolerate
 from conformance.writers import FILE, fingerprint_files, manifest_marks, program
+from spec_ref.core.versions import FormatVersion
 from spec_ref.data_files.parquet_schema import check_parquet_schema
 from spec_ref.data_files.parquet_thrift import read_parquet_schema
 from spec_ref.encodings.avro.container import open_container
@@ -33,7 +34,6 @@ from spec_ref.manifests import check_manifest
 from spec_ref.snapshots.manifest_list import ManifestFile, read_manifest_list
 from spec_ref.snapshots.manifest_list_checks import check_manifest_list
 from spec_ref.table_metadata import TableMetadata, check_metadata, read_metadata
-from spec_ref.versions import FormatVersion
 
 ROOT = Path(__file__).resolve().parents[1]
 WRITERS = ROOT / "vectors/golden/writers"

@@ -17,7 +17,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from conformance.adapters.serve import Unsupported
-from spec_ref.calendar import civil_from_days, days_from_civil
+from spec_ref.core.calendar import civil_from_days, days_from_civil
 
 DAY = 86_400
 _INTEGER = re.compile(r"-?[0-9]{1,40}")

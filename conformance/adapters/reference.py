@@ -15,7 +15,7 @@ from conformance.adapters.serve import serve
 from conformance.exchange import from_exchange, to_exchange
 from conformance.exchange_bounds import bound_from_exchange, bound_to_exchange
 from conformance.version import tool_version
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
 from spec_ref.hashing import hash_value
 from spec_ref.partitioning.transforms import parse_transform
 from spec_ref.schemas.type_json import type_from_json, type_to_json

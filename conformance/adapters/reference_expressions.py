@@ -8,6 +8,7 @@ from typing import Any
 
 from conformance.exchange import from_exchange
 from conformance.protocol import dump_json, parse_json
+from spec_ref.core.versions import V3
 from spec_ref.expressions.binding import bind
 from spec_ref.expressions.bound import BoundPredicate, evaluate
 from spec_ref.expressions.expression_json import predicate_from_json
@@ -17,7 +18,6 @@ from spec_ref.expressions.residuals import residual
 from spec_ref.json_records import reader
 from spec_ref.partitioning.spec import SPEC, PartitionSpec
 from spec_ref.schemas.schema import SCHEMA, Schema
-from spec_ref.versions import V3
 
 Arguments = dict[str, Any]
 

@@ -24,9 +24,9 @@ def _read(args: Arguments) -> object:
 
 def _write(args: Arguments) -> object:
     from conformance.exchange_manifests import entry_from_form, table_of
+    from spec_ref.core.versions import FormatVersion
     from spec_ref.manifests import write_manifest
     from spec_ref.snapshots.manifest_list import ManifestContent
-    from spec_ref.versions import FormatVersion
 
     schema, specs = table_of(args["schema"], [args["spec"]])
     (spec,) = specs.values()
@@ -57,8 +57,8 @@ def _list_read(args: Arguments) -> object:
 
 def _list_write(args: Arguments) -> object:
     from conformance.exchange_manifests import listed_from_form
+    from spec_ref.core.versions import FormatVersion
     from spec_ref.snapshots.manifest_list import assign_first_row_ids, write_manifest_list
-    from spec_ref.versions import FormatVersion
 
     number = int(args["sequence_number"])
     new = {"sequence_number": number, "min_sequence_number": number}
@@ -77,8 +77,8 @@ def _list_write(args: Arguments) -> object:
 
 def _list_check(args: Arguments) -> list[str]:
     from conformance.exchange_manifests import table_of
+    from spec_ref.core.versions import FormatVersion
     from spec_ref.snapshots.manifest_list_checks import check_manifest_list
-    from spec_ref.versions import FormatVersion
 
     specs = table_of(args["schema"], args["specs"])[1]
     first = args.get("first_row_id")

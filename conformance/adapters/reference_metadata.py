@@ -8,6 +8,8 @@ from typing import Any
 
 from conformance.exchange_changes import column_change, place_after
 from conformance.exchange_tables import LONGS
+from spec_ref.core.records import field_rules
+from spec_ref.core.versions import V3, FormatVersion
 from spec_ref.json_records import reader
 from spec_ref.json_writing import writer
 from spec_ref.partitioning.evolution import (
@@ -22,7 +24,6 @@ from spec_ref.partitioning.evolution import (
 from spec_ref.partitioning.spec import FIELDS as PARTITION_FIELDS
 from spec_ref.partitioning.spec import SPEC
 from spec_ref.partitioning.transforms import parse_transform
-from spec_ref.records import field_rules
 from spec_ref.schemas.evolution import (
     Evolution,
     evolve_schema,
@@ -32,7 +33,6 @@ from spec_ref.schemas.schema import FIELDS, SCHEMA
 from spec_ref.snapshots.retention import retained
 from spec_ref.sorting.order import ORDER
 from spec_ref.table_metadata import TableMetadata, check_metadata, read_metadata, upgrade, write_metadata
-from spec_ref.versions import V3, FormatVersion
 
 Arguments = dict[str, Any]
 Json = dict[str, Any]

@@ -42,7 +42,8 @@ from spec_ref.commits.changes import (
     SetReference,
     Upgrade,
 )
-from spec_ref.errors import violation
+from spec_ref.core.errors import violation
+from spec_ref.core.versions import FormatVersion
 from spec_ref.expressions.expression_json import predicate_from_json
 from spec_ref.json_records import reader
 from spec_ref.partitioning.evolution import AddPartitionField, RemovePartitionField, RenamePartitionField
@@ -51,7 +52,6 @@ from spec_ref.partitioning.transforms import parse_transform
 from spec_ref.schemas.schema import SCHEMA, Schema
 from spec_ref.snapshots.references import RefType, SnapshotRef
 from spec_ref.sorting.order import UNSORTED, NullOrder, SortDirection, SortField, SortOrder
-from spec_ref.versions import FormatVersion
 
 Json = Any
 Arguments = dict[str, Any]

@@ -15,7 +15,7 @@ from conformance.pipeline.tables import load_table
 from conformance.properties.scenario_tables import OtherSchema, ScriptedTable, readings, vector_of, write_script
 from conformance.protocol import Answer, Crashed, Refused, Started, Unsupported
 from conformance.scripts.expected import expected_of
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
 
 RULES = "/table/"
 """Where the judge of written tables tells the rules that a validator finds broken."""

@@ -16,10 +16,10 @@ from spec_ref.columnar.deletes.deletion_vector import PositionBitmap, decode_del
 from spec_ref.columnar.deletes.equality_deletes import EqualityDeleteSet, column_values
 from spec_ref.columnar.deletes.position_deletes import Deleted, DeletedRows, merged, read_position_deletes
 from spec_ref.columnar.schemas.column_projection import compile_projection
+from spec_ref.core.errors import violation
 from spec_ref.data_files.reader import open_rows
 from spec_ref.deletes.equality_deletes import DeleteColumn, delete_column
 from spec_ref.deletes.position_deletes import POSITION_DELETE_FIELDS
-from spec_ref.errors import violation
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.scan_planning.delete_scope import partition_key
 from spec_ref.scan_planning.tasks import ScanDelete, ScanTask

@@ -11,7 +11,7 @@ import pyarrow as pa
 from conformance.pipeline.file_access import FileAccessError, store_failure
 from conformance.pipeline.tables import Table
 from spec_ref.columnar.schemas.column_projection import arrow_field, arrow_type
-from spec_ref.errors import SpecError, violation
+from spec_ref.core.errors import SpecError, violation
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.schemas.name_mapping import NAME_MAPPING_PROPERTY, MappedField, read_name_mapping
 from spec_ref.schemas.projection import select_fields

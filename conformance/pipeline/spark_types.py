@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from spec_ref.columnar.arrow_types import validity
-from spec_ref.errors import violation
+from spec_ref.core.errors import violation
 from spec_ref.schemas.types import UUID
 from spec_ref.schemas.values import requirement_of
 

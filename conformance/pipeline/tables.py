@@ -8,7 +8,7 @@ import attrs
 
 from conformance.failures import NotExamined
 from conformance.pipeline.file_access import FileMissing, Listed, is_directory, list_files, read_bytes
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
 from spec_ref.table_metadata import TableMetadata, read_metadata
 from spec_ref.table_metadata.files import MAX_METADATA_BYTES, MetadataFileName, parse_name
 

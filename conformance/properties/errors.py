@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from spec_ref.errors import Violation
+from spec_ref.core.errors import Violation
 
 
 class Broken(Exception):

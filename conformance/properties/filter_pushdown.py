@@ -25,12 +25,12 @@ from conformance.properties.errors import Broken, NotSupported
 from conformance.properties.searching import drawn_chance, search
 from conformance.properties.tables import TableCase, draw_case, write_table
 from conformance.protocol import Crashed, Ok, Refused, Unsupported, dump_json
+from spec_ref.core.versions import V3
 from spec_ref.expressions.binding import bind
 from spec_ref.expressions.bound import evaluate
 from spec_ref.expressions.expression_json import predicate_from_json
 from spec_ref.json_records import reader
 from spec_ref.schemas.schema import SCHEMA, Schema
-from spec_ref.versions import V3
 
 
 @frozen

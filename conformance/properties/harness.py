@@ -19,12 +19,12 @@ from conformance.properties.errors import Broken, NotSupported
 from conformance.properties.scenario_tables import ScriptedTable, write_script
 from conformance.protocol import Answer, Crashed, Ok, Refused, Unsupported
 from conformance.scripts.literals import with_ids, with_names
+from spec_ref.core.versions import V3
 from spec_ref.expressions.binding import bind
 from spec_ref.expressions.bound import evaluate
 from spec_ref.expressions.expression_json import predicate_from_json
 from spec_ref.json_records import reader as json_reader
 from spec_ref.schemas.schema import SCHEMA, Schema
-from spec_ref.versions import V3
 
 Json = Any
 Row = dict[str, Json]

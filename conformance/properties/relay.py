@@ -33,7 +33,7 @@ from conformance.properties.smaller_scripts import smaller, smallest
 from conformance.protocol import Crashed, Ok, Refused, Started, Unsupported, dump_json, parse_json, shorten
 from conformance.scripts import ScriptError, parse_script
 from conformance.scripts.model import Table, run_model
-from spec_ref.errors import Violation
+from spec_ref.core.errors import Violation
 
 Json = Any
 Op = dict[str, Json]

@@ -38,7 +38,7 @@ from conformance.engine_deviations import shipped_entries
 from conformance.expectations import Kind
 from conformance.failures import UsageError
 from conformance.rules import registry
-from spec_ref.errors import Violation
+from spec_ref.core.errors import Violation
 from spec_ref.requirements import check_id, register
 
 

@@ -46,7 +46,7 @@ from conformance.validate.context import Level
 from conformance.validate.diff import changes
 from conformance.validate.run import Snapshots, validate
 from spec_ref.commits import CommitConflict, CommitFailed
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
 from spec_ref.findings import Finding, Severity, Tally
 
 Json = Any

@@ -30,6 +30,7 @@ from conformance.properties.values import (
 )
 from conformance.scripts.literals import with_ids
 from spec_ref.columnar.schemas.column_projection import arrow_values
+from spec_ref.core.versions import V2, V3
 from spec_ref.data_files.parquet_arrow_types import WRITER_OPTIONS, arrow_schema
 from spec_ref.data_files.parquet_metrics import parquet_metrics
 from spec_ref.json_records import reader
@@ -41,7 +42,6 @@ from spec_ref.schemas.schema import SCHEMA, Schema
 from spec_ref.schemas.types import NestedField, StructType
 from spec_ref.schemas.values import value_key
 from spec_ref.snapshots.manifest_list import write_manifest_list
-from spec_ref.versions import V2, V3
 
 Json = Any
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from spec_ref.commits.changes import NewFile
+from spec_ref.core.versions import ROW_LINEAGE, FormatVersion
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Identity
@@ -15,7 +16,6 @@ from spec_ref.schemas.types import LONG, STRING, NestedField
 from spec_ref.single_value.binary import to_binary
 from spec_ref.sorting.order import UNSORTED
 from spec_ref.table_metadata.metadata import TableMetadata
-from spec_ref.versions import ROW_LINEAGE, FormatVersion
 
 ID, PART = 1, 2
 """The ids of the columns ``id`` and ``part``."""

@@ -14,9 +14,9 @@ from conformance.races.rows import RowModel, after_change
 from conformance.races.writers import ReplaceTable
 from conformance.races.written import WrittenChecks
 from spec_ref.commits.changes import SnapshotChange
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
+from spec_ref.core.records import evolve, field_rules
 from spec_ref.manifests.data_file import FileContent
-from spec_ref.records import evolve, field_rules
 from spec_ref.scan_planning.delete_scope import column_types, may_apply
 from spec_ref.table_metadata.metadata import TableMetadata
 

@@ -37,7 +37,7 @@ from spec_ref.commits.effects import (
     Wait,
     WriteFile,
 )
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
 from spec_ref.table_metadata.metadata import TableMetadata
 
 sys.setrecursionlimit(max(sys.getrecursionlimit(), 10_000))

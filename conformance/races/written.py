@@ -17,7 +17,8 @@ from conformance.validate.diff import changes
 from conformance.validate.manifest_lists import Listed, listed_otherwise, snapshot_findings
 from spec_ref.checks import rated
 from spec_ref.commits.contents import ManifestContents, ManifestListContent, encode
-from spec_ref.errors import SpecError, Violation
+from spec_ref.core.errors import SpecError, Violation
+from spec_ref.core.records import evolve
 from spec_ref.findings import Finding, Severity
 from spec_ref.manifests.checks import check_manifest
 from spec_ref.manifests.checks_listed import Totals, listed_findings
@@ -25,7 +26,6 @@ from spec_ref.manifests.entry_problems import entry_problems
 from spec_ref.manifests.inheritance import inherit
 from spec_ref.manifests.manifest import Header
 from spec_ref.manifests.rules import Context as EntryContext
-from spec_ref.records import evolve
 from spec_ref.snapshots.manifest_list import ManifestFile
 from spec_ref.snapshots.manifest_list_checks import check_manifest_list, listed_problems
 from spec_ref.snapshots.snapshot import Snapshot

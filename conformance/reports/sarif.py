@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from conformance.version import tool_version
 from conformance.visible import in_document
-from spec_ref.errors import Violation
+from spec_ref.core.errors import Violation
 from spec_ref.findings import Finding, Severity
 from spec_ref.requirements import register
 

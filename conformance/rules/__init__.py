@@ -11,7 +11,7 @@ from importlib import resources
 
 from spec_ref import checks
 from spec_ref.checks import LEVELS, Check
-from spec_ref.errors import Violation
+from spec_ref.core.errors import Violation
 from spec_ref.requirements import Requirement, check_id
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from conformance.exchange import from_exchange, to_exchange
-from spec_ref.errors import violation
+from spec_ref.core.errors import violation
 from spec_ref.schemas.types import ListType, MapType, StructType, Type
 
 Json = Any

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from spec_ref.records import record
+from spec_ref.core.records import record
 
 Arguments: TypeAlias = dict[str, Any]
 Operation: TypeAlias = Callable[[Arguments], Any]

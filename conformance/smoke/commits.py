@@ -8,7 +8,7 @@ from typing import Any
 
 from conformance.smoke import Arguments, Fault, Operation
 from spec_ref.commits import conflicts, manifests, metadata_changes, snapshots, tables
-from spec_ref.records import evolve
+from spec_ref.core.records import evolve
 
 Wrong = Callable[[Arguments, Operation], Any]
 Change = tuple[Any, str, Any]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from conformance.smoke import Arguments, Fault, Operation
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
 
 Wrong = Callable[[Arguments, Operation], Any]
 

@@ -15,10 +15,10 @@ from spec_ref.columnar.manifests import entry_columns
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns
 from spec_ref.columnar.manifests.nullable_arrays import Nullable
 from spec_ref.columnar.scan_planning import planner as columnar_planner
+from spec_ref.core.records import evolve
 from spec_ref.expressions.predicates import TRUE
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.partitioning.transforms import UnknownTransform
-from spec_ref.records import evolve
 from spec_ref.scan_planning import delete_scope, manifest_selection, planner
 from spec_ref.scan_planning.delete_scope import DeleteFileIndex
 from spec_ref.scan_planning.manifest_selection import ManifestSelection

@@ -10,7 +10,7 @@ from typing import Any
 from conformance.adapters.serve import Invalid
 from conformance.protocol import dump_json
 from conformance.smoke import Arguments, Fault, Operation
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
 
 Wrong = Callable[[Arguments, Operation], Any]
 

@@ -16,7 +16,7 @@ from unittest.mock import patch
 
 from conformance.adapters.serve import Unsupported
 from conformance.smoke import Arguments, Fault, Operation
-from spec_ref.records import evolve
+from spec_ref.core.records import evolve
 
 Json = Any
 Wrong = Callable[[Arguments, Operation], Any]

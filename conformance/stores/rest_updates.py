@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from spec_ref.records import evolve
+from spec_ref.core.records import evolve
+from spec_ref.core.versions import V2
 from spec_ref.snapshots.references import MAIN
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.table_metadata.writer import write_metadata
-from spec_ref.versions import V2
 
 Json = dict[str, Any]
 

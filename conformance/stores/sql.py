@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from conformance.stores.local_files import LocalFiles
 from spec_ref.commits import MetastoreTable
 from spec_ref.commits.effects import Swap
-from spec_ref.records import record
+from spec_ref.core.records import record
 
 CREATE = """CREATE TABLE IF NOT EXISTS iceberg_tables (
     catalog_name VARCHAR(255) NOT NULL,

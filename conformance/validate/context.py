@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import attrs
 
 from conformance.validate.patience import FILE_SECONDS
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.schemas.name_mapping import NAME_MAPPING_PROPERTY, MappedField, read_name_mapping
 from spec_ref.schemas.schema import Column, Schema

@@ -19,11 +19,11 @@ import pyarrow as pa
 from conformance.validate.context import Context, Members
 from conformance.validate.emitted import Facts
 from conformance.validate.finding import finding
+from spec_ref.core.records import evolve
 from spec_ref.findings import Finding
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.partitioning.spec import PartitionSpec
-from spec_ref.records import evolve
 from spec_ref.scan_planning.delete_scope import FILE_PATH, Mismatch, comparable_value, mismatches
 from spec_ref.schemas.types import Type
 

@@ -8,7 +8,7 @@ import attrs
 
 from conformance.rules import registry
 from spec_ref import checks
-from spec_ref.errors import NOT_GIVEN, Violation, shown
+from spec_ref.core.errors import NOT_GIVEN, Violation, shown
 from spec_ref.findings import Finding
 
 

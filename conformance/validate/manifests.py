@@ -26,8 +26,10 @@ from spec_ref.columnar.manifests.entry_columns import ManifestColumns, column_ba
 from spec_ref.columnar.manifests.nullable_arrays import Nullable
 from spec_ref.columnar.manifests.rules import entry_findings
 from spec_ref.columnar.scan_planning.delete_scope import partition_numbers
+from spec_ref.core.errors import SpecError
+from spec_ref.core.records import evolve
+from spec_ref.core.versions import FormatVersion
 from spec_ref.encodings.avro.container import SCHEMA_KEY, open_container, write_container
-from spec_ref.errors import SpecError
 from spec_ref.findings import Finding, Tally, in_file
 from spec_ref.manifests.checks import check_manifest
 from spec_ref.manifests.checks_header import header_contradictions
@@ -36,12 +38,10 @@ from spec_ref.manifests.entry import EntryStatus
 from spec_ref.manifests.manifest import REQUIREMENT, Manifest
 from spec_ref.manifests.reader import read_manifest
 from spec_ref.manifests.rules import Context as EntryContext
-from spec_ref.records import evolve
 from spec_ref.requirements import register
 from spec_ref.schemas.evolution import altered_partition_fields, keeps_partition_values
 from spec_ref.schemas.types import STRING
 from spec_ref.snapshots.manifest_list import NO_SYNC, ManifestFile
-from spec_ref.versions import FormatVersion
 
 _FILES: list[tuple[str, pa.DataType]] = [
     ("key", pa.string()), ("manifest", pa.int32()), ("entry", pa.int64()), ("status", pa.int8()),

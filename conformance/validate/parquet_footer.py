@@ -10,8 +10,8 @@ from typing import Any
 
 import attrs
 
+from spec_ref.core.errors import SpecError, violation
 from spec_ref.data_files.parquet_thrift import MAGIC, PHYSICAL_TYPES, CompactReader, ParquetNode, read_footer
-from spec_ref.errors import SpecError, violation
 
 CODE = "PQT007"
 MAX_VALUES = 1 << 25

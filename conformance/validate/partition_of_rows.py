@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from conformance.validate.finding import finding
 from spec_ref.columnar.arrow_values import values_of
 from spec_ref.columnar.partitioning.transforms import transform_array
-from spec_ref.errors import SpecError, shown
+from spec_ref.core.errors import SpecError, shown
 from spec_ref.findings import Finding
 from spec_ref.manifests.data_file import FileContent, FileFormat
 from spec_ref.partitioning.transforms import Identity, Transform, UnknownTransform, Void

@@ -25,10 +25,11 @@ from conformance.validate.patience import Stalled, alive, within
 from conformance.validate.values import partition_values, same_type
 from spec_ref.columnar.arrow_values import values_of
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
+from spec_ref.core.records import field_rules
+from spec_ref.core.versions import V2, V3, FormatVersion
 from spec_ref.findings import Finding, Tally
 from spec_ref.manifests.data_file import FileContent, FileFormat
-from spec_ref.records import field_rules
 from spec_ref.scan_planning.delete_scope import comparable_value
 from spec_ref.schemas.types import NestedField, StructType
 from spec_ref.statistics.partition import (
@@ -39,7 +40,6 @@ from spec_ref.statistics.partition import (
     read_row,
 )
 from spec_ref.table_metadata.statistics import PartitionStatisticsFile
-from spec_ref.versions import V2, V3, FormatVersion
 
 PARTITION = 1
 """The field id of the partition tuple."""

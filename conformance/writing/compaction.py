@@ -14,8 +14,8 @@ from conformance.writing.tables import WritableTable
 from spec_ref.commits import Committed, changes
 from spec_ref.commits.reading import head
 from spec_ref.commits.snapshots import next_sequence_number
+from spec_ref.core.records import evolve
 from spec_ref.expressions.predicates import TRUE, Predicate
-from spec_ref.records import evolve
 from spec_ref.scan_planning import ScanTask
 from spec_ref.scan_planning.delete_scope import partition_key
 from spec_ref.snapshots.references import MAIN

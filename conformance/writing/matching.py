@@ -20,7 +20,7 @@ from conformance.writing.plans import has_row_ids
 from spec_ref.columnar.scan_planning.planner import plan
 from spec_ref.commits.matching import bound_filter, rows_outcome
 from spec_ref.commits.reading import head
-from spec_ref.errors import violation
+from spec_ref.core.errors import violation
 from spec_ref.expressions.predicates import TRUE, Predicate
 from spec_ref.scan_planning import ScanTask
 from spec_ref.schemas.row_lineage import LAST_UPDATED, ROW_ID

@@ -23,7 +23,7 @@ from spec_ref.columnar.metrics import storage_of
 from spec_ref.columnar.schemas.written_rows import compile_input, distinct
 from spec_ref.commits import Committed
 from spec_ref.commits.changes import Isolation
-from spec_ref.errors import violation
+from spec_ref.core.errors import violation
 from spec_ref.expressions.predicates import TRUE
 from spec_ref.scan_planning import ScanTask
 from spec_ref.schemas.schema import Schema

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 import pyarrow as pa
 
 from spec_ref.columnar.metrics import leaf_array, leaf_names, metrics_of_array
-from spec_ref.errors import violation
+from spec_ref.core.errors import violation
+from spec_ref.core.records import evolve
 from spec_ref.manifests.computed_metrics import (
     COUNTS,
     FULL,
@@ -20,7 +21,6 @@ from spec_ref.manifests.computed_metrics import (
     file_metrics,
     leaves,
 )
-from spec_ref.records import evolve
 from spec_ref.schemas.reserved_ids import MAX_TABLE_FIELD_ID
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.types import StructType

@@ -24,10 +24,10 @@ from spec_ref.commits import CommitStateUnknown, Committed, changes
 from spec_ref.commits.changes import Isolation, NewFile, Validation
 from spec_ref.commits.matching import bound_filter
 from spec_ref.commits.reading import head
-from spec_ref.errors import violation
+from spec_ref.core.errors import violation
+from spec_ref.core.records import evolve
 from spec_ref.expressions.predicates import TRUE, Predicate
 from spec_ref.partitioning.transforms import Void
-from spec_ref.records import evolve
 from spec_ref.scan_planning import ScanTask
 from spec_ref.scan_planning.delete_scope import partition_key
 from spec_ref.scan_planning.manifest_selection import listed_manifests

@@ -18,7 +18,7 @@ from conformance.writing.plans import WritePlan
 from conformance.writing.write_tasks import RowSink
 from spec_ref.commits.changes import Isolation, NewFile, SnapshotChange, Validation, validation_for
 from spec_ref.commits.reading import FileKey, key_of
-from spec_ref.errors import violation
+from spec_ref.core.errors import violation
 from spec_ref.expressions.predicates import Predicate
 from spec_ref.scan_planning import ScanTask
 from spec_ref.table_metadata import TableMetadata

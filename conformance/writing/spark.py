@@ -36,9 +36,9 @@ from spec_ref.commits import CommitStateUnknown, Committed, changes
 from spec_ref.commits.changes import Isolation
 from spec_ref.commits.matching import bound_filter
 from spec_ref.commits.snapshots import next_sequence_number
+from spec_ref.core.records import evolve
 from spec_ref.expressions.bound import BoundPredicate
 from spec_ref.expressions.predicates import TRUE, Predicate
-from spec_ref.records import evolve
 from spec_ref.scan_planning import ScanTask
 from spec_ref.scan_planning.delete_scope import partition_key
 from spec_ref.snapshots.references import MAIN

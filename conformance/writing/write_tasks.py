@@ -25,8 +25,8 @@ from spec_ref.columnar.partitioning.split_by_partition import by_partition
 from spec_ref.columnar.schemas.written_rows import InputRows, compile_input
 from spec_ref.columnar.sorting.comparator import sorted_batch
 from spec_ref.commits.changes import NewFile
+from spec_ref.core.errors import violation
 from spec_ref.data_files.writer import open_writer
-from spec_ref.errors import violation
 from spec_ref.expressions.bound import BoundPredicate
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.schemas.values import value_key

@@ -18,11 +18,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spec_ref.calendar import MICROS_PER_DAY
 from spec_ref.columnar.decimal128 import High, Low, exceeds, halves, integer
 from spec_ref.columnar.murmur3_vectorized import rounds
-from spec_ref.errors import violation
-from spec_ref.records import record
+from spec_ref.core.calendar import MICROS_PER_DAY
+from spec_ref.core.errors import violation
+from spec_ref.core.records import record
 from spec_ref.schemas.decimals import decimal_of
 from spec_ref.schemas.types import DecimalType, Type, kind
 from spec_ref.schemas.values import check_value

@@ -14,8 +14,8 @@ from typing import Any
 import pyarrow as pa
 
 from spec_ref.columnar.metrics import comparable, storage_of
+from spec_ref.core.errors import violation
 from spec_ref.encodings.variant.value import Variant
-from spec_ref.errors import violation
 from spec_ref.schemas.types import UUID, ListType, MapType, StructType, Type, VariantType, kind
 
 _COUNTED = ("date", "time", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns")

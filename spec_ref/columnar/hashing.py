@@ -30,7 +30,7 @@ from spec_ref.columnar.murmur3_vectorized import (
     hash_strings,
     rounds,
 )
-from spec_ref.errors import violation
+from spec_ref.core.errors import violation
 from spec_ref.hashing import NANOS_PER_MICRO
 from spec_ref.schemas.types import Type, kind
 

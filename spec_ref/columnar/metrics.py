@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spec_ref.errors import violation
+from spec_ref.core.errors import violation
 from spec_ref.manifests.computed_metrics import (
     TRUNCATED,
     ColumnMetrics,

@@ -9,17 +9,17 @@ import enum
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from spec_ref.core.records import record
+from spec_ref.core.versions import FormatVersion
 from spec_ref.expressions.predicates import TRUE
 from spec_ref.manifests.data_file import DataFile
 from spec_ref.partitioning.evolution import PartitionChange
-from spec_ref.records import record
 from spec_ref.schemas.evolution import Change as ColumnChange
 from spec_ref.snapshots.references import MAIN, SnapshotRef
 from spec_ref.snapshots.snapshot import Operation
 from spec_ref.sorting.order import SortField
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.table_metadata.statistics import PartitionStatisticsFile, StatisticsFile
-from spec_ref.versions import FormatVersion
 
 
 @record

@@ -20,8 +20,8 @@ from spec_ref.commits.manifests import Manifests
 from spec_ref.commits.reading import Files
 from spec_ref.commits.retries import RetryPolicy, policy_of
 from spec_ref.commits.tables import Table
-from spec_ref.errors import violation
-from spec_ref.records import evolve, record
+from spec_ref.core.errors import violation
+from spec_ref.core.records import evolve, record
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.table_metadata.logs import MetadataLogEntry, logged
 from spec_ref.table_metadata.metadata import TableMetadata

@@ -10,7 +10,8 @@ from spec_ref.commits.effects import Steps
 from spec_ref.commits.errors import conflict
 from spec_ref.commits.matching import bound_filter, may_match
 from spec_ref.commits.reading import Files, head, history, key_of
-from spec_ref.errors import violation
+from spec_ref.core.errors import violation
+from spec_ref.core.versions import DELETE_FILES, DELETION_VECTORS, POSITION_DELETE_FILES
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.partitioning.spec import PartitionSpec
@@ -20,7 +21,6 @@ from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile
 from spec_ref.snapshots.references import RefType
 from spec_ref.snapshots.snapshot import Operation, Snapshot
 from spec_ref.table_metadata.metadata import TableMetadata
-from spec_ref.versions import DELETE_FILES, DELETION_VECTORS, POSITION_DELETE_FILES
 
 Listed = tuple[ManifestFile, ManifestEntry]
 

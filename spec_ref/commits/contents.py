@@ -9,13 +9,14 @@ import enum
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
+from spec_ref.core.records import record
+from spec_ref.core.versions import FormatVersion
 from spec_ref.manifests.entry import ManifestEntry
 from spec_ref.manifests.manifest import Manifest
 from spec_ref.manifests.reader import read_manifest
 from spec_ref.manifests.writer import write_manifest
 from spec_ref.partitioning.spec import PartitionSpec
-from spec_ref.records import record
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.types import StructType
 from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile, read_manifest_list, write_manifest_list
@@ -23,7 +24,6 @@ from spec_ref.table_metadata.files import is_compressed_name
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.table_metadata.reader import read_metadata
 from spec_ref.table_metadata.writer import to_bytes
-from spec_ref.versions import FormatVersion
 
 
 class FileKind(enum.Enum):

@@ -11,7 +11,7 @@ from collections.abc import Generator
 from typing import Any, TypeAlias, TypeVar
 
 from spec_ref.commits.contents import Content, FileKind
-from spec_ref.records import record
+from spec_ref.core.records import record
 
 
 @record

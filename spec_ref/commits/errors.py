@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from spec_ref.errors import NOT_GIVEN, SpecError, violation
+from spec_ref.core.errors import NOT_GIVEN, SpecError, violation
 
 
 class CommitConflict(SpecError):

@@ -18,7 +18,8 @@ from spec_ref.commits.changes import (
     Upgrade,
 )
 from spec_ref.commits.errors import conflict
-from spec_ref.records import evolve, field_rules
+from spec_ref.core.records import evolve, field_rules
+from spec_ref.core.versions import OMITTED
 from spec_ref.snapshots.references import MAIN, RefType, SnapshotRef
 from spec_ref.snapshots.retention import expire
 from spec_ref.table_metadata.changes import change_schema, change_sort_order, change_spec, without_new_errors
@@ -26,7 +27,6 @@ from spec_ref.table_metadata.logs import SnapshotLogEntry
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.table_metadata.statistics import StatisticsFile
 from spec_ref.table_metadata.upgrade import upgrade
-from spec_ref.versions import OMITTED
 
 
 def apply(change: MetadataChange, planned: TableMetadata, current: TableMetadata, now_ms: int) -> TableMetadata:

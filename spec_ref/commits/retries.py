@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from spec_ref.errors import violation
-from spec_ref.records import evolve, record
+from spec_ref.core.errors import violation
+from spec_ref.core.records import evolve, record
 
 LONGEST_MS = 1 << 40
 

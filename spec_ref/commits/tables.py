@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from spec_ref.commits.contents import FileKind
 from spec_ref.commits.effects import Effect, ReadFile, ReadPointer
-from spec_ref.records import record
+from spec_ref.core.records import record
 from spec_ref.table_metadata.files import (
     GZIP_SUFFIXES,
     METADATA_SUFFIX,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import Any, overload
 
-from spec_ref.errors import violation
+from spec_ref.core.errors import violation
 
 
 class DeferredSink:

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from spec_ref.errors import at
+from spec_ref.core.errors import at
 from spec_ref.schemas.types import UNKNOWN, ListType, MapType, StructType, Type, VariantType
 
 VARIANT_PARTS = pa.struct([pa.field(name, pa.binary(), nullable=False) for name in ("metadata", "value")])

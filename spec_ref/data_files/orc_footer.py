@@ -13,10 +13,10 @@ from typing import Any, TypeAlias
 import cramjam
 import numpy as np
 
+from spec_ref.core.errors import SpecError, violation
+from spec_ref.core.records import record
 from spec_ref.data_files.deferred_sink import KnownParts
 from spec_ref.encodings.random_access_bytes import Source
-from spec_ref.errors import SpecError, violation
-from spec_ref.records import record
 
 Content: TypeAlias = Source | KnownParts
 """The content of a file, or the parts of it that are known."""

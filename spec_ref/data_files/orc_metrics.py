@@ -13,11 +13,11 @@ import pyarrow as pa
 import pyarrow.orc as orc
 
 from spec_ref.columnar.metrics import metrics_of_batches
+from spec_ref.core.errors import violation
+from spec_ref.core.records import evolve
 from spec_ref.data_files.orc_footer import Content, check_types, read_stripes
 from spec_ref.data_files.orc_schema import children_of, struct_from_orc
-from spec_ref.errors import violation
 from spec_ref.manifests.computed_metrics import TRUNCATED, FileMetrics, MetricsMode
-from spec_ref.records import evolve
 from spec_ref.schemas.name_mapping import MappedField
 from spec_ref.schemas.types import ListType, MapType, NestedField, StructType, Type
 

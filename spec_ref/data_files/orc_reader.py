@@ -14,13 +14,13 @@ import attrs
 import pyarrow as pa
 import pyarrow.orc as orc
 
+from spec_ref.core.errors import violation
 from spec_ref.data_files.batches import counted, sliced
 from spec_ref.data_files.orc_footer import Stripe, check_types, read_stripes
 from spec_ref.data_files.orc_metrics import width
 from spec_ref.data_files.orc_schema import children_of, columns_from_orc
 from spec_ref.data_files.orc_timestamps import read_presence, read_timestamps
 from spec_ref.encodings.random_access_bytes import source_of
-from spec_ref.errors import violation
 from spec_ref.schemas.name_mapping import MappedField
 from spec_ref.schemas.projection import WrittenColumns
 from spec_ref.schemas.types import StructType

@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
+from spec_ref.core.errors import at, violation
 from spec_ref.data_files.nested_arrow_types import arrow_fields, nested_type
-from spec_ref.errors import at, violation
 from spec_ref.schemas.column_ids import Ids, ids_of
 from spec_ref.schemas.name_mapping import MappedField
 from spec_ref.schemas.projection import WrittenColumns

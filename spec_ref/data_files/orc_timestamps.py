@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from spec_ref.core.errors import SpecError, violation
 from spec_ref.data_files.orc_footer import Stripe, stream_bytes
 from spec_ref.encodings.random_access_bytes import Source
-from spec_ref.errors import SpecError, violation
 from spec_ref.schemas.types import TIMESTAMP_NS, TIMESTAMPTZ, TIMESTAMPTZ_NS, Type
 
 EPOCH = 1_420_070_400

@@ -10,13 +10,13 @@ import pyarrow.compute as pc
 import pyarrow.orc as orc
 
 from spec_ref.columnar.schemas.column_projection import ranges
+from spec_ref.core.errors import violation
 from spec_ref.data_files.deferred_sink import KnownParts, TailRecordingSink
 from spec_ref.data_files.orc_footer import MAGIC
 from spec_ref.data_files.orc_metrics import orc_layout, width
 from spec_ref.data_files.orc_schema import arrow_schema
 from spec_ref.data_files.row_writer import FileLayout, Output, refused
 from spec_ref.data_files.storage_arrays import nulled, stored_batch
-from spec_ref.errors import violation
 from spec_ref.schemas.types import StructType
 
 STRIPE_BYTES = 64 << 20

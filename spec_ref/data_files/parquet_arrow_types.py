@@ -12,9 +12,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from spec_ref.core.errors import violation
 from spec_ref.data_files.nested_arrow_types import arrow_fields, nested_type
 from spec_ref.data_files.parquet_schema import code
-from spec_ref.errors import violation
 from spec_ref.schemas.types import (
     DEFAULT_CRS,
     DecimalType,

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from spec_ref.core.errors import violation
 from spec_ref.data_files.parquet_thrift import EDGE_ALGORITHMS, LOGICAL_TYPES, MAGIC, CompactReader, read_footer
-from spec_ref.errors import violation
 from spec_ref.schemas.types import (
     DEFAULT_CRS,
     UNKNOWN,

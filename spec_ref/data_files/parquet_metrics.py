@@ -14,11 +14,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from spec_ref.columnar.metrics import metrics_of_batches
+from spec_ref.core.errors import violation
+from spec_ref.core.records import evolve
 from spec_ref.data_files.parquet_schema import struct_from_parquet
 from spec_ref.data_files.parquet_thrift import ParquetNode, read_parquet_schema
-from spec_ref.errors import violation
 from spec_ref.manifests.computed_metrics import TRUNCATED, FileMetrics, MetricsMode
-from spec_ref.records import evolve
 from spec_ref.schemas.name_mapping import MappedField
 from spec_ref.schemas.types import StructType
 

@@ -16,10 +16,10 @@ from typing import Any
 
 import attrs
 
+from spec_ref.core.errors import SpecError, Violation, at, violation
+from spec_ref.core.records import record
 from spec_ref.data_files.parquet_thrift import ParquetNode
 from spec_ref.data_files.variant_shredding_schema import check_shredding
-from spec_ref.errors import SpecError, Violation, at, violation
-from spec_ref.records import record
 from spec_ref.schemas.column_ids import Ids, ids_of
 from spec_ref.schemas.name_mapping import MappedField
 from spec_ref.schemas.projection import WrittenColumns

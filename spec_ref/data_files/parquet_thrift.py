@@ -10,8 +10,8 @@ from __future__ import annotations
 import struct
 from typing import Any, BinaryIO
 
-from spec_ref.errors import SpecError, violation
-from spec_ref.records import record
+from spec_ref.core.errors import SpecError, violation
+from spec_ref.core.records import record
 
 MAGIC = b"PAR1"
 ENCRYPTED_MAGIC = b"PARE"

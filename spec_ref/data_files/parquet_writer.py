@@ -10,13 +10,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from spec_ref.columnar.metrics import storage_of
+from spec_ref.core.errors import violation
 from spec_ref.data_files.deferred_sink import DeferredSink
 from spec_ref.data_files.parquet_arrow_types import WRITER_OPTIONS, arrow_schema
 from spec_ref.data_files.parquet_footer import logical_types, with_logical_types
 from spec_ref.data_files.parquet_metrics import group_offsets
 from spec_ref.data_files.row_writer import FileLayout, Output, refused
 from spec_ref.data_files.storage_arrays import stored_batch
-from spec_ref.errors import violation
 from spec_ref.schemas.types import UNKNOWN, ListType, MapType, StructType, Type, VariantType
 
 SAMPLE = 2048

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
+from spec_ref.core.errors import violation
+from spec_ref.core.records import record
 from spec_ref.data_files.batches import BATCH_ROWS, Batches, Input
-from spec_ref.errors import violation
 from spec_ref.manifests.data_file import FileFormat
-from spec_ref.records import record
 from spec_ref.schemas.name_mapping import MappedField
 from spec_ref.schemas.projection import WrittenColumns
 

@@ -6,8 +6,8 @@ from typing import IO, Any, Protocol, TypeAlias
 
 import pyarrow as pa
 
-from spec_ref.errors import violation
-from spec_ref.records import record
+from spec_ref.core.errors import violation
+from spec_ref.core.records import record
 
 Output: TypeAlias = IO[bytes] | pa.NativeFile
 """A file that is opened for writing and tells its position."""

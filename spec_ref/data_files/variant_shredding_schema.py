@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from spec_ref.core.errors import SpecError, at, violation
 from spec_ref.data_files.parquet_thrift import ParquetNode
 from spec_ref.encodings.variant.shredding import REQUIREMENT
 from spec_ref.encodings.variant.value import DECIMAL_DIGITS
-from spec_ref.errors import SpecError, at, violation
 
 _SHREDDED: frozenset[tuple[str, str | None, tuple[Any, ...]]] = frozenset(
     {

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from spec_ref.core.errors import violation
 from spec_ref.data_files.row_writer import DataFileWriter, Output
-from spec_ref.errors import violation
 from spec_ref.manifests.data_file import FileFormat
 from spec_ref.schemas.types import StructType
 

@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterable
 import attrs
 from pyroaring import BitMap64
 
+from spec_ref.core.errors import violation
+from spec_ref.core.records import record
 from spec_ref.encodings.roaring import cardinality64
-from spec_ref.errors import violation
-from spec_ref.records import record
 
 MAGIC = bytes.fromhex("D1D33964")
 MAX_POSITION = (1 << 63) - 1

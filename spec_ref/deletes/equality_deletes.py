@@ -13,8 +13,8 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from spec_ref.errors import Violation, violation
-from spec_ref.records import evolve, record
+from spec_ref.core.errors import Violation, violation
+from spec_ref.core.records import evolve, record
 from spec_ref.schemas.schema import Column, Schema
 from spec_ref.schemas.types import ListType, MapType, NestedField, StructType, Type, is_primitive, kind
 

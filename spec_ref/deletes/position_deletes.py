@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from spec_ref.errors import at, violation
+from spec_ref.core.errors import at, violation
 from spec_ref.schemas.reserved_ids import BY_NAME
 from spec_ref.schemas.types import LONG, STRING, NestedField
 

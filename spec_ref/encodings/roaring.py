@@ -21,7 +21,7 @@ import struct
 from collections.abc import Callable
 from typing import TypeAlias
 
-from spec_ref.errors import NOT_GIVEN, SpecError, violation
+from spec_ref.core.errors import NOT_GIVEN, SpecError, violation
 
 MAX_BITMAPS = 1 << 16
 """The most 32-bit bitmaps in a vector. Each covers 2**32 rows; no file has 2**48 of them."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from spec_ref.calendar import MICROS_PER_DAY, NANOS_PER_DAY
-from spec_ref.errors import violation
+from spec_ref.core.calendar import MICROS_PER_DAY, NANOS_PER_DAY
+from spec_ref.core.errors import violation
 from spec_ref.expressions.bound import BoundPromotion, BoundTerm
 from spec_ref.schemas.types import (
     DATE,

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from spec_ref.errors import at, violation
+from spec_ref.core.errors import at, violation
+from spec_ref.core.records import record
 from spec_ref.expressions.alignment import aligned
 from spec_ref.expressions.bound import (
     BoundChoice,
@@ -49,7 +50,6 @@ from spec_ref.expressions.predicates import (
     negation,
 )
 from spec_ref.partitioning.transforms import Bucket, Day, Hour, Identity, Month, Transform, Truncate, Year
-from spec_ref.records import record
 from spec_ref.schemas.schema import Column, Schema
 from spec_ref.schemas.types import ListType, MapType
 from spec_ref.single_value.json_value import from_json

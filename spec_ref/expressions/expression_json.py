@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from spec_ref.errors import at, violation
+from spec_ref.core.errors import at, violation
 from spec_ref.expressions.predicates import (
     FALSE,
     ICEBERG_FUNCTIONS,

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from spec_ref.errors import at
+from spec_ref.core.errors import at
+from spec_ref.core.records import record
 from spec_ref.expressions.bound import BoundPredicate, BoundReference, has_nan
 from spec_ref.expressions.outcomes import UNKNOWN_FACTS, Facts, Outcome, outcome_of
-from spec_ref.records import record
 from spec_ref.schemas.types import Type, is_primitive, kind
 from spec_ref.single_value.bounds import decode_bound
 

@@ -22,7 +22,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
+from spec_ref.core.records import evolve, record
 from spec_ref.expressions.bound import (
     BoundChoice,
     BoundComparison,
@@ -42,7 +43,6 @@ from spec_ref.expressions.bound import (
 )
 from spec_ref.expressions.predicates import And, Constant, Not, Operation, Or
 from spec_ref.partitioning.transforms import Bucket
-from spec_ref.records import evolve, record
 
 
 @record

@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from spec_ref.errors import violation
-from spec_ref.records import record
+from spec_ref.core.errors import violation
+from spec_ref.core.records import record
 from spec_ref.schemas.types import Type
 
 ICEBERG_FUNCTIONS = "iceberg_functions"

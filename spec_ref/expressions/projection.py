@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
+from spec_ref.core.records import evolve, record
 from spec_ref.expressions.bound import (
     BoundPredicate,
     BoundReference,
@@ -23,7 +24,6 @@ from spec_ref.expressions.predicates import FALSE, TRUE, And, Constant, Not, Or,
 from spec_ref.expressions.rewriting import without_not
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Day, Hour, Identity, Month, Transform, UnknownTransform, Void, Year
-from spec_ref.records import evolve, record
 from spec_ref.schemas.types import DATE, Type
 
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
+from spec_ref.core.records import evolve
 from spec_ref.expressions.bound import BoundPredicate, BoundTermComparison, Row, evaluate
 from spec_ref.expressions.predicates import FALSE, TRUE, And, Constant, Not, Or, both, either, negation
 from spec_ref.expressions.projection import Projection, project_leaf
 from spec_ref.partitioning.spec import PartitionSpec
-from spec_ref.records import evolve
 
 
 def residual(

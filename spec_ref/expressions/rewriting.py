@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from spec_ref.core.records import evolve
 from spec_ref.expressions.bound import BoundPredicate, BoundTerm, BoundTermComparison, BoundTest, has_nan
 from spec_ref.expressions.predicates import (
     COMPLEMENT,
@@ -22,7 +23,6 @@ from spec_ref.expressions.predicates import (
     either,
     negation,
 )
-from spec_ref.records import evolve
 
 _O = Operation
 

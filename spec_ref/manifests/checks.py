@@ -14,9 +14,10 @@ from typing import Any
 import attrs
 
 from spec_ref.checks import rated
+from spec_ref.core.errors import SpecError, Violation
+from spec_ref.core.versions import REQUIRED
 from spec_ref.encodings.avro.container import Data
 from spec_ref.encodings.avro.row_checks import LEFT_OUT, schema_faults
-from spec_ref.errors import SpecError, Violation
 from spec_ref.findings import Finding
 from spec_ref.manifests.checks_listed import Totals, broken_at, finding_at, listed_findings
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
@@ -29,7 +30,6 @@ from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.types import StructType, Type
 from spec_ref.snapshots.manifest_list import ManifestFile
-from spec_ref.versions import REQUIRED
 
 MAX_PER_RULE = 1000
 """How many places of one broken rule are told; a manifest with more has one cause."""

@@ -9,7 +9,8 @@ from typing import Any
 import attrs
 
 from spec_ref.checks import rated
-from spec_ref.errors import SpecError, Violation, shown
+from spec_ref.core.errors import SpecError, Violation, shown
+from spec_ref.core.versions import SEQUENCE_NUMBERS, FormatVersion
 from spec_ref.findings import Finding
 from spec_ref.manifests.computed_metrics import order_of
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
@@ -18,7 +19,6 @@ from spec_ref.manifests.manifest import Manifest
 from spec_ref.schemas.types import StructType, Type, kind
 from spec_ref.single_value.bounds import decode_bound
 from spec_ref.snapshots.manifest_list import FieldSummary, ManifestFile
-from spec_ref.versions import SEQUENCE_NUMBERS, FormatVersion
 
 _COMPARED = (
     ("added_files_count", "MLS010", EntryStatus.ADDED), ("existing_files_count", "MLS011", EntryStatus.EXISTING),

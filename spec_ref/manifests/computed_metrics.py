@@ -20,9 +20,9 @@ from typing import Any
 
 import attrs
 
+from spec_ref.core.errors import SpecError
+from spec_ref.core.records import record
 from spec_ref.encodings.geo.bounds import bounding_box
-from spec_ref.errors import SpecError
-from spec_ref.records import record
 from spec_ref.schemas.types import (
     BINARY,
     STRING,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import enum
 
+from spec_ref.core.records import record, spec_field
+from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED
 from spec_ref.encodings.avro.rows import Coded, RowsOf
 from spec_ref.manifests.data_file import DataFile
-from spec_ref.records import record, spec_field
 from spec_ref.schemas.types import LONG
-from spec_ref.versions import OMITTED, OPTIONAL, REQUIRED
 
 
 class EntryStatus(enum.IntEnum):

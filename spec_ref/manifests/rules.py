@@ -12,11 +12,8 @@ from typing import TypeAlias
 
 import attrs
 
-from spec_ref.errors import Violation, shown
-from spec_ref.manifests.data_file import FileContent, FileFormat
-from spec_ref.manifests.entry import EntryStatus, ManifestEntry
-from spec_ref.snapshots.manifest_list import ManifestContent
-from spec_ref.versions import (
+from spec_ref.core.errors import Violation, shown
+from spec_ref.core.versions import (
     DELETE_FILES,
     DELETION_VECTORS,
     ROW_LINEAGE,
@@ -25,6 +22,9 @@ from spec_ref.versions import (
     V1,
     FormatVersion,
 )
+from spec_ref.manifests.data_file import FileContent, FileFormat
+from spec_ref.manifests.entry import EntryStatus, ManifestEntry
+from spec_ref.snapshots.manifest_list import ManifestContent
 
 CONTENTS_OF = {
     ManifestContent.DATA: frozenset({FileContent.DATA}),

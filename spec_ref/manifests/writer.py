@@ -9,12 +9,13 @@ from typing import Any
 import attrs
 
 from spec_ref import json_document
+from spec_ref.core.errors import SpecError, at, violation
+from spec_ref.core.versions import OMITTED, FormatVersion
 from spec_ref.encodings.avro.container import write_container
 from spec_ref.encodings.avro.rows import RowWriter, struct_of
 from spec_ref.encodings.avro.schema import schema_json
 from spec_ref.encodings.avro.types import from_json
 from spec_ref.encodings.avro.values import encoder
-from spec_ref.errors import SpecError, at, violation
 from spec_ref.json_writing import writer
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.manifest import HEADER, REQUIREMENT
@@ -26,7 +27,6 @@ from spec_ref.schemas.types import StructType
 from spec_ref.schemas.values import check_value
 from spec_ref.single_value.bounds import encode_bound
 from spec_ref.snapshots.manifest_list import NO_SYNC, FieldSummary, ManifestContent, ManifestFile
-from spec_ref.versions import OMITTED, FormatVersion
 
 RECORD_NAME = "manifest_entry"
 RECORD_NAMES = {2: "r2", 102: "r102"}

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
-from spec_ref.errors import violation
+from spec_ref.core.errors import violation
+from spec_ref.core.records import evolve, field_rules, record
+from spec_ref.core.versions import OMITTED, FormatVersion
 from spec_ref.partitioning.spec import FIRST_FIELD_ID, PartitionField, PartitionSpec, source_type
 from spec_ref.partitioning.transforms import Transform, UnknownTransform, Void
-from spec_ref.records import evolve, field_rules, record
 from spec_ref.schemas.schema import Schema
-from spec_ref.versions import OMITTED, FormatVersion
 
 _FIELD_ID = field_rules(PartitionField)["field_id"]
 

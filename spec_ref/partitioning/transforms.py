@@ -10,11 +10,12 @@ import re
 from collections.abc import Callable
 from typing import Any, ClassVar, NoReturn, TypeAlias
 
-from spec_ref.calendar import EPOCH, MICROS_PER_DAY, NANOS_PER_DAY, civil_from_days
-from spec_ref.errors import SpecError, violation
+from spec_ref.core.calendar import EPOCH, MICROS_PER_DAY, NANOS_PER_DAY, civil_from_days
+from spec_ref.core.decimals import unscaled
+from spec_ref.core.errors import SpecError, violation
+from spec_ref.core.records import record
 from spec_ref.hashing import hash_value
-from spec_ref.records import record
-from spec_ref.schemas.decimals import decimal_of, unscaled
+from spec_ref.schemas.decimals import decimal_of
 from spec_ref.schemas.types import DATE, INT, PLAIN_PRIMITIVES, Type, kind
 from spec_ref.schemas.values import check_value
 

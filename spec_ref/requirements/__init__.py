@@ -12,8 +12,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, overload
 
-from spec_ref.records import record
-from spec_ref.versions import FormatVersion, Presence
+from spec_ref.core.records import record
+from spec_ref.core.versions import FormatVersion, Presence
 
 CONTRADICTIONS = "contradictions.toml"
 REASONS = ("not observable", "not built", "out of scope")
@@ -214,7 +214,7 @@ def check_id(requirement: str, aspect: str = "") -> str:
 
     Args:
         requirement: a code of the register.
-        aspect: the part of the requirement that is checked, as in `spec_ref.errors.Violation`; empty for all of it.
+        aspect: the part of the requirement that is checked, as in `spec_ref.core.errors.Violation`; empty for all of it.
 
     Returns:
         The id, such as ``slug-aspect``.

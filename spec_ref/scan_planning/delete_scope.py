@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from spec_ref.errors import violation
+from spec_ref.core.errors import violation
 from spec_ref.expressions.bound import BoundReference
 from spec_ref.expressions.metrics import Metrics, column_facts
 from spec_ref.expressions.outcomes import Facts, usable_bounds

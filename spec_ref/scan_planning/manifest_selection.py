@@ -7,8 +7,9 @@ from typing import Any, TypeAlias
 
 import attrs
 
+from spec_ref.core.errors import SpecError, violation
+from spec_ref.core.versions import DELETE_FILES, NEWEST, FormatVersion
 from spec_ref.encodings.avro.container import Data
-from spec_ref.errors import SpecError, violation
 from spec_ref.expressions.bound import BoundPredicate
 from spec_ref.expressions.metrics import FieldSummary, summaries_outcome
 from spec_ref.expressions.projection import inclusive_projection
@@ -17,7 +18,6 @@ from spec_ref.manifests.reader import read_manifest
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile, read_manifest_list
 from spec_ref.snapshots.snapshot import Snapshot
-from spec_ref.versions import DELETE_FILES, NEWEST, FormatVersion
 
 ReadFile: TypeAlias = Callable[[str], Data]
 """Returns the content of the file at a location; raises `FileNotFoundError` if there is none."""

@@ -13,7 +13,9 @@ from typing import Any
 
 import attrs
 
-from spec_ref.errors import SpecError, violation
+from spec_ref.core.errors import SpecError, violation
+from spec_ref.core.records import evolve
+from spec_ref.core.versions import DELETION_VECTORS, FormatVersion
 from spec_ref.expressions.binding import bind
 from spec_ref.expressions.bound import BoundPredicate
 from spec_ref.expressions.metrics import Metrics, might_match
@@ -22,7 +24,6 @@ from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.manifests.entry import ManifestEntry
 from spec_ref.manifests.manifest import Manifest
 from spec_ref.partitioning.spec import PartitionSpec
-from spec_ref.records import evolve
 from spec_ref.scan_planning.delete_scope import applicable_deletes, check_delete, column_types, metrics_of
 from spec_ref.scan_planning.manifest_selection import ManifestSelection, ReadFile, listed_manifests, opened
 from spec_ref.scan_planning.partition_residual import partition_residual
@@ -31,7 +32,6 @@ from spec_ref.schemas.schema import Schema
 from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.table_metadata.metadata import TableMetadata
-from spec_ref.versions import DELETION_VECTORS, FormatVersion
 
 STATISTICS = ("column_sizes", "value_counts", "null_value_counts", "nan_value_counts", "lower_bounds", "upper_bounds")
 """The attributes of files that tasks may leave out."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from spec_ref.core.records import record
 from spec_ref.expressions.bound import BoundPredicate
 from spec_ref.manifests.data_file import DataFile
-from spec_ref.records import record
 
 
 @record

@@ -6,8 +6,8 @@ time identify a past state, which is read with the schema of its snapshot.
 
 from __future__ import annotations
 
-from spec_ref.errors import violation
-from spec_ref.records import record
+from spec_ref.core.errors import violation
+from spec_ref.core.records import record
 from spec_ref.schemas.schema import Schema
 from spec_ref.snapshots.references import MAIN, RefType
 from spec_ref.snapshots.snapshot import Snapshot

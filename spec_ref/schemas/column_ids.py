@@ -15,8 +15,8 @@ from collections.abc import Callable, Sequence
 
 import attrs
 
-from spec_ref.errors import SpecError, at, violation
-from spec_ref.records import evolve, record
+from spec_ref.core.errors import SpecError, at, violation
+from spec_ref.core.records import evolve, record
 from spec_ref.schemas.name_mapping import MappedField, find
 from spec_ref.schemas.projection import UnreadableColumn
 from spec_ref.schemas.types import Type

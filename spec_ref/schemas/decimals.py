@@ -1,26 +1,11 @@
-"""Decimals and their unscaled values (Primitive Types)."""
+"""Decimals of a type from their unscaled values (Primitive Types)."""
 
 from __future__ import annotations
 
 from decimal import Decimal
 
-from spec_ref.errors import violation
+from spec_ref.core.errors import violation
 from spec_ref.schemas.types import DecimalType
-
-
-def unscaled(value: Decimal) -> int:
-    """Find the unscaled value of a decimal: 1420 for 14.20.
-
-    Args:
-        value: a decimal.
-
-    Returns:
-        The unscaled value.
-    """
-    negative, digits, _ = value.as_tuple()
-    # Not value.scaleb(), which rounds to the precision of the thread's context.
-    number = int("".join(map(str, digits)))
-    return -number if negative else number
 
 
 def decimal_of(type_: DecimalType, number: int) -> Decimal:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from spec_ref.errors import at, violation
-from spec_ref.records import evolve
+from spec_ref.core.errors import at, violation
+from spec_ref.core.records import evolve
 from spec_ref.schemas.types import ListType, MapType, NestedField, StructType, Type, kind
 from spec_ref.schemas.values import check_value
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from spec_ref.calendar import MICROS_PER_DAY, NANOS_PER_DAY
-from spec_ref.errors import SpecError, violation
+from spec_ref.core.calendar import MICROS_PER_DAY, NANOS_PER_DAY
+from spec_ref.core.errors import SpecError, violation
+from spec_ref.core.records import evolve, record
+from spec_ref.core.versions import DEFAULT_VALUES, PROMOTION_OF_DATE, PROMOTION_OF_UNKNOWN, V1, FormatVersion
 from spec_ref.partitioning.spec import PartitionField
 from spec_ref.partitioning.transforms import Day, Month, Transform, Void, Year
-from spec_ref.records import evolve, record
 from spec_ref.schemas.defaults import check_default
 from spec_ref.schemas.identifier_fields import identifier_problems
 from spec_ref.schemas.reserved_ids import MAX_TABLE_FIELD_ID
@@ -37,7 +38,6 @@ from spec_ref.schemas.types import (
     kind,
 )
 from spec_ref.sorting.order import SortField
-from spec_ref.versions import DEFAULT_VALUES, PROMOTION_OF_DATE, PROMOTION_OF_UNKNOWN, V1, FormatVersion
 
 # Type promotion
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spec_ref.errors import SpecError, Violation, violation
+from spec_ref.core.errors import SpecError, Violation, violation
 from spec_ref.schemas.schema import Column, Schema
 from spec_ref.schemas.types import DOUBLE, FLOAT, ListType, MapType, is_primitive
 

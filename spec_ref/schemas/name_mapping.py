@@ -12,15 +12,15 @@ from typing import Any
 import attrs
 
 from spec_ref import json_document
-from spec_ref.errors import SpecError, at, violation
+from spec_ref.core.errors import SpecError, at, violation
+from spec_ref.core.records import evolve, record, spec_field
+from spec_ref.core.versions import OPTIONAL, REQUIRED, V3
 from spec_ref.json_document import check_document, loads
 from spec_ref.json_kinds import INT, STRING, ListOf, RecordOf
 from spec_ref.json_records import reader
 from spec_ref.json_writing import writer
-from spec_ref.records import evolve, record, spec_field
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.types import ListType, MapType, StructType, Type
-from spec_ref.versions import OPTIONAL, REQUIRED, V3
 
 NAME_MAPPING_PROPERTY = "schema.name-mapping.default"
 """The table property that holds the mapping, as JSON text."""

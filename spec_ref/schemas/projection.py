@@ -20,10 +20,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from spec_ref.errors import SpecError, Violation, at, violation
+from spec_ref.core.errors import SpecError, Violation, at, violation
+from spec_ref.core.records import evolve, record
+from spec_ref.core.versions import NEWEST
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.partitioning.transforms import Identity
-from spec_ref.records import evolve, record
 from spec_ref.schemas.evolution import promotable, promoted_value
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.types import (
@@ -43,7 +44,6 @@ from spec_ref.schemas.types import (
     children,
 )
 from spec_ref.schemas.values import check_required
-from spec_ref.versions import NEWEST
 
 Constants = Mapping[int, Any]
 """Values by field id that are the same for all rows of a file."""

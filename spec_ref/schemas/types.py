@@ -13,9 +13,9 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from spec_ref.errors import violation
-from spec_ref.records import record, spec_field
-from spec_ref.versions import (
+from spec_ref.core.errors import violation
+from spec_ref.core.records import record, spec_field
+from spec_ref.core.versions import (
     GEO_TYPES,
     NANOSECOND_TIMESTAMPS,
     OMITTED,

@@ -34,11 +34,11 @@ from collections.abc import Callable, Hashable
 from decimal import Decimal
 from typing import Any
 
-from spec_ref.calendar import MICROS_PER_DAY
+from spec_ref.core.calendar import MICROS_PER_DAY
+from spec_ref.core.errors import at, violation
+from spec_ref.core.records import record
 from spec_ref.encodings.geo.wkb import read_wkb
 from spec_ref.encodings.variant.value import Variant
-from spec_ref.errors import at, violation
-from spec_ref.records import record
 from spec_ref.schemas.types import DecimalType, ListType, MapType, StructType, Type, kind
 
 

@@ -11,9 +11,10 @@ import uuid
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from spec_ref.errors import violation
-from spec_ref.records import record
-from spec_ref.schemas.decimals import decimal_of, unscaled
+from spec_ref.core.decimals import unscaled
+from spec_ref.core.errors import violation
+from spec_ref.core.records import record
+from spec_ref.schemas.decimals import decimal_of
 from spec_ref.schemas.types import Type, kind
 from spec_ref.schemas.values import check_value
 

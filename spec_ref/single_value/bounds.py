@@ -13,10 +13,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from spec_ref.calendar import MICROS_PER_DAY, NANOS_PER_DAY
+from spec_ref.core.calendar import MICROS_PER_DAY, NANOS_PER_DAY
+from spec_ref.core.errors import violation
+from spec_ref.core.records import record
 from spec_ref.encodings.geo.bounds import GeoPoint, check_point, decode_point, encode_point
-from spec_ref.errors import violation
-from spec_ref.records import record
 from spec_ref.schemas.types import (
     BINARY,
     DATE,

@@ -16,11 +16,12 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, TypeAlias
 
-from spec_ref.calendar import civil_from_days, days_from_civil
+from spec_ref.core.calendar import civil_from_days, days_from_civil
+from spec_ref.core.decimals import unscaled
+from spec_ref.core.errors import at, violation
+from spec_ref.core.records import record
 from spec_ref.encodings.geo.wkb import wkb_to_wkt, wkt_to_wkb
-from spec_ref.errors import at, violation
-from spec_ref.records import record
-from spec_ref.schemas.decimals import decimal_of, unscaled
+from spec_ref.schemas.decimals import decimal_of
 from spec_ref.schemas.types import DecimalType, ListType, MapType, StructType, Type, kind
 from spec_ref.schemas.values import check_required, check_unique_keys, check_value, nearest_binary32
 

@@ -30,6 +30,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
+from spec_ref.core.errors import SpecError, at, violation
 from spec_ref.encodings.variant.json_path import parse_normalized_path
 from spec_ref.encodings.variant.value import (
     DECIMAL_DIGITS,
@@ -40,7 +41,6 @@ from spec_ref.encodings.variant.value import (
     encode_variant,
     split_variant,
 )
-from spec_ref.errors import SpecError, at, violation
 from spec_ref.schemas.types import BOOLEAN, INT, PLAIN_PRIMITIVES, DecimalType, Type, kind
 from spec_ref.schemas.values import check_value
 

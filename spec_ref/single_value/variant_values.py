@@ -12,9 +12,9 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from spec_ref.core.errors import SpecError, Violation, violation
 from spec_ref.encodings.variant.json_path import parse_normalized_path
 from spec_ref.encodings.variant.value import Node, Physical, Scalar
-from spec_ref.errors import SpecError, Violation, violation
 from spec_ref.single_value.variant_bounds import VariantBound, class_of, typed
 
 

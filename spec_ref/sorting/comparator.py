@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
 from spec_ref.partitioning.spec import source_type
 from spec_ref.partitioning.transforms import Void
 from spec_ref.schemas.schema import Schema

@@ -8,11 +8,11 @@ from typing import Any
 
 import attrs
 
+from spec_ref.core.records import record, spec_field
+from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED
 from spec_ref.json_kinds import INT, ListOf, RecordOf, enum_of
 from spec_ref.partitioning.spec import TRANSFORM, check_sources
 from spec_ref.partitioning.transforms import Transform
-from spec_ref.records import record, spec_field
-from spec_ref.versions import OMITTED, OPTIONAL, REQUIRED
 
 UNSORTED_ID = 0
 """The order id that is reserved for the unsorted order (SRT002)."""

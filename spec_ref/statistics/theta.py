@@ -17,8 +17,8 @@ from collections.abc import Iterable
 
 import mmh3
 
-from spec_ref.errors import SpecError, violation
-from spec_ref.records import record
+from spec_ref.core.errors import SpecError, violation
+from spec_ref.core.records import record
 
 SEED = 9001
 SEED_HASH = 0x93CC

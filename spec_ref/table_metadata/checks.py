@@ -15,17 +15,17 @@ from typing import Any
 import attrs
 
 from spec_ref.checks import rated
-from spec_ref.errors import SpecError, Violation
+from spec_ref.core.errors import SpecError, Violation
+from spec_ref.core.records import field_rules
+from spec_ref.core.versions import DEFAULT_VALUES, NULL_CURRENT_SNAPSHOT, FormatVersion
 from spec_ref.findings import Finding
 from spec_ref.json_checking import BROKEN, collect_rows, duties
 from spec_ref.json_document import escaped
 from spec_ref.json_records import finished
-from spec_ref.records import field_rules
 from spec_ref.table_metadata import rules_history, rules_structure
 from spec_ref.table_metadata.metadata import DEPRECATED, FILLED_IN, METADATA, NO_SNAPSHOT, TableMetadata
 from spec_ref.table_metadata.rules import Rule
 from spec_ref.table_metadata.source import Source, document_of, version_of
-from spec_ref.versions import DEFAULT_VALUES, NULL_CURRENT_SNAPSHOT, FormatVersion
 
 RULES: tuple[Rule, ...] = (*rules_structure.RULES, *rules_history.RULES)
 """Every rule over several fields."""

@@ -7,9 +7,9 @@ from typing import Any
 
 import attrs
 
+from spec_ref.core.records import record, spec_field
+from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED
 from spec_ref.json_kinds import STRING, STRING_MAP, RecordOf
-from spec_ref.records import record, spec_field
-from spec_ref.versions import OMITTED, OPTIONAL, REQUIRED
 
 
 @record(kw_only=True)

@@ -11,17 +11,17 @@ import enum
 from collections.abc import Mapping
 from typing import Any
 
-from spec_ref.errors import at, violation
+from spec_ref.core.errors import at, violation
+from spec_ref.core.records import record, spec_field
+from spec_ref.core.versions import OPTIONAL, REQUIRED, V3, FormatVersion
 from spec_ref.json_document import check_document
 from spec_ref.json_kinds import ANY, INT, LONG, STRING, Kind, ListOf, RecordOf, Via, enum_of
 from spec_ref.json_records import reader
 from spec_ref.json_writing import writer
 from spec_ref.partitioning.spec import SPEC, PartitionSpec
-from spec_ref.records import record, spec_field
 from spec_ref.schemas.schema import SCHEMA, Schema
 from spec_ref.schemas.types import BINARY, StructType
 from spec_ref.single_value.json_value import from_json, to_json
-from spec_ref.versions import OPTIONAL, REQUIRED, V3, FormatVersion
 
 LEGACY = "TMD029"
 """The code for JSON that does not follow the format; a removed section has no requirement of its own."""

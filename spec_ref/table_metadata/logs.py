@@ -7,10 +7,10 @@ from typing import Any
 
 import attrs
 
-from spec_ref.errors import violation
+from spec_ref.core.errors import violation
+from spec_ref.core.records import record, spec_field
+from spec_ref.core.versions import REQUIRED
 from spec_ref.json_kinds import LONG, STRING, RecordOf
-from spec_ref.records import record, spec_field
-from spec_ref.versions import REQUIRED
 
 
 @record(kw_only=True)

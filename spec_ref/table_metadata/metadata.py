@@ -7,10 +7,11 @@ from typing import Any
 
 import attrs
 
-from spec_ref.errors import violation
+from spec_ref.core.errors import violation
+from spec_ref.core.records import evolve, record, spec_field
+from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED, V1, FormatVersion
 from spec_ref.json_kinds import INT, LONG, STRING, STRING_MAP, ListOf, MapOf, RecordOf, Via
 from spec_ref.partitioning.spec import FIELDS, FIRST_FIELD_ID, SPEC, PartitionField, PartitionSpec
-from spec_ref.records import evolve, record, spec_field
 from spec_ref.schemas.schema import SCHEMA, Schema
 from spec_ref.schemas.types import StructType
 from spec_ref.snapshots.references import REF, SnapshotRef, with_main
@@ -29,7 +30,6 @@ from spec_ref.table_metadata.statistics import (
     PartitionStatisticsFile,
     StatisticsFile,
 )
-from spec_ref.versions import OMITTED, OPTIONAL, REQUIRED, V1, FormatVersion
 
 NO_SNAPSHOT = -1
 """The id that Iceberg-Java writes in v1 and v2 tables if there is no current snapshot; read as null (NOT008)."""

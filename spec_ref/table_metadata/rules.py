@@ -14,11 +14,11 @@ from typing import Any, TypeAlias
 import attrs
 
 from spec_ref.checks import registry
-from spec_ref.errors import NOT_GIVEN, SpecError, Violation, shown
+from spec_ref.core.errors import NOT_GIVEN, SpecError, Violation, shown
+from spec_ref.core.versions import V1, FormatVersion
 from spec_ref.findings import Severity
 from spec_ref.requirements import check_id
 from spec_ref.table_metadata.metadata import TableMetadata
-from spec_ref.versions import V1, FormatVersion
 
 
 @attrs.frozen

@@ -7,13 +7,13 @@ import binascii
 import itertools
 from collections.abc import Callable, Iterator
 
+from spec_ref.core.records import field_rules
+from spec_ref.core.versions import OMITTED, REQUIRED
 from spec_ref.json_document import escaped
-from spec_ref.records import field_rules
 from spec_ref.snapshots.references import MAIN, RefType
 from spec_ref.snapshots.snapshot import OPERATION, SUMMARY_METRICS, Operation, Snapshot
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.table_metadata.rules import Found, Place, Rule, repeated
-from spec_ref.versions import OMITTED, REQUIRED
 
 SNAPSHOT_RULES = field_rules(Snapshot)
 OPERATIONS = frozenset(operation.value for operation in Operation)

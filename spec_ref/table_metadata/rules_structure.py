@@ -6,7 +6,8 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from typing import cast
 
-from spec_ref.errors import SpecError, Violation
+from spec_ref.core.errors import SpecError, Violation
+from spec_ref.core.versions import MULTI_ARGUMENT_TRANSFORMS, UNIQUE_PARTITION_FIELD_IDS
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec, source_type
 from spec_ref.partitioning.transforms import UnknownTransform, Void
 from spec_ref.schemas.evolution import history_problems
@@ -18,7 +19,6 @@ from spec_ref.schemas.types import UNKNOWN, GeographyType, GeometryType, StructT
 from spec_ref.sorting.order import UNSORTED_ID, SortField, SortOrder
 from spec_ref.table_metadata.metadata import TableMetadata, last_partition_id
 from spec_ref.table_metadata.rules import Found, Place, Rule, repeated, under
-from spec_ref.versions import MULTI_ARGUMENT_TRANSFORMS, UNIQUE_PARTITION_FIELD_IDS
 
 
 def _uuid(metadata: TableMetadata) -> Found:

@@ -7,12 +7,12 @@ import functools
 from typing import Any
 
 from spec_ref.columnar.json.duplicate_names import unrepeated
-from spec_ref.errors import violation
+from spec_ref.core.errors import violation
+from spec_ref.core.versions import FormatVersion
 from spec_ref.json_document import DOCUMENT, check_document, loads
 from spec_ref.json_records import wrong
 from spec_ref.table_metadata.files import is_compressed, unpack
 from spec_ref.table_metadata.metadata import METADATA
-from spec_ref.versions import FormatVersion
 
 Source = bytes | str | dict[str, Any]
 """Metadata as the content of a file (JSON, or JSON in gzip), as JSON text, or as the parsed object."""

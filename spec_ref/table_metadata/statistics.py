@@ -10,9 +10,9 @@ from typing import Any
 
 import attrs
 
+from spec_ref.core.records import record, spec_field
+from spec_ref.core.versions import OPTIONAL, REQUIRED
 from spec_ref.json_kinds import INT, LONG, STRING, STRING_MAP, ListOf, RecordOf
-from spec_ref.records import record, spec_field
-from spec_ref.versions import OPTIONAL, REQUIRED
 
 
 @record(kw_only=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from spec_ref.core.errors import SpecError, Violation, violation
 from spec_ref.encodings.puffin.checks import check_puffin
 from spec_ref.encodings.puffin.file import BlobMetadata as StoredBlob
 from spec_ref.encodings.puffin.file import PuffinFile, read_puffin
-from spec_ref.errors import SpecError, Violation, violation
 from spec_ref.table_metadata.statistics import BlobMetadata, StatisticsFile
 
 

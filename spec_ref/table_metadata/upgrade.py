@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from spec_ref.errors import violation
-from spec_ref.records import evolve
+from spec_ref.core.errors import violation
+from spec_ref.core.records import evolve
+from spec_ref.core.versions import V1, V2, V3, FormatVersion
 from spec_ref.table_metadata.changes import without_new_errors
 from spec_ref.table_metadata.metadata import TableMetadata
-from spec_ref.versions import V1, V2, V3, FormatVersion
 
 
 def _to_v2(metadata: TableMetadata) -> TableMetadata:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from spec_ref.errors import violation
+from spec_ref.core.errors import violation
+from spec_ref.core.records import evolve, field_rules
+from spec_ref.core.versions import OMITTED, FormatVersion
 from spec_ref.json_document import DOCUMENT
 from spec_ref.json_writing import record_writer
-from spec_ref.records import evolve, field_rules
 from spec_ref.table_metadata.files import pack
 from spec_ref.table_metadata.metadata import DEPRECATED, METADATA, TableMetadata
 from spec_ref.table_metadata.upgrade import upgrade
-from spec_ref.versions import OMITTED, FormatVersion
 
 
 def write_metadata(metadata: TableMetadata, format_version: FormatVersion | int | None = None) -> dict[str, Any]:

@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from spec_ref.calendar import MICROS_PER_DAY
-from spec_ref.errors import SpecError, Violation
+from spec_ref.core.calendar import MICROS_PER_DAY
+from spec_ref.core.errors import SpecError, Violation
 from spec_ref.schemas.decimals import decimal_of
 from spec_ref.schemas.types import (
     BINARY,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from spec_ref.columnar import murmur3_vectorized
 from spec_ref.columnar.hashing import hash_array
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
 from spec_ref.hashing import hash_value
 from spec_ref.schemas.types import (
     BINARY,

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from spec_ref.columnar import murmur3_vectorized
 from spec_ref.columnar.partitioning.transforms import transform_array
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
 from spec_ref.partitioning.transforms import (
     Bucket,
     Day,

@@ -16,9 +16,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from conformance.stores.local_files import LocalFiles
-from spec_ref.records import evolve
+from spec_ref.core.records import evolve
+from spec_ref.core.versions import FormatVersion
 from spec_ref.snapshots.manifest_list import read_manifest_list, write_manifest_list
-from spec_ref.versions import FormatVersion
 
 Json = dict[str, Any]
 

@@ -48,12 +48,13 @@ from spec_ref.commits.contents import ManifestContents, ManifestListContent, enc
 from spec_ref.commits.effects import Steps
 from spec_ref.commits.reading import Files, head
 from spec_ref.commits.retries import RetryPolicy, policy_of
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
+from spec_ref.core.records import evolve
+from spec_ref.core.versions import V1, V2, V3, FormatVersion
 from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.partitioning.evolution import AddPartitionField
 from spec_ref.partitioning.transforms import Bucket, Identity
-from spec_ref.records import evolve
 from spec_ref.schemas.evolution import AddColumn
 from spec_ref.schemas.types import INT
 from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile
@@ -63,7 +64,6 @@ from spec_ref.sorting.order import SortField
 from spec_ref.table_metadata import read_metadata, write_metadata
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.table_metadata.statistics import PartitionStatisticsFile, StatisticsFile
-from spec_ref.versions import V1, V2, V3, FormatVersion
 
 
 def equal(column: str, value: Any) -> Comparison:

@@ -28,11 +28,11 @@ from spec_ref.commits.changes import (
     fast_append,
 )
 from spec_ref.commits.retries import RetryPolicy
-from spec_ref.records import evolve
+from spec_ref.core.records import evolve
+from spec_ref.core.versions import FormatVersion
 from spec_ref.schemas.evolution import AddColumn
 from spec_ref.schemas.types import LONG
 from spec_ref.snapshots.references import RefType, SnapshotRef
-from spec_ref.versions import FormatVersion
 
 QUICK = RetryPolicy(num_retries=3, min_wait_ms=0, max_wait_ms=1)
 

@@ -12,7 +12,7 @@ import pytest
 from conformance.adapters.reference_manifests import operations
 from conformance.compare import Undecodable
 from conformance.operations import OPERATIONS
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
 from tools.derive import avro
 from tools.derive.cases import manifests
 from tools.derive.manifests import entry, manifest

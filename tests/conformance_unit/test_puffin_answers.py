@@ -6,9 +6,9 @@ from conformance.adapters.reference_puffin import operations
 from conformance.compare import Undecodable
 from conformance.compare_puffin import deletion_vector, puffin_file, puffin_form
 from conformance.operations import OPERATIONS
+from spec_ref.core.errors import SpecError
 from spec_ref.deletes.deletion_vector import encode_deletion_vector
 from spec_ref.encodings.puffin.file import Blob, write_puffin
-from spec_ref.errors import SpecError
 from tools.derive.cases import deletion_vectors, puffin
 from tools.derive.puffin import array, bitmap, bitset, runs, vector
 from tools.derive.puffin import deletion_vector as framed

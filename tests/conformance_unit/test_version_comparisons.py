@@ -1,4 +1,4 @@
-"""Tables of fields and `FEATURES` say what a version has; `spec_ref.versions` alone compares versions."""
+"""Tables of fields and `FEATURES` say what a version has; `spec_ref.core.versions` alone compares versions."""
 
 import ast
 from collections.abc import Iterator

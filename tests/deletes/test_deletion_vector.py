@@ -13,12 +13,12 @@ from pyroaring import BitMap64
 
 from spec_ref.columnar.deletes import deletion_vector as columnar
 from spec_ref.columnar.deletes.deletion_vector import PositionBitmap, encode_positions, position_ranges, positions_array
+from spec_ref.core.errors import SpecError
 from spec_ref.deletes.deletion_vector import (
     MAX_POSITION,
     decode_deletion_vector,
     encode_deletion_vector,
 )
-from spec_ref.errors import SpecError
 from tools.derive.cases import deletion_vectors as cases
 from tools.derive.puffin import array, bitmap, deletion_vector, runs, vector
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from spec_ref.columnar.deletes.deletion_vector import PositionBitmap
 from spec_ref.columnar.deletes.position_deletes import merged, read_position_deletes
+from spec_ref.core.errors import SpecError
 from spec_ref.deletes.deletion_vector import decode_deletion_vector, encode_deletion_vector
 from spec_ref.deletes.position_deletes import deleted_positions
-from spec_ref.errors import SpecError
 
 PATHS = ("s3://b/a", "s3://b/a ", "file:///b", "")
 pairs = st.lists(st.tuples(st.sampled_from(PATHS), st.integers(0, 40)), max_size=30)

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from pyroaring import BitMap64
 
 from spec_ref.columnar.encodings import roaring as columnar_roaring
+from spec_ref.core.errors import SpecError
 from spec_ref.encodings import roaring
 from spec_ref.encodings.roaring import MAX_BITMAPS
-from spec_ref.errors import SpecError
 from tools.derive.puffin import array, bitmap, bitset, runs, vector
 
 

@@ -22,6 +22,7 @@ from conformance.pipeline.local import read_table
 from conformance.protocol import Ok
 from conformance.writing import Mode, WritableTable, append, compact, create_table, delete, merge, update
 from spec_ref.columnar.arrow_values import values_of
+from spec_ref.core.versions import V2, V3, FormatVersion
 from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Bucket, Day, Identity, Truncate
@@ -47,7 +48,6 @@ from spec_ref.schemas.types import (
     StructType,
 )
 from spec_ref.sorting.order import NullOrder, SortDirection, SortField, SortOrder
-from spec_ref.versions import V2, V3, FormatVersion
 
 pytestmark = pytest.mark.engine
 

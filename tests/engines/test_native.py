@@ -12,7 +12,7 @@ from conformance.adapters import native
 from conformance.adapters.serve import Unsupported
 from conformance.exchange import from_exchange, to_exchange, values_equal
 from conformance.vectors import load, shipped
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
 from spec_ref.schemas.type_json import type_from_json
 from spec_ref.schemas.types import DATE, TIME, TIMESTAMP, TIMESTAMP_NS, TIMESTAMPTZ, TIMESTAMPTZ_NS, Type
 

@@ -19,6 +19,7 @@ from conformance.validate.context import Level
 from conformance.validate.local import Local
 from conformance.validate.run import validate
 from conformance.writing import Mode, WhenMatched
+from spec_ref.core.versions import V2, V3, FormatVersion
 from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Bucket
@@ -36,7 +37,6 @@ from spec_ref.schemas.types import (
     NestedField,
     StructType,
 )
-from spec_ref.versions import V2, V3, FormatVersion
 
 pytestmark = pytest.mark.engine
 
@@ -45,7 +45,7 @@ import json, os, pathlib, sys
 import pyarrow as pa
 from conformance.engines.spark_reference.adapter import start_spark
 from conformance.writing import Mode, WhenMatched, delete_keys, open_table, spark as on_spark
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
 from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
 
 spark = start_spark()

@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from spec_ref.columnar.expressions.evaluation import evaluate_array
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
 from spec_ref.expressions.binding import bind
 from spec_ref.expressions.bound import BoundReference, evaluate
 from spec_ref.expressions.expression_json import predicate_from_json

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
 from spec_ref.expressions.expression_json import predicate_from_json, predicate_to_json, predicate_to_term_json
 from spec_ref.expressions.predicates import TRUE, And, Apply, Comparison, FunctionReference, Literal, Not, Operation
 

@@ -9,7 +9,7 @@ from expression_cases import metrics_of, partition_of, predicates, rows, schemas
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
 from spec_ref.expressions.binding import bind
 from spec_ref.expressions.bound import evaluate
 from spec_ref.expressions.expression_json import predicate_from_json, predicate_to_json, predicate_to_term_json

@@ -11,7 +11,7 @@ import pytest
 from expression_cases import POOLS
 from test_projection import leaves
 
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
 from spec_ref.expressions.bound import BoundComparison, BoundReference, BoundSetTest, BoundTest, evaluate, is_nan
 from spec_ref.expressions.metrics import FieldSummary, Metrics, might_match, must_match, summaries_outcome
 from spec_ref.expressions.predicates import FALSE, TRUE, Operation

@@ -15,7 +15,7 @@ from test_projection import leaves
 
 from spec_ref.columnar.expressions.metrics_evaluation import matching_files, referenced_ids
 from spec_ref.columnar.manifests.nullable_arrays import Bounds, Nullable
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
 from spec_ref.expressions.binding import bind
 from spec_ref.expressions.bound import BoundComparison, BoundReference, BoundSetTest, BoundTest
 from spec_ref.expressions.metrics import Metrics, might_match

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from expression_cases import POOLS, TRANSFORMS
 
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
 from spec_ref.expressions.binding import bind
 from spec_ref.expressions.bound import BoundComparison, BoundReference, BoundSetTest, BoundTest, evaluate
 from spec_ref.expressions.expression_json import predicate_from_json

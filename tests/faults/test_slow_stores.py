@@ -14,7 +14,7 @@ from conformance.pipeline.local import read_table
 from conformance.pipeline.tables import load_table
 from conformance.stores import open_store
 from conformance.writing import append, create_table
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
 from tools.faulty_store import BUCKET, Asked, Fault, Store, running
 
 LOCATION = f"s3://{BUCKET}/db/t"

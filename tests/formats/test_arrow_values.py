@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spec_ref.columnar.arrow_values import values_of
+from spec_ref.core.errors import SpecError
 from spec_ref.encodings.variant.value import Variant
-from spec_ref.errors import SpecError
 from spec_ref.schemas.types import (
     DATE,
     INT,

@@ -17,10 +17,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spec_ref.core.errors import SpecError
 from spec_ref.encodings.avro.container import CODECS, READ_CODECS, Limits, long_bytes, open_container, write_container
 from spec_ref.encodings.avro.types import parse_schema
 from spec_ref.encodings.avro.values import decode_all, read_long
-from spec_ref.errors import SpecError
 from tools.derive import avro
 
 FOREIGN: dict[str, Callable[[bytes], bytes]] = {"bzip2": bz2.compress, "xz": lzma.compress}

@@ -17,10 +17,10 @@ from spec_ref.columnar.encodings.avro.batches import Layout, Part
 from spec_ref.columnar.encodings.avro.columns import forced
 from spec_ref.columnar.encodings.avro.vectorized import compile_type, footprint
 from spec_ref.columnar.encodings.avro.vectorized_buffer import Lanes
+from spec_ref.core.errors import SpecError
 from spec_ref.encodings.avro.container import open_container
 from spec_ref.encodings.avro.types import Record, parse_schema
 from spec_ref.encodings.avro.values import decode_all, encoder
-from spec_ref.errors import SpecError
 
 CODE = "MAN001"
 

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conformance.strategies import primitive_types, values
+from spec_ref.core.errors import SpecError
 from spec_ref.encodings.avro.container import write_container
 from spec_ref.encodings.avro.schema import (
     decimal_size,
@@ -23,7 +24,6 @@ from spec_ref.encodings.avro.schema import (
 )
 from spec_ref.encodings.avro.types import from_json, parse_schema
 from spec_ref.encodings.avro.values import decode_all, encoder
-from spec_ref.errors import SpecError
 from spec_ref.schemas import types as iceberg
 from spec_ref.schemas.types import ListType, MapType, NestedField, StructType, Type, kind
 from spec_ref.schemas.values import value_key

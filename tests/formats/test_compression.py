@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spec_ref.core.errors import SpecError
 from spec_ref.encodings.puffin.compression import CODECS, EMPTY_LZ4_FRAME, MAX_CONTENT, compress, decompress
-from spec_ref.errors import SpecError
 from tools.derive.puffin import lz4_frame, lz4_repeat, zstd_frame
 
 FRAMES = {"lz4": lz4_frame, "zstd": zstd_frame}

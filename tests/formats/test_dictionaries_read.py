@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spec_ref.columnar.schemas.column_projection import compile_projection
+from spec_ref.core.errors import SpecError
 from spec_ref.data_files.parquet_arrow_types import arrow_schema
 from spec_ref.data_files.reader import open_rows
-from spec_ref.errors import SpecError
 from spec_ref.manifests.data_file import FileFormat
 from spec_ref.schemas.types import BINARY, LONG, STRING, NestedField, StructType
 

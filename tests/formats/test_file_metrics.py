@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 
 from conformance.strategies import primitive_types, values
 from spec_ref.columnar.metrics import metrics_of_array
+from spec_ref.core.errors import SpecError
 from spec_ref.data_files import orc_footer, orc_schema, parquet_arrow_types
 from spec_ref.data_files.avro_metrics import avro_metrics
 from spec_ref.data_files.orc_metrics import orc_metrics
 from spec_ref.data_files.parquet_metrics import parquet_metrics
 from spec_ref.encodings.geo.wkb import wkt_to_wkb
-from spec_ref.errors import SpecError
 from spec_ref.manifests.computed_metrics import (
     COUNTS,
     FULL,

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spec_ref.core.errors import SpecError
 from spec_ref.encodings.geo.bounds import (
     GeoBox,
     GeoPoint,
@@ -17,7 +18,6 @@ from spec_ref.encodings.geo.bounds import (
     encode_point,
 )
 from spec_ref.encodings.geo.wkb import wkt_to_wkb
-from spec_ref.errors import SpecError
 from spec_ref.schemas.types import GeographyType, GeometryType
 
 GEOMETRY = GeometryType()

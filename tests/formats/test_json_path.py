@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spec_ref.core.errors import SpecError
 from spec_ref.encodings.variant.json_path import normalized_path, parse_normalized_path
-from spec_ref.errors import SpecError
 
 PATHS = [
     # Bounds for Variant, the examples.

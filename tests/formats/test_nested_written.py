@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from conformance.strategies import values
 from spec_ref.columnar.arrow_values import values_of
 from spec_ref.columnar.schemas.column_projection import arrow_values
+from spec_ref.core.errors import SpecError
+from spec_ref.core.records import evolve
 from spec_ref.data_files.deferred_sink import DeferredSink, KnownParts, TailRecordingSink
 from spec_ref.data_files.orc_metrics import orc_layout
 from spec_ref.data_files.orc_schema import attributes_of
@@ -26,9 +28,7 @@ from spec_ref.data_files.reader import open_rows
 from spec_ref.data_files.storage_arrays import stored_batch
 from spec_ref.data_files.writer import open_writer
 from spec_ref.encodings.variant.value import Variant
-from spec_ref.errors import SpecError
 from spec_ref.manifests.data_file import FileFormat
-from spec_ref.records import evolve
 from spec_ref.schemas.type_json import type_from_json
 from spec_ref.schemas.types import (
     INT,

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.orc as orc
 import pytest
 
+from spec_ref.core.errors import SpecError
 from spec_ref.data_files.orc_schema import arrow_schema, attributes_of, struct_from_orc
-from spec_ref.errors import SpecError
 from spec_ref.schemas.name_mapping import read_name_mapping
 from spec_ref.schemas.type_json import type_from_json
 from spec_ref.schemas.types import (

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spec_ref.core.errors import SpecError
+from spec_ref.core.records import evolve
 from spec_ref.data_files import orc_timestamps
 from spec_ref.data_files.orc_footer import read_stripes
 from spec_ref.data_files.orc_timestamps import read_timestamps
-from spec_ref.errors import SpecError
-from spec_ref.records import evolve
 from spec_ref.schemas.types import TIMESTAMP, TIMESTAMP_NS, TIMESTAMPTZ, TIMESTAMPTZ_NS
 
 NANOS = st.integers(-(1 << 62), 1 << 62)

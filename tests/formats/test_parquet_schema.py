@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spec_ref.core.errors import SpecError
 from spec_ref.data_files.parquet_arrow_types import WRITER_OPTIONS, arrow_schema
 from spec_ref.data_files.parquet_schema import (
     check_parquet_schema,
@@ -20,7 +21,6 @@ from spec_ref.data_files.parquet_schema import (
     struct_from_parquet,
 )
 from spec_ref.data_files.parquet_thrift import ParquetNode, read_parquet_schema
-from spec_ref.errors import SpecError
 from spec_ref.schemas.name_mapping import read_name_mapping
 from spec_ref.schemas.type_json import type_from_json
 from spec_ref.schemas.types import (

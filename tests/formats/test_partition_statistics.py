@@ -9,9 +9,10 @@ import pytest
 
 from conformance.validate.partition_statistics import _total
 from spec_ref.columnar.arrow_values import values_of
+from spec_ref.core.errors import SpecError
+from spec_ref.core.versions import V1, V2, V3
 from spec_ref.data_files.parquet_schema import struct_from_parquet
 from spec_ref.data_files.parquet_thrift import read_parquet_schema
-from spec_ref.errors import SpecError
 from spec_ref.hashing import hash_value
 from spec_ref.schemas.types import DOUBLE, INT, LONG, STRING, UNKNOWN, NestedField, StructType
 from spec_ref.statistics.partition import (
@@ -21,7 +22,6 @@ from spec_ref.statistics.partition import (
     read_row,
     unified_partition_type,
 )
-from spec_ref.versions import V1, V2, V3
 
 GOLDEN = Path(__file__).parents[2] / "vectors" / "golden" / "partition-statistics"
 INDEX = json.loads((GOLDEN / "index.json").read_text())["partition-statistics"]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from spec_ref.core.versions import V3
 from spec_ref.deletes.deletion_vector import decode_deletion_vector
 from spec_ref.encodings.puffin.checks import check_puffin, check_reference
 from spec_ref.encodings.puffin.file import read_puffin
@@ -17,7 +18,6 @@ from spec_ref.single_value.binary import to_binary
 from spec_ref.statistics.theta import decode_theta, encode_theta, sketch_of
 from spec_ref.table_metadata.statistics import STATISTICS_FILE
 from spec_ref.table_metadata.statistics_files import check_statistics_file
-from spec_ref.versions import V3
 
 GOLDEN = Path(__file__).parents[2] / "vectors" / "golden" / "puffin"
 INDEX = json.loads((GOLDEN / "index.json").read_text())

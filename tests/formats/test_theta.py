@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
 from spec_ref.statistics.theta import (
     MAX_THETA,
     SEED,

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from spec_ref.core.errors import SpecError
 from spec_ref.encodings.variant.value import (
     DECIMAL_DIGITS,
     MAX_DEPTH,
@@ -18,7 +19,6 @@ from spec_ref.encodings.variant.value import (
     encode_variant,
     split_variant,
 )
-from spec_ref.errors import SpecError
 
 EMPTY = bytes.fromhex("010000")
 

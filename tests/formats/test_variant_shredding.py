@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from spec_ref.columnar.arrow_values import values_of
 from spec_ref.columnar.schemas.column_projection import compile_projection
+from spec_ref.core.errors import SpecError
 from spec_ref.data_files.parquet_schema import struct_from_parquet
 from spec_ref.data_files.parquet_thrift import ParquetNode, read_parquet_schema
 from spec_ref.data_files.reader import open_rows
@@ -31,7 +32,6 @@ from spec_ref.encodings.variant.value import (
     encode_value,
     encode_variant,
 )
-from spec_ref.errors import SpecError
 from spec_ref.manifests.data_file import FileFormat
 from spec_ref.schemas.types import LONG, VARIANT, ListType, MapType, NestedField, StructType
 from tools.shredded_files import variant_bytes

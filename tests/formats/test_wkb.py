@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from spec_ref.core.errors import SpecError
 from spec_ref.encodings.geo.geometry import (
     MAX_DEPTH,
     MEMBER_KINDS,
@@ -22,7 +23,6 @@ from spec_ref.encodings.geo.geometry import (
 )
 from spec_ref.encodings.geo.wkb import read_wkb, wkb_to_wkt, wkt_to_wkb, write_wkb
 from spec_ref.encodings.geo.wkt import read_wkt, write_wkt
-from spec_ref.errors import SpecError
 
 # What GEOS 3.14.1 (shapely 2.2.0, flavor="iso") writes for the text, little-endian and big-endian.
 GEOS = [

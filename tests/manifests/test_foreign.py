@@ -11,8 +11,10 @@ import pytest
 
 from spec_ref.columnar.manifests import reader
 from spec_ref.columnar.manifests.entry_columns import all_columns
+from spec_ref.core.errors import SpecError
+from spec_ref.core.records import evolve
+from spec_ref.core.versions import V1, V2, V3
 from spec_ref.encodings.avro.container import open_container, write_container
-from spec_ref.errors import SpecError
 from spec_ref.manifests import (
     EntryStatus,
     FileFormat,
@@ -23,7 +25,6 @@ from spec_ref.manifests import (
     write_manifest,
 )
 from spec_ref.partitioning.spec import UNPARTITIONED
-from spec_ref.records import evolve
 from spec_ref.schemas import types as iceberg
 from spec_ref.schemas.schema import Schema
 from spec_ref.snapshots.manifest_list import (
@@ -34,7 +35,6 @@ from spec_ref.snapshots.manifest_list import (
     write_manifest_list,
 )
 from spec_ref.snapshots.manifest_list_checks import check_manifest_list
-from spec_ref.versions import V1, V2, V3
 
 from manifest_strategies import simple  # isort: skip
 

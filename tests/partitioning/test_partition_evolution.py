@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
+from spec_ref.core.versions import V1, V2, V3, FormatVersion
 from spec_ref.json_records import reader
 from spec_ref.json_writing import writer
 from spec_ref.partitioning.evolution import (
@@ -20,7 +21,6 @@ from spec_ref.partitioning.spec import SPEC, PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import UnknownTransform, Void, parse_transform
 from spec_ref.schemas import types as t
 from spec_ref.schemas.schema import Schema
-from spec_ref.versions import V1, V2, V3, FormatVersion
 
 SCHEMA = Schema(
     (

@@ -8,7 +8,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from conformance.strategies import primitive_types, types, values
-from spec_ref.errors import SpecError
+from spec_ref.core.decimals import unscaled
+from spec_ref.core.errors import SpecError
 from spec_ref.partitioning.transforms import (
     Bucket,
     Day,
@@ -21,7 +22,6 @@ from spec_ref.partitioning.transforms import (
     Year,
     parse_transform,
 )
-from spec_ref.schemas.decimals import unscaled
 from spec_ref.schemas.types import (
     BINARY,
     BOOLEAN,

@@ -14,7 +14,7 @@ from conformance.pipeline.file_access import FileAccessError
 from conformance.pipeline.local import read_table
 from conformance.pipeline.tables import Table, load_table
 from spec_ref.columnar.arrow_values import values_of
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
 
 
 @pytest.fixture(scope="module")

@@ -22,8 +22,9 @@ from conformance.pipeline.file_access import FileAccessError, FileMissing
 from conformance.pipeline.local import plan_reading, read_table
 from conformance.pipeline.read_tasks import read_task
 from conformance.pipeline.tables import Table
+from spec_ref.core.errors import SpecError
+from spec_ref.core.versions import V2, V3
 from spec_ref.data_files import reader
-from spec_ref.errors import SpecError
 from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
 from spec_ref.manifests.data_file import DataFile, FileFormat
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
@@ -45,7 +46,6 @@ from spec_ref.schemas.types import (
     StructType,
     Type,
 )
-from spec_ref.versions import V2, V3
 from tools.table_kit import TableKit, avro_bytes, orc_bytes, parquet_bytes
 
 FORMATS = (FileFormat.PARQUET, FileFormat.ORC, FileFormat.AVRO)

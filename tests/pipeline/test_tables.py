@@ -10,7 +10,7 @@ import pytest
 
 from conformance.pipeline.file_access import FileForbidden, FileMissing, read_bytes
 from conformance.pipeline.tables import NoTable, load_table
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
 
 
 def metadata(marker: int) -> bytes:

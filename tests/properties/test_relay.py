@@ -31,7 +31,7 @@ from conformance.properties.relay import (
 from conformance.properties.relay_known import KnownRelay, load_known
 from conformance.properties.script_maker import Size
 from conformance.reports.relay_page import render
-from spec_ref.errors import Violation
+from spec_ref.core.errors import Violation
 
 Json = Any
 Change = Callable[[dict[str, Any]], object]

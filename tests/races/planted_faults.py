@@ -30,9 +30,9 @@ from spec_ref.commits.commit import Base
 from spec_ref.commits.contents import FileKind
 from spec_ref.commits.effects import DeleteFile, ReadFile, ReadPointer, Swap, SwapPointer, WriteFile
 from spec_ref.commits.tables import FileSystemTable, MetastoreTable
+from spec_ref.core.records import evolve
+from spec_ref.core.versions import FormatVersion
 from spec_ref.manifests.entry import EntryStatus
-from spec_ref.records import evolve
-from spec_ref.versions import FormatVersion
 
 commit_module = __import__("spec_ref.commits.commit", fromlist=["commit"])
 expired_module = __import__("spec_ref.commits.expired_files", fromlist=["expired_files"])

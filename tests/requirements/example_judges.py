@@ -33,13 +33,14 @@ from sound_documents import (
 
 from conformance.adapters.reference import operations
 from conformance.exchange_manifests import entry_from_form, listed_from_form, table_of
+from spec_ref.core.errors import SpecError
+from spec_ref.core.versions import V3, FormatVersion
 from spec_ref.deletes.deletion_vector import decode_deletion_vector
 from spec_ref.encodings.avro.container import open_container, write_container
 from spec_ref.encodings.avro.schema import from_avro
 from spec_ref.encodings.avro.types import from_json
 from spec_ref.encodings.puffin.checks import check_puffin
 from spec_ref.encodings.variant.json_path import parse_normalized_path
-from spec_ref.errors import SpecError
 from spec_ref.expressions.expression_json import predicate_from_json
 from spec_ref.manifests import check_manifest, write_manifest
 from spec_ref.requirements import Requirement
@@ -49,7 +50,6 @@ from spec_ref.schemas.type_json import type_from_json, type_to_json
 from spec_ref.snapshots.manifest_list import ManifestContent, write_manifest_list
 from spec_ref.snapshots.manifest_list_checks import check_manifest_list
 from spec_ref.table_metadata import check_metadata
-from spec_ref.versions import V3, FormatVersion
 
 Json = Any
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from spec_ref.core.versions import V1, V2, V3, FormatVersion
 from spec_ref.deletes.deletion_vector import encode_deletion_vector
-from spec_ref.versions import V1, V2, V3, FormatVersion
 
 Json = Any
 

@@ -38,16 +38,16 @@ from spec_ref.commits.effects import Draw, Swap
 from spec_ref.commits.retries import RetryPolicy
 from spec_ref.commits.snapshots import with_row_ids
 from spec_ref.commits.tables import FileSystemTable, MetastoreTable, metadata_directory
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
+from spec_ref.core.records import evolve
+from spec_ref.core.versions import V1, V2, V3
 from spec_ref.findings import Severity
 from spec_ref.manifests.reader import read_manifest
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import parse_transform
-from spec_ref.records import evolve
 from spec_ref.snapshots.manifest_list import read_manifest_list
 from spec_ref.snapshots.references import RefType, SnapshotRef
 from spec_ref.table_metadata.metadata import TableMetadata
-from spec_ref.versions import V1, V2, V3
 
 QUICK = RetryPolicy(num_retries=3, min_wait_ms=0, max_wait_ms=1)
 ONCE = RetryPolicy(num_retries=0, min_wait_ms=0, max_wait_ms=1)

@@ -9,9 +9,9 @@ import pytest
 from example_judges import JUDGES, codes, parts
 from sound_documents import overlaid, sound_metadata
 
+from spec_ref.core.versions import FormatVersion
 from spec_ref.requirements import EXAMPLES, NO_EXAMPLE, Requirement, Status, register
 from spec_ref.table_metadata import check_metadata
-from spec_ref.versions import FormatVersion
 
 RULES = tuple(register().values())
 JUDGED = tuple(rule for rule in RULES if rule.judged is not None)

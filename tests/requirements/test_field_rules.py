@@ -9,9 +9,9 @@ import attrs
 import pytest
 
 import spec_ref
-from spec_ref.records import field_rules
+from spec_ref.core.records import field_rules
+from spec_ref.core.versions import FEATURES, OPTIONAL, REQUIRED, Feature, FieldRule, FormatVersion
 from spec_ref.requirements import register
-from spec_ref.versions import FEATURES, OPTIONAL, REQUIRED, Feature, FieldRule, FormatVersion
 from tools.docs.versions import TABLES
 
 

@@ -16,11 +16,13 @@ from conformance.pipeline.local import read_table
 from conformance.validate.context import Level
 from conformance.validate.local import Local
 from conformance.validate.run import validate
+from spec_ref.core.errors import SpecError
+from spec_ref.core.records import evolve
+from spec_ref.core.versions import V1, V2, V3, FormatVersion
 from spec_ref.encodings.avro.schema import from_avro, schema_json
 from spec_ref.encodings.avro.types import from_json
 from spec_ref.encodings.geo.bounds import GeoBox, GeoPoint, covers
 from spec_ref.encodings.geo.wkb import wkt_to_wkb
-from spec_ref.errors import SpecError
 from spec_ref.findings import Severity
 from spec_ref.manifests import read_manifest, write_manifest
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
@@ -28,7 +30,6 @@ from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.writer import manifest_file, summarize
 from spec_ref.partitioning.spec import UNPARTITIONED, PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Day, Identity
-from spec_ref.records import evolve
 from spec_ref.schemas.reserved_ids import BY_ID, CHANGE_TYPES
 from spec_ref.schemas.row_lineage import ROW_ID
 from spec_ref.schemas.schema import Schema
@@ -49,7 +50,6 @@ from spec_ref.single_value.bounds import encode_bound
 from spec_ref.snapshots.manifest_list import ManifestContent, assign_first_row_ids, write_manifest_list
 from spec_ref.statistics.partition import read_row
 from spec_ref.table_metadata import check_metadata, read_metadata
-from spec_ref.versions import V1, V2, V3, FormatVersion
 from tools.table_kit import TableKit
 
 ID, TEXT = NestedField(1, "id", True, LONG), NestedField(2, "s", False, STRING)

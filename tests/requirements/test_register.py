@@ -6,8 +6,8 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 
+from spec_ref.core.versions import FormatVersion, Presence
 from spec_ref.requirements import Level, Requirement, Status, register, sources
-from spec_ref.versions import FormatVersion, Presence
 
 REQUIREMENTS = tuple(register().values())
 BINDS = {"reader", "writer", "table", "committer"}

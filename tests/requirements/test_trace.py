@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from spec_ref.records import evolve
+from spec_ref.core.records import evolve
 from spec_ref.requirements import REASONS, Requirement, Status, _requirement, register
 from tools import trace
 from tools.trace import Evidence, evidence, lines, mutants_by_code, never_seen, problems, unseen
@@ -161,7 +161,7 @@ def test_a_stale_file_is_told(
 
 
 RECORDED = """
-from spec_ref.errors import SpecError, violation
+from spec_ref.core.errors import SpecError, violation
 import pytest
 
 def test_seen():

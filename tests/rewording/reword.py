@@ -27,7 +27,7 @@ MARKS = ("", "", "", "", ",", ":", ";", " -", " (so)", " [so]", ".")
 """What may follow a word: a parser that splits at punctuation finds it in other places."""
 
 MESSAGES: dict[str, dict[str, tuple[str, int | None]]] = {
-    "spec_ref.errors": {"Violation": ("message", None)},
+    "spec_ref.core.errors": {"Violation": ("message", None)},
     "conformance.scripts.errors": {"RefusedByText": ("message", 1)},
     "conformance.properties.scenarios": {"Refusal": ("message", 1)},
     "conformance.stress.judge": {"Problem": ("message", 1)},

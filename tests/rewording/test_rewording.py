@@ -75,7 +75,7 @@ def _is_message(node: ast.AST) -> bool:
 
 
 SAYS = """
-from spec_ref.errors import Violation
+from spec_ref.core.errors import Violation
 one = Violation(requirement="PAR001", aspect="row", message="two rows", path="/p", found="1", expected="2")
 assert one.message != "two rows"
 assert str(one) == f"/p: PAR001: {one.message}; found 1; expected 2"

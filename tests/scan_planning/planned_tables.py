@@ -16,7 +16,9 @@ import attrs
 import fastavro
 
 from spec_ref.columnar.scan_planning.planner import plan
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
+from spec_ref.core.records import evolve
+from spec_ref.core.versions import V3, FormatVersion
 from spec_ref.expressions.binding import bind
 from spec_ref.expressions.bound import evaluate
 from spec_ref.expressions.metrics import Metrics, might_match
@@ -26,7 +28,6 @@ from spec_ref.expressions.residuals import residual
 from spec_ref.manifests import DataFile, EntryStatus, FileContent, FileFormat, ManifestEntry
 from spec_ref.manifests.writer import manifest_file, write_manifest
 from spec_ref.partitioning.spec import UNPARTITIONED, PartitionSpec
-from spec_ref.records import evolve
 from spec_ref.scan_planning import ScanTask, planner
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.types import LONG, STRING, NestedField
@@ -34,7 +35,6 @@ from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile, writ
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.sorting.order import UNSORTED
 from spec_ref.table_metadata.metadata import TableMetadata
-from spec_ref.versions import V3, FormatVersion
 
 SCHEMA = Schema((NestedField(1, "id", True, LONG), NestedField(2, "name", False, STRING)))
 LIST = "s3://bucket/t/metadata/snap-7.avro"

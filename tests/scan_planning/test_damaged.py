@@ -12,8 +12,8 @@ from planned_tables import LIST, Table, added, data_file
 
 from spec_ref.columnar.manifests.batched_manifests import joined_columns
 from spec_ref.columnar.scan_planning.planner import plan
+from spec_ref.core.errors import SpecError
 from spec_ref.encodings.avro.container import open_container, write_container
-from spec_ref.errors import SpecError
 from spec_ref.expressions.predicates import TRUE, Comparison, Literal, NamedReference, Operation
 from spec_ref.manifests import FileContent
 from spec_ref.manifests.reader import read_manifest

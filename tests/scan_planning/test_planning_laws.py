@@ -9,14 +9,14 @@ from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 from planned_tables import Table, added, data_file, plain_plan
 
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
+from spec_ref.core.records import evolve
 from spec_ref.expressions.binding import bind
 from spec_ref.expressions.bound import evaluate
 from spec_ref.expressions.predicates import TRUE
 from spec_ref.manifests import EntryStatus, FileContent, FileFormat
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.partitioning.transforms import UnknownTransform
-from spec_ref.records import evolve
 
 COUNTS = ("value_counts", "null_value_counts", "nan_value_counts", "lower_bounds", "upper_bounds")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from planned_tables import Table
 
-from spec_ref.errors import SpecError
-from spec_ref.records import evolve
+from spec_ref.core.errors import SpecError
+from spec_ref.core.records import evolve
 from spec_ref.scan_planning import table_state
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.types import INT, NestedField

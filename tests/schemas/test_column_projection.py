@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from conformance.strategies import types, values
 from spec_ref.columnar.arrow_values import values_of
 from spec_ref.columnar.schemas.column_projection import arrow_values, compile_projection
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
+from spec_ref.core.records import evolve
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Bucket, Identity
-from spec_ref.records import evolve
 from spec_ref.schemas.evolution import with_new_ids
 from spec_ref.schemas.projection import (
     WrittenColumns,

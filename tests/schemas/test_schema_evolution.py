@@ -5,10 +5,11 @@ from typing import Any
 import attrs
 import pytest
 
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
+from spec_ref.core.records import evolve
+from spec_ref.core.versions import V1, V2, V3, FormatVersion
 from spec_ref.partitioning.spec import PartitionField
 from spec_ref.partitioning.transforms import Transform, parse_transform
-from spec_ref.records import evolve
 from spec_ref.schemas import types as t
 from spec_ref.schemas.evolution import (
     AddColumn,
@@ -28,7 +29,6 @@ from spec_ref.schemas.evolution import (
 from spec_ref.schemas.reserved_ids import MAX_TABLE_FIELD_ID
 from spec_ref.schemas.schema import Schema
 from spec_ref.sorting.order import SortField
-from spec_ref.versions import V1, V2, V3, FormatVersion
 
 
 def field(id: int, name: str, type_: t.Type, required: bool = False, **more: Any) -> t.NestedField:

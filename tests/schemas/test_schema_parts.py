@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
+from spec_ref.core.versions import V1, V2, V3
 from spec_ref.json_records import reader
 from spec_ref.json_writing import writer
 from spec_ref.schemas import types as t
@@ -14,7 +15,6 @@ from spec_ref.schemas.name_mapping import find, mapping_of, read_name_mapping, t
 from spec_ref.schemas.projection import WrittenColumns, project_row
 from spec_ref.schemas.reserved_ids import BY_NAME, MAX_TABLE_FIELD_ID, METADATA_COLUMNS
 from spec_ref.schemas.schema import SCHEMA, Schema
-from spec_ref.versions import V1, V2, V3
 
 
 def field(id: int, name: str, type_: t.Type, required: bool = False, default: Any = None) -> t.NestedField:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from conformance.strategies import types
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
 from spec_ref.schemas.type_json import MAX_DEPTH, type_from_json, type_to_json
 from spec_ref.schemas.types import (
     DOUBLE,

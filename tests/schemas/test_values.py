@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.strategies import types, values
-from spec_ref.errors import SpecError
-from spec_ref.schemas.decimals import decimal_of, unscaled
+from spec_ref.core.decimals import unscaled
+from spec_ref.core.errors import SpecError
+from spec_ref.schemas.decimals import decimal_of
 from spec_ref.schemas.types import (
     BINARY,
     BOOLEAN,

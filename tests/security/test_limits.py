@@ -21,11 +21,11 @@ from conformance.pipeline.file_access import FileAccessError, read_bytes
 from conformance.protocol import MAX_LINE, Breach, read_answer
 from conformance.vectors import load
 from spec_ref import json_document
+from spec_ref.core.errors import SpecError
 from spec_ref.data_files.parquet_thrift import read_parquet_schema
 from spec_ref.encodings.avro.container import Limits, open_container
 from spec_ref.encodings.puffin.compression import MAX_CONTENT, compress, decompress
 from spec_ref.encodings.puffin.file import read_puffin
-from spec_ref.errors import SpecError
 from spec_ref.json_document import loads
 from spec_ref.manifests import read_manifest
 from spec_ref.table_metadata import read_metadata

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from spec_ref.core.errors import SpecError
 from spec_ref.encodings.geo.bounds import GeoPoint
 from spec_ref.encodings.geo.wkb import wkt_to_wkb
 from spec_ref.encodings.variant.json_path import normalized_path
 from spec_ref.encodings.variant.value import Physical, Scalar, encode_variant
-from spec_ref.errors import SpecError
 from spec_ref.schemas.types import (
     BINARY,
     BOOLEAN,

@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from conformance.strategies import types, values
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
 from spec_ref.schemas.types import (
     BINARY,
     BOOLEAN,

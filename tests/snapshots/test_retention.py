@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spec_ref.errors import SpecError
-from spec_ref.records import evolve
+from spec_ref.core.errors import SpecError
+from spec_ref.core.records import evolve
 from spec_ref.snapshots.references import RefType, SnapshotRef, with_main
 from spec_ref.snapshots.retention import RetentionPolicy, ancestors, expire, policy_of, retained
 from spec_ref.snapshots.snapshot import Operation, Snapshot

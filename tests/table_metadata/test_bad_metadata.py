@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
 from spec_ref.table_metadata import TableMetadata, check_metadata, dumps, read_metadata
 from spec_ref.table_metadata.files import unpack
 

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
+from spec_ref.core.records import evolve
 from spec_ref.findings import Finding, Severity
 from spec_ref.partitioning.evolution import AddPartitionField, RemovePartitionField
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Bucket, Day, Identity, Transform
-from spec_ref.records import evolve
 from spec_ref.schemas.evolution import AddColumn, DropColumn, PromoteColumn
 from spec_ref.schemas.reserved_ids import MAX_TABLE_FIELD_ID
 from spec_ref.schemas.types import DATE, INT, LONG, TIMESTAMP, ListType, NestedField, StructType

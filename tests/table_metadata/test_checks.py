@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from spec_ref.records import field_rules
+from spec_ref.core.records import field_rules
 from spec_ref.requirements import register
 from spec_ref.table_metadata import Severity, TableMetadata, check_metadata, read_metadata
 from spec_ref.table_metadata.checks import RULES

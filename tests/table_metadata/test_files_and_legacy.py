@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
 from spec_ref.schemas import types as t
 from spec_ref.table_metadata.files import (
     MetadataFileName,

@@ -7,12 +7,12 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
+from spec_ref.core.records import evolve
+from spec_ref.core.versions import FormatVersion
 from spec_ref.findings import Severity
 from spec_ref.json_schemas import shipped
-from spec_ref.records import evolve
 from spec_ref.table_metadata import TableMetadata, check_metadata, dumps, read_metadata, write_metadata
 from spec_ref.table_metadata.files import is_compressed, unpack
-from spec_ref.versions import FormatVersion
 
 ROOT = Path(__file__).resolve().parents[2]
 GOLDEN = ROOT / "vectors" / "golden"

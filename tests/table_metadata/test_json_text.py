@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from conformance.strategies_metadata import table_metadata
 from spec_ref import json_document
 from spec_ref.columnar.json.duplicate_names import least_members, most_members, unrepeated
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
 from spec_ref.json_document import loads
 from spec_ref.table_metadata import TableMetadata, check_metadata, dumps, read_metadata
 from spec_ref.table_metadata.metadata import METADATA

@@ -10,14 +10,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conformance.strategies_metadata import table_metadata
+from spec_ref.core.records import evolve, field_rules
+from spec_ref.core.versions import V1
 from spec_ref.findings import Severity
 from spec_ref.json_kinds import ListOf, MapOf, RecordOf, Via
-from spec_ref.records import evolve, field_rules
 from spec_ref.schemas.types import ListType, MapType, StructType
 from spec_ref.table_metadata import check_metadata, dumps, read_metadata, write_metadata
 from spec_ref.table_metadata.metadata import METADATA, TableMetadata
 from spec_ref.table_metadata.writer import to_bytes
-from spec_ref.versions import V1
 
 SOME = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 

@@ -13,12 +13,12 @@ from conformance.validate.local import Local
 from conformance.validate.run import Snapshots, validate
 from conformance.validate.sorted_rows import Ascending, SortKey
 from conformance.writing import append, create_table
+from spec_ref.core.versions import V2
 from spec_ref.findings import Severity
 from spec_ref.partitioning.spec import UNPARTITIONED, PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Bucket, Identity, Transform
 from spec_ref.schemas.types import LONG, STRING, NestedField, StructType, Type
 from spec_ref.sorting.order import NullOrder, SortDirection, SortField, SortOrder
-from spec_ref.versions import V2
 
 ID = NestedField(1, "id", required=True, type=LONG)
 INNER = StructType((NestedField(3, "x", False, LONG), NestedField(4, "y", False, STRING)))

@@ -21,7 +21,7 @@ from conformance.validate.readability import Fact, adapters, engines, facts, rea
 from conformance.validate.run import validate
 from conformance.vectors import Selection, load, shipped
 from spec_ref.checks import rated
-from spec_ref.errors import Violation
+from spec_ref.core.errors import Violation
 from spec_ref.findings import EXAMPLES, Finding, Severity, Tally
 from spec_ref.requirements import register
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.compare_tables import field_ids
-from spec_ref.records import field_rules
+from spec_ref.core.records import field_rules
 from spec_ref.table_metadata import TableMetadata
 
 ROOT = Path(__file__).parents[2]

@@ -34,9 +34,10 @@ from conformance.writing import (
 from spec_ref.columnar.scan_planning.planner import plan
 from spec_ref.commits import CommitConflict, changes
 from spec_ref.commits.changes import ChangeSchema, ChangeSortOrder, ChangeSpec, SetProperties, SetReference, Upgrade
+from spec_ref.core.errors import SpecError
+from spec_ref.core.versions import V1, V2, V3, FormatVersion
 from spec_ref.deletes.deletion_vector import decode_deletion_vector
 from spec_ref.encodings.puffin.file import read_puffin
-from spec_ref.errors import SpecError
 from spec_ref.expressions.predicates import TRUE, Comparison, Literal, NamedReference, Operation
 from spec_ref.expressions.predicates import Test as UnaryTest
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
@@ -48,7 +49,6 @@ from spec_ref.schemas.evolution import AddColumn, DropColumn, RenameColumn
 from spec_ref.schemas.types import DOUBLE, LONG, STRING, UUID, ListType, NestedField, StructType
 from spec_ref.snapshots.references import RefType, SnapshotRef
 from spec_ref.sorting.order import NullOrder, SortDirection, SortField
-from spec_ref.versions import V1, V2, V3, FormatVersion
 
 BY_PART = PartitionSpec(0, (PartitionField(source_id=2, field_id=1000, name="part", transform=Identity()),))
 COPY, POSITIONS, EQUALITY = Mode.COPY_ON_WRITE, Mode.MERGE_ON_READ, Mode.EQUALITY

@@ -19,8 +19,9 @@ from conformance.strategies_metadata import partition_specs, schemas, sort_order
 from conformance.writing import WritableTable, append, create_table
 from spec_ref.columnar.partitioning.split_by_partition import check_spec
 from spec_ref.columnar.scan_planning.planner import plan
+from spec_ref.core.errors import SpecError
+from spec_ref.core.versions import V1, V2, V3
 from spec_ref.data_files import orc_schema, parquet_writer
-from spec_ref.errors import SpecError
 from spec_ref.expressions.predicates import TRUE
 from spec_ref.manifests.computed_metrics import TRUNCATED, metrics_of_rows
 from spec_ref.manifests.data_file import DataFile, FileFormat
@@ -42,7 +43,6 @@ from spec_ref.schemas.types import (
 from spec_ref.schemas.values import value_key
 from spec_ref.sorting.comparator import sortable
 from spec_ref.sorting.order import UNSORTED, SortOrder
-from spec_ref.versions import V1, V2, V3
 
 FORMATS = (FileFormat.PARQUET, FileFormat.ORC, FileFormat.AVRO)
 

@@ -18,7 +18,7 @@ from conformance.strategies_metadata import partition_specs, schemas, sort_order
 from spec_ref.columnar.partitioning.split_by_partition import by_partition, check_spec
 from spec_ref.columnar.schemas.written_rows import compile_input
 from spec_ref.columnar.sorting.comparator import sort_indices
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Identity, UnknownTransform
 from spec_ref.schemas.schema import Schema

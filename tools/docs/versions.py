@@ -14,11 +14,12 @@ from typing import Any
 
 import attrs
 
+from spec_ref.core.records import field_rules
+from spec_ref.core.versions import FEATURES, OMITTED, REQUIRED, FieldRule, FormatVersion
 from spec_ref.manifests.data_file import DataFile
 from spec_ref.manifests.entry import ManifestEntry
 from spec_ref.manifests.manifest import HEADER
 from spec_ref.partitioning.spec import PartitionField
-from spec_ref.records import field_rules
 from spec_ref.requirements import register
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.types import NestedField
@@ -29,7 +30,6 @@ from spec_ref.statistics.partition import PartitionStatistics
 from spec_ref.table_metadata.encryption import EncryptionKey
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.table_metadata.upgrade import STEPS
-from spec_ref.versions import FEATURES, OMITTED, REQUIRED, FieldRule, FormatVersion
 from tools.docs.markdown import code, plain, table
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "format-versions.md"

@@ -106,7 +106,7 @@ def refusal(error: Exception, requirement: str = "") -> Refusal:
 
 def refusing(read: Callable[[bytes], object]) -> Callable[[bytes], object]:
     """A reader whose refusals are as they should be."""
-    from spec_ref.errors import SpecError
+    from spec_ref.core.errors import SpecError
 
     def run(data: bytes) -> object:
         try:

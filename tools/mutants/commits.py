@@ -78,7 +78,7 @@ def _named_manifests() -> bool:
     from conformance.races.fixtures import data
     from spec_ref.commits import changes
     from spec_ref.commits.contents import FileKind
-    from spec_ref.records import evolve
+    from spec_ref.core.records import evolve
 
     store, runner = _table(1, [data("a", rows=10), data("b", rows=20)])
     base = _base(runner)
@@ -111,7 +111,7 @@ def _replaced() -> bool:
     from conformance.races.fixtures import data
     from spec_ref.commits import CommitStateUnknown, changes
     from spec_ref.commits.effects import Swap
-    from spec_ref.records import evolve
+    from spec_ref.core.records import evolve
 
     store, runner = _table(2, [data("a")])
     base = _base(runner)
@@ -164,8 +164,8 @@ def _counts_left_out() -> bool:
     from conformance.races.fixtures import UUID, data
     from spec_ref.commits import changes
     from spec_ref.commits.contents import FileKind, encode
-    from spec_ref.records import evolve
-    from spec_ref.versions import V2
+    from spec_ref.core.records import evolve
+    from spec_ref.core.versions import V2
 
     store, runner = _table(1, [data("a", rows=10), data("b", rows=20)])
     path = _base(runner).metadata.current_snapshot.manifest_list
@@ -211,7 +211,7 @@ def _another_table() -> bool:
     """Nothing is committed to a table of another UUID than that of the one that was planned on (TMD002)."""
     from conformance.races.fixtures import UUID, data
     from spec_ref.commits import changes
-    from spec_ref.records import evolve
+    from spec_ref.core.records import evolve
 
     store, runner = _table(2, [data("a")])
     base = _base(runner)

@@ -57,7 +57,7 @@ def _told_of(rows: list[tuple[dict[str, Any], dict[str, Any]]]) -> bool:
 
 def _packed(document: Any) -> bool:
     """Metadata as gzip is the same, and is refused where the end is cut off (TMD030)."""
-    from spec_ref.errors import SpecError
+    from spec_ref.core.errors import SpecError
     from spec_ref.table_metadata.reader import read_metadata
     from spec_ref.table_metadata.writer import to_bytes
 
@@ -100,7 +100,7 @@ def _id(current: int | None) -> int | None:
 
 
 def _written_again(predicates: list[Any]) -> bool:
-    from spec_ref.errors import SpecError
+    from spec_ref.core.errors import SpecError
     from spec_ref.expressions.expression_json import predicate_from_json, predicate_to_json
 
     for json_ in [*predicates, *map(_without_catalogs, predicates)]:

@@ -20,7 +20,7 @@ Check = Callable[[], bool]
 
 def refused(work: Callable[[], Any], *codes: str) -> bool:
     """Whether something is refused with one of the codes, or with any where none is given."""
-    from spec_ref.errors import SpecError
+    from spec_ref.core.errors import SpecError
 
     try:
         work()

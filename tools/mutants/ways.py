@@ -134,9 +134,9 @@ def _kernel(operation: str, cases: Cases) -> bool:
 
 
 def _schema(args: Mapping[str, Any]) -> Any:
+    from spec_ref.core.versions import V3
     from spec_ref.json_records import reader
     from spec_ref.schemas.schema import SCHEMA
-    from spec_ref.versions import V3
 
     return reader(SCHEMA, V3, "JSC006")(args["schema"])
 
@@ -192,6 +192,7 @@ def _partitioned(_operation: str, cases: Cases) -> bool:
     from conformance.exchange import from_exchange
     from spec_ref.columnar.manifests.entry_columns import column_batches
     from spec_ref.columnar.scan_planning.partition_filter import PartitionFilter
+    from spec_ref.core.versions import V3
     from spec_ref.expressions.bound import evaluate
     from spec_ref.expressions.predicates import And
     from spec_ref.manifests import read_manifest
@@ -200,7 +201,6 @@ def _partitioned(_operation: str, cases: Cases) -> bool:
     from spec_ref.partitioning.transforms import Identity
     from spec_ref.schemas.types import is_primitive
     from spec_ref.snapshots.manifest_list import ManifestContent
-    from spec_ref.versions import V3
 
     args = cases[0][0]
     fields = args["schema"]["fields"]
@@ -295,13 +295,13 @@ def _suspected(type_: str, bounds: list[tuple[bytes, bool]]) -> bool:
     """Bounds of a second column that are none of its type are not overlooked where many are checked at once."""
     from spec_ref.columnar.manifests.entry_columns import column_batches
     from spec_ref.columnar.manifests.rules import suspects
+    from spec_ref.core.versions import V3
     from spec_ref.manifests import read_manifest
     from spec_ref.manifests.rules import Context
     from spec_ref.manifests.writer import write_manifest
     from spec_ref.partitioning.spec import UNPARTITIONED
     from spec_ref.schemas.type_json import type_from_json
     from spec_ref.snapshots.manifest_list import ManifestContent
-    from spec_ref.versions import V3
 
     fields = [{"id": 1, "name": "a", "type": "int", "required": False}]
     schema = _schema({"schema": {"type": "struct", "schema-id": 0, "fields": fields}})
@@ -335,13 +335,13 @@ def _judged(_operation: str, cases: Cases) -> bool:
 
     from spec_ref.columnar.expressions.metrics_evaluation import matching_files
     from spec_ref.columnar.manifests.entry_columns import column_batches
+    from spec_ref.core.versions import V3
     from spec_ref.encodings.avro.container import CODECS
     from spec_ref.manifests import read_manifest
     from spec_ref.manifests.writer import write_manifest
     from spec_ref.partitioning.spec import UNPARTITIONED
     from spec_ref.schemas.schema import Schema
     from spec_ref.snapshots.manifest_list import ManifestContent
-    from spec_ref.versions import V3
 
     if cases[0][0]["kind"] != "inclusive":
         return True

@@ -12,7 +12,7 @@ from conformance.pipeline.tables import load_table
 from conformance.validate.context import Level
 from conformance.validate.local import Local
 from conformance.validate.run import validate
-from spec_ref.versions import V3
+from spec_ref.core.versions import V3
 from tools.faulty_store import BUCKET, Store, running
 from tools.scale.tables import FIELDS
 from tools.table_kit import TableKit

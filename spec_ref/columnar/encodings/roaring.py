@@ -8,9 +8,9 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from spec_ref.core.errors import NOT_GIVEN, SpecError, violation
 from spec_ref.encodings import roaring
 from spec_ref.encodings.roaring import ALWAYS_OFFSETS, BITSET_BYTES, MAX_ARRAY, MAX_CONTAINERS, NO_RUNS, RUNS
-from spec_ref.errors import NOT_GIVEN, SpecError, violation
 
 U16: TypeAlias = npt.NDArray[np.uint16]
 I64: TypeAlias = npt.NDArray[np.int64]

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from spec_ref.columnar.arrow_types import Column, check_values, map_chunks
 from spec_ref.columnar.partitioning.transforms import transform_array
-from spec_ref.errors import violation
+from spec_ref.core.errors import violation
 from spec_ref.expressions.bound import (
     BoundChoice,
     BoundComparison,

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any
 
+from spec_ref.core.records import field_rules
 from spec_ref.json_kinds import ANY, STRING_MAP, Kind, ListOf, MapOf, RecordOf, Scalar, Via
-from spec_ref.records import field_rules
 
 CHUNK = 1 << 16
 COLON, QUOTE = b':"'

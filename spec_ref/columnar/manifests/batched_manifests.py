@@ -15,7 +15,7 @@ from spec_ref.columnar.encodings.avro.batches import Part
 from spec_ref.columnar.manifests.encoded_entry_columns import Run
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns
 from spec_ref.columnar.manifests.reader import layouts_of
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
 from spec_ref.manifests.manifest import REQUIREMENT, Manifest
 
 BATCH_BYTES = 4 << 20

@@ -25,13 +25,13 @@ from spec_ref.columnar.encodings.avro.columns import (
 from spec_ref.columnar.manifests.encoded_entry_columns import Run, StoredColumns
 from spec_ref.columnar.manifests.nullable_arrays import Longs, Mask, Nullable
 from spec_ref.columnar.manifests.reader import decoded_batches
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
+from spec_ref.core.records import evolve, field_rules
+from spec_ref.core.versions import SEQUENCE_NUMBERS
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.inheritance import check_row_id, inherited_sequence_number
 from spec_ref.manifests.manifest import Manifest
-from spec_ref.records import evolve, field_rules
-from spec_ref.versions import SEQUENCE_NUMBERS
 
 SAFE_ROW_IDS = float(1 << 62)
 """Below it no sum of row ids leaves 64 bits; above, each is looked at."""

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from spec_ref.errors import SpecError, at
+from spec_ref.core.errors import SpecError, at
 from spec_ref.schemas.types import Type
 from spec_ref.single_value.bounds import decode_bound
 

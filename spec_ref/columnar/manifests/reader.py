@@ -11,12 +11,12 @@ import numpy as np
 
 from spec_ref.columnar.encodings.avro.batches import Layout, Part, batches
 from spec_ref.columnar.encodings.avro.columns import Column
+from spec_ref.core.records import field_rules
 from spec_ref.encodings.avro.types import Record
 from spec_ref.manifests.data_file import DataFile
 from spec_ref.manifests.entry import ManifestEntry
 from spec_ref.manifests.inheritance import inherit
 from spec_ref.manifests.manifest import DATA_FILE, REQUIREMENT, Manifest
-from spec_ref.records import field_rules
 
 _DATA_FILE = field_rules(DataFile)
 STATISTICS = frozenset(

@@ -13,7 +13,7 @@ from spec_ref.columnar.arrow_values import values_of
 from spec_ref.columnar.metrics import storage_of
 from spec_ref.columnar.partitioning.transforms import transform_array
 from spec_ref.columnar.schemas.written_rows import column_array, distinct
-from spec_ref.errors import violation
+from spec_ref.core.errors import violation
 from spec_ref.partitioning.spec import PartitionSpec, source_type
 from spec_ref.partitioning.transforms import Void
 from spec_ref.schemas.schema import Schema

@@ -14,7 +14,6 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spec_ref.calendar import CYCLE_DAYS, CYCLE_YEARS, EPOCH
 from spec_ref.columnar.arrow_types import (
     Column,
     check_values,
@@ -29,6 +28,7 @@ from spec_ref.columnar.arrow_types import (
 from spec_ref.columnar.decimal128 import exceeds, floor_multiples, integer, joined
 from spec_ref.columnar.hashing import plain_hashes
 from spec_ref.columnar.murmur3_vectorized import LANES, rounds
+from spec_ref.core.calendar import CYCLE_DAYS, CYCLE_YEARS, EPOCH
 from spec_ref.partitioning.transforms import (
     HOURS_PER_DAY,
     MONTHS_PER_YEAR,

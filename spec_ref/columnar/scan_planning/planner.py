@@ -16,13 +16,14 @@ from spec_ref.columnar.expressions.metrics_evaluation import matching_files
 from spec_ref.columnar.manifests.batched_manifests import joined_columns
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns
 from spec_ref.columnar.scan_planning.partition_filter import PartitionFilter, Selection
-from spec_ref.errors import SpecError, violation
+from spec_ref.core.errors import SpecError, violation
+from spec_ref.core.records import evolve
+from spec_ref.core.versions import FormatVersion
 from spec_ref.expressions.binding import bind
 from spec_ref.expressions.bound import BoundPredicate
 from spec_ref.expressions.predicates import TRUE, Predicate
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.partitioning.spec import PartitionSpec
-from spec_ref.records import evolve
 from spec_ref.scan_planning.delete_scope import DeleteFileIndex, column_types
 from spec_ref.scan_planning.manifest_selection import ManifestSelection, ReadFile, listed_manifests, opened
 from spec_ref.scan_planning.planner import (
@@ -39,7 +40,6 @@ from spec_ref.schemas.schema import Schema
 from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.table_metadata.metadata import TableMetadata
-from spec_ref.versions import FormatVersion
 
 Rows = npt.NDArray[np.intp]
 

@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 from spec_ref.columnar.arrow_types import check_values, validity
 from spec_ref.columnar.encodings.variant.shredding import unshredded
 from spec_ref.columnar.metrics import comparable, storage_of
-from spec_ref.errors import SpecError, at, violation
-from spec_ref.records import record
+from spec_ref.core.errors import SpecError, at, violation
+from spec_ref.core.records import record
 from spec_ref.schemas.evolution import UNITS_PER_DAY
 from spec_ref.schemas.projection import (
     Constants,

@@ -33,9 +33,9 @@ from spec_ref.columnar.schemas.column_projection import (
     map_reader,
     refuse_nulls,
 )
+from spec_ref.core.errors import SpecError, at, violation
+from spec_ref.core.records import record
 from spec_ref.encodings.variant.value import Variant, decode_variant
-from spec_ref.errors import SpecError, at, violation
-from spec_ref.records import record
 from spec_ref.schemas.defaults import effective_write
 from spec_ref.schemas.schema import Column
 from spec_ref.schemas.types import UNKNOWN, UUID, ListType, MapType, NestedField, StructType, Type, is_primitive, kind

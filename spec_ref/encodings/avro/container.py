@@ -22,8 +22,8 @@ import attrs
 import cramjam
 import zstandard
 
+from spec_ref.core.errors import SpecError, violation
 from spec_ref.encodings.random_access_bytes import RandomAccessBytes
-from spec_ref.errors import SpecError, violation
 
 MAGIC = b"Obj\x01"
 SYNC_LENGTH = 16

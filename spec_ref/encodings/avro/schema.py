@@ -12,6 +12,8 @@ import uuid
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
+from spec_ref.core.decimals import unscaled
+from spec_ref.core.errors import at, violation
 from spec_ref.encodings.avro.types import (
     ADJUST_TO_UTC,
     ELEMENT_ID,
@@ -30,8 +32,7 @@ from spec_ref.encodings.avro.types import (
     Union,
 )
 from spec_ref.encodings.variant.value import Variant
-from spec_ref.errors import at, violation
-from spec_ref.schemas.decimals import decimal_of, unscaled
+from spec_ref.schemas.decimals import decimal_of
 from spec_ref.schemas.types import (
     BINARY,
     BOOLEAN,

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import attrs
 
 from spec_ref import json_document
-from spec_ref.errors import SpecError, at, violation
+from spec_ref.core.errors import SpecError, at, violation
 
 MAX_SCHEMA_BYTES = 32 << 20
 MAX_NODES = 500_000

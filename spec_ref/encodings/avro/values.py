@@ -26,9 +26,9 @@ import struct
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from spec_ref.core.errors import SpecError, at, violation
 from spec_ref.encodings.avro.container import long_bytes
 from spec_ref.encodings.avro.types import Array, AvroType, Enum, Fixed, Map, Primitive, Record, Union, least_size
-from spec_ref.errors import SpecError, at, violation
 
 Decoder: TypeAlias = Callable[[bytes, int], tuple[Any, int]]
 """Reads the value at an offset of a buffer; returns it with the offset after it."""

@@ -16,10 +16,10 @@ import math
 import struct
 from collections.abc import Iterable, Iterator
 
+from spec_ref.core.errors import violation
+from spec_ref.core.records import record
 from spec_ref.encodings.geo.geometry import Collection, Geometry, Point, coordinates
 from spec_ref.encodings.geo.wkb import read_wkb
-from spec_ref.errors import violation
-from spec_ref.records import record
 from spec_ref.schemas.types import GeographyType, GeometryType
 
 MAX_LONGITUDE = 180.0

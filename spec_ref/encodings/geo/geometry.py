@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from spec_ref.records import record
+from spec_ref.core.records import record
 
 MAX_DEPTH = 64
 """How deep geometry collections may nest. Real ones are one or two deep; a hostile value must not exhaust the stack."""

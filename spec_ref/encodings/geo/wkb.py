@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 import struct
 
+from spec_ref.core.errors import SpecError, violation
 from spec_ref.encodings.geo.geometry import (
     MAX_DEPTH,
     MEMBER_KINDS,
@@ -30,7 +31,6 @@ from spec_ref.encodings.geo.geometry import (
     kind_of,
 )
 from spec_ref.encodings.geo.wkt import read_wkt, write_wkt
-from spec_ref.errors import SpecError, violation
 
 
 def wkt_to_wkb(text: str) -> bytes:

@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable
 from typing import NoReturn, TypeVar
 
+from spec_ref.core.errors import violation
 from spec_ref.encodings.geo.geometry import (
     MAX_DEPTH,
     MEMBER_KINDS,
@@ -29,7 +30,6 @@ from spec_ref.encodings.geo.geometry import (
     is_empty,
     kind_of,
 )
-from spec_ref.errors import violation
 
 T = TypeVar("T")
 

@@ -11,6 +11,8 @@ from typing import Any
 
 import attrs
 
+from spec_ref.core.errors import SpecError, Violation, shown, violation
+from spec_ref.core.versions import V3
 from spec_ref.deletes.deletion_vector import decode_deletion_vector
 from spec_ref.encodings.puffin.file import (
     BLOB_METADATA,
@@ -25,10 +27,8 @@ from spec_ref.encodings.puffin.file import (
     is_count,
     read_layout,
 )
-from spec_ref.errors import SpecError, Violation, shown, violation
 from spec_ref.json_checking import collect, collect_rows
 from spec_ref.statistics.theta import decode_theta
-from spec_ref.versions import V3
 
 
 def check_puffin(data: bytes) -> Iterator[Violation]:

@@ -14,8 +14,8 @@ from types import MappingProxyType
 
 import lz4.frame
 
-from spec_ref.errors import SpecError, violation
-from spec_ref.records import record
+from spec_ref.core.errors import SpecError, violation
+from spec_ref.core.records import record
 
 if sys.version_info >= (3, 14):
     from compression import zstd

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from spec_ref.errors import violation
+from spec_ref.core.errors import violation
 
 _ESCAPES = {"\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r", "'": "\\'", "\\": "\\\\"}
 _ESCAPED = {chr(code): _ESCAPES.get(chr(code), f"\\u{code:04x}") for code in [*range(0x20), *map(ord, "'\\")]}

@@ -18,8 +18,8 @@ Decided here, because Parquet's text leaves a choice to readers (contradiction E
 
 from __future__ import annotations
 
+from spec_ref.core.errors import violation
 from spec_ref.encodings.variant.value import Node, Physical, Scalar
-from spec_ref.errors import violation
 
 REQUIREMENT = "PQT005"
 

@@ -25,10 +25,10 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, TypeAlias
 
-from spec_ref.calendar import MICROS_PER_DAY
-from spec_ref.errors import SpecError, violation
-from spec_ref.records import record
-from spec_ref.schemas.decimals import unscaled
+from spec_ref.core.calendar import MICROS_PER_DAY
+from spec_ref.core.decimals import unscaled
+from spec_ref.core.errors import SpecError, violation
+from spec_ref.core.records import record
 
 MAX_DEPTH = 128
 """How deep objects and arrays may nest; a hostile value must not exhaust the stack."""

@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from spec_ref.core.errors import violation
 from spec_ref.encodings.avro.types import Array, AvroType, Enum, Field, Fixed, Map, Primitive, Record, Union
-from spec_ref.errors import violation
 
 Rows: TypeAlias = npt.NDArray[np.intp]
 """Numbers of rows, ascending."""

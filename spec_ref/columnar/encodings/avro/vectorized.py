@@ -31,9 +31,9 @@ from spec_ref.columnar.encodings.avro.columns import (
     entry_record,
 )
 from spec_ref.columnar.encodings.avro.vectorized_buffer import ONE64, STOPS64, Lanes, Longs, Positions
+from spec_ref.core.errors import violation
 from spec_ref.encodings.avro.types import Array, AvroType, Enum, Field, Fixed, Map, Primitive, Record, Union, least_size
 from spec_ref.encodings.avro.values import MAX_EMPTY_ITEMS, Malformed, decoder
-from spec_ref.errors import violation
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 

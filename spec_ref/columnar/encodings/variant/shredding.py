@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from spec_ref.columnar.arrow_types import validity
+from spec_ref.core.errors import at, violation
 from spec_ref.encodings.variant.shredding import NULL, REQUIREMENT, reconstruct
 from spec_ref.encodings.variant.value import (
     DECIMAL_DIGITS,
@@ -24,7 +25,6 @@ from spec_ref.encodings.variant.value import (
     decode_value,
     encode_value,
 )
-from spec_ref.errors import at, violation
 
 ENCODED_NULL = b"\x00"
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 
-from spec_ref.versions import FormatVersion
+from spec_ref.core.versions import FormatVersion
 
 MAX_SHOWN = 120
 """Characters of a found value that a message shows; hostile files hold long ones."""

@@ -13,7 +13,7 @@ from typing import Any, NoReturn, TypeVar, dataclass_transform, overload
 
 import attrs
 
-from spec_ref.versions import FieldRule, FormatVersion, Presence, ReaderRules
+from spec_ref.core.versions import FieldRule, FormatVersion, Presence, ReaderRules
 
 RULE = "spec_ref.field_rule"
 """The key under which a field's `FieldRule` stands in the metadata of its ``attrs`` attribute."""

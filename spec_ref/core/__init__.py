@@ -1,0 +1,1 @@
+"""What every module uses: format versions, records, errors, days and decimals (Format Versioning)."""
