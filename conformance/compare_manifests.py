@@ -132,7 +132,7 @@ PARTITION_COLUMN = "/avro.schema/data_file/partition"
 
 def _keeps_rules(found: Iterable[Any], *, columns: bool) -> None:
     """Raise the first rule that is broken; without ``columns``, the types of columns count where partitions are."""
-    from spec_ref.findings import Severity
+    from spec_ref.checks.findings import Severity
     from spec_ref.requirements import Level, register
 
     for one in found:

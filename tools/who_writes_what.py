@@ -24,12 +24,12 @@ from conformance.engine_setup.folders import EngineFolder, engine_folders
 from conformance.validate.finding import rated
 from conformance.validate.tolerated import tolerate
 from conformance.writers import FILE, fingerprint_files, manifest_marks, program
+from spec_ref.checks.findings import Finding
 from spec_ref.core.versions import FormatVersion
 from spec_ref.data_files.parquet_schema import check_parquet_schema
 from spec_ref.data_files.parquet_thrift import read_parquet_schema
 from spec_ref.encodings.avro.container import open_container
 from spec_ref.encodings.puffin.checks import check_puffin
-from spec_ref.findings import Finding
 from spec_ref.manifests import check_manifest
 from spec_ref.snapshots.manifest_list import ManifestFile, read_manifest_list
 from spec_ref.snapshots.manifest_list_checks import check_manifest_list

@@ -45,9 +45,9 @@ from conformance.scripts.written import OperationNumbers, Written
 from conformance.validate.context import Level
 from conformance.validate.diff import changes
 from conformance.validate.run import Snapshots, validate
+from spec_ref.checks.findings import Finding, Severity, Tally
 from spec_ref.commits import CommitConflict, CommitFailed
 from spec_ref.core.errors import SpecError
-from spec_ref.findings import Finding, Severity, Tally
 
 Json = Any
 Op = dict[str, Json]

@@ -16,10 +16,10 @@ from conformance.validate.context import Context, Level, ListTask
 from conformance.validate.diff import changes
 from conformance.validate.manifest_lists import Listed, listed_otherwise, snapshot_findings
 from spec_ref.checks import rated
+from spec_ref.checks.findings import Finding, Severity
 from spec_ref.commits.contents import ManifestContents, ManifestListContent, encode
 from spec_ref.core.errors import SpecError, Violation
 from spec_ref.core.records import evolve
-from spec_ref.findings import Finding, Severity
 from spec_ref.manifests.checks import check_manifest
 from spec_ref.manifests.checks_listed import Totals, listed_findings
 from spec_ref.manifests.entry_problems import entry_problems

@@ -9,8 +9,8 @@ from urllib.parse import quote
 
 from conformance.version import tool_version
 from conformance.visible import in_document
+from spec_ref.checks.findings import Finding, Severity
 from spec_ref.core.errors import Violation
-from spec_ref.findings import Finding, Severity
 from spec_ref.requirements import register
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"

@@ -17,11 +17,11 @@ from conformance.scripts.literals import read_literal, write_literal
 from conformance.validate.context import Level
 from conformance.validate.local import Local
 from conformance.validate.run import Snapshots, validate
+from spec_ref.checks.findings import Severity
 from spec_ref.columnar.arrow_values import values_of
 from spec_ref.core.errors import Violation
 from spec_ref.core.versions import ROW_LINEAGE
 from spec_ref.expressions.expression_json import predicate_from_json
-from spec_ref.findings import Severity
 from spec_ref.scan_planning import table_state
 from spec_ref.schemas.name_mapping import NAME_MAPPING_PROPERTY
 from spec_ref.schemas.schema import Schema

@@ -36,8 +36,8 @@ from conformance.validate.context import Level
 from conformance.validate.local import Local
 from conformance.validate.run import Snapshots
 from conformance.validate.run import validate as validate_table
+from spec_ref.checks.findings import Severity
 from spec_ref.core.errors import SpecError
-from spec_ref.findings import Severity
 
 ANSWERS_IN_S = 180.0
 JOINS_IN_S = 120.0

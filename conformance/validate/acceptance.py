@@ -15,7 +15,7 @@ from conformance.rules import registry
 from conformance.rules.old_messages import check_by_message
 from conformance.validate.root import place_of
 from conformance.validate.run import TableReport
-from spec_ref.findings import Finding, Severity
+from spec_ref.checks.findings import Finding, Severity
 from spec_ref.requirements import register
 
 NEVER = "never"

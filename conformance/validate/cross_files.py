@@ -18,9 +18,9 @@ from conformance.validate.emitted import Facts
 from conformance.validate.finding import finding
 from conformance.validate.manifests import FILES, REFERENCES, ROW_IDS, row_bucket_size
 from conformance.validate.partition_statistics import PARTITIONS, STATISTICS, compare_partitions
+from spec_ref.checks.findings import Finding, Tally
 from spec_ref.columnar.manifests.nullable_arrays import Nullable
 from spec_ref.columnar.scan_planning.delete_scope import Scopes, position_mismatches
-from spec_ref.findings import Finding, Tally
 from spec_ref.manifests.data_file import FileContent
 from spec_ref.manifests.entry import EntryStatus
 from spec_ref.scan_planning.delete_scope import Mismatch

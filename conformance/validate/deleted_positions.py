@@ -19,8 +19,8 @@ import pyarrow as pa
 from conformance.validate.context import Context, Members
 from conformance.validate.emitted import Facts
 from conformance.validate.finding import finding
+from spec_ref.checks.findings import Finding
 from spec_ref.core.records import evolve
-from spec_ref.findings import Finding
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.partitioning.spec import PartitionSpec

@@ -14,10 +14,10 @@ from conformance.validate.finding import finding
 from conformance.validate.patience import FILE_SECONDS
 from conformance.validate.root import Unreadable, place_of
 from conformance.validate.run import Snapshots, TableReport, read_root
+from spec_ref.checks.findings import Finding, Tally
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import SEQUENCE_NUMBERS, UNIQUE_PARTITION_FIELD_IDS
-from spec_ref.findings import Finding, Tally
 from spec_ref.schemas.evolution import altered_partition_fields, keeps_initial_default, promotable
 from spec_ref.schemas.schema import Column
 from spec_ref.schemas.types import is_primitive, kind

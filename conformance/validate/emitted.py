@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import attrs
 import pyarrow as pa
 
-from spec_ref.findings import Finding
+from spec_ref.checks.findings import Finding
 
 
 @attrs.frozen

@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 
 from conformance.validate.context import Context
 from conformance.validate.emitted import Emitted, Facts, Findings
-from spec_ref.findings import Finding
+from spec_ref.checks.findings import Finding
 
 T = TypeVar("T")
 R = TypeVar("R")

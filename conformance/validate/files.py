@@ -23,6 +23,7 @@ from conformance.validate.row_ids import deleted_facts
 from conformance.validate.rows import row_findings
 from conformance.validate.tolerated import tolerate
 from conformance.validate.values import same_type, stored_otherwise
+from spec_ref.checks.findings import Finding, Tally
 from spec_ref.columnar.deletes.deletion_vector import decode_deletion_vector, positions_array
 from spec_ref.columnar.manifests.entry_columns import column_batches
 from spec_ref.core.errors import SpecError, Violation, shown
@@ -30,7 +31,6 @@ from spec_ref.core.records import evolve
 from spec_ref.data_files.orc_reader import BEYOND_NANOSECONDS
 from spec_ref.encodings.puffin.checks import check_puffin, check_reference
 from spec_ref.encodings.puffin.file import PuffinFile, read_puffin
-from spec_ref.findings import Finding, Tally
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.manifest import Manifest

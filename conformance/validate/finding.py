@@ -8,8 +8,8 @@ import attrs
 
 from conformance.rules import registry
 from spec_ref import checks
+from spec_ref.checks.findings import Finding
 from spec_ref.core.errors import NOT_GIVEN, Violation, shown
-from spec_ref.findings import Finding
 
 
 @attrs.frozen

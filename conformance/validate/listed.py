@@ -14,12 +14,12 @@ import numpy.typing as npt
 
 from conformance.validate.context import Context, ManifestTask
 from conformance.validate.finding import finding, of
+from spec_ref.checks.findings import Finding
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import POSITION_DELETE_FILES, SEQUENCE_NUMBERS
 from spec_ref.deletes.equality_deletes import delete_column, float_problem
-from spec_ref.findings import Finding
 from spec_ref.manifests.checks_listed import PartitionValues, Totals, is_value, listed_findings
 from spec_ref.manifests.data_file import FileContent
 from spec_ref.manifests.entry import EntryStatus

@@ -14,7 +14,7 @@ from conformance.validate.apart import Apart, Lost, manifest_lost
 from conformance.validate.context import Context
 from conformance.validate.emitted import Emitted, Facts, Findings
 from conformance.validate.engines import Check, CheckBucket, Progress, Stopped, quiet
-from spec_ref.findings import Finding, Tally
+from spec_ref.checks.findings import Finding, Tally
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -11,10 +11,10 @@ from conformance.pipeline.file_access import FileAccessError, read_bytes
 from conformance.validate.context import Context, ListTask, ManifestTask, Members
 from conformance.validate.finding import finding, rated
 from conformance.validate.patience import within
+from spec_ref.checks.findings import Finding, Tally
 from spec_ref.core.errors import SpecError, shown
 from spec_ref.core.versions import SEQUENCE_NUMBERS, V1, V2, V3, FormatVersion
 from spec_ref.encodings.avro.container import open_container
-from spec_ref.findings import Finding, Tally
 from spec_ref.snapshots.manifest_list import REQUIREMENT, ManifestFile, read_manifest_list, root_record
 from spec_ref.snapshots.manifest_list_checks import check_manifest_list
 from spec_ref.snapshots.retention import ancestors

@@ -21,6 +21,7 @@ from conformance.validate.listed import Listing
 from conformance.validate.partition_statistics import partition_facts
 from conformance.validate.patience import within
 from conformance.validate.tolerated import tolerate
+from spec_ref.checks.findings import Finding, Tally, in_file
 from spec_ref.columnar.hashing import hash_array
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns, column_batches
 from spec_ref.columnar.manifests.nullable_arrays import Nullable
@@ -30,7 +31,6 @@ from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import FormatVersion
 from spec_ref.encodings.avro.container import SCHEMA_KEY, open_container, write_container
-from spec_ref.findings import Finding, Tally, in_file
 from spec_ref.manifests.checks import check_manifest
 from spec_ref.manifests.checks_header import header_contradictions
 from spec_ref.manifests.data_file import FileContent

@@ -13,6 +13,7 @@ import attrs
 import pyarrow.compute as pc
 
 from conformance.validate.finding import of, rated
+from spec_ref.checks.findings import Finding
 from spec_ref.columnar.arrow_values import values_of
 from spec_ref.columnar.encodings.variant.shredding import unshredded
 from spec_ref.columnar.schemas.column_projection import arrow_type
@@ -21,7 +22,6 @@ from spec_ref.encodings.geo.bounds import GeoPoint
 from spec_ref.encodings.geo.geometry import coordinates
 from spec_ref.encodings.geo.wkb import read_wkb
 from spec_ref.encodings.variant.value import decode_variant
-from spec_ref.findings import Finding
 from spec_ref.schemas.types import Type, VariantType, kind
 from spec_ref.single_value.bounds import decode_bound
 from spec_ref.single_value.variant_values import check_within

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from conformance.validate.finding import finding
+from spec_ref.checks.findings import Finding
 from spec_ref.columnar.arrow_values import values_of
 from spec_ref.columnar.partitioning.transforms import transform_array
 from spec_ref.core.errors import SpecError, shown
-from spec_ref.findings import Finding
 from spec_ref.manifests.data_file import FileContent, FileFormat
 from spec_ref.partitioning.transforms import Identity, Transform, UnknownTransform, Void
 from spec_ref.scan_planning.delete_scope import comparable_value

@@ -23,12 +23,12 @@ from conformance.validate.finding import InFull, all_of, finding
 from conformance.validate.opened import Opened, open_file
 from conformance.validate.patience import Stalled, alive, within
 from conformance.validate.values import partition_values, same_type
+from spec_ref.checks.findings import Finding, Tally
 from spec_ref.columnar.arrow_values import values_of
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import V2, V3, FormatVersion
-from spec_ref.findings import Finding, Tally
 from spec_ref.manifests.data_file import FileContent, FileFormat
 from spec_ref.scan_planning.delete_scope import comparable_value
 from spec_ref.schemas.types import NestedField, StructType

@@ -17,8 +17,8 @@ from conformance.validate.advice import advice
 from conformance.validate.readability import Reader, readers
 from conformance.validate.run import TableReport
 from conformance.visible import one_line, xml_text
+from spec_ref.checks.findings import Finding, Severity
 from spec_ref.core.errors import Violation
-from spec_ref.findings import Finding, Severity
 from spec_ref.requirements import register
 
 

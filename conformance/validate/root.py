@@ -15,8 +15,8 @@ from conformance.pipeline.file_access import FileMissing, Place, UnknownScheme, 
 from conformance.pipeline.tables import HINT, MAX_HINT_BYTES
 from conformance.validate.finding import finding
 from conformance.validate.patience import FILE_SECONDS, within
+from spec_ref.checks.findings import Finding
 from spec_ref.core.errors import SpecError
-from spec_ref.findings import Finding
 from spec_ref.table_metadata import TableMetadata
 from spec_ref.table_metadata.files import (
     GZIP_SUFFIXES,

@@ -22,9 +22,9 @@ from conformance.validate.partition_of_rows import PartitionOfRows, early_in_orc
 from conformance.validate.patience import alive
 from conformance.validate.row_ids import LAST_UPDATED, ROW_ID, RowIds, deleted_facts
 from conformance.validate.sorted_rows import Ascending, SortKey, sort_key
+from spec_ref.checks.findings import Finding
 from spec_ref.columnar.metrics import leaf_names, metrics_of_array, storage_of
 from spec_ref.core.errors import SpecError, shown, violation
-from spec_ref.findings import Finding
 from spec_ref.manifests.computed_metrics import (
     ColumnMetrics,
     is_geospatial,

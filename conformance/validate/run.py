@@ -33,8 +33,8 @@ from conformance.validate.row_ids import ROWS_A_BUCKET, check_ids, live_ids
 from conformance.validate.table_statistics import check_statistics_task, statistics_tasks
 from conformance.validate.tolerated import tolerate
 from conformance.validate.totals import check_totals
+from spec_ref.checks.findings import Finding, Tally
 from spec_ref.core.errors import SpecError
-from spec_ref.findings import Finding, Tally
 from spec_ref.table_metadata import TableMetadata, check_metadata, read_metadata
 from spec_ref.table_metadata.files import MAX_METADATA_BYTES
 

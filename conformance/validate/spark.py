@@ -24,7 +24,7 @@ from conformance.validate.apart import Apart, Lost
 from conformance.validate.context import Context
 from conformance.validate.emitted import Emitted, Facts, Findings
 from conformance.validate.engines import Check, CheckBucket, Progress, quiet
-from spec_ref.findings import Finding, Tally
+from spec_ref.checks.findings import Finding, Tally
 
 T = TypeVar("T")
 R = TypeVar("R")

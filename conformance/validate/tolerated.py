@@ -10,8 +10,8 @@ from importlib import resources
 
 import attrs
 
+from spec_ref.checks.findings import Finding, Severity
 from spec_ref.core.records import evolve
-from spec_ref.findings import Finding, Severity
 
 
 @attrs.frozen

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from conformance.validate.context import Context, Members
 from conformance.validate.emitted import ManifestSums, Sums
 from conformance.validate.finding import finding
-from spec_ref.findings import Finding
+from spec_ref.checks.findings import Finding
 from spec_ref.snapshots.snapshot import Operation, Snapshot
 
 _TOTALS = {

@@ -12,13 +12,13 @@ import attrs
 
 from conformance.pipeline.tables import NoTable, Table
 from conformance.stores import Store, commit, load, open_store
+from spec_ref.checks.findings import Severity
 from spec_ref.commits import Base, CommitConflict, CommitFailed, CommitStateUnknown, Committed
 from spec_ref.commits.changes import Change, CreateTable
 from spec_ref.commits.effects import Swap
 from spec_ref.core.errors import SpecError, violation
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import OMITTED, V2, FormatVersion
-from spec_ref.findings import Severity
 from spec_ref.partitioning.spec import FIRST_FIELD_ID, UNPARTITIONED, PartitionSpec
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.types import NestedField

@@ -18,8 +18,8 @@ from typing import Any
 
 import attrs
 
+from spec_ref.checks.findings import Finding, Severity
 from spec_ref.core.errors import Violation
-from spec_ref.findings import Finding, Severity
 from spec_ref.requirements import Level, check_id, register
 
 LEVELS = ("metadata", "manifests", "files", "rows", "diff")

@@ -9,9 +9,9 @@ from typing import Any
 import attrs
 
 from spec_ref.checks import rated
+from spec_ref.checks.findings import Finding
 from spec_ref.core.errors import SpecError, Violation, shown
 from spec_ref.core.versions import SEQUENCE_NUMBERS, FormatVersion
-from spec_ref.findings import Finding
 from spec_ref.manifests.computed_metrics import order_of
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.entry_problems import is_minimal, not_minimal, signed_order

@@ -1,6 +1,6 @@
 """Table metadata: the root of a table (Table Metadata)."""
 
-from spec_ref.findings import Finding, Severity
+from spec_ref.checks.findings import Finding, Severity
 from spec_ref.table_metadata.checks import check_metadata
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.table_metadata.reader import read_metadata

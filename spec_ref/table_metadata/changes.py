@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from spec_ref.checks.findings import Severity
 from spec_ref.core.errors import SpecError, Violation
 from spec_ref.core.records import evolve
-from spec_ref.findings import Severity
 from spec_ref.partitioning.evolution import PartitionChange, SpecHistory, evolve_spec
 from spec_ref.schemas.evolution import Change, Evolution, evolve_schema
 from spec_ref.sorting.order import UNSORTED, SortField, SortOrder

@@ -15,10 +15,10 @@ from typing import Any
 import attrs
 
 from spec_ref.checks import rated
+from spec_ref.checks.findings import Finding
 from spec_ref.core.errors import SpecError, Violation
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import DEFAULT_VALUES, NULL_CURRENT_SNAPSHOT, FormatVersion
-from spec_ref.findings import Finding
 from spec_ref.json_checking import BROKEN, collect_rows, duties
 from spec_ref.json_document import escaped
 from spec_ref.json_records import finished

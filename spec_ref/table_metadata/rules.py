@@ -14,9 +14,9 @@ from typing import Any, TypeAlias
 import attrs
 
 from spec_ref.checks import registry
+from spec_ref.checks.findings import Severity
 from spec_ref.core.errors import NOT_GIVEN, SpecError, Violation, shown
 from spec_ref.core.versions import V1, FormatVersion
-from spec_ref.findings import Severity
 from spec_ref.requirements import check_id
 from spec_ref.table_metadata.metadata import TableMetadata
 

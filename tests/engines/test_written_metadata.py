@@ -14,8 +14,8 @@ from conformance.adapters.asking import Request
 from conformance.adapters.process import Process
 from conformance.engine_setup import launch, list_engines
 from conformance.protocol import Ok
+from spec_ref.checks.findings import Severity
 from spec_ref.core.versions import FormatVersion
-from spec_ref.findings import Severity
 from spec_ref.json_schemas import shipped
 from spec_ref.table_metadata import check_metadata, read_metadata
 from tools.derive.metadata_bases import BASES

@@ -21,7 +21,7 @@ from conformance.validate.context import Level
 from conformance.validate.local import Local
 from conformance.validate.run import validate
 from conformance.writing import create_table
-from spec_ref.findings import Severity
+from spec_ref.checks.findings import Severity
 
 FREE_KB = 2048
 MOUNTING = ["unshare", "--mount", "--map-root-user", "--user", "sh", "-c"]

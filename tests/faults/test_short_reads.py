@@ -19,8 +19,8 @@ from conformance.pipeline.tables import load_table
 from conformance.validate.context import Level
 from conformance.validate.local import Local
 from conformance.validate.run import Unreadable, validate
+from spec_ref.checks.findings import Severity
 from spec_ref.core.errors import SpecError
-from spec_ref.findings import Severity
 
 
 class ShortFile(io.BytesIO):

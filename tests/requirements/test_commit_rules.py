@@ -21,6 +21,7 @@ from conformance.stores.runner import Runner
 from conformance.validate.context import Level
 from conformance.validate.local import Local
 from conformance.validate.run import Snapshots, validate
+from spec_ref.checks.findings import Severity
 from spec_ref.commits import CommitConflict, CommitFailed
 from spec_ref.commits.changes import (
     CreateTable,
@@ -41,7 +42,6 @@ from spec_ref.commits.tables import FileSystemTable, MetastoreTable, metadata_di
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import V1, V2, V3
-from spec_ref.findings import Severity
 from spec_ref.manifests.reader import read_manifest
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import parse_transform

@@ -16,6 +16,7 @@ from conformance.pipeline.local import read_table
 from conformance.validate.context import Level
 from conformance.validate.local import Local
 from conformance.validate.run import validate
+from spec_ref.checks.findings import Severity
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import V1, V2, V3, FormatVersion
@@ -23,7 +24,6 @@ from spec_ref.encodings.avro.schema import from_avro, schema_json
 from spec_ref.encodings.avro.types import from_json
 from spec_ref.encodings.geo.bounds import GeoBox, GeoPoint, covers
 from spec_ref.encodings.geo.wkb import wkt_to_wkb
-from spec_ref.findings import Severity
 from spec_ref.manifests import read_manifest, write_manifest
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry

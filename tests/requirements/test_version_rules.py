@@ -10,7 +10,7 @@ import pytest
 
 from conformance.races.fixtures import empty_table
 from conformance.validate.diff import changes
-from spec_ref.findings import Severity
+from spec_ref.checks.findings import Severity
 from spec_ref.table_metadata import read_metadata, write_metadata
 
 LATE = {"id": 7, "name": "late", "required": False, "type": "int", "initial-default": 3}

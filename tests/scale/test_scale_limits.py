@@ -12,7 +12,7 @@ from conformance.pipeline.tables import load_table
 from conformance.validate.context import Level
 from conformance.validate.local import Local
 from conformance.validate.run import validate
-from spec_ref.findings import Severity
+from spec_ref.checks.findings import Severity
 from tools.bench.measure import BenchError
 from tools.scale import paths, report, tables
 from tools.scale.__main__ import main

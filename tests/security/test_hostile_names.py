@@ -35,8 +35,8 @@ from conformance.results import AdapterRun, Case, Result, Run
 from conformance.validate.rendering import Outcome, as_json, as_junit, as_lines, as_sarif, as_text
 from conformance.validate.run import Level, TableReport
 from conformance.visible import visible
+from spec_ref.checks.findings import Finding, Severity
 from spec_ref.core.errors import Violation
-from spec_ref.findings import Finding, Severity
 
 MARKUP = "</script><script>alert(1)</script><img src=x onerror=alert(2)>'\" onmouseover=alert(3) {{7*7}} ]]>&lt;"
 LINES = "a\n125 passed; conformant\u2028## all passed\n::error::x"

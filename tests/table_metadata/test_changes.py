@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from spec_ref.checks.findings import Finding, Severity
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
-from spec_ref.findings import Finding, Severity
 from spec_ref.partitioning.evolution import AddPartitionField, RemovePartitionField
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Bucket, Day, Identity, Transform

@@ -7,9 +7,9 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
+from spec_ref.checks.findings import Severity
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import FormatVersion
-from spec_ref.findings import Severity
 from spec_ref.json_schemas import shipped
 from spec_ref.table_metadata import TableMetadata, check_metadata, dumps, read_metadata, write_metadata
 from spec_ref.table_metadata.files import is_compressed, unpack

@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conformance.strategies_metadata import table_metadata
+from spec_ref.checks.findings import Severity
 from spec_ref.core.records import evolve, field_rules
 from spec_ref.core.versions import V1
-from spec_ref.findings import Severity
 from spec_ref.json_kinds import ListOf, MapOf, RecordOf, Via
 from spec_ref.schemas.types import ListType, MapType, StructType
 from spec_ref.table_metadata import check_metadata, dumps, read_metadata, write_metadata

@@ -20,7 +20,7 @@ from conformance.validate.finding import finding
 from conformance.validate.local import Local, Spool
 from conformance.validate.manifests import ROW_IDS
 from conformance.validate.run import Snapshots, Unreadable, validate
-from spec_ref.findings import Severity
+from spec_ref.checks.findings import Severity
 from spec_ref.requirements import check_id
 from spec_ref.table_metadata import read_metadata
 from tools.grid.workbench import Workbench

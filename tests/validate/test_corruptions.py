@@ -13,8 +13,8 @@ from conformance.rules import check_of
 from conformance.validate.context import Level
 from conformance.validate.run import Snapshots
 from conformance.validate.tolerated import tolerate
+from spec_ref.checks.findings import Severity
 from spec_ref.core.records import evolve
-from spec_ref.findings import Severity
 from spec_ref.requirements import register
 from tools.grid.workbench import Workbench
 

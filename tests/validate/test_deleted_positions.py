@@ -18,8 +18,8 @@ from conformance.golden_tables import index, materialize
 from conformance.validate.context import Level, Members
 from conformance.validate.deleted_positions import TARGETS, Origin, PerFile, slim
 from conformance.validate.run import Snapshots
+from spec_ref.checks.findings import Severity
 from spec_ref.core.records import evolve
-from spec_ref.findings import Severity
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Identity

@@ -16,7 +16,7 @@ from conformance.validate.context import Level
 from conformance.validate.diff import changes, compare
 from conformance.validate.local import Local
 from conformance.validate.run import validate
-from spec_ref.findings import Severity
+from spec_ref.checks.findings import Severity
 from spec_ref.table_metadata import read_metadata
 from tools.grid.workbench import Workbench, over
 

@@ -11,7 +11,7 @@ from conformance.pipeline.tables import load_table
 from conformance.validate.context import Level
 from conformance.validate.local import Local
 from conformance.validate.run import validate
-from spec_ref.findings import Severity
+from spec_ref.checks.findings import Severity
 from spec_ref.manifests.data_file import FileFormat
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Identity

@@ -14,7 +14,7 @@ from conformance.validate.catalogs import from_catalog
 from conformance.validate.context import Level
 from conformance.validate.local import Local
 from conformance.validate.run import Snapshots, Unreadable, validate
-from spec_ref.findings import Severity
+from spec_ref.checks.findings import Severity
 
 ALL = os.environ.get("VALIDATE_FRESH") == "all"
 FEW = ("merge_on_read_v3_parquet", "partitioned_v2_orc", "evolved_v1_avro")

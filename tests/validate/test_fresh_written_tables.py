@@ -15,7 +15,7 @@ from conformance.protocol import Unsupported
 from conformance.validate.context import Level
 from conformance.validate.local import Local
 from conformance.validate.run import Snapshots, validate
-from spec_ref.findings import Severity
+from spec_ref.checks.findings import Severity
 
 pytestmark = pytest.mark.engine
 

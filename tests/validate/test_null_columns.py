@@ -13,8 +13,8 @@ from conformance.validate.local import Local
 from conformance.validate.run import Snapshots, validate
 from conformance.validate.sorted_rows import Ascending, SortKey
 from conformance.writing import append, create_table
+from spec_ref.checks.findings import Severity
 from spec_ref.core.versions import V2
-from spec_ref.findings import Severity
 from spec_ref.partitioning.spec import UNPARTITIONED, PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Bucket, Identity, Transform
 from spec_ref.schemas.types import LONG, STRING, NestedField, StructType, Type

@@ -25,7 +25,7 @@ from conformance.validate.context import Level
 from conformance.validate.local import Local
 from conformance.validate.patience import Stalled, alive, anything_left_behind, within
 from conformance.validate.run import Unreadable, validate
-from spec_ref.findings import Severity
+from spec_ref.checks.findings import Severity
 from tools.grid.workbench import Workbench
 
 SECONDS = 0.5

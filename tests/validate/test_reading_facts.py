@@ -21,8 +21,8 @@ from conformance.validate.readability import Fact, adapters, engines, facts, rea
 from conformance.validate.run import validate
 from conformance.vectors import Selection, load, shipped
 from spec_ref.checks import rated
+from spec_ref.checks.findings import EXAMPLES, Finding, Severity, Tally
 from spec_ref.core.errors import Violation
-from spec_ref.findings import EXAMPLES, Finding, Severity, Tally
 from spec_ref.requirements import register
 
 

@@ -27,8 +27,8 @@ from conformance.validate.rendering import Outcome
 from conformance.validate.run import Snapshots, TableReport
 from spec_ref import checks
 from spec_ref.checks import Check
+from spec_ref.checks.findings import Finding, Severity, Tally
 from spec_ref.core.errors import Violation
-from spec_ref.findings import Finding, Severity, Tally
 from spec_ref.requirements import check_id, register
 from tools.grid.workbench import Workbench
 

@@ -19,8 +19,8 @@ from conformance.validate.context import Context, Level, Members
 from conformance.validate.deleted_positions import Origin
 from conformance.validate.emitted import Facts
 from conformance.validate.row_ids import RowIds, check_ids, deleted_facts, live_ids
+from spec_ref.checks.findings import Severity
 from spec_ref.core.records import evolve
-from spec_ref.findings import Severity
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.partitioning.spec import UNPARTITIONED, PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Identity

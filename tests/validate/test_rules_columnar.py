@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from spec_ref import json_document
 from spec_ref.checks import rated
+from spec_ref.checks.findings import Tally
 from spec_ref.columnar.manifests.entry_columns import column_batches
 from spec_ref.columnar.manifests.rules import entry_findings
 from spec_ref.core.records import evolve
@@ -24,7 +25,6 @@ from spec_ref.encodings.avro.rows import RowWriter, struct_of
 from spec_ref.encodings.avro.schema import schema_json
 from spec_ref.encodings.avro.types import from_json
 from spec_ref.encodings.avro.values import encoder
-from spec_ref.findings import Tally
 from spec_ref.manifests import DataFile, EntryStatus, FileContent, FileFormat, ManifestEntry, read_manifest
 from spec_ref.manifests.entry_problems import entry_problems, signed_order
 from spec_ref.manifests.rules import Context

@@ -15,7 +15,7 @@ from conformance.protocol import Refused, Unsupported
 from conformance.validate.context import Level
 from conformance.validate.local import Local
 from conformance.validate.run import Snapshots, validate
-from spec_ref.findings import Severity
+from spec_ref.checks.findings import Severity
 
 SEEDS, EACH = 6, 10
 LARGE = Size(columns=5, rows=6, operations=12)

@@ -10,8 +10,8 @@ from conformance.golden_tables import PLACE, index, materialize, names
 from conformance.validate.context import Level
 from conformance.validate.local import Local
 from conformance.validate.run import Snapshots, validate
+from spec_ref.checks.findings import Severity
 from spec_ref.encodings import random_access_bytes
-from spec_ref.findings import Severity
 from tools.grid.workbench import Workbench
 
 WRITTEN = [name for name in names() if "engine" in index(name)]

@@ -18,7 +18,7 @@ from conformance.cli import main
 from conformance.golden_tables import PLACE, materialize
 from conformance.pipeline.tables import metadata_location
 from conformance.validate.acceptance import is_failure
-from spec_ref.findings import Severity
+from spec_ref.checks.findings import Severity
 
 VALID, BROKEN = "types-v2-parquet", "broken-manifest-missing"
 

@@ -12,7 +12,7 @@ from conformance.validate.context import Level
 from conformance.validate.local import Local
 from conformance.validate.run import Snapshots, validate
 from conformance.vectors import shipped
-from spec_ref.findings import Severity
+from spec_ref.checks.findings import Severity
 
 WRITERS = shipped() / "golden" / "writers"
 WRITTEN_AT = "/iceberg-conformance/writers/"

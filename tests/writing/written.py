@@ -14,9 +14,9 @@ from conformance.validate.context import Level
 from conformance.validate.local import Local
 from conformance.validate.run import Snapshots, validate
 from conformance.writing import WritableTable
+from spec_ref.checks.findings import Finding, Severity
 from spec_ref.columnar.arrow_values import values_of
 from spec_ref.columnar.schemas.column_projection import arrow_field, arrow_values
-from spec_ref.findings import Finding, Severity
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.types import INT, LONG, STRING, NestedField
 from spec_ref.schemas.values import value_key

@@ -6,7 +6,7 @@ from collections import Counter
 
 from conformance.rules import registry
 from spec_ref.checks import LEVELS, Check, severity_of
-from spec_ref.findings import Severity
+from spec_ref.checks.findings import Severity
 from spec_ref.requirements import register
 from tools.docs.markdown import code, plain, table
 from tools.docs.requirements import requirement_link

@@ -18,7 +18,7 @@ from conformance.rules import registry
 from conformance.validate.context import Level
 from conformance.validate.run import CURRENT, Unreadable
 from spec_ref.checks import LEVELS
-from spec_ref.findings import Finding, Severity
+from spec_ref.checks.findings import Finding, Severity
 from tools.grid.cells import Cell, NoCell, cells, mutate
 from tools.grid.tables import TABLES
 from tools.grid.workbench import Workbench

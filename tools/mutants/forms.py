@@ -173,7 +173,7 @@ def written() -> dict[str, Check]:
     from conformance.validate.context import Level
     from conformance.validate.local import Local
     from conformance.validate.run import Snapshots, validate
-    from spec_ref.findings import Severity
+    from spec_ref.checks.findings import Severity
 
     def valid(seed: int) -> bool:
         with tempfile.TemporaryDirectory() as folder:

@@ -121,7 +121,7 @@ def _corruptions(_judges: Judges) -> dict[str, Callable[[], bool]]:
 
     from conformance.validate.context import Level
     from conformance.validate.run import Snapshots
-    from spec_ref.findings import EXAMPLES, Severity
+    from spec_ref.checks.findings import EXAMPLES, Severity
     from tools.grid.workbench import Workbench
 
     def found(one: Any) -> bool:
@@ -147,7 +147,7 @@ def _tables(_judges: Judges) -> dict[str, Callable[[], bool]]:
     from conformance.validate.context import Level
     from conformance.validate.local import Local
     from conformance.validate.run import Snapshots, validate
-    from spec_ref.findings import Severity
+    from spec_ref.checks.findings import Severity
 
     def told(name: str) -> bool:
         report = validate(str(PLACE / name), Level.ROWS, Local(), Snapshots("all"))

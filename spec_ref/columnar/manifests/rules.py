@@ -16,13 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from spec_ref.checks import rated
+from spec_ref.checks.findings import EXAMPLES, Finding
 from spec_ref.columnar.encodings.avro.columns import BytesColumn, Column, NumberColumn
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns
 from spec_ref.columnar.manifests.nullable_arrays import Mask
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import DELETE_FILES, DELETION_VECTORS, REQUIRED, SEQUENCE_NUMBERS
-from spec_ref.findings import EXAMPLES, Finding
 from spec_ref.manifests.data_file import FileContent, FileFormat
 from spec_ref.manifests.entry import EntryStatus
 from spec_ref.manifests.entry_problems import SNAPSHOT_RULE, entry_problems
