@@ -7,7 +7,7 @@ from typing import Any
 
 from spec_ref.core.errors import violation
 from spec_ref.core.versions import V3
-from spec_ref.json_records import reader
+from spec_ref.json.reading import reader
 from spec_ref.schemas.evolution import (
     AddColumn,
     Change,

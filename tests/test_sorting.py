@@ -9,8 +9,8 @@ import pytest
 
 from spec_ref.core.errors import SpecError
 from spec_ref.core.versions import V3, FormatVersion
-from spec_ref.json_records import reader
-from spec_ref.json_writing import writer
+from spec_ref.json.reading import reader
+from spec_ref.json.writing import writer
 from spec_ref.partitioning.transforms import parse_transform
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.types import DOUBLE, STRING, UUID, NestedField, StructType

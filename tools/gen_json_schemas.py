@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from spec_ref.json_schemas import NAMES, text_of
+from spec_ref.table_metadata.json_schemas import NAMES, text_of
 
 FOLDER = Path(__file__).parent.parent / "spec_ref" / "table_metadata"
 

@@ -29,7 +29,7 @@ from spec_ref.encodings.avro.schema import schema_json, value_writer
 from spec_ref.encodings.avro.types import from_json
 from spec_ref.encodings.avro.values import encoder
 from spec_ref.encodings.puffin.file import Blob, write_puffin
-from spec_ref.json_document import dumps as json_text
+from spec_ref.json.documents import dumps as json_text
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.writer import manifest_file, write_manifest

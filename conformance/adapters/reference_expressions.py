@@ -15,7 +15,7 @@ from spec_ref.expressions.expression_json import predicate_from_json
 from spec_ref.expressions.metrics import FieldSummary, Metrics, might_match, must_match, summaries_outcome
 from spec_ref.expressions.projection import inclusive_projection, strict_projection
 from spec_ref.expressions.residuals import residual
-from spec_ref.json_records import reader
+from spec_ref.json.reading import reader
 from spec_ref.partitioning.spec import SPEC, PartitionSpec
 from spec_ref.schemas.schema import SCHEMA, Schema
 

@@ -10,8 +10,8 @@ from conformance.exchange_changes import column_change, place_after
 from conformance.exchange_tables import LONGS
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import V3, FormatVersion
-from spec_ref.json_records import reader
-from spec_ref.json_writing import writer
+from spec_ref.json.reading import reader
+from spec_ref.json.writing import writer
 from spec_ref.partitioning.evolution import (
     AddPartitionField,
     MovePartitionField,

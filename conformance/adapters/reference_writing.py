@@ -45,7 +45,7 @@ from spec_ref.commits.changes import (
 from spec_ref.core.errors import violation
 from spec_ref.core.versions import FormatVersion
 from spec_ref.expressions.expression_json import predicate_from_json
-from spec_ref.json_records import reader
+from spec_ref.json.reading import reader
 from spec_ref.partitioning.evolution import AddPartitionField, RemovePartitionField, RenamePartitionField
 from spec_ref.partitioning.spec import FIRST_FIELD_ID, UNPARTITIONED, PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import parse_transform

@@ -29,7 +29,7 @@ from spec_ref.core.versions import V3
 from spec_ref.expressions.binding import bind
 from spec_ref.expressions.bound import evaluate
 from spec_ref.expressions.expression_json import predicate_from_json
-from spec_ref.json_records import reader
+from spec_ref.json.reading import reader
 from spec_ref.schemas.schema import SCHEMA, Schema
 
 

@@ -33,7 +33,7 @@ from spec_ref.columnar.schemas.column_projection import arrow_values
 from spec_ref.core.versions import V2, V3
 from spec_ref.data_files.parquet_arrow_types import WRITER_OPTIONS, arrow_schema
 from spec_ref.data_files.parquet_metrics import parquet_metrics
-from spec_ref.json_records import reader
+from spec_ref.json.reading import reader
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.writer import manifest_file, write_manifest

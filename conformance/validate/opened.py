@@ -13,7 +13,6 @@ import pyarrow.orc as orc
 from conformance.pipeline.reading import in_file
 from conformance.validate.kept_ends import open_with_ends
 from conformance.validate.parquet_footer import Chunk, footer_of
-from spec_ref import json_document
 from spec_ref.core.errors import SpecError, Violation, violation
 from spec_ref.data_files.orc_footer import read_stripes
 from spec_ref.data_files.parquet_schema import check_parquet_schema
@@ -21,6 +20,7 @@ from spec_ref.data_files.parquet_thrift import read_parquet_schema
 from spec_ref.data_files.reader import DataFileReader, open_rows
 from spec_ref.encodings.avro.container import SCHEMA_KEY, open_container
 from spec_ref.encodings.random_access_bytes import RandomAccessBytes, source_of
+from spec_ref.json import documents
 from spec_ref.manifests.data_file import FileFormat
 from spec_ref.schemas.name_mapping import MappedField
 from spec_ref.schemas.types import StructType
@@ -113,7 +113,7 @@ def _avro(location: str, mapping: Mapped) -> Opened:
     source = source_of(file)
     rows = open_rows(io.BytesIO(source) if isinstance(source, bytes) else file, FileFormat.AVRO, mapping)
     container = open_container(source, AVRO)
-    schema = json_document.loads(container.metadata[SCHEMA_KEY])
+    schema = documents.loads(container.metadata[SCHEMA_KEY])
     return Opened(
         struct=rows.written.struct, record_count=container.count, size=len(source), batches=rows.batches,
         by_name=rows.written.mapped, unreadable=_unreadable_columns(rows),

@@ -13,7 +13,7 @@ from spec_ref.encodings.avro.container import CODECS, SYNC_LENGTH, block_bytes, 
 from spec_ref.encodings.avro.schema import schema_json, value_writer
 from spec_ref.encodings.avro.types import from_json
 from spec_ref.encodings.avro.values import encoder
-from spec_ref.json_document import dumps
+from spec_ref.json.documents import dumps
 from spec_ref.schemas.types import StructType
 
 REQUIREMENT = "AVR014"

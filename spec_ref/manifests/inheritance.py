@@ -12,7 +12,7 @@ from typing import Any
 from spec_ref.core.errors import violation
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import SEQUENCE_NUMBERS, FormatVersion
-from spec_ref.json_kinds import LONG_MAX
+from spec_ref.json.wire_types import LONG_MAX
 from spec_ref.manifests.data_file import FileContent
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.snapshots.manifest_list import ManifestFile

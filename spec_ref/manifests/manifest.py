@@ -8,7 +8,6 @@ from typing import Any
 
 import attrs
 
-from spec_ref import json_document
 from spec_ref.core.errors import SpecError, violation
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED, V1, V2, FieldRule, FormatVersion, Presence
@@ -17,7 +16,8 @@ from spec_ref.encodings.avro.rows import RowReader, partition_record
 from spec_ref.encodings.avro.schema import from_avro, present
 from spec_ref.encodings.avro.types import Record
 from spec_ref.encodings.avro.values import decode_all
-from spec_ref.json_records import reader
+from spec_ref.json import documents
+from spec_ref.json.reading import reader
 from spec_ref.manifests.data_file import DataFile
 from spec_ref.manifests.entry import ManifestEntry
 from spec_ref.manifests.inheritance import inherit
@@ -116,7 +116,7 @@ class Header:
     def _json(self, key: str, requirement: str) -> Any:
         if key not in self.properties:
             raise violation(requirement, f"the header has no {key}", aspect="missing")
-        return json_document.loads(self.properties[key])
+        return documents.loads(self.properties[key])
 
 
 def header_of(container: Container, record: Record) -> Header:

@@ -8,7 +8,6 @@ from typing import Any
 
 import attrs
 
-from spec_ref import json_document
 from spec_ref.core.errors import SpecError, at, violation
 from spec_ref.core.versions import OMITTED, FormatVersion
 from spec_ref.encodings.avro.container import write_container
@@ -16,7 +15,8 @@ from spec_ref.encodings.avro.rows import RowWriter, struct_of
 from spec_ref.encodings.avro.schema import schema_json
 from spec_ref.encodings.avro.types import from_json
 from spec_ref.encodings.avro.values import encoder
-from spec_ref.json_writing import writer
+from spec_ref.json import documents
+from spec_ref.json.writing import writer
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.manifest import HEADER, REQUIREMENT
 from spec_ref.manifests.rules import Context, broken_rules
@@ -68,7 +68,7 @@ def write_manifest(
     partition = spec.partition_type(schema) if partition is None else partition
     json = schema_json(struct_of(ManifestEntry, format_version, partition), RECORD_NAME, RECORD_NAMES)
     metadata = header(spec, schema, format_version, content)
-    metadata["avro.schema"] = json_document.dumps(json)
+    metadata["avro.schema"] = documents.dumps(json)
     row, encode = RowWriter(ManifestEntry, format_version, partition), encoder(from_json(json, REQUIREMENT))
     blocks: list[tuple[int, bytes]] = []
     payload, count = bytearray(), 0
@@ -94,9 +94,9 @@ def header(
 ) -> dict[str, bytes | str]:
     """The key-value metadata of a manifest (MAN005 to MAN010)."""
     made: dict[str, bytes | str] = {
-        "schema": json_document.dumps(writer(SCHEMA, version)(schema)),
+        "schema": documents.dumps(writer(SCHEMA, version)(schema)),
         "schema-id": str(schema.schema_id),
-        "partition-spec": json_document.dumps(writer(partition_specs.FIELDS, version)(spec.fields)),
+        "partition-spec": documents.dumps(writer(partition_specs.FIELDS, version)(spec.fields)),
         "partition-spec-id": str(spec.spec_id),
         "format-version": str(int(version)),
         "content": CONTENT_NAMES[content],

@@ -10,7 +10,7 @@ import attrs
 from spec_ref.core.errors import violation
 from spec_ref.core.records import evolve, record, spec_field
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED, V1, FormatVersion
-from spec_ref.json_kinds import INT, STRING, ListOf, RecordOf, Via
+from spec_ref.json.wire_types import INT, STRING, ListOf, RecordOf, Via
 from spec_ref.partitioning.transforms import Transform, UnknownTransform, Void, parse_transform
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.types import UNKNOWN, ListType, MapType, NestedField, StructType, Type, is_primitive

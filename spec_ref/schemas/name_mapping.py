@@ -11,14 +11,14 @@ from typing import Any
 
 import attrs
 
-from spec_ref import json_document
 from spec_ref.core.errors import SpecError, at, violation
 from spec_ref.core.records import evolve, record, spec_field
 from spec_ref.core.versions import OPTIONAL, REQUIRED, V3
-from spec_ref.json_document import check_document, loads
-from spec_ref.json_kinds import INT, STRING, ListOf, RecordOf
-from spec_ref.json_records import reader
-from spec_ref.json_writing import writer
+from spec_ref.json import documents
+from spec_ref.json.documents import check_document, loads
+from spec_ref.json.reading import reader
+from spec_ref.json.wire_types import INT, STRING, ListOf, RecordOf
+from spec_ref.json.writing import writer
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.types import ListType, MapType, StructType, Type
 
@@ -129,7 +129,7 @@ def to_property(fields: Sequence[MappedField]) -> str:
     Returns:
         The JSON text.
     """
-    return json_document.dumps(write_name_mapping(fields))
+    return documents.dumps(write_name_mapping(fields))
 
 
 def mapping_of(schema: Schema) -> tuple[MappedField, ...]:

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from spec_ref.core.errors import at, violation
 from spec_ref.core.records import field_rules
-from spec_ref.json_records import unknown_members
+from spec_ref.json.reading import unknown_members
 from spec_ref.schemas.defaults import NULL_ONLY, check_default
 from spec_ref.schemas.types import (
     PLAIN_PRIMITIVES,

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import attrs
 
-from spec_ref import json_document
 from spec_ref.core.errors import SpecError, violation
 from spec_ref.core.records import evolve, record, spec_field
 from spec_ref.core.versions import DELETE_FILES, NEWEST, OMITTED, OPTIONAL, REQUIRED, FormatVersion
@@ -17,6 +16,7 @@ from spec_ref.encodings.avro.rows import Coded, RowReader, RowsOf, RowWriter, st
 from spec_ref.encodings.avro.schema import schema_json
 from spec_ref.encodings.avro.types import Record, from_json, parse_schema
 from spec_ref.encodings.avro.values import BlockDecoder, encoder
+from spec_ref.json import documents
 from spec_ref.schemas.types import BINARY, BOOLEAN, INT, LONG, STRING, StructType
 
 REQUIREMENT = "MLS002"
@@ -248,7 +248,7 @@ def write_manifest_list(
         "sequence-number": sequence_number,
         "first-row-id": first_row_id,
     }
-    metadata = {"avro.schema": json_document.dumps(json), "format-version": str(int(format_version))}
+    metadata = {"avro.schema": documents.dumps(json), "format-version": str(int(format_version))}
     metadata.update({key: str(value) for key, value in told.items() if value is not None})
     row, encode = RowWriter(ManifestFile, format_version, StructType(())), encoder(from_json(json, REQUIREMENT))
     blocks: list[tuple[int, bytes]] = []

@@ -10,7 +10,7 @@ import attrs
 
 from spec_ref.core.records import record, spec_field
 from spec_ref.core.versions import OPTIONAL, REQUIRED
-from spec_ref.json_kinds import INT, LONG, RecordOf, enum_of
+from spec_ref.json.wire_types import INT, LONG, RecordOf, enum_of
 
 MAIN = "main"
 """The branch that the table's current snapshot is the head of. It always exists and never expires (REF006)."""

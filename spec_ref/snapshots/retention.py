@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from spec_ref.core.errors import violation
 from spec_ref.core.records import evolve, record
-from spec_ref.json_kinds import INT_MAX, LONG_MAX
+from spec_ref.json.wire_types import INT_MAX, LONG_MAX
 from spec_ref.snapshots.references import MAIN, RefType, SnapshotRef
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.table_metadata.logs import without_expired

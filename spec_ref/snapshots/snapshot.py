@@ -10,7 +10,7 @@ import attrs
 
 from spec_ref.core.records import record, spec_field
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED, V2, V3
-from spec_ref.json_kinds import INT, LONG, STRING, STRING_MAP, ListOf, RecordOf
+from spec_ref.json.wire_types import INT, LONG, STRING, STRING_MAP, ListOf, RecordOf
 
 OPERATION = "operation"
 """The summary's required entry."""

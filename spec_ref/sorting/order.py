@@ -10,7 +10,7 @@ import attrs
 
 from spec_ref.core.records import record, spec_field
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED
-from spec_ref.json_kinds import INT, ListOf, RecordOf, enum_of
+from spec_ref.json.wire_types import INT, ListOf, RecordOf, enum_of
 from spec_ref.partitioning.spec import TRANSFORM, check_sources
 from spec_ref.partitioning.transforms import Transform
 

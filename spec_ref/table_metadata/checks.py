@@ -19,9 +19,9 @@ from spec_ref.checks.findings import Finding
 from spec_ref.core.errors import SpecError, Violation
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import DEFAULT_VALUES, NULL_CURRENT_SNAPSHOT, FormatVersion
-from spec_ref.json_checking import BROKEN, collect_rows, duties
-from spec_ref.json_document import escaped
-from spec_ref.json_records import finished
+from spec_ref.json.checking import BROKEN, collect_rows, duties
+from spec_ref.json.documents import escaped
+from spec_ref.json.reading import finished
 from spec_ref.table_metadata import rules_history, rules_structure
 from spec_ref.table_metadata.metadata import DEPRECATED, FILLED_IN, METADATA, NO_SNAPSHOT, TableMetadata
 from spec_ref.table_metadata.rules import Rule

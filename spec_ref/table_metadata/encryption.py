@@ -9,7 +9,7 @@ import attrs
 
 from spec_ref.core.records import record, spec_field
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED
-from spec_ref.json_kinds import STRING, STRING_MAP, RecordOf
+from spec_ref.json.wire_types import STRING, STRING_MAP, RecordOf
 
 
 @record(kw_only=True)

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from spec_ref.core.errors import violation
 from spec_ref.core.records import record
-from spec_ref.json_document import MAX_BYTES
+from spec_ref.json.documents import MAX_BYTES
 
 GZIP_MAGIC = b"\x1f\x8b"
 CHUNK = 1 << 20

@@ -14,10 +14,10 @@ from typing import Any
 from spec_ref.core.errors import at, violation
 from spec_ref.core.records import record, spec_field
 from spec_ref.core.versions import OPTIONAL, REQUIRED, V3, FormatVersion
-from spec_ref.json_document import check_document
-from spec_ref.json_kinds import ANY, INT, LONG, STRING, Kind, ListOf, RecordOf, Via, enum_of
-from spec_ref.json_records import reader
-from spec_ref.json_writing import writer
+from spec_ref.json.documents import check_document
+from spec_ref.json.reading import reader
+from spec_ref.json.wire_types import ANY, INT, LONG, STRING, Kind, ListOf, RecordOf, Via, enum_of
+from spec_ref.json.writing import writer
 from spec_ref.partitioning.spec import SPEC, PartitionSpec
 from spec_ref.schemas.schema import SCHEMA, Schema
 from spec_ref.schemas.types import BINARY, StructType

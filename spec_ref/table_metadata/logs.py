@@ -10,7 +10,7 @@ import attrs
 from spec_ref.core.errors import violation
 from spec_ref.core.records import record, spec_field
 from spec_ref.core.versions import REQUIRED
-from spec_ref.json_kinds import LONG, STRING, RecordOf
+from spec_ref.json.wire_types import LONG, STRING, RecordOf
 
 
 @record(kw_only=True)

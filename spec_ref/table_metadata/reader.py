@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import attrs
 
 from spec_ref.core.errors import SpecError
-from spec_ref.json_records import record_reader
+from spec_ref.json.reading import record_reader
 from spec_ref.table_metadata.checks import REFUSALS
 from spec_ref.table_metadata.metadata import METADATA, TableMetadata
 from spec_ref.table_metadata.source import Source, document_of, version_of

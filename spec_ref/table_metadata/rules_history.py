@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import OMITTED, REQUIRED
-from spec_ref.json_document import escaped
+from spec_ref.json.documents import escaped
 from spec_ref.snapshots.references import MAIN, RefType
 from spec_ref.snapshots.snapshot import OPERATION, SUMMARY_METRICS, Operation, Snapshot
 from spec_ref.table_metadata.metadata import TableMetadata

@@ -9,8 +9,8 @@ from typing import Any
 from spec_ref.columnar.json.duplicate_names import unrepeated
 from spec_ref.core.errors import violation
 from spec_ref.core.versions import FormatVersion
-from spec_ref.json_document import DOCUMENT, check_document, loads
-from spec_ref.json_records import wrong
+from spec_ref.json.documents import DOCUMENT, check_document, loads
+from spec_ref.json.reading import wrong
 from spec_ref.table_metadata.files import is_compressed, unpack
 from spec_ref.table_metadata.metadata import METADATA
 

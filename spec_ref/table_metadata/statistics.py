@@ -12,7 +12,7 @@ import attrs
 
 from spec_ref.core.records import record, spec_field
 from spec_ref.core.versions import OPTIONAL, REQUIRED
-from spec_ref.json_kinds import INT, LONG, STRING, STRING_MAP, ListOf, RecordOf
+from spec_ref.json.wire_types import INT, LONG, STRING, STRING_MAP, ListOf, RecordOf
 
 
 @record(kw_only=True)

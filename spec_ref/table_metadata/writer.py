@@ -7,8 +7,8 @@ from typing import Any
 from spec_ref.core.errors import violation
 from spec_ref.core.records import evolve, field_rules
 from spec_ref.core.versions import OMITTED, FormatVersion
-from spec_ref.json_document import DOCUMENT
-from spec_ref.json_writing import record_writer
+from spec_ref.json.documents import DOCUMENT
+from spec_ref.json.writing import record_writer
 from spec_ref.table_metadata.files import pack
 from spec_ref.table_metadata.metadata import DEPRECATED, METADATA, TableMetadata
 from spec_ref.table_metadata.upgrade import upgrade

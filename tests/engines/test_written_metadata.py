@@ -16,8 +16,8 @@ from conformance.engine_setup import launch, list_engines
 from conformance.protocol import Ok
 from spec_ref.checks.findings import Severity
 from spec_ref.core.versions import FormatVersion
-from spec_ref.json_schemas import shipped
 from spec_ref.table_metadata import check_metadata, read_metadata
+from spec_ref.table_metadata.json_schemas import shipped
 from tools.derive.metadata_bases import BASES
 
 pytestmark = pytest.mark.engine

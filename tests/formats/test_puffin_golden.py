@@ -12,7 +12,7 @@ from spec_ref.core.versions import V3
 from spec_ref.deletes.deletion_vector import decode_deletion_vector
 from spec_ref.encodings.puffin.checks import check_puffin, check_reference
 from spec_ref.encodings.puffin.file import read_puffin
-from spec_ref.json_records import record_reader
+from spec_ref.json.reading import record_reader
 from spec_ref.schemas.type_json import type_from_json
 from spec_ref.single_value.binary import to_binary
 from spec_ref.statistics.theta import decode_theta, encode_theta, sketch_of

@@ -6,8 +6,8 @@ import pytest
 
 from spec_ref.core.errors import SpecError
 from spec_ref.core.versions import V1, V2, V3, FormatVersion
-from spec_ref.json_records import reader
-from spec_ref.json_writing import writer
+from spec_ref.json.reading import reader
+from spec_ref.json.writing import writer
 from spec_ref.partitioning.evolution import (
     AddPartitionField,
     MovePartitionField,

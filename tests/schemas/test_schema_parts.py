@@ -6,8 +6,8 @@ import pytest
 
 from spec_ref.core.errors import SpecError
 from spec_ref.core.versions import V1, V2, V3
-from spec_ref.json_records import reader
-from spec_ref.json_writing import writer
+from spec_ref.json.reading import reader
+from spec_ref.json.writing import writer
 from spec_ref.schemas import types as t
 from spec_ref.schemas.defaults import effective_write
 from spec_ref.schemas.identifier_fields import with_identifier_fields

@@ -20,13 +20,13 @@ from conformance.failures import UsageError
 from conformance.pipeline.file_access import FileAccessError, read_bytes
 from conformance.protocol import MAX_LINE, Breach, read_answer
 from conformance.vectors import load
-from spec_ref import json_document
 from spec_ref.core.errors import SpecError
 from spec_ref.data_files.parquet_thrift import read_parquet_schema
 from spec_ref.encodings.avro.container import Limits, open_container
 from spec_ref.encodings.puffin.compression import MAX_CONTENT, compress, decompress
 from spec_ref.encodings.puffin.file import read_puffin
-from spec_ref.json_document import loads
+from spec_ref.json import documents
+from spec_ref.json.documents import loads
 from spec_ref.manifests import read_manifest
 from spec_ref.table_metadata import read_metadata
 
@@ -79,8 +79,8 @@ def test_json_of_too_many_values_is_refused() -> None:
 
 
 def test_json_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert json_document.MAX_BYTES == 1 << 30
-    monkeypatch.setattr(json_document, "MAX_BYTES", 1000)
+    assert documents.MAX_BYTES == 1 << 30
+    monkeypatch.setattr(documents, "MAX_BYTES", 1000)
     assert loads(b"[" + b" " * 900 + b"]") == []
     with pytest.raises(SpecError, match="; expected at most 1000 bytes"):
         loads(b"[" + b" " * 1000 + b"]")
@@ -176,7 +176,7 @@ OURS = {
 }  # fmt: skip
 """Modules that unpickle what their own processes wrote, in files and pipes that nobody else can write to."""
 
-GENERATED = {"spec_ref/json_kinds.py", "spec_ref/json_records.py", "spec_ref/json_writing.py"}
+GENERATED = {"spec_ref/json/wire_types.py", "spec_ref/json/reading.py", "spec_ref/json/writing.py"}
 """Modules that make code of the field tables, which stand in the source: nothing of it comes from a file."""
 
 LOADING = {

@@ -10,9 +10,9 @@ import pytest
 from spec_ref.checks.findings import Severity
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import FormatVersion
-from spec_ref.json_schemas import shipped
 from spec_ref.table_metadata import TableMetadata, check_metadata, dumps, read_metadata, write_metadata
 from spec_ref.table_metadata.files import is_compressed, unpack
+from spec_ref.table_metadata.json_schemas import shipped
 
 ROOT = Path(__file__).resolve().parents[2]
 GOLDEN = ROOT / "vectors" / "golden"

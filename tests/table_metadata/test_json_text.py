@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conformance.strategies_metadata import table_metadata
-from spec_ref import json_document
 from spec_ref.columnar.json.duplicate_names import least_members, most_members, unrepeated
 from spec_ref.core.errors import SpecError
-from spec_ref.json_document import loads
+from spec_ref.json import documents
+from spec_ref.json.documents import loads
 from spec_ref.table_metadata import TableMetadata, check_metadata, dumps, read_metadata
 from spec_ref.table_metadata.metadata import METADATA
 
@@ -109,7 +109,7 @@ POINTERS = [path for path, _ in objects(document())]
 def test_a_name_that_stands_twice_is_refused_wherever_it_stands(
     pointer: str, large: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(json_document, "LARGE", 0 if large else 1 << 30)
+    monkeypatch.setattr(documents, "LARGE", 0 if large else 1 << 30)
     changed = json.loads(json.dumps(document()))
     holder = next(value for path, value in objects(changed) if path == pointer)
     name = next(iter(holder))

@@ -12,9 +12,9 @@ from spec_ref.checks.findings import Severity
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import V1, V2, V3, FormatVersion
-from spec_ref.json_schemas import metadata_schema, shipped, text_of
 from spec_ref.sorting.order import UNSORTED
 from spec_ref.table_metadata import TableMetadata, check_metadata, dumps, read_metadata, upgrade, write_metadata
+from spec_ref.table_metadata.json_schemas import metadata_schema, shipped, text_of
 
 Document = dict[str, Any]
 UUID = "fb072c92-a02b-11e9-ae9c-1bb7bc9eca94"

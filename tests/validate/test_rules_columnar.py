@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spec_ref import json_document
 from spec_ref.checks import rated
 from spec_ref.checks.findings import Tally
 from spec_ref.columnar.manifests.entry_columns import column_batches
@@ -25,6 +24,7 @@ from spec_ref.encodings.avro.rows import RowWriter, struct_of
 from spec_ref.encodings.avro.schema import schema_json
 from spec_ref.encodings.avro.types import from_json
 from spec_ref.encodings.avro.values import encoder
+from spec_ref.json import documents
 from spec_ref.manifests import DataFile, EntryStatus, FileContent, FileFormat, ManifestEntry, read_manifest
 from spec_ref.manifests.entry_problems import entry_problems, signed_order
 from spec_ref.manifests.rules import Context
@@ -108,7 +108,7 @@ def written(rows: list[ManifestEntry], version: FormatVersion, content: Manifest
     partition = iceberg.StructType(())
     json = schema_json(struct_of(ManifestEntry, V3, partition), RECORD_NAME, RECORD_NAMES)
     metadata: dict[str, Any] = header(UNPARTITIONED, SCHEMA, version, content)
-    metadata["avro.schema"] = json_document.dumps(json)
+    metadata["avro.schema"] = documents.dumps(json)
     row, encode = RowWriter(ManifestEntry, V3, partition), encoder(from_json(json, "MAN001"))
     payload = bytearray()
     for entry in rows:

@@ -47,7 +47,7 @@ def _bound() -> Callable[[bytes], object]:
 
 
 def _json_value() -> Callable[[bytes], object]:
-    from spec_ref.json_document import loads
+    from spec_ref.json.documents import loads
     from spec_ref.single_value.json_value import from_json, to_json
 
     return _typed(lambda type_, data: to_json(type_, from_json(type_, loads(data))))

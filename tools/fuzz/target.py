@@ -124,6 +124,6 @@ def text_of(data: bytes) -> str:
 
 def document(read: Callable[[Any], object]) -> Callable[[bytes], object]:
     """A reader of JSON, read as the reference reads it."""
-    from spec_ref.json_document import loads
+    from spec_ref.json.documents import loads
 
     return refusing(lambda data: read(loads(data)))

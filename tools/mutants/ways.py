@@ -135,7 +135,7 @@ def _kernel(operation: str, cases: Cases) -> bool:
 
 def _schema(args: Mapping[str, Any]) -> Any:
     from spec_ref.core.versions import V3
-    from spec_ref.json_records import reader
+    from spec_ref.json.reading import reader
     from spec_ref.schemas.schema import SCHEMA
 
     return reader(SCHEMA, V3, "JSC006")(args["schema"])

@@ -14,7 +14,7 @@ from itertools import chain
 from typing import Any
 
 from spec_ref.core.records import field_rules
-from spec_ref.json_kinds import ANY, STRING_MAP, Kind, ListOf, MapOf, RecordOf, Scalar, Via
+from spec_ref.json.wire_types import ANY, STRING_MAP, Kind, ListOf, MapOf, RecordOf, Scalar, Via
 
 CHUNK = 1 << 16
 COLON, QUOTE = b':"'

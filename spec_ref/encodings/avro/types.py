@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from spec_ref import json_document
 from spec_ref.core.errors import SpecError, at, violation
+from spec_ref.json import documents
 
 MAX_SCHEMA_BYTES = 32 << 20
 MAX_NODES = 500_000
@@ -144,7 +144,7 @@ def parse_schema(text: bytes | str, requirement: str) -> AvroType:
     if len(text) > MAX_SCHEMA_BYTES:
         raise violation(requirement, "the Avro schema is too long", found=len(text), expected=f"{MAX_SCHEMA_BYTES}")
     try:
-        json = json_document.loads(text)
+        json = documents.loads(text)
     except SpecError as error:
         raise SpecError(attrs.evolve(error.violation, requirement=requirement)) from error.__cause__
     return from_json(json, requirement)

@@ -27,7 +27,7 @@ from spec_ref.encodings.puffin.file import (
     is_count,
     read_layout,
 )
-from spec_ref.json_checking import collect, collect_rows
+from spec_ref.json.checking import collect, collect_rows
 from spec_ref.statistics.theta import decode_theta
 
 

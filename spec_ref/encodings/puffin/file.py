@@ -23,10 +23,10 @@ from spec_ref.core.errors import SpecError, at, violation
 from spec_ref.core.records import evolve, record, spec_field
 from spec_ref.core.versions import OPTIONAL, REQUIRED, V3
 from spec_ref.encodings.puffin.compression import codec, compress, decompress
-from spec_ref.json_document import dumps, loads
-from spec_ref.json_kinds import INT, LONG, STRING, STRING_MAP, ListOf, RecordOf
-from spec_ref.json_records import record_reader
-from spec_ref.json_writing import record_writer
+from spec_ref.json.documents import dumps, loads
+from spec_ref.json.reading import record_reader
+from spec_ref.json.wire_types import INT, LONG, STRING, STRING_MAP, ListOf, RecordOf
+from spec_ref.json.writing import record_writer
 
 MAGIC = b"PFA1"
 """The bytes 50 46 41 31, at the start of the file, at the start of the footer and at its end (PUF001, PUF002)."""

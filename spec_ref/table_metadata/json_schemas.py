@@ -13,8 +13,8 @@ from importlib.resources import files
 from typing import Any
 
 from spec_ref.core.versions import FormatVersion, Presence
-from spec_ref.json_kinds import Kind, ListOf, MapOf, RecordOf, Scalar, Via
-from spec_ref.json_records import Row, rows
+from spec_ref.json.reading import Row, rows
+from spec_ref.json.wire_types import Kind, ListOf, MapOf, RecordOf, Scalar, Via
 from spec_ref.partitioning.spec import FIELD as PARTITION_FIELD
 from spec_ref.schemas.schema import FIELD, TYPE
 from spec_ref.sorting.order import SORT_FIELD

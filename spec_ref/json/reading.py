@@ -2,7 +2,7 @@
 
 For a kind of record and a format version, `record_reader` generates one Python function from the rows of the record's
 field table: which property, what it holds, and what that version does with it. Nothing else decides about versions.
-`spec_ref.json_writing` makes the other direction of the same rows, and `spec_ref.json_checking` walks them without
+`spec_ref.json.writing` makes the other direction of the same rows, and `spec_ref.json.checking` walks them without
 stopping at the first thing that is wrong.
 """
 
@@ -18,8 +18,8 @@ import attrs
 from spec_ref.core.errors import SpecError, at, violation
 from spec_ref.core.records import RULE, field_rules
 from spec_ref.core.versions import FieldRule, FormatVersion, Presence
-from spec_ref.json_document import DOCUMENT, escaped
-from spec_ref.json_kinds import ANY, CONDITION_NAMES, Kind, ListOf, MapOf, RecordOf, Scalar, Via
+from spec_ref.json.documents import DOCUMENT, escaped
+from spec_ref.json.wire_types import ANY, CONDITION_NAMES, Kind, ListOf, MapOf, RecordOf, Scalar, Via
 
 ABSENT: Any = object()
 Reader = Callable[[Any], Any]

@@ -13,9 +13,8 @@ import attrs
 
 from spec_ref.core.errors import SpecError, Violation
 from spec_ref.core.versions import FormatVersion, Presence
-from spec_ref.json_document import escaped
-from spec_ref.json_kinds import Kind, ListOf, MapOf, RecordOf, Via
-from spec_ref.json_records import (
+from spec_ref.json.documents import escaped
+from spec_ref.json.reading import (
     ABSENT,
     check_constants,
     finished,
@@ -25,6 +24,7 @@ from spec_ref.json_records import (
     rows,
     unknown_of,
 )
+from spec_ref.json.wire_types import Kind, ListOf, MapOf, RecordOf, Via
 
 T = TypeVar("T")
 

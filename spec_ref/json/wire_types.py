@@ -1,7 +1,7 @@
 """The kinds of JSON value that the field tables name (Appendix C): what a property holds on the wire.
 
-A kind is data. `spec_ref.json_records` makes readers and writers of kinds for each format version,
-`spec_ref.json_schemas` makes JSON Schemas of them.
+A kind is data. `spec_ref.json.reading` makes readers and writers of kinds for each format version,
+`spec_ref.table_metadata.json_schemas` makes JSON Schemas of them.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from typing import Any
 import jiter
 
 from spec_ref.core.errors import violation
-from spec_ref.json_places import place_of
+from spec_ref.json.places import place_of
 
 MAX_DEPTH = 180
 """Levels of arrays and objects. A schema level takes three of them; no engine writes schemas sixty levels deep."""

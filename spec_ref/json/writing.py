@@ -14,9 +14,9 @@ from typing import Any, TypeAlias
 from spec_ref.core.errors import SpecError, at
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import FormatVersion, Presence
-from spec_ref.json_document import DOCUMENT, dumps, escaped
-from spec_ref.json_kinds import CONDITION_NAMES, Kind, ListOf, MapOf, RecordOf, Scalar, Via
-from spec_ref.json_records import Row, keeps_unknown, read_scalar, rows
+from spec_ref.json.documents import DOCUMENT, dumps, escaped
+from spec_ref.json.reading import Row, keeps_unknown, read_scalar, rows
+from spec_ref.json.wire_types import CONDITION_NAMES, Kind, ListOf, MapOf, RecordOf, Scalar, Via
 
 Writer: TypeAlias = Callable[[Any], Any]
 
