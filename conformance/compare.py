@@ -19,9 +19,9 @@ from conformance.exchange import from_exchange, to_exchange, values_equal
 from conformance.exchange_bounds import bound_from_exchange, bound_to_exchange, bounds_equal
 from conformance.protocol import dump_json, parse_json
 from spec_ref.core.errors import SpecError
+from spec_ref.data_types.types import BINARY, DATE, DOUBLE, FLOAT, FixedType, ListType, MapType, StructType, Type
 from spec_ref.partitioning.transforms import parse_transform
 from spec_ref.schemas.type_json import type_from_json
-from spec_ref.schemas.types import BINARY, DATE, DOUBLE, FLOAT, FixedType, ListType, MapType, StructType, Type
 
 MAX_DIFFERENCES = 20
 """Differences of one answer that a result keeps."""

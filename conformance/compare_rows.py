@@ -15,9 +15,9 @@ from typing import Any
 from conformance.compare import ABSENT, MAX_DIFFERENCES, Difference, Differences, Undecodable, read_type
 from conformance.exchange import from_exchange, to_exchange
 from spec_ref.core.errors import SpecError
+from spec_ref.data_types.types import ListType, MapType, StructType, Type, VariantType
+from spec_ref.data_types.values import value_key
 from spec_ref.encodings.variant.value import DECIMAL_DIGITS, Node, Physical, Scalar, decode_variant, encode_variant
-from spec_ref.schemas.types import ListType, MapType, StructType, Type, VariantType
-from spec_ref.schemas.values import value_key
 
 Json = dict[str, Any]
 

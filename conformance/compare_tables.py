@@ -17,8 +17,8 @@ from conformance.exchange_tables import LONGS
 from conformance.protocol import dump_json
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
+from spec_ref.data_types.types import ListType, MapType, StructType, Type
 from spec_ref.schemas.type_json import type_from_json, type_to_json
-from spec_ref.schemas.types import ListType, MapType, StructType, Type
 
 Form = dict[str, Any]
 

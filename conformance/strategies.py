@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 
 from spec_ref.core.calendar import MICROS_PER_DAY
 from spec_ref.core.records import evolve
-from spec_ref.encodings.variant.value import Variant
-from spec_ref.schemas.decimals import decimal_of
-from spec_ref.schemas.types import (
+from spec_ref.data_types.decimals import decimal_of
+from spec_ref.data_types.types import (
     MAX_DECIMAL_PRECISION,
     PLAIN_PRIMITIVES,
     UNKNOWN,
@@ -35,7 +34,8 @@ from spec_ref.schemas.types import (
     Type,
     kind,
 )
-from spec_ref.schemas.values import value_key
+from spec_ref.data_types.values import value_key
+from spec_ref.encodings.variant.value import Variant
 
 _CRS = st.sampled_from(["OGC:CRS84", "EPSG:4326", "srid:4326", "SRID:0", "projjson:my-crs"])
 
@@ -144,7 +144,7 @@ _VALUES: dict[str, Callable[[Any], st.SearchStrategy[Any]]] = {
 
 
 def values(type_: Type) -> st.SearchStrategy[Any]:
-    """Any value of the type as `spec_ref.schemas.values` has it, NaN and infinities among the floats.
+    """Any value of the type as `spec_ref.data_types.values` has it, NaN and infinities among the floats.
 
     Values of geometry and geography are points.
     """

@@ -25,6 +25,7 @@ from spec_ref.core.versions import (
     V3,
     FormatVersion,
 )
+from spec_ref.data_types.types import LONG, NestedField, StructType, Type, children, kind
 from spec_ref.partitioning.spec import FIRST_FIELD_ID, PartitionField, PartitionSpec, one_or_more
 from spec_ref.partitioning.transforms import (
     Bucket,
@@ -41,7 +42,6 @@ from spec_ref.partitioning.transforms import (
 from spec_ref.schemas.defaults import NULL_ONLY
 from spec_ref.schemas.evolution import with_new_ids
 from spec_ref.schemas.schema import Schema
-from spec_ref.schemas.types import LONG, NestedField, StructType, Type, children, kind
 from spec_ref.snapshots.references import MAIN, RefType, SnapshotRef
 from spec_ref.snapshots.snapshot import Operation, Snapshot
 from spec_ref.sorting.order import UNSORTED, NullOrder, SortDirection, SortField, SortOrder

@@ -15,8 +15,8 @@ from typing import Any
 import mmh3
 
 from spec_ref.core.errors import violation
-from spec_ref.schemas.types import Type, kind
-from spec_ref.schemas.values import check_value
+from spec_ref.data_types.types import Type, kind
+from spec_ref.data_types.values import check_value
 from spec_ref.single_value.binary import to_binary
 
 CANONICAL_NAN = struct.pack("<Q", 0x7FF8_0000_0000_0000)
@@ -79,7 +79,7 @@ def hash_value(type_: Type, value: Any) -> int | None:
 
     Args:
         type_: the type of the value.
-        value: a value of the type, as `spec_ref.schemas.values` represents it, or None.
+        value: a value of the type, as `spec_ref.data_types.values` represents it, or None.
 
     Returns:
         The hash as a signed 32-bit integer; None for null and for every value of ``unknown`` (HSH009).

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from conformance.strategies import values
 from spec_ref.core.errors import SpecError
-from spec_ref.hashing import hash_value, murmur3_x86_32
-from spec_ref.schemas.types import (
+from spec_ref.data_types.types import (
     BINARY,
     BOOLEAN,
     DATE,
@@ -37,6 +36,7 @@ from spec_ref.schemas.types import (
     MapType,
     StructType,
 )
+from spec_ref.hashing import hash_value, murmur3_x86_32
 from spec_ref.single_value.json_value import from_json
 
 

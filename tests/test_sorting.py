@@ -9,11 +9,11 @@ import pytest
 
 from spec_ref.core.errors import SpecError
 from spec_ref.core.versions import V3, FormatVersion
+from spec_ref.data_types.types import DOUBLE, STRING, UUID, NestedField, StructType
 from spec_ref.json.reading import reader
 from spec_ref.json.writing import writer
 from spec_ref.partitioning.transforms import parse_transform
 from spec_ref.schemas.schema import Schema
-from spec_ref.schemas.types import DOUBLE, STRING, UUID, NestedField, StructType
 from spec_ref.sorting.comparator import compare_rows, float_sort_key, sortable
 from spec_ref.sorting.order import ORDER, NullOrder, SortDirection, SortField, SortOrder
 

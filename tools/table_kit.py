@@ -22,6 +22,7 @@ from spec_ref.data_files import orc_schema
 from spec_ref.data_files.parquet_arrow_types import WRITER_OPTIONS, arrow_schema
 from spec_ref.data_files.parquet_footer import logical_types, with_logical_types
 from spec_ref.data_files.storage_arrays import nulled
+from spec_ref.data_types.types import NestedField, StructType
 from spec_ref.deletes.deletion_vector import encode_deletion_vector
 from spec_ref.deletes.position_deletes import POSITION_DELETE_FIELDS
 from spec_ref.encodings.avro.container import write_container
@@ -35,7 +36,6 @@ from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.writer import manifest_file, write_manifest
 from spec_ref.partitioning.spec import UNPARTITIONED, PartitionSpec
 from spec_ref.schemas.schema import Schema
-from spec_ref.schemas.types import NestedField, StructType
 from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile, assign_first_row_ids, write_manifest_list
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.sorting.order import UNSORTED

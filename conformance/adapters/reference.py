@@ -16,10 +16,10 @@ from conformance.exchange import from_exchange, to_exchange
 from conformance.exchange_bounds import bound_from_exchange, bound_to_exchange
 from conformance.version import tool_version
 from spec_ref.core.errors import SpecError
+from spec_ref.data_types.types import Type
 from spec_ref.hashing import hash_value
 from spec_ref.partitioning.transforms import parse_transform
 from spec_ref.schemas.type_json import type_from_json, type_to_json
-from spec_ref.schemas.types import Type
 from spec_ref.single_value.binary import from_binary, to_binary
 from spec_ref.single_value.bounds import decode_bound, encode_bound, truncate_lower, truncate_upper
 from spec_ref.single_value.json_value import from_json, to_json

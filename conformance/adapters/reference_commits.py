@@ -26,13 +26,13 @@ from spec_ref.commits.effects import Steps, Swap
 from spec_ref.commits.reading import Files
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import FormatVersion
+from spec_ref.data_types.types import DOUBLE, INT, NestedField
 from spec_ref.expressions.predicates import TRUE, Comparison, Literal, NamedReference, Operation, Test
 from spec_ref.manifests.data_file import FileContent
 from spec_ref.partitioning.evolution import AddPartitionField, RemovePartitionField
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Identity, Void, parse_transform
 from spec_ref.schemas.evolution import AddColumn
-from spec_ref.schemas.types import DOUBLE, INT, NestedField
 from spec_ref.snapshots.references import MAIN, RefType, SnapshotRef
 from spec_ref.snapshots.retention import ancestors
 from spec_ref.sorting.order import SortField

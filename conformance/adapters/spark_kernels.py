@@ -28,9 +28,9 @@ from spec_ref.columnar.hashing import hash_array
 from spec_ref.columnar.partitioning.transforms import transform_array
 from spec_ref.columnar.single_value.binary import binary_array
 from spec_ref.core.errors import SpecError
+from spec_ref.data_types.types import kind
 from spec_ref.partitioning.transforms import parse_transform
 from spec_ref.schemas.type_json import type_from_json
-from spec_ref.schemas.types import kind
 
 Question = dict[str, Any]
 Answer = dict[str, Any]

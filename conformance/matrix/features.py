@@ -8,11 +8,11 @@ from itertools import pairwise
 from conformance.pipeline.file_access import read_bytes
 from conformance.pipeline.tables import Table
 from spec_ref.columnar.scan_planning.planner import plan
+from spec_ref.data_types.types import is_primitive, kind
 from spec_ref.expressions.predicates import TRUE
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.schemas.name_mapping import NAME_MAPPING_PROPERTY
 from spec_ref.schemas.schema import Schema
-from spec_ref.schemas.types import is_primitive, kind
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.table_metadata import TableMetadata
 

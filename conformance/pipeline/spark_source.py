@@ -40,6 +40,7 @@ from conformance.pipeline.spark import rows_of
 from conformance.pipeline.spark_types import spark_schema
 from conformance.pipeline.spark_worker import settle_in
 from conformance.pipeline.tables import load_table
+from spec_ref.data_types.types import BOOLEAN, INT, LONG, STRING
 from spec_ref.expressions.predicates import (
     TRUE,
     And,
@@ -52,7 +53,6 @@ from spec_ref.expressions.predicates import (
     Test,
 )
 from spec_ref.schemas.schema import Schema
-from spec_ref.schemas.types import BOOLEAN, INT, LONG, STRING
 
 NAME = "iceberg-reference"
 

@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from spec_ref.columnar.arrow_types import validity
 from spec_ref.core.errors import violation
-from spec_ref.schemas.types import UUID
-from spec_ref.schemas.values import requirement_of
+from spec_ref.data_types.types import UUID
+from spec_ref.data_types.values import requirement_of
 
 Array: TypeAlias = Any
 ArrowType: TypeAlias = Any

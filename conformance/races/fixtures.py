@@ -7,12 +7,12 @@ from typing import Any
 
 from spec_ref.commits.changes import NewFile
 from spec_ref.core.versions import ROW_LINEAGE, FormatVersion
+from spec_ref.data_types.types import LONG, STRING, NestedField
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Identity
 from spec_ref.schemas.reserved_ids import BY_NAME
 from spec_ref.schemas.schema import Schema
-from spec_ref.schemas.types import LONG, STRING, NestedField
 from spec_ref.single_value.binary import to_binary
 from spec_ref.sorting.order import UNSORTED
 from spec_ref.table_metadata.metadata import TableMetadata

@@ -38,12 +38,12 @@ from spec_ref.commits.changes import (
 )
 from spec_ref.core.records import evolve, field_rules
 from spec_ref.core.versions import FormatVersion
+from spec_ref.data_types.types import INT
 from spec_ref.expressions.predicates import TRUE
 from spec_ref.manifests.data_file import FileContent
 from spec_ref.partitioning.evolution import AddPartitionField
 from spec_ref.partitioning.transforms import Bucket, Identity
 from spec_ref.schemas.evolution import AddColumn
-from spec_ref.schemas.types import INT
 from spec_ref.snapshots.references import RefType, SnapshotRef
 from spec_ref.sorting.order import SortField
 from spec_ref.table_metadata.metadata import TableMetadata

@@ -39,13 +39,13 @@ from spec_ref.commits.contents import ManifestContents, ManifestListContent
 from spec_ref.commits.tables import Table
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import FormatVersion
+from spec_ref.data_types.types import DOUBLE, NestedField
 from spec_ref.expressions.predicates import TRUE, Comparison, Literal, NamedReference, Operation, Test
 from spec_ref.partitioning.evolution import RemovePartitionField
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Bucket, Identity, Transform, Void, parse_transform
 from spec_ref.schemas.evolution import DropColumn
 from spec_ref.schemas.schema import Schema
-from spec_ref.schemas.types import DOUBLE, NestedField
 from spec_ref.snapshots.references import RefType, SnapshotRef
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.table_metadata.statistics import PartitionStatisticsFile, StatisticsFile

@@ -6,7 +6,7 @@ from typing import Any
 
 from conformance.exchange import from_exchange, to_exchange
 from spec_ref.core.errors import violation
-from spec_ref.schemas.types import ListType, MapType, StructType, Type
+from spec_ref.data_types.types import ListType, MapType, StructType, Type
 
 Json = Any
 

@@ -21,12 +21,12 @@ from spec_ref.checks.findings import Severity
 from spec_ref.columnar.arrow_values import values_of
 from spec_ref.core.errors import Violation
 from spec_ref.core.versions import ROW_LINEAGE
+from spec_ref.data_types.types import ListType, MapType, StructType, Type
 from spec_ref.expressions.expression_json import predicate_from_json
 from spec_ref.scan_planning import table_state
 from spec_ref.schemas.name_mapping import NAME_MAPPING_PROPERTY
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.type_json import type_from_json, type_to_json
-from spec_ref.schemas.types import ListType, MapType, StructType, Type
 
 Json = Any
 

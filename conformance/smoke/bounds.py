@@ -6,8 +6,8 @@ from typing import Any
 
 from conformance.smoke import Arguments, Fault, Operation
 from conformance.smoke.single_values import Wrong, encoded, kind
+from spec_ref.data_types.types import Type
 from spec_ref.schemas.type_json import type_from_json
-from spec_ref.schemas.types import Type
 
 
 def _upper_not_incremented(arguments: Arguments, right: Operation) -> Any:

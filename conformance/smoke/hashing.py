@@ -9,9 +9,9 @@ from typing import Any
 
 from conformance.exchange import from_exchange
 from conformance.smoke import Arguments, Fault, Operation
+from spec_ref.data_types.types import DecimalType, Type
 from spec_ref.hashing import murmur3_x86_32
 from spec_ref.schemas.type_json import type_from_json
-from spec_ref.schemas.types import DecimalType, Type
 
 INTEGERS = ("int", "date")
 LONGS = ("int", "long", "date", "time", "timestamp", "timestamptz")

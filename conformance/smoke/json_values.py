@@ -9,8 +9,8 @@ from typing import Any
 
 from conformance.smoke import Arguments, Fault, Operation
 from conformance.smoke.single_values import Wrong, kind
+from spec_ref.data_types.types import DecimalType
 from spec_ref.schemas.type_json import type_from_json
-from spec_ref.schemas.types import DecimalType
 
 
 def written(types: str, change: Callable[[Any], Any]) -> Wrong:

@@ -11,8 +11,8 @@ from typing import Any
 from conformance.exchange import from_exchange, to_exchange
 from conformance.smoke import Arguments, Fault, Operation
 from conformance.smoke.hashing import unscaled
+from spec_ref.data_types.types import DecimalType, Type
 from spec_ref.schemas.type_json import type_from_json
-from spec_ref.schemas.types import DecimalType, Type
 
 Wrong = Callable[[Arguments, Operation], Any]
 

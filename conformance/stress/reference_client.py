@@ -18,9 +18,9 @@ from conformance.writing import create_table, open_stored, operations
 from spec_ref.commits import CommitStateUnknown
 from spec_ref.commits.changes import ChangeSchema, Expire, SetProperties, SetReference
 from spec_ref.core.versions import FormatVersion
+from spec_ref.data_types.types import INT, LONG, NestedField
 from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation, Predicate
 from spec_ref.schemas.evolution import AddColumn
-from spec_ref.schemas.types import INT, LONG, NestedField
 from spec_ref.snapshots.references import RefType, SnapshotRef
 
 PROPERTIES = {

@@ -21,11 +21,11 @@ from conformance.validate.emitted import Facts
 from conformance.validate.finding import finding
 from spec_ref.checks.findings import Finding
 from spec_ref.core.records import evolve
+from spec_ref.data_types.types import Type
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.scan_planning.delete_scope import FILE_PATH, Mismatch, comparable_value, mismatches
-from spec_ref.schemas.types import Type
 
 if TYPE_CHECKING:
     from conformance.validate.files import Place

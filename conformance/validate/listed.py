@@ -19,12 +19,12 @@ from spec_ref.columnar.manifests.entry_columns import ManifestColumns
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import POSITION_DELETE_FILES, SEQUENCE_NUMBERS
+from spec_ref.data_types.types import kind
 from spec_ref.deletes.equality_deletes import delete_column, float_problem
 from spec_ref.manifests.checks_listed import PartitionValues, Totals, is_value, listed_findings
 from spec_ref.manifests.data_file import FileContent
 from spec_ref.manifests.entry import EntryStatus
 from spec_ref.manifests.manifest import Manifest
-from spec_ref.schemas.types import kind
 from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile
 
 INTEGERS = frozenset({"int", "long", "date", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns", "time"})

@@ -30,6 +30,7 @@ from spec_ref.columnar.scan_planning.delete_scope import partition_numbers
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import FormatVersion
+from spec_ref.data_types.types import STRING
 from spec_ref.encodings.avro.container import SCHEMA_KEY, open_container, write_container
 from spec_ref.manifests.checks import check_manifest
 from spec_ref.manifests.checks_header import header_contradictions
@@ -40,7 +41,6 @@ from spec_ref.manifests.reader import read_manifest
 from spec_ref.manifests.rules import Context as EntryContext
 from spec_ref.requirements import register
 from spec_ref.schemas.evolution import altered_partition_fields, keeps_partition_values
-from spec_ref.schemas.types import STRING
 from spec_ref.snapshots.manifest_list import NO_SYNC, ManifestFile
 
 _FILES: list[tuple[str, pa.DataType]] = [

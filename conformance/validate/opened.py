@@ -18,12 +18,12 @@ from spec_ref.data_files.orc_footer import read_stripes
 from spec_ref.data_files.parquet_schema import check_parquet_schema
 from spec_ref.data_files.parquet_thrift import read_parquet_schema
 from spec_ref.data_files.reader import DataFileReader, open_rows
+from spec_ref.data_types.types import StructType
 from spec_ref.encodings.avro.container import SCHEMA_KEY, open_container
 from spec_ref.encodings.random_access_bytes import RandomAccessBytes, source_of
 from spec_ref.json import documents
 from spec_ref.manifests.data_file import FileFormat
 from spec_ref.schemas.name_mapping import MappedField
-from spec_ref.schemas.types import StructType
 
 AVRO = "AVR014"
 

@@ -13,10 +13,10 @@ from spec_ref.checks.findings import Finding
 from spec_ref.columnar.arrow_values import values_of
 from spec_ref.columnar.partitioning.transforms import transform_array
 from spec_ref.core.errors import SpecError, shown
+from spec_ref.data_types.types import Type, kind
 from spec_ref.manifests.data_file import FileContent, FileFormat
 from spec_ref.partitioning.transforms import Identity, Transform, UnknownTransform, Void
 from spec_ref.scan_planning.delete_scope import comparable_value
-from spec_ref.schemas.types import Type, kind
 
 if TYPE_CHECKING:
     from conformance.validate.files import Place

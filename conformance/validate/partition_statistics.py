@@ -29,9 +29,9 @@ from spec_ref.columnar.manifests.entry_columns import ManifestColumns
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import V2, V3, FormatVersion
+from spec_ref.data_types.types import NestedField, StructType
 from spec_ref.manifests.data_file import FileContent, FileFormat
 from spec_ref.scan_planning.delete_scope import comparable_value
-from spec_ref.schemas.types import NestedField, StructType
 from spec_ref.statistics.partition import (
     PartitionStatistics,
     check_order,

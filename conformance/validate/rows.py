@@ -25,6 +25,7 @@ from conformance.validate.sorted_rows import Ascending, SortKey, sort_key
 from spec_ref.checks.findings import Finding
 from spec_ref.columnar.metrics import leaf_names, metrics_of_array, storage_of
 from spec_ref.core.errors import SpecError, shown, violation
+from spec_ref.data_types.types import LONG, STRING, UUID, FixedType, StructType, VariantType, kind
 from spec_ref.manifests.computed_metrics import (
     ColumnMetrics,
     is_geospatial,
@@ -34,7 +35,6 @@ from spec_ref.manifests.computed_metrics import (
 from spec_ref.manifests.data_file import FileContent, FileFormat
 from spec_ref.manifests.entry_problems import signed_order
 from spec_ref.partitioning.transforms import UnknownTransform
-from spec_ref.schemas.types import LONG, STRING, UUID, FixedType, StructType, VariantType, kind
 from spec_ref.single_value.bounds import decode_bound
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from spec_ref.columnar.arrow_values import values_of
+from spec_ref.data_types.types import Type, kind
 from spec_ref.partitioning.transforms import Identity, Transform, Void
-from spec_ref.schemas.types import Type, kind
 from spec_ref.sorting.comparator import float_sort_key
 from spec_ref.sorting.order import NullOrder, SortDirection, SortField
 

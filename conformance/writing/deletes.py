@@ -22,6 +22,7 @@ from spec_ref.commits.changes import NewFile
 from spec_ref.commits.reading import FileKey, key_of
 from spec_ref.core.errors import violation
 from spec_ref.core.versions import V1, V2, V3, FormatVersion
+from spec_ref.data_types.types import NestedField, is_primitive
 from spec_ref.deletes.position_deletes import FILE_PATH, POSITION_DELETE_FIELDS
 from spec_ref.encodings.puffin.file import DELETION_VECTOR, Blob, read_puffin, write_puffin
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
@@ -29,7 +30,6 @@ from spec_ref.scan_planning import ScanTask
 from spec_ref.scan_planning.delete_scope import partition_key
 from spec_ref.schemas.identifier_fields import NEVER_IDENTIFY
 from spec_ref.schemas.reserved_ids import BY_NAME
-from spec_ref.schemas.types import NestedField, is_primitive
 from spec_ref.table_metadata import TableMetadata
 
 GRANULARITY = "write.delete.granularity"

@@ -10,6 +10,7 @@ import pyarrow as pa
 from spec_ref.columnar.metrics import leaf_array, leaf_names, metrics_of_array
 from spec_ref.core.errors import violation
 from spec_ref.core.records import evolve
+from spec_ref.data_types.types import StructType
 from spec_ref.manifests.computed_metrics import (
     COUNTS,
     FULL,
@@ -23,7 +24,6 @@ from spec_ref.manifests.computed_metrics import (
 )
 from spec_ref.schemas.reserved_ids import MAX_TABLE_FIELD_ID
 from spec_ref.schemas.schema import Schema
-from spec_ref.schemas.types import StructType
 
 DEFAULT = "write.metadata.metrics.default"
 OF_COLUMN = "write.metadata.metrics.column."

@@ -19,9 +19,9 @@ from spec_ref.commits.effects import Swap
 from spec_ref.core.errors import SpecError, violation
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import OMITTED, V2, FormatVersion
+from spec_ref.data_types.types import NestedField
 from spec_ref.partitioning.spec import FIRST_FIELD_ID, UNPARTITIONED, PartitionSpec
 from spec_ref.schemas.schema import Schema
-from spec_ref.schemas.types import NestedField
 from spec_ref.sorting.order import UNSORTED, SortOrder
 from spec_ref.table_metadata import TableMetadata, check_metadata
 from spec_ref.table_metadata.writer import to_bytes

@@ -27,9 +27,9 @@ from spec_ref.columnar.sorting.comparator import sorted_batch
 from spec_ref.commits.changes import NewFile
 from spec_ref.core.errors import violation
 from spec_ref.data_files.writer import open_writer
+from spec_ref.data_types.values import value_key
 from spec_ref.expressions.bound import BoundPredicate
 from spec_ref.manifests.data_file import DataFile, FileContent
-from spec_ref.schemas.values import value_key
 from spec_ref.sorting.order import UNSORTED_ID
 
 Rows: TypeAlias = "pa.Table | pa.RecordBatch | pa.RecordBatchReader | Iterable[pa.RecordBatch]"

@@ -23,9 +23,9 @@ from spec_ref.columnar.murmur3_vectorized import rounds
 from spec_ref.core.calendar import MICROS_PER_DAY
 from spec_ref.core.errors import violation
 from spec_ref.core.records import record
-from spec_ref.schemas.decimals import decimal_of
-from spec_ref.schemas.types import DecimalType, Type, kind
-from spec_ref.schemas.values import check_value
+from spec_ref.data_types.decimals import decimal_of
+from spec_ref.data_types.types import DecimalType, Type, kind
+from spec_ref.data_types.values import check_value
 
 Column: TypeAlias = Any
 """A `pyarrow.Array` or `pyarrow.ChunkedArray`."""

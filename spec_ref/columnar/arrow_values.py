@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from spec_ref.columnar.metrics import comparable, storage_of
 from spec_ref.core.errors import violation
+from spec_ref.data_types.types import UUID, ListType, MapType, StructType, Type, VariantType, kind
 from spec_ref.encodings.variant.value import Variant
-from spec_ref.schemas.types import UUID, ListType, MapType, StructType, Type, VariantType, kind
 
 _COUNTED = ("date", "time", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns")
 

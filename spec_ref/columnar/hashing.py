@@ -31,8 +31,8 @@ from spec_ref.columnar.murmur3_vectorized import (
     rounds,
 )
 from spec_ref.core.errors import violation
+from spec_ref.data_types.types import Type, kind
 from spec_ref.hashing import NANOS_PER_MICRO
-from spec_ref.schemas.types import Type, kind
 
 CANONICAL_NAN_BITS = np.int64(0x7FF8_0000_0000_0000)
 

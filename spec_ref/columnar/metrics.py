@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from spec_ref.core.errors import violation
+from spec_ref.data_types.types import TIMESTAMP_NS, TIMESTAMPTZ_NS, UNKNOWN, UUID, StructType, Type, VariantType, kind
 from spec_ref.manifests.computed_metrics import (
     TRUNCATED,
     ColumnMetrics,
@@ -20,7 +21,6 @@ from spec_ref.manifests.computed_metrics import (
     is_geospatial,
     leaves,
 )
-from spec_ref.schemas.types import TIMESTAMP_NS, TIMESTAMPTZ_NS, UNKNOWN, UUID, StructType, Type, VariantType, kind
 
 _NANOS = {"s": 1_000_000_000, "ms": 1_000_000, "us": 1_000, "ns": 1}
 _TEMPORAL = ("time", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns")

@@ -21,6 +21,7 @@ from spec_ref.commits.tables import metadata_directory
 from spec_ref.core.errors import violation
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import SEQUENCE_NUMBERS
+from spec_ref.data_types.types import UNKNOWN, StructType, Type
 from spec_ref.expressions.metrics import summaries_outcome
 from spec_ref.expressions.projection import inclusive_projection
 from spec_ref.manifests.data_file import DataFile, FileContent
@@ -28,7 +29,6 @@ from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.writer import manifest_file
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.schemas.evolution import promotable
-from spec_ref.schemas.types import UNKNOWN, StructType, Type
 from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile
 from spec_ref.table_metadata.metadata import TableMetadata
 

@@ -28,14 +28,7 @@ from spec_ref.columnar.encodings.avro.columns import (
 from spec_ref.columnar.schemas.column_projection import arrow_type
 from spec_ref.core.errors import at, violation
 from spec_ref.data_files.batches import empty_batch, sliced
-from spec_ref.encodings.avro.container import LIMITS, SCHEMA_KEY, open_container
-from spec_ref.encodings.avro.schema import entry_fields, from_avro, present
-from spec_ref.encodings.avro.types import Array, AvroType, Map, Record, Union, parse_schema
-from spec_ref.encodings.random_access_bytes import source_of
-from spec_ref.schemas.column_ids import Ids, ids_of
-from spec_ref.schemas.name_mapping import MappedField
-from spec_ref.schemas.projection import WrittenColumns
-from spec_ref.schemas.types import (
+from spec_ref.data_types.types import (
     STRING,
     UUID,
     VARIANT,
@@ -48,6 +41,13 @@ from spec_ref.schemas.types import (
     Type,
     kind,
 )
+from spec_ref.encodings.avro.container import LIMITS, SCHEMA_KEY, open_container
+from spec_ref.encodings.avro.schema import entry_fields, from_avro, present
+from spec_ref.encodings.avro.types import Array, AvroType, Map, Record, Union, parse_schema
+from spec_ref.encodings.random_access_bytes import source_of
+from spec_ref.schemas.column_ids import Ids, ids_of
+from spec_ref.schemas.name_mapping import MappedField
+from spec_ref.schemas.projection import WrittenColumns
 
 REQUIREMENT = "AVR014"
 FILE_LIMITS = attrs.evolve(LIMITS, total_bytes=1 << 40)

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from spec_ref.core.errors import at
-from spec_ref.schemas.types import UNKNOWN, ListType, MapType, StructType, Type, VariantType
+from spec_ref.data_types.types import UNKNOWN, ListType, MapType, StructType, Type, VariantType
 
 VARIANT_PARTS = pa.struct([pa.field(name, pa.binary(), nullable=False) for name in ("metadata", "value")])
 """The group of a variant, whose parts have no ids.

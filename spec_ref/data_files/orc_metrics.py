@@ -17,9 +17,9 @@ from spec_ref.core.errors import violation
 from spec_ref.core.records import evolve
 from spec_ref.data_files.orc_footer import Content, check_types, read_stripes
 from spec_ref.data_files.orc_schema import children_of, struct_from_orc
+from spec_ref.data_types.types import ListType, MapType, NestedField, StructType, Type
 from spec_ref.manifests.computed_metrics import TRUNCATED, FileMetrics, MetricsMode
 from spec_ref.schemas.name_mapping import MappedField
-from spec_ref.schemas.types import ListType, MapType, NestedField, StructType, Type
 
 
 def orc_metrics(

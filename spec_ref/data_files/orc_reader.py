@@ -20,10 +20,10 @@ from spec_ref.data_files.orc_footer import Stripe, check_types, read_stripes
 from spec_ref.data_files.orc_metrics import width
 from spec_ref.data_files.orc_schema import children_of, columns_from_orc
 from spec_ref.data_files.orc_timestamps import read_presence, read_timestamps
+from spec_ref.data_types.types import StructType
 from spec_ref.encodings.random_access_bytes import source_of
 from spec_ref.schemas.name_mapping import MappedField
 from spec_ref.schemas.projection import WrittenColumns
-from spec_ref.schemas.types import StructType
 
 
 def open_orc(file: Any, mapping: Sequence[MappedField] | None) -> tuple[WrittenColumns, Any]:

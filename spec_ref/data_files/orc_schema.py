@@ -15,10 +15,7 @@ import pyarrow as pa
 
 from spec_ref.core.errors import at, violation
 from spec_ref.data_files.nested_arrow_types import arrow_fields, nested_type
-from spec_ref.schemas.column_ids import Ids, ids_of
-from spec_ref.schemas.name_mapping import MappedField
-from spec_ref.schemas.projection import WrittenColumns
-from spec_ref.schemas.types import (
+from spec_ref.data_types.types import (
     BINARY,
     BOOLEAN,
     DATE,
@@ -47,6 +44,9 @@ from spec_ref.schemas.types import (
     VariantType,
     kind,
 )
+from spec_ref.schemas.column_ids import Ids, ids_of
+from spec_ref.schemas.name_mapping import MappedField
+from spec_ref.schemas.projection import WrittenColumns
 
 ID = "iceberg.id"
 REQUIRED = "iceberg.required"

@@ -16,8 +16,8 @@ import pyarrow as pa
 
 from spec_ref.core.errors import SpecError, violation
 from spec_ref.data_files.orc_footer import Stripe, stream_bytes
+from spec_ref.data_types.types import TIMESTAMP_NS, TIMESTAMPTZ, TIMESTAMPTZ_NS, Type
 from spec_ref.encodings.random_access_bytes import Source
-from spec_ref.schemas.types import TIMESTAMP_NS, TIMESTAMPTZ, TIMESTAMPTZ_NS, Type
 
 EPOCH = 1_420_070_400
 """Seconds from 1970 to 2015-01-01, from which ORC counts."""

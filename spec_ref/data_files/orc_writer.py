@@ -17,7 +17,7 @@ from spec_ref.data_files.orc_metrics import orc_layout, width
 from spec_ref.data_files.orc_schema import arrow_schema
 from spec_ref.data_files.row_writer import FileLayout, Output, refused
 from spec_ref.data_files.storage_arrays import nulled, stored_batch
-from spec_ref.schemas.types import StructType
+from spec_ref.data_types.types import StructType
 
 STRIPE_BYTES = 64 << 20
 ADDED_ROWS = 1024

@@ -15,7 +15,7 @@ import pyarrow as pa
 from spec_ref.core.errors import violation
 from spec_ref.data_files.nested_arrow_types import arrow_fields, nested_type
 from spec_ref.data_files.parquet_schema import code
-from spec_ref.schemas.types import (
+from spec_ref.data_types.types import (
     DEFAULT_CRS,
     DecimalType,
     FixedType,

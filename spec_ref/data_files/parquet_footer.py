@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from spec_ref.core.errors import violation
 from spec_ref.data_files.parquet_thrift import EDGE_ALGORITHMS, LOGICAL_TYPES, MAGIC, CompactReader, read_footer
-from spec_ref.schemas.types import (
+from spec_ref.data_types.types import (
     DEFAULT_CRS,
     UNKNOWN,
     EdgeAlgorithm,

@@ -18,9 +18,9 @@ from spec_ref.core.errors import violation
 from spec_ref.core.records import evolve
 from spec_ref.data_files.parquet_schema import struct_from_parquet
 from spec_ref.data_files.parquet_thrift import ParquetNode, read_parquet_schema
+from spec_ref.data_types.types import StructType
 from spec_ref.manifests.computed_metrics import TRUNCATED, FileMetrics, MetricsMode
 from spec_ref.schemas.name_mapping import MappedField
-from spec_ref.schemas.types import StructType
 
 BATCH_ROWS = 1 << 16
 

@@ -20,10 +20,7 @@ from spec_ref.core.errors import SpecError, Violation, at, violation
 from spec_ref.core.records import record
 from spec_ref.data_files.parquet_thrift import ParquetNode
 from spec_ref.data_files.variant_shredding_schema import check_shredding
-from spec_ref.schemas.column_ids import Ids, ids_of
-from spec_ref.schemas.name_mapping import MappedField
-from spec_ref.schemas.projection import WrittenColumns
-from spec_ref.schemas.types import (
+from spec_ref.data_types.types import (
     BINARY,
     BOOLEAN,
     DATE,
@@ -54,6 +51,9 @@ from spec_ref.schemas.types import (
     Type,
     kind,
 )
+from spec_ref.schemas.column_ids import Ids, ids_of
+from spec_ref.schemas.name_mapping import MappedField
+from spec_ref.schemas.projection import WrittenColumns
 
 
 @record

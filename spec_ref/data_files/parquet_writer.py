@@ -17,7 +17,7 @@ from spec_ref.data_files.parquet_footer import logical_types, with_logical_types
 from spec_ref.data_files.parquet_metrics import group_offsets
 from spec_ref.data_files.row_writer import FileLayout, Output, refused
 from spec_ref.data_files.storage_arrays import stored_batch
-from spec_ref.schemas.types import UNKNOWN, ListType, MapType, StructType, Type, VariantType
+from spec_ref.data_types.types import UNKNOWN, ListType, MapType, StructType, Type, VariantType
 
 SAMPLE = 2048
 """Rows that are looked at to find out whether the values of a column come again."""

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from spec_ref.columnar.arrow_types import is_valid, validity
 from spec_ref.columnar.schemas.column_projection import ranges
-from spec_ref.schemas.types import UNKNOWN, ListType, MapType, StructType, Type, VariantType, children
+from spec_ref.data_types.types import UNKNOWN, ListType, MapType, StructType, Type, VariantType, children
 
 
 def stored_batch(struct: StructType, batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from spec_ref.core.errors import violation
 from spec_ref.data_files.row_writer import DataFileWriter, Output
+from spec_ref.data_types.types import StructType
 from spec_ref.manifests.data_file import FileFormat
-from spec_ref.schemas.types import StructType
 
 
 def open_writer(

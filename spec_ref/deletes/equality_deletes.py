@@ -15,8 +15,8 @@ from typing import Any
 
 from spec_ref.core.errors import Violation, violation
 from spec_ref.core.records import evolve, record
+from spec_ref.data_types.types import ListType, MapType, NestedField, StructType, Type, is_primitive, kind
 from spec_ref.schemas.schema import Column, Schema
-from spec_ref.schemas.types import ListType, MapType, NestedField, StructType, Type, is_primitive, kind
 
 # The columns
 

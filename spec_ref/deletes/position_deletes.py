@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from spec_ref.core.errors import at, violation
+from spec_ref.data_types.types import LONG, STRING, NestedField
 from spec_ref.schemas.reserved_ids import BY_NAME
-from spec_ref.schemas.types import LONG, STRING, NestedField
 
 FILE_PATH = NestedField(BY_NAME["file_path"].id, "file_path", required=True, type=STRING)
 POS = NestedField(BY_NAME["pos"].id, "pos", required=True, type=LONG)

@@ -11,8 +11,7 @@ from typing import Any
 
 from spec_ref.core.calendar import MICROS_PER_DAY, NANOS_PER_DAY
 from spec_ref.core.errors import violation
-from spec_ref.expressions.bound import BoundPromotion, BoundTerm
-from spec_ref.schemas.types import (
+from spec_ref.data_types.types import (
     DATE,
     DOUBLE,
     FLOAT,
@@ -26,7 +25,8 @@ from spec_ref.schemas.types import (
     Type,
     kind,
 )
-from spec_ref.schemas.values import check_value
+from spec_ref.data_types.values import check_value
+from spec_ref.expressions.bound import BoundPromotion, BoundTerm
 
 
 def _as_is(value: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 
 from spec_ref.core.errors import at, violation
 from spec_ref.core.records import record
+from spec_ref.data_types.types import ListType, MapType
 from spec_ref.expressions.alignment import aligned
 from spec_ref.expressions.bound import (
     BoundChoice,
@@ -51,7 +52,6 @@ from spec_ref.expressions.predicates import (
 )
 from spec_ref.partitioning.transforms import Bucket, Day, Hour, Identity, Month, Transform, Truncate, Year
 from spec_ref.schemas.schema import Column, Schema
-from spec_ref.schemas.types import ListType, MapType
 from spec_ref.single_value.json_value import from_json
 
 _O = Operation

@@ -27,9 +27,9 @@ from typing import Any, TypeAlias
 import attrs
 
 from spec_ref.core.records import record
+from spec_ref.data_types.types import DOUBLE, FLOAT, Type
 from spec_ref.expressions.predicates import And, Constant, Not, Operation, Or
 from spec_ref.partitioning.transforms import Transform
-from spec_ref.schemas.types import DOUBLE, FLOAT, Type
 
 Row: TypeAlias = Mapping[int, Any]
 """The values of a row by field id; an absent one is null. A struct value is such a mapping too."""

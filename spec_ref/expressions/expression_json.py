@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from spec_ref.core.errors import at, violation
+from spec_ref.data_types.types import Type
 from spec_ref.expressions.predicates import (
     FALSE,
     ICEBERG_FUNCTIONS,
@@ -36,7 +37,6 @@ from spec_ref.expressions.predicates import (
 )
 from spec_ref.partitioning.transforms import Bucket, Truncate, UnknownTransform, Void, parse_transform
 from spec_ref.schemas.type_json import type_from_json, type_to_json
-from spec_ref.schemas.types import Type
 
 Json: TypeAlias = Any
 

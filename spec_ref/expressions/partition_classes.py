@@ -11,12 +11,12 @@ from typing import Any
 
 from spec_ref.core.decimals import unscaled
 from spec_ref.core.records import record
+from spec_ref.data_types.decimals import decimal_of
+from spec_ref.data_types.types import BINARY, STRING, DecimalType, Type
 from spec_ref.expressions.bound import BoundComparison, BoundPredicate, BoundReference, BoundSetTest
 from spec_ref.expressions.literals import unit_range
 from spec_ref.expressions.predicates import PREFIX, Operation
 from spec_ref.partitioning.transforms import Bucket, Transform, Truncate
-from spec_ref.schemas.decimals import decimal_of
-from spec_ref.schemas.types import BINARY, STRING, DecimalType, Type
 
 _O = Operation
 

@@ -14,7 +14,7 @@ import attrs
 
 from spec_ref.core.errors import violation
 from spec_ref.core.records import record
-from spec_ref.schemas.types import Type
+from spec_ref.data_types.types import Type
 
 ICEBERG_FUNCTIONS = "iceberg_functions"
 """The reserved catalog of the functions that the spec defines."""

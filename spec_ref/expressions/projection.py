@@ -11,6 +11,7 @@ from typing import Any
 
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve, record
+from spec_ref.data_types.types import DATE, Type
 from spec_ref.expressions.bound import (
     BoundPredicate,
     BoundReference,
@@ -24,7 +25,6 @@ from spec_ref.expressions.predicates import FALSE, TRUE, And, Constant, Not, Or,
 from spec_ref.expressions.rewriting import without_not
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Day, Hour, Identity, Month, Transform, UnknownTransform, Void, Year
-from spec_ref.schemas.types import DATE, Type
 
 
 @record

@@ -17,6 +17,7 @@ from spec_ref.checks import rated
 from spec_ref.checks.findings import Finding
 from spec_ref.core.errors import SpecError, Violation
 from spec_ref.core.versions import REQUIRED
+from spec_ref.data_types.types import StructType, Type
 from spec_ref.encodings.avro.container import Data
 from spec_ref.encodings.avro.row_checks import LEFT_OUT, schema_faults
 from spec_ref.manifests.checks_listed import Totals, broken_at, finding_at, listed_findings
@@ -28,7 +29,6 @@ from spec_ref.manifests.reader import read_manifest
 from spec_ref.manifests.rules import Context
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.schemas.schema import Schema
-from spec_ref.schemas.types import StructType, Type
 from spec_ref.snapshots.manifest_list import ManifestFile
 
 MAX_PER_RULE = 1000

@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from spec_ref.core.errors import SpecError, Violation, shown
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import FormatVersion
+from spec_ref.data_types.types import NestedField, Type, is_primitive, kind
 from spec_ref.manifests.checks_listed import broken_at
 from spec_ref.manifests.manifest import Header
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.schemas.evolution import promotable
 from spec_ref.schemas.schema import Schema
-from spec_ref.schemas.types import NestedField, Type, is_primitive, kind
 
 
 def header_contradictions(

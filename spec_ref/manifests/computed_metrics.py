@@ -22,8 +22,7 @@ import attrs
 
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import record
-from spec_ref.encodings.geo.bounds import bounding_box
-from spec_ref.schemas.types import (
+from spec_ref.data_types.types import (
     BINARY,
     STRING,
     UUID,
@@ -36,6 +35,7 @@ from spec_ref.schemas.types import (
     VariantType,
     kind,
 )
+from spec_ref.encodings.geo.bounds import bounding_box
 from spec_ref.single_value.bounds import encode_bound, truncate_lower, truncate_upper
 
 

@@ -6,9 +6,9 @@ import enum
 
 from spec_ref.core.records import record, spec_field
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED
+from spec_ref.data_types.types import LONG
 from spec_ref.encodings.avro.rows import Coded, RowsOf
 from spec_ref.manifests.data_file import DataFile
-from spec_ref.schemas.types import LONG
 
 
 class EntryStatus(enum.IntEnum):

@@ -15,10 +15,10 @@ import attrs
 from spec_ref.core.errors import SpecError, Violation, shown
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import REQUIRED
+from spec_ref.data_types.types import Type, VariantType, is_primitive, kind
 from spec_ref.manifests.entry import ManifestEntry
 from spec_ref.manifests.metrics import bound_of
 from spec_ref.manifests.rules import Context, broken_rules
-from spec_ref.schemas.types import Type, VariantType, is_primitive, kind
 from spec_ref.single_value.binary import minimal_twos_complement
 from spec_ref.single_value.variant_bounds import check_same_types
 

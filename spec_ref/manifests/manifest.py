@@ -11,6 +11,7 @@ import attrs
 from spec_ref.core.errors import SpecError, violation
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED, V1, V2, FieldRule, FormatVersion, Presence
+from spec_ref.data_types.types import StructType
 from spec_ref.encodings.avro.container import Container
 from spec_ref.encodings.avro.rows import RowReader, partition_record
 from spec_ref.encodings.avro.schema import from_avro, present
@@ -24,7 +25,6 @@ from spec_ref.manifests.inheritance import inherit
 from spec_ref.partitioning import spec as partition_specs
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.schemas.schema import SCHEMA, Schema
-from spec_ref.schemas.types import StructType
 from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile, root_record
 
 REQUIREMENT = "MAN001"

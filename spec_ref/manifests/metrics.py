@@ -11,8 +11,8 @@ from typing import Any
 import attrs
 
 from spec_ref.core.errors import SpecError, at
+from spec_ref.data_types.types import Type
 from spec_ref.manifests.data_file import DataFile
-from spec_ref.schemas.types import Type
 from spec_ref.single_value.bounds import decode_bound
 
 

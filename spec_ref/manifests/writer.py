@@ -10,6 +10,8 @@ import attrs
 
 from spec_ref.core.errors import SpecError, at, violation
 from spec_ref.core.versions import OMITTED, FormatVersion
+from spec_ref.data_types.types import StructType
+from spec_ref.data_types.values import check_value
 from spec_ref.encodings.avro.container import write_container
 from spec_ref.encodings.avro.rows import RowWriter, struct_of
 from spec_ref.encodings.avro.schema import schema_json
@@ -23,8 +25,6 @@ from spec_ref.manifests.rules import Context, broken_rules
 from spec_ref.partitioning import spec as partition_specs
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.schemas.schema import SCHEMA, Schema
-from spec_ref.schemas.types import StructType
-from spec_ref.schemas.values import check_value
 from spec_ref.single_value.bounds import encode_bound
 from spec_ref.snapshots.manifest_list import NO_SYNC, FieldSummary, ManifestContent, ManifestFile
 

@@ -10,10 +10,10 @@ import attrs
 from spec_ref.core.errors import violation
 from spec_ref.core.records import evolve, record, spec_field
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED, V1, FormatVersion
+from spec_ref.data_types.types import UNKNOWN, ListType, MapType, NestedField, StructType, Type, is_primitive
 from spec_ref.json.wire_types import INT, STRING, ListOf, RecordOf, Via
 from spec_ref.partitioning.transforms import Transform, UnknownTransform, Void, parse_transform
 from spec_ref.schemas.schema import Schema
-from spec_ref.schemas.types import UNKNOWN, ListType, MapType, NestedField, StructType, Type, is_primitive
 
 FIRST_FIELD_ID = 1000
 """The id of a partition spec's first field where ids are not stored (PAR014)."""

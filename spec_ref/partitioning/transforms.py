@@ -14,10 +14,10 @@ from spec_ref.core.calendar import EPOCH, MICROS_PER_DAY, NANOS_PER_DAY, civil_f
 from spec_ref.core.decimals import unscaled
 from spec_ref.core.errors import SpecError, violation
 from spec_ref.core.records import record
+from spec_ref.data_types.decimals import decimal_of
+from spec_ref.data_types.types import DATE, INT, PLAIN_PRIMITIVES, Type, kind
+from spec_ref.data_types.values import check_value
 from spec_ref.hashing import hash_value
-from spec_ref.schemas.decimals import decimal_of
-from spec_ref.schemas.types import DATE, INT, PLAIN_PRIMITIVES, Type, kind
-from spec_ref.schemas.values import check_value
 
 MAX_PARAMETER = 2**31 - 1
 """The largest N of ``bucket[N]`` and W of ``truncate[W]``: the result of a bucket is an int, and so is its count."""

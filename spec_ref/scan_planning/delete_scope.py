@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 import attrs
 
 from spec_ref.core.errors import violation
+from spec_ref.data_types.types import Type, is_primitive
 from spec_ref.expressions.bound import BoundReference
 from spec_ref.expressions.metrics import Metrics, column_facts
 from spec_ref.expressions.outcomes import Facts, usable_bounds
@@ -26,7 +27,6 @@ from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.scan_planning.tasks import ScanDelete
 from spec_ref.schemas.reserved_ids import BY_NAME
-from spec_ref.schemas.types import Type, is_primitive
 from spec_ref.table_metadata.metadata import TableMetadata
 
 PartitionKey: TypeAlias = tuple[int, tuple[Any, ...]]

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from spec_ref.core.records import evolve
+from spec_ref.data_types.types import DecimalType, Type, kind
 from spec_ref.expressions.bound import BoundPredicate, BoundTermComparison, Row
 from spec_ref.expressions.predicates import And, Constant, Not, Or
 from spec_ref.expressions.projection import Projection, project_leaf
 from spec_ref.expressions.residuals import residual
 from spec_ref.partitioning.spec import PartitionSpec
-from spec_ref.schemas.types import DecimalType, Type, kind
 
 
 def partition_residual(

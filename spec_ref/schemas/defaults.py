@@ -11,8 +11,8 @@ from typing import Any
 
 from spec_ref.core.errors import at, violation
 from spec_ref.core.records import evolve
-from spec_ref.schemas.types import ListType, MapType, NestedField, StructType, Type, kind
-from spec_ref.schemas.values import check_value
+from spec_ref.data_types.types import ListType, MapType, NestedField, StructType, Type, kind
+from spec_ref.data_types.values import check_value
 
 NULL_ONLY = frozenset({"unknown", "variant", "geometry", "geography"})
 """The types whose columns all default to null (DEF008)."""

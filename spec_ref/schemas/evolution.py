@@ -13,13 +13,7 @@ from spec_ref.core.calendar import MICROS_PER_DAY, NANOS_PER_DAY
 from spec_ref.core.errors import SpecError, violation
 from spec_ref.core.records import evolve, record
 from spec_ref.core.versions import DEFAULT_VALUES, PROMOTION_OF_DATE, PROMOTION_OF_UNKNOWN, V1, FormatVersion
-from spec_ref.partitioning.spec import PartitionField
-from spec_ref.partitioning.transforms import Day, Month, Transform, Void, Year
-from spec_ref.schemas.defaults import check_default
-from spec_ref.schemas.identifier_fields import identifier_problems
-from spec_ref.schemas.reserved_ids import MAX_TABLE_FIELD_ID
-from spec_ref.schemas.schema import Column, Schema
-from spec_ref.schemas.types import (
+from spec_ref.data_types.types import (
     DATE,
     DOUBLE,
     FLOAT,
@@ -37,6 +31,12 @@ from spec_ref.schemas.types import (
     is_primitive,
     kind,
 )
+from spec_ref.partitioning.spec import PartitionField
+from spec_ref.partitioning.transforms import Day, Month, Transform, Void, Year
+from spec_ref.schemas.defaults import check_default
+from spec_ref.schemas.identifier_fields import identifier_problems
+from spec_ref.schemas.reserved_ids import MAX_TABLE_FIELD_ID
+from spec_ref.schemas.schema import Column, Schema
 from spec_ref.sorting.order import SortField
 
 # Type promotion

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from spec_ref.core.errors import SpecError, Violation, violation
+from spec_ref.data_types.types import DOUBLE, FLOAT, ListType, MapType, is_primitive
 from spec_ref.schemas.schema import Column, Schema
-from spec_ref.schemas.types import DOUBLE, FLOAT, ListType, MapType, is_primitive
 
 NEVER_IDENTIFY = (FLOAT, DOUBLE)
 """The types whose values cannot identify a row (IDF003)."""

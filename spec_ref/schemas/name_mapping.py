@@ -14,13 +14,13 @@ import attrs
 from spec_ref.core.errors import SpecError, at, violation
 from spec_ref.core.records import evolve, record, spec_field
 from spec_ref.core.versions import OPTIONAL, REQUIRED, V3
+from spec_ref.data_types.types import ListType, MapType, StructType, Type
 from spec_ref.json import documents
 from spec_ref.json.documents import check_document, loads
 from spec_ref.json.reading import reader
 from spec_ref.json.wire_types import INT, STRING, ListOf, RecordOf
 from spec_ref.json.writing import writer
 from spec_ref.schemas.schema import Schema
-from spec_ref.schemas.types import ListType, MapType, StructType, Type
 
 NAME_MAPPING_PROPERTY = "schema.name-mapping.default"
 """The table property that holds the mapping, as JSON text."""

@@ -23,11 +23,7 @@ from typing import Any
 from spec_ref.core.errors import SpecError, Violation, at, violation
 from spec_ref.core.records import evolve, record
 from spec_ref.core.versions import NEWEST
-from spec_ref.partitioning.spec import PartitionSpec
-from spec_ref.partitioning.transforms import Identity
-from spec_ref.schemas.evolution import promotable, promoted_value
-from spec_ref.schemas.schema import Schema
-from spec_ref.schemas.types import (
+from spec_ref.data_types.types import (
     BINARY,
     STRING,
     UNKNOWN,
@@ -43,7 +39,11 @@ from spec_ref.schemas.types import (
     Type,
     children,
 )
-from spec_ref.schemas.values import check_required
+from spec_ref.data_types.values import check_required
+from spec_ref.partitioning.spec import PartitionSpec
+from spec_ref.partitioning.transforms import Identity
+from spec_ref.schemas.evolution import promotable, promoted_value
+from spec_ref.schemas.schema import Schema
 
 Constants = Mapping[int, Any]
 """Values by field id that are the same for all rows of a file."""

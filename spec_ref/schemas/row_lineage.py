@@ -6,8 +6,8 @@ of the file. Rows of a file without ``first_row_id`` have neither, even if a val
 
 from __future__ import annotations
 
+from spec_ref.data_types.types import LONG, NestedField
 from spec_ref.schemas.reserved_ids import BY_NAME
-from spec_ref.schemas.types import LONG, NestedField
 
 ROW_ID = NestedField(BY_NAME["_row_id"].id, "_row_id", required=False, type=LONG)
 LAST_UPDATED = NestedField(

@@ -14,10 +14,10 @@ import attrs
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve, record, spec_field
 from spec_ref.core.versions import DEFAULT_VALUES, OPTIONAL, REQUIRED, FormatVersion
+from spec_ref.data_types.types import ListType, MapType, NestedField, StructType, Type, children
 from spec_ref.json.wire_types import ANY, BOOLEAN, INT, STRING, ListOf, RecordOf, Via
 from spec_ref.schemas.defaults import without_defaults
 from spec_ref.schemas.type_json import type_from_json, type_to_json
-from spec_ref.schemas.types import ListType, MapType, NestedField, StructType, Type, children
 
 LONGEST_REMEMBERED = 64
 """The longest type string, in characters, whose type is cached."""

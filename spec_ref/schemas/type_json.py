@@ -14,9 +14,7 @@ from typing import Any, TypeAlias
 
 from spec_ref.core.errors import at, violation
 from spec_ref.core.records import field_rules
-from spec_ref.json.reading import unknown_members
-from spec_ref.schemas.defaults import NULL_ONLY, check_default
-from spec_ref.schemas.types import (
+from spec_ref.data_types.types import (
     PLAIN_PRIMITIVES,
     STRING,
     UNKNOWN,
@@ -33,7 +31,9 @@ from spec_ref.schemas.types import (
     Type,
     kind,
 )
-from spec_ref.schemas.values import check_value
+from spec_ref.data_types.values import check_value
+from spec_ref.json.reading import unknown_members
+from spec_ref.schemas.defaults import NULL_ONLY, check_default
 from spec_ref.single_value.json_value import from_json, to_json
 
 Json: TypeAlias = Any

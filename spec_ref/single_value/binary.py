@@ -14,9 +14,9 @@ from typing import Any, NoReturn
 from spec_ref.core.decimals import unscaled
 from spec_ref.core.errors import violation
 from spec_ref.core.records import record
-from spec_ref.schemas.decimals import decimal_of
-from spec_ref.schemas.types import Type, kind
-from spec_ref.schemas.values import check_value
+from spec_ref.data_types.decimals import decimal_of
+from spec_ref.data_types.types import Type, kind
+from spec_ref.data_types.values import check_value
 
 
 @record
@@ -144,7 +144,7 @@ def from_binary(type_: Type, data: bytes) -> Any:
         data: the bytes of the value.
 
     Returns:
-        The value, as `spec_ref.schemas.values` represents it.
+        The value, as `spec_ref.data_types.values` represents it.
 
     Raises:
         SpecError: SVB009 if the type has no binary form; SVB001 to SVB010 if the bytes do not have the form of the

@@ -16,8 +16,7 @@ from typing import Any
 from spec_ref.core.calendar import MICROS_PER_DAY, NANOS_PER_DAY
 from spec_ref.core.errors import violation
 from spec_ref.core.records import record
-from spec_ref.encodings.geo.bounds import GeoPoint, check_point, decode_point, encode_point
-from spec_ref.schemas.types import (
+from spec_ref.data_types.types import (
     BINARY,
     DATE,
     FLOAT,
@@ -29,7 +28,8 @@ from spec_ref.schemas.types import (
     VariantType,
     kind,
 )
-from spec_ref.schemas.values import check_value
+from spec_ref.data_types.values import check_value
+from spec_ref.encodings.geo.bounds import GeoPoint, check_point, decode_point, encode_point
 from spec_ref.single_value.binary import from_binary, to_binary
 from spec_ref.single_value.variant_bounds import decode_variant_bound, encode_variant_bound
 

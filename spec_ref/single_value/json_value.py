@@ -20,10 +20,10 @@ from spec_ref.core.calendar import civil_from_days, days_from_civil
 from spec_ref.core.decimals import unscaled
 from spec_ref.core.errors import at, violation
 from spec_ref.core.records import record
+from spec_ref.data_types.decimals import decimal_of
+from spec_ref.data_types.types import DecimalType, ListType, MapType, StructType, Type, kind
+from spec_ref.data_types.values import check_required, check_unique_keys, check_value, nearest_binary32
 from spec_ref.encodings.geo.wkb import wkb_to_wkt, wkt_to_wkb
-from spec_ref.schemas.decimals import decimal_of
-from spec_ref.schemas.types import DecimalType, ListType, MapType, StructType, Type, kind
-from spec_ref.schemas.values import check_required, check_unique_keys, check_value, nearest_binary32
 
 Json: TypeAlias = Any
 """A value as a JSON parser returns it: None, bool, int, float, str, list, or dict with str keys."""
@@ -73,7 +73,7 @@ class JsonCodec:
             json: the parsed JSON.
 
         Returns:
-            The value, as `spec_ref.schemas.values` represents it; None for null.
+            The value, as `spec_ref.data_types.values` represents it; None for null.
 
         Raises:
             SpecError: SVJ001 to SVJ009 if the JSON does not have the form of the type; the code of the type if it holds

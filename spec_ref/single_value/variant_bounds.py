@@ -31,6 +31,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
 from spec_ref.core.errors import SpecError, at, violation
+from spec_ref.data_types.types import BOOLEAN, INT, PLAIN_PRIMITIVES, DecimalType, Type, kind
+from spec_ref.data_types.values import check_value
 from spec_ref.encodings.variant.json_path import parse_normalized_path
 from spec_ref.encodings.variant.value import (
     DECIMAL_DIGITS,
@@ -41,8 +43,6 @@ from spec_ref.encodings.variant.value import (
     encode_variant,
     split_variant,
 )
-from spec_ref.schemas.types import BOOLEAN, INT, PLAIN_PRIMITIVES, DecimalType, Type, kind
-from spec_ref.schemas.values import check_value
 
 VariantBound: TypeAlias = Mapping[str, tuple[Type, Any]]
 """Bounds of fields: by normalized path, the type and the value."""

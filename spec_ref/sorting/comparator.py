@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from spec_ref.core.errors import SpecError
+from spec_ref.data_types.types import UNKNOWN
 from spec_ref.partitioning.spec import source_type
 from spec_ref.partitioning.transforms import Void
 from spec_ref.schemas.schema import Schema
-from spec_ref.schemas.types import UNKNOWN
 from spec_ref.sorting.order import NullOrder, SortDirection, SortField, SortOrder
 
 

@@ -17,9 +17,9 @@ from typing import Any
 from spec_ref.core.errors import SpecError, Violation, at, violation
 from spec_ref.core.records import evolve, field_rules, record, spec_field
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED, V3, FormatVersion
+from spec_ref.data_types.types import INT, LONG, UNKNOWN, NestedField, StructType
+from spec_ref.data_types.values import check_value
 from spec_ref.manifests.computed_metrics import order_of
-from spec_ref.schemas.types import INT, LONG, UNKNOWN, NestedField, StructType
-from spec_ref.schemas.values import check_value
 
 
 @record(kw_only=True)

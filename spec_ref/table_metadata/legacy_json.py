@@ -14,13 +14,13 @@ from typing import Any
 from spec_ref.core.errors import at, violation
 from spec_ref.core.records import record, spec_field
 from spec_ref.core.versions import OPTIONAL, REQUIRED, V3, FormatVersion
+from spec_ref.data_types.types import BINARY, StructType
 from spec_ref.json.documents import check_document
 from spec_ref.json.reading import reader
 from spec_ref.json.wire_types import ANY, INT, LONG, STRING, Kind, ListOf, RecordOf, Via, enum_of
 from spec_ref.json.writing import writer
 from spec_ref.partitioning.spec import SPEC, PartitionSpec
 from spec_ref.schemas.schema import SCHEMA, Schema
-from spec_ref.schemas.types import BINARY, StructType
 from spec_ref.single_value.json_value import from_json, to_json
 
 LEGACY = "TMD029"

@@ -10,10 +10,10 @@ import attrs
 from spec_ref.core.errors import violation
 from spec_ref.core.records import evolve, record, spec_field
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED, V1, FormatVersion
+from spec_ref.data_types.types import StructType
 from spec_ref.json.wire_types import INT, LONG, STRING, STRING_MAP, ListOf, MapOf, RecordOf, Via
 from spec_ref.partitioning.spec import FIELDS, FIRST_FIELD_ID, SPEC, PartitionField, PartitionSpec
 from spec_ref.schemas.schema import SCHEMA, Schema
-from spec_ref.schemas.types import StructType
 from spec_ref.snapshots.references import REF, SnapshotRef, with_main
 from spec_ref.snapshots.snapshot import SNAPSHOT, Snapshot
 from spec_ref.sorting.order import ORDER, UNSORTED, UNSORTED_ID, SortOrder

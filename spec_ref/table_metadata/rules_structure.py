@@ -8,6 +8,7 @@ from typing import cast
 
 from spec_ref.core.errors import SpecError, Violation
 from spec_ref.core.versions import MULTI_ARGUMENT_TRANSFORMS, UNIQUE_PARTITION_FIELD_IDS
+from spec_ref.data_types.types import UNKNOWN, GeographyType, GeometryType, StructType
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec, source_type
 from spec_ref.partitioning.transforms import UnknownTransform, Void
 from spec_ref.schemas.evolution import history_problems
@@ -15,7 +16,6 @@ from spec_ref.schemas.identifier_fields import identifier_problems
 from spec_ref.schemas.name_mapping import NAME_MAPPING_PROPERTY, read_name_mapping
 from spec_ref.schemas.reserved_ids import MAX_TABLE_FIELD_ID
 from spec_ref.schemas.schema import Schema, field_ids
-from spec_ref.schemas.types import UNKNOWN, GeographyType, GeometryType, StructType
 from spec_ref.sorting.order import UNSORTED_ID, SortField, SortOrder
 from spec_ref.table_metadata.metadata import TableMetadata, last_partition_id
 from spec_ref.table_metadata.rules import Found, Place, Rule, repeated, under

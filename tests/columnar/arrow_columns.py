@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from spec_ref.core.calendar import MICROS_PER_DAY
 from spec_ref.core.errors import SpecError, Violation
-from spec_ref.schemas.decimals import decimal_of
-from spec_ref.schemas.types import (
+from spec_ref.data_types.decimals import decimal_of
+from spec_ref.data_types.types import (  # fmt: skip
     BINARY,
     BOOLEAN,
     DATE,
@@ -35,7 +35,7 @@ from spec_ref.schemas.types import (
     GeometryType,
     Type,
     kind,
-)  # fmt: skip
+)
 
 TYPES: tuple[Type, ...] = (
     BOOLEAN, INT, LONG, FLOAT, DOUBLE, DATE, TIME, TIMESTAMP, TIMESTAMPTZ, TIMESTAMP_NS, TIMESTAMPTZ_NS, STRING, UUID,

@@ -11,7 +11,7 @@ from arrow_columns import TYPES, arrow_types, by_text
 from spec_ref.columnar.arrow_types import check_arrow_type
 from spec_ref.columnar.hashing import hash_array
 from spec_ref.core.errors import SpecError
-from spec_ref.schemas.types import (
+from spec_ref.data_types.types import (  # fmt: skip
     BINARY,
     DATE,
     INT,
@@ -25,7 +25,7 @@ from spec_ref.schemas.types import (
     DecimalType,
     FixedType,
     ListType,
-)  # fmt: skip
+)
 
 EVERY_ARROW_TYPE = [
     *{arrow_type for type_ in TYPES for arrow_type in arrow_types(type_)},

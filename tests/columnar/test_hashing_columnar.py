@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from spec_ref.columnar import murmur3_vectorized
 from spec_ref.columnar.hashing import hash_array
 from spec_ref.core.errors import SpecError
-from spec_ref.hashing import hash_value
-from spec_ref.schemas.types import (
+from spec_ref.data_types.types import (
     BINARY,
     DATE,
     DOUBLE,
@@ -29,6 +28,7 @@ from spec_ref.schemas.types import (
     DecimalType,
     FixedType,
 )
+from spec_ref.hashing import hash_value
 
 
 @by_text(TYPES)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from spec_ref.columnar import murmur3_vectorized
 from spec_ref.columnar.single_value.binary import binary_array
 from spec_ref.core.errors import SpecError
-from spec_ref.schemas.types import DOUBLE, UNKNOWN, VARIANT, DecimalType, ListType
+from spec_ref.data_types.types import DOUBLE, UNKNOWN, VARIANT, DecimalType, ListType
 from spec_ref.single_value.binary import to_binary
 
 

@@ -22,19 +22,7 @@ from hypothesis import strategies as st
 from spec_ref.columnar import murmur3_vectorized
 from spec_ref.columnar.partitioning.transforms import transform_array
 from spec_ref.core.errors import SpecError
-from spec_ref.partitioning.transforms import (
-    Bucket,
-    Day,
-    Hour,
-    Identity,
-    Month,
-    Truncate,
-    UnknownTransform,
-    Void,
-    Year,
-    parse_transform,
-)
-from spec_ref.schemas.types import (
+from spec_ref.data_types.types import (
     DATE,
     INT,
     LONG,
@@ -46,6 +34,18 @@ from spec_ref.schemas.types import (
     DecimalType,
     Type,
     kind,
+)
+from spec_ref.partitioning.transforms import (
+    Bucket,
+    Day,
+    Hour,
+    Identity,
+    Month,
+    Truncate,
+    UnknownTransform,
+    Void,
+    Year,
+    parse_transform,
 )
 
 PARAMETERS = st.sampled_from([1, 2, 3, 10, 16, 97, 1000, 2**16, 2**31 - 1])

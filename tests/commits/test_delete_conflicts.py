@@ -14,12 +14,12 @@ from conformance.races.fixtures import ID, PART, data_path, empty_table
 from spec_ref.commits import Base, CommitConflict, load
 from spec_ref.commits.changes import CreateTable, NewFile, fast_append, rewrite, row_delta
 from spec_ref.core.records import evolve
+from spec_ref.data_types.types import DOUBLE, LONG, NestedField
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Identity, Transform, Void, parse_transform
 from spec_ref.scan_planning.delete_scope import FILE_PATH
 from spec_ref.schemas.schema import Schema
-from spec_ref.schemas.types import DOUBLE, LONG, NestedField
 
 SCHEMA = Schema((NestedField(ID, "id", True, LONG), NestedField(PART, "part", False, DOUBLE)), schema_id=0)
 

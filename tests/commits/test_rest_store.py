@@ -30,8 +30,8 @@ from spec_ref.commits.changes import (
 from spec_ref.commits.retries import RetryPolicy
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import FormatVersion
+from spec_ref.data_types.types import LONG
 from spec_ref.schemas.evolution import AddColumn
-from spec_ref.schemas.types import LONG
 from spec_ref.snapshots.references import RefType, SnapshotRef
 
 QUICK = RetryPolicy(num_retries=3, min_wait_ms=0, max_wait_ms=1)

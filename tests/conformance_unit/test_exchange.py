@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from conformance.exchange import from_exchange, to_exchange, values_equal
 from conformance.strategies import types, values
 from spec_ref.core.errors import SpecError
-from spec_ref.encodings.variant.value import Variant
-from spec_ref.schemas.decimals import decimal_of
-from spec_ref.schemas.types import (
+from spec_ref.data_types.decimals import decimal_of
+from spec_ref.data_types.types import (
     BINARY,
     DOUBLE,
     FLOAT,
@@ -26,6 +25,7 @@ from spec_ref.schemas.types import (
     NestedField,
     StructType,
 )
+from spec_ref.encodings.variant.value import Variant
 
 
 @given(st.data())

@@ -19,9 +19,7 @@ from spec_ref.columnar.deletes import equality_deletes
 from spec_ref.columnar.deletes.equality_deletes import EqualityDeleteSet, column_values
 from spec_ref.columnar.schemas.column_projection import arrow_type, arrow_values
 from spec_ref.core.errors import SpecError
-from spec_ref.deletes.equality_deletes import delete_column, is_deleted
-from spec_ref.schemas.schema import Schema
-from spec_ref.schemas.types import (
+from spec_ref.data_types.types import (
     BOOLEAN,
     DOUBLE,
     FLOAT,
@@ -35,6 +33,8 @@ from spec_ref.schemas.types import (
     StructType,
     Type,
 )
+from spec_ref.deletes.equality_deletes import delete_column, is_deleted
+from spec_ref.schemas.schema import Schema
 
 
 def mask_of(

@@ -23,11 +23,7 @@ from conformance.protocol import Ok
 from conformance.writing import Mode, WritableTable, append, compact, create_table, delete, merge, update
 from spec_ref.columnar.arrow_values import values_of
 from spec_ref.core.versions import V2, V3, FormatVersion
-from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
-from spec_ref.partitioning.spec import PartitionField, PartitionSpec
-from spec_ref.partitioning.transforms import Bucket, Day, Identity, Truncate
-from spec_ref.schemas.type_json import type_to_json
-from spec_ref.schemas.types import (
+from spec_ref.data_types.types import (
     BINARY,
     BOOLEAN,
     DATE,
@@ -47,6 +43,10 @@ from spec_ref.schemas.types import (
     NestedField,
     StructType,
 )
+from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
+from spec_ref.partitioning.spec import PartitionField, PartitionSpec
+from spec_ref.partitioning.transforms import Bucket, Day, Identity, Truncate
+from spec_ref.schemas.type_json import type_to_json
 from spec_ref.sorting.order import NullOrder, SortDirection, SortField, SortOrder
 
 pytestmark = pytest.mark.engine

@@ -13,8 +13,8 @@ from conformance.adapters.serve import Unsupported
 from conformance.exchange import from_exchange, to_exchange, values_equal
 from conformance.vectors import load, shipped
 from spec_ref.core.errors import SpecError
+from spec_ref.data_types.types import DATE, TIME, TIMESTAMP, TIMESTAMP_NS, TIMESTAMPTZ, TIMESTAMPTZ_NS, Type
 from spec_ref.schemas.type_json import type_from_json
-from spec_ref.schemas.types import DATE, TIME, TIMESTAMP, TIMESTAMP_NS, TIMESTAMPTZ, TIMESTAMPTZ_NS, Type
 
 DAY_MICROS = 86_400_000_000
 COUNTS: list[tuple[Type, int, int]] = [

@@ -20,10 +20,7 @@ from conformance.validate.local import Local
 from conformance.validate.run import validate
 from conformance.writing import Mode, WhenMatched
 from spec_ref.core.versions import V2, V3, FormatVersion
-from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
-from spec_ref.partitioning.spec import PartitionField, PartitionSpec
-from spec_ref.partitioning.transforms import Bucket
-from spec_ref.schemas.types import (
+from spec_ref.data_types.types import (
     INT,
     LONG,
     STRING,
@@ -37,6 +34,9 @@ from spec_ref.schemas.types import (
     NestedField,
     StructType,
 )
+from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
+from spec_ref.partitioning.spec import PartitionField, PartitionSpec
+from spec_ref.partitioning.transforms import Bucket
 
 pytestmark = pytest.mark.engine
 

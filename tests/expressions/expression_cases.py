@@ -12,6 +12,27 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from spec_ref.data_types.types import (
+    BINARY,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    LONG,
+    STRING,
+    TIME,
+    TIMESTAMP,
+    TIMESTAMP_NS,
+    TIMESTAMPTZ,
+    TIMESTAMPTZ_NS,
+    UUID,
+    DecimalType,
+    FixedType,
+    NestedField,
+    StructType,
+    Type,
+)
 from spec_ref.expressions.metrics import Metrics
 from spec_ref.expressions.predicates import (
     ICEBERG_FUNCTIONS,
@@ -41,27 +62,6 @@ from spec_ref.partitioning.transforms import (
     Year,
 )
 from spec_ref.schemas.schema import Schema
-from spec_ref.schemas.types import (
-    BINARY,
-    BOOLEAN,
-    DATE,
-    DOUBLE,
-    FLOAT,
-    INT,
-    LONG,
-    STRING,
-    TIME,
-    TIMESTAMP,
-    TIMESTAMP_NS,
-    TIMESTAMPTZ,
-    TIMESTAMPTZ_NS,
-    UUID,
-    DecimalType,
-    FixedType,
-    NestedField,
-    StructType,
-    Type,
-)
 from spec_ref.single_value.bounds import encode_bound, truncate_lower, truncate_upper
 from spec_ref.single_value.json_value import to_json
 

@@ -9,12 +9,7 @@ from typing import Any
 import pytest
 
 from spec_ref.core.errors import SpecError
-from spec_ref.expressions.binding import bind
-from spec_ref.expressions.bound import COMPARE, BoundTest, evaluate
-from spec_ref.expressions.expression_json import predicate_from_json
-from spec_ref.expressions.predicates import FALSE, TRUE, Operation, conjunction, disjunction
-from spec_ref.schemas.schema import Schema
-from spec_ref.schemas.types import (
+from spec_ref.data_types.types import (
     BINARY,
     DATE,
     DOUBLE,
@@ -35,6 +30,11 @@ from spec_ref.schemas.types import (
     NestedField,
     StructType,
 )
+from spec_ref.expressions.binding import bind
+from spec_ref.expressions.bound import COMPARE, BoundTest, evaluate
+from spec_ref.expressions.expression_json import predicate_from_json
+from spec_ref.expressions.predicates import FALSE, TRUE, Operation, conjunction, disjunction
+from spec_ref.schemas.schema import Schema
 
 TYPES: dict[str, Any] = {
     "i": INT, "l": LONG, "f": FLOAT, "d": DOUBLE, "dec": DecimalType(4, 2), "date": DATE, "ts": TIMESTAMP,

@@ -13,12 +13,7 @@ from hypothesis import strategies as st
 
 from spec_ref.columnar.expressions.evaluation import evaluate_array
 from spec_ref.core.errors import SpecError
-from spec_ref.expressions.binding import bind
-from spec_ref.expressions.bound import BoundReference, evaluate
-from spec_ref.expressions.expression_json import predicate_from_json
-from spec_ref.expressions.predicates import TRUE, Comparison, NamedReference, Operation
-from spec_ref.schemas.schema import Schema
-from spec_ref.schemas.types import (
+from spec_ref.data_types.types import (
     BOOLEAN,
     DATE,
     DOUBLE,
@@ -32,6 +27,11 @@ from spec_ref.schemas.types import (
     NestedField,
     StructType,
 )
+from spec_ref.expressions.binding import bind
+from spec_ref.expressions.bound import BoundReference, evaluate
+from spec_ref.expressions.expression_json import predicate_from_json
+from spec_ref.expressions.predicates import TRUE, Comparison, NamedReference, Operation
+from spec_ref.schemas.schema import Schema
 
 ARROW: dict[str, Any] = {
     "boolean": pa.bool_(), "int": pa.int32(), "long": pa.int64(), "float": pa.float32(), "double": pa.float64(),

@@ -10,6 +10,7 @@ from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
 from spec_ref.core.errors import SpecError
+from spec_ref.data_types.types import UNKNOWN
 from spec_ref.expressions.binding import bind
 from spec_ref.expressions.bound import evaluate
 from spec_ref.expressions.expression_json import predicate_from_json, predicate_to_json, predicate_to_term_json
@@ -20,7 +21,6 @@ from spec_ref.expressions.residuals import residual
 from spec_ref.expressions.rewriting import from_sql, without_not
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.partitioning.transforms import Day, Hour, Month, Year
-from spec_ref.schemas.types import UNKNOWN
 from spec_ref.single_value.bounds import encode_bound
 
 CASES = settings(max_examples=150, deadline=None)

@@ -9,6 +9,7 @@ import pytest
 from expression_cases import POOLS, TRANSFORMS
 
 from spec_ref.core.errors import SpecError
+from spec_ref.data_types.types import DATE, INT, STRING, TIMESTAMP, NestedField, Type
 from spec_ref.expressions.binding import bind
 from spec_ref.expressions.bound import BoundComparison, BoundReference, BoundSetTest, BoundTest, evaluate
 from spec_ref.expressions.expression_json import predicate_from_json
@@ -26,7 +27,6 @@ from spec_ref.partitioning.transforms import (
     parse_transform,
 )
 from spec_ref.schemas.schema import Schema
-from spec_ref.schemas.types import DATE, INT, STRING, TIMESTAMP, NestedField, Type
 
 O = Operation  # noqa: E741
 

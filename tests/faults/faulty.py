@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from spec_ref.core.versions import V2, V3
+from spec_ref.data_types.types import LONG, STRING, NestedField
 from spec_ref.manifests.data_file import FileFormat
-from spec_ref.schemas.types import LONG, STRING, NestedField
 from tools.table_kit import TableKit
 
 FIELDS = (NestedField(1, "id", required=False, type=LONG), NestedField(2, "s", required=False, type=STRING))

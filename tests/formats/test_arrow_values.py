@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from spec_ref.columnar.arrow_values import values_of
 from spec_ref.core.errors import SpecError
-from spec_ref.encodings.variant.value import Variant
-from spec_ref.schemas.types import (
+from spec_ref.data_types.types import (
     DATE,
     INT,
     STRING,
@@ -24,6 +23,7 @@ from spec_ref.schemas.types import (
     NestedField,
     StructType,
 )
+from spec_ref.encodings.variant.value import Variant
 
 ROW = StructType((
     NestedField(1, "i", False, INT),

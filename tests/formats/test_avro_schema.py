@@ -13,6 +13,9 @@ from hypothesis import strategies as st
 
 from conformance.strategies import primitive_types, values
 from spec_ref.core.errors import SpecError
+from spec_ref.data_types import types as iceberg
+from spec_ref.data_types.types import ListType, MapType, NestedField, StructType, Type, kind
+from spec_ref.data_types.values import value_key
 from spec_ref.encodings.avro.container import write_container
 from spec_ref.encodings.avro.schema import (
     decimal_size,
@@ -24,9 +27,6 @@ from spec_ref.encodings.avro.schema import (
 )
 from spec_ref.encodings.avro.types import from_json, parse_schema
 from spec_ref.encodings.avro.values import decode_all, encoder
-from spec_ref.schemas import types as iceberg
-from spec_ref.schemas.types import ListType, MapType, NestedField, StructType, Type, kind
-from spec_ref.schemas.values import value_key
 
 CODE = "MAN001"
 

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from spec_ref.columnar.schemas.column_projection import compile_projection
 from spec_ref.core.errors import SpecError
 from spec_ref.data_files.reader import open_rows
-from spec_ref.manifests.data_file import FileFormat
-from spec_ref.schemas.types import (
+from spec_ref.data_types.types import (
     DATE,
     LONG,
     STRING,
@@ -28,6 +27,7 @@ from spec_ref.schemas.types import (
     NestedField,
     StructType,
 )
+from spec_ref.manifests.data_file import FileFormat
 
 ROOT = Path(__file__).parents[2]
 if str(ROOT) not in sys.path:  # tools are run from the root and not installed

@@ -15,8 +15,8 @@ from spec_ref.columnar.schemas.column_projection import compile_projection
 from spec_ref.core.errors import SpecError
 from spec_ref.data_files.parquet_arrow_types import arrow_schema
 from spec_ref.data_files.reader import open_rows
+from spec_ref.data_types.types import BINARY, LONG, STRING, NestedField, StructType
 from spec_ref.manifests.data_file import FileFormat
-from spec_ref.schemas.types import BINARY, LONG, STRING, NestedField, StructType
 
 FIELDS = (
     NestedField(1, "id", required=False, type=LONG),

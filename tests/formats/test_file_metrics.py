@@ -21,19 +21,7 @@ from spec_ref.data_files import orc_footer, orc_schema, parquet_arrow_types
 from spec_ref.data_files.avro_metrics import avro_metrics
 from spec_ref.data_files.orc_metrics import orc_metrics
 from spec_ref.data_files.parquet_metrics import parquet_metrics
-from spec_ref.encodings.geo.wkb import wkt_to_wkb
-from spec_ref.manifests.computed_metrics import (
-    COUNTS,
-    FULL,
-    NO_METRICS,
-    TRUNCATED,
-    MetricsMode,
-    encoded_bounds,
-    metrics_of_rows,
-    metrics_of_values,
-    order_of,
-)
-from spec_ref.schemas.types import (
+from spec_ref.data_types.types import (
     BINARY,
     DATE,
     DOUBLE,
@@ -53,6 +41,18 @@ from spec_ref.schemas.types import (
     NestedField,
     StructType,
     kind,
+)
+from spec_ref.encodings.geo.wkb import wkt_to_wkb
+from spec_ref.manifests.computed_metrics import (
+    COUNTS,
+    FULL,
+    NO_METRICS,
+    TRUNCATED,
+    MetricsMode,
+    encoded_bounds,
+    metrics_of_rows,
+    metrics_of_values,
+    order_of,
 )
 from spec_ref.single_value.binary import from_binary, to_binary
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spec_ref.core.errors import SpecError
+from spec_ref.data_types.types import GeographyType, GeometryType
 from spec_ref.encodings.geo.bounds import (
     GeoBox,
     GeoPoint,
@@ -18,7 +19,6 @@ from spec_ref.encodings.geo.bounds import (
     encode_point,
 )
 from spec_ref.encodings.geo.wkb import wkt_to_wkb
-from spec_ref.schemas.types import GeographyType, GeometryType
 
 GEOMETRY = GeometryType()
 GEOGRAPHY = GeographyType()

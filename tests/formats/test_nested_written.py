@@ -27,10 +27,7 @@ from spec_ref.data_files.parquet_thrift import read_footer, read_parquet_schema
 from spec_ref.data_files.reader import open_rows
 from spec_ref.data_files.storage_arrays import stored_batch
 from spec_ref.data_files.writer import open_writer
-from spec_ref.encodings.variant.value import Variant
-from spec_ref.manifests.data_file import FileFormat
-from spec_ref.schemas.type_json import type_from_json
-from spec_ref.schemas.types import (
+from spec_ref.data_types.types import (
     INT,
     LONG,
     STRING,
@@ -43,7 +40,10 @@ from spec_ref.schemas.types import (
     StructType,
     Type,
 )
-from spec_ref.schemas.values import value_key
+from spec_ref.data_types.values import value_key
+from spec_ref.encodings.variant.value import Variant
+from spec_ref.manifests.data_file import FileFormat
+from spec_ref.schemas.type_json import type_from_json
 
 PARQUET, ORC = FileFormat.PARQUET, FileFormat.ORC
 KARNEY = type_from_json("geography(srid:4326, karney)")

@@ -10,9 +10,7 @@ import pytest
 
 from spec_ref.core.errors import SpecError
 from spec_ref.data_files.orc_schema import arrow_schema, attributes_of, struct_from_orc
-from spec_ref.schemas.name_mapping import read_name_mapping
-from spec_ref.schemas.type_json import type_from_json
-from spec_ref.schemas.types import (
+from spec_ref.data_types.types import (
     INT,
     LONG,
     STRING,
@@ -24,6 +22,8 @@ from spec_ref.schemas.types import (
     NestedField,
     StructType,
 )
+from spec_ref.schemas.name_mapping import read_name_mapping
+from spec_ref.schemas.type_json import type_from_json
 
 GOLDEN = Path(__file__).parents[2] / "vectors" / "golden" / "data-files"
 

@@ -17,7 +17,7 @@ from spec_ref.core.records import evolve
 from spec_ref.data_files import orc_timestamps
 from spec_ref.data_files.orc_footer import read_stripes
 from spec_ref.data_files.orc_timestamps import read_timestamps
-from spec_ref.schemas.types import TIMESTAMP, TIMESTAMP_NS, TIMESTAMPTZ, TIMESTAMPTZ_NS
+from spec_ref.data_types.types import TIMESTAMP, TIMESTAMP_NS, TIMESTAMPTZ, TIMESTAMPTZ_NS
 
 NANOS = st.integers(-(1 << 62), 1 << 62)
 SECOND = 1_000_000_000

@@ -21,19 +21,9 @@ from spec_ref.data_files.parquet_schema import (
     struct_from_parquet,
 )
 from spec_ref.data_files.parquet_thrift import ParquetNode, read_parquet_schema
+from spec_ref.data_types.types import INT, LONG, STRING, UNKNOWN, VARIANT, ListType, MapType, NestedField, StructType
 from spec_ref.schemas.name_mapping import read_name_mapping
 from spec_ref.schemas.type_json import type_from_json
-from spec_ref.schemas.types import (
-    INT,
-    LONG,
-    STRING,
-    UNKNOWN,
-    VARIANT,
-    ListType,
-    MapType,
-    NestedField,
-    StructType,
-)
 
 GOLDEN = Path(__file__).parents[2] / "vectors" / "golden" / "data-files"
 

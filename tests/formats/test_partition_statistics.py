@@ -13,8 +13,8 @@ from spec_ref.core.errors import SpecError
 from spec_ref.core.versions import V1, V2, V3
 from spec_ref.data_files.parquet_schema import struct_from_parquet
 from spec_ref.data_files.parquet_thrift import read_parquet_schema
+from spec_ref.data_types.types import DOUBLE, INT, LONG, STRING, UNKNOWN, NestedField, StructType
 from spec_ref.hashing import hash_value
-from spec_ref.schemas.types import DOUBLE, INT, LONG, STRING, UNKNOWN, NestedField, StructType
 from spec_ref.statistics.partition import (
     PartitionStatistics,
     check_rows,

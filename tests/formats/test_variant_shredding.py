@@ -21,6 +21,7 @@ from spec_ref.core.errors import SpecError
 from spec_ref.data_files.parquet_schema import struct_from_parquet
 from spec_ref.data_files.parquet_thrift import ParquetNode, read_parquet_schema
 from spec_ref.data_files.reader import open_rows
+from spec_ref.data_types.types import LONG, VARIANT, ListType, MapType, NestedField, StructType
 from spec_ref.encodings.variant.value import (
     MAX_DEPTH,
     Node,
@@ -33,7 +34,6 @@ from spec_ref.encodings.variant.value import (
     encode_variant,
 )
 from spec_ref.manifests.data_file import FileFormat
-from spec_ref.schemas.types import LONG, VARIANT, ListType, MapType, NestedField, StructType
 from tools.shredded_files import variant_bytes
 
 EMPTY = encode_metadata([])

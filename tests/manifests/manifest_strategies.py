@@ -10,10 +10,10 @@ from typing import Any
 from hypothesis import strategies as st
 
 from spec_ref.core.versions import V1, FormatVersion
+from spec_ref.data_types import types as iceberg
 from spec_ref.manifests import DataFile, EntryStatus, FileContent, FileFormat, ManifestEntry
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Bucket, Day, Identity
-from spec_ref.schemas import types as iceberg
 from spec_ref.schemas.schema import Schema
 
 SCHEMA = Schema(

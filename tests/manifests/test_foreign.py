@@ -14,6 +14,7 @@ from spec_ref.columnar.manifests.entry_columns import all_columns
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import V1, V2, V3
+from spec_ref.data_types import types as iceberg
 from spec_ref.encodings.avro.container import open_container, write_container
 from spec_ref.manifests import (
     EntryStatus,
@@ -25,7 +26,6 @@ from spec_ref.manifests import (
     write_manifest,
 )
 from spec_ref.partitioning.spec import UNPARTITIONED
-from spec_ref.schemas import types as iceberg
 from spec_ref.schemas.schema import Schema
 from spec_ref.snapshots.manifest_list import (
     ManifestContent,

@@ -6,6 +6,7 @@ import pytest
 
 from spec_ref.core.errors import SpecError
 from spec_ref.core.versions import V1, V2, V3, FormatVersion
+from spec_ref.data_types import types as t
 from spec_ref.json.reading import reader
 from spec_ref.json.writing import writer
 from spec_ref.partitioning.evolution import (
@@ -19,7 +20,6 @@ from spec_ref.partitioning.evolution import (
 )
 from spec_ref.partitioning.spec import SPEC, PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import UnknownTransform, Void, parse_transform
-from spec_ref.schemas import types as t
 from spec_ref.schemas.schema import Schema
 
 SCHEMA = Schema(

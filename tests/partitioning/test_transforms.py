@@ -10,19 +10,7 @@ from hypothesis import strategies as st
 from conformance.strategies import primitive_types, types, values
 from spec_ref.core.decimals import unscaled
 from spec_ref.core.errors import SpecError
-from spec_ref.partitioning.transforms import (
-    Bucket,
-    Day,
-    Hour,
-    Identity,
-    Month,
-    Truncate,
-    UnknownTransform,
-    Void,
-    Year,
-    parse_transform,
-)
-from spec_ref.schemas.types import (
+from spec_ref.data_types.types import (
     BINARY,
     BOOLEAN,
     DATE,
@@ -48,7 +36,19 @@ from spec_ref.schemas.types import (
     StructType,
     Type,
 )
-from spec_ref.schemas.values import value_key
+from spec_ref.data_types.values import value_key
+from spec_ref.partitioning.transforms import (
+    Bucket,
+    Day,
+    Hour,
+    Identity,
+    Month,
+    Truncate,
+    UnknownTransform,
+    Void,
+    Year,
+    parse_transform,
+)
 from spec_ref.single_value.json_value import from_json, to_json
 
 MONEY = DecimalType(9, 2)

@@ -27,8 +27,8 @@ from conformance.validate.local import Local
 from conformance.validate.run import Snapshots, validate
 from spec_ref.checks.findings import Severity
 from spec_ref.core.versions import V3
+from spec_ref.data_types.types import LONG, STRING, NestedField
 from spec_ref.manifests.data_file import FileFormat
-from spec_ref.schemas.types import LONG, STRING, NestedField
 from tools.table_kit import TableKit
 
 BUCKET = "lake"

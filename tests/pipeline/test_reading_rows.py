@@ -25,13 +25,7 @@ from conformance.pipeline.tables import Table
 from spec_ref.core.errors import SpecError
 from spec_ref.core.versions import V2, V3
 from spec_ref.data_files import reader
-from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
-from spec_ref.manifests.data_file import DataFile, FileFormat
-from spec_ref.partitioning.spec import PartitionField, PartitionSpec
-from spec_ref.partitioning.transforms import Bucket, Identity
-from spec_ref.schemas.name_mapping import MappedField, to_property
-from spec_ref.schemas.row_lineage import LAST_UPDATED, ROW_ID
-from spec_ref.schemas.types import (
+from spec_ref.data_types.types import (
     INT,
     LONG,
     STRING,
@@ -46,6 +40,12 @@ from spec_ref.schemas.types import (
     StructType,
     Type,
 )
+from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
+from spec_ref.manifests.data_file import DataFile, FileFormat
+from spec_ref.partitioning.spec import PartitionField, PartitionSpec
+from spec_ref.partitioning.transforms import Bucket, Identity
+from spec_ref.schemas.name_mapping import MappedField, to_property
+from spec_ref.schemas.row_lineage import LAST_UPDATED, ROW_ID
 from tools.table_kit import TableKit, avro_bytes, orc_bytes, parquet_bytes
 
 FORMATS = (FileFormat.PARQUET, FileFormat.ORC, FileFormat.AVRO)

@@ -20,6 +20,18 @@ from spec_ref.checks.findings import Severity
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import V1, V2, V3, FormatVersion
+from spec_ref.data_types.types import (
+    BINARY,
+    DOUBLE,
+    LONG,
+    STRING,
+    VARIANT,
+    GeographyType,
+    GeometryType,
+    NestedField,
+    StructType,
+)
+from spec_ref.data_types.values import check_value
 from spec_ref.encodings.avro.schema import from_avro, schema_json
 from spec_ref.encodings.avro.types import from_json
 from spec_ref.encodings.geo.bounds import GeoBox, GeoPoint, covers
@@ -34,18 +46,6 @@ from spec_ref.schemas.reserved_ids import BY_ID, CHANGE_TYPES
 from spec_ref.schemas.row_lineage import ROW_ID
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.type_json import type_from_json, type_to_json
-from spec_ref.schemas.types import (
-    BINARY,
-    DOUBLE,
-    LONG,
-    STRING,
-    VARIANT,
-    GeographyType,
-    GeometryType,
-    NestedField,
-    StructType,
-)
-from spec_ref.schemas.values import check_value
 from spec_ref.single_value.bounds import encode_bound
 from spec_ref.snapshots.manifest_list import ManifestContent, assign_first_row_ids, write_manifest_list
 from spec_ref.statistics.partition import read_row

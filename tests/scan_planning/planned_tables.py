@@ -19,6 +19,7 @@ from spec_ref.columnar.scan_planning.planner import plan
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import V3, FormatVersion
+from spec_ref.data_types.types import LONG, STRING, NestedField
 from spec_ref.expressions.binding import bind
 from spec_ref.expressions.bound import evaluate
 from spec_ref.expressions.metrics import Metrics, might_match
@@ -30,7 +31,6 @@ from spec_ref.manifests.writer import manifest_file, write_manifest
 from spec_ref.partitioning.spec import UNPARTITIONED, PartitionSpec
 from spec_ref.scan_planning import ScanTask, planner
 from spec_ref.schemas.schema import Schema
-from spec_ref.schemas.types import LONG, STRING, NestedField
 from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile, write_manifest_list
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.sorting.order import UNSORTED

@@ -17,6 +17,7 @@ from planned_tables import Table, added, data_file
 
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
+from spec_ref.data_types.types import DOUBLE, LONG, STRING, NestedField
 from spec_ref.expressions.predicates import TRUE
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
@@ -25,7 +26,6 @@ from spec_ref.scan_planning import planner
 from spec_ref.scan_planning.delete_scope import FILE_PATH, DeleteFileIndex, may_apply
 from spec_ref.scan_planning.tasks import ScanDelete
 from spec_ref.schemas.schema import Schema
-from spec_ref.schemas.types import DOUBLE, LONG, STRING, NestedField
 from spec_ref.single_value.binary import to_binary
 
 TYPES = {1: LONG, 2: DOUBLE, 3: STRING}

@@ -7,9 +7,9 @@ from planned_tables import Table
 
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
+from spec_ref.data_types.types import INT, NestedField
 from spec_ref.scan_planning import table_state
 from spec_ref.schemas.schema import Schema
-from spec_ref.schemas.types import INT, NestedField
 from spec_ref.snapshots.references import RefType, SnapshotRef
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.table_metadata.logs import SnapshotLogEntry

@@ -17,17 +17,7 @@ from spec_ref.columnar.arrow_values import values_of
 from spec_ref.columnar.schemas.column_projection import arrow_values, compile_projection
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
-from spec_ref.partitioning.spec import PartitionField, PartitionSpec
-from spec_ref.partitioning.transforms import Bucket, Identity
-from spec_ref.schemas.evolution import with_new_ids
-from spec_ref.schemas.projection import (
-    WrittenColumns,
-    identity_values,
-    project_row,
-    select_fields,
-)
-from spec_ref.schemas.schema import Schema
-from spec_ref.schemas.types import (
+from spec_ref.data_types.types import (
     BINARY,
     DATE,
     DOUBLE,
@@ -50,7 +40,17 @@ from spec_ref.schemas.types import (
     StructType,
     Type,
 )
-from spec_ref.schemas.values import value_key
+from spec_ref.data_types.values import value_key
+from spec_ref.partitioning.spec import PartitionField, PartitionSpec
+from spec_ref.partitioning.transforms import Bucket, Identity
+from spec_ref.schemas.evolution import with_new_ids
+from spec_ref.schemas.projection import (
+    WrittenColumns,
+    identity_values,
+    project_row,
+    select_fields,
+)
+from spec_ref.schemas.schema import Schema
 
 
 def field(field_id: int, name: str, type_: Type, *, required: bool = False, default: Any = None) -> NestedField:

@@ -8,9 +8,9 @@ import pytest
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import V1, V2, V3, FormatVersion
+from spec_ref.data_types import types as t
 from spec_ref.partitioning.spec import PartitionField
 from spec_ref.partitioning.transforms import Transform, parse_transform
-from spec_ref.schemas import types as t
 from spec_ref.schemas.evolution import (
     AddColumn,
     Change,

@@ -6,9 +6,9 @@ import pytest
 
 from spec_ref.core.errors import SpecError
 from spec_ref.core.versions import V1, V2, V3
+from spec_ref.data_types import types as t
 from spec_ref.json.reading import reader
 from spec_ref.json.writing import writer
-from spec_ref.schemas import types as t
 from spec_ref.schemas.defaults import effective_write
 from spec_ref.schemas.identifier_fields import with_identifier_fields
 from spec_ref.schemas.name_mapping import find, mapping_of, read_name_mapping, to_property, write_name_mapping

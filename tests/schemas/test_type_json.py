@@ -8,8 +8,7 @@ from hypothesis import given
 
 from conformance.strategies import types
 from spec_ref.core.errors import SpecError
-from spec_ref.schemas.type_json import MAX_DEPTH, type_from_json, type_to_json
-from spec_ref.schemas.types import (
+from spec_ref.data_types.types import (
     DOUBLE,
     STRING,
     UUID,
@@ -24,7 +23,8 @@ from spec_ref.schemas.types import (
     StructType,
     Type,
 )
-from spec_ref.schemas.values import check_value
+from spec_ref.data_types.values import check_value
+from spec_ref.schemas.type_json import MAX_DEPTH, type_from_json, type_to_json
 
 PLAIN = (
     "unknown boolean int long float double date time timestamp timestamptz timestamp_ns timestamptz_ns string uuid "

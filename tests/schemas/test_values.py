@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from conformance.strategies import types, values
 from spec_ref.core.decimals import unscaled
 from spec_ref.core.errors import SpecError
-from spec_ref.schemas.decimals import decimal_of
-from spec_ref.schemas.types import (
+from spec_ref.data_types.decimals import decimal_of
+from spec_ref.data_types.types import (
     BINARY,
     BOOLEAN,
     DATE,
@@ -32,7 +32,7 @@ from spec_ref.schemas.types import (
     NestedField,
     StructType,
 )
-from spec_ref.schemas.values import check_value, nearest_binary32, value_key
+from spec_ref.data_types.values import check_value, nearest_binary32, value_key
 
 POINT = StructType((NestedField(1, "x", True, INT), NestedField(2, "y", False, INT)))
 TAGS = MapType(3, STRING, 4, LONG, value_required=False)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from conformance.strategies import primitive_types, values
 from spec_ref.core.errors import SpecError
-from spec_ref.schemas.types import (
+from spec_ref.data_types.types import (
     BINARY,
     BOOLEAN,
     DATE,
@@ -33,7 +33,7 @@ from spec_ref.schemas.types import (
     MapType,
     StructType,
 )
-from spec_ref.schemas.values import value_key
+from spec_ref.data_types.values import value_key
 from spec_ref.single_value.binary import from_binary, minimal_twos_complement, to_binary
 from spec_ref.single_value.json_value import from_json
 

@@ -9,11 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spec_ref.core.errors import SpecError
-from spec_ref.encodings.geo.bounds import GeoPoint
-from spec_ref.encodings.geo.wkb import wkt_to_wkb
-from spec_ref.encodings.variant.json_path import normalized_path
-from spec_ref.encodings.variant.value import Physical, Scalar, encode_variant
-from spec_ref.schemas.types import (
+from spec_ref.data_types.types import (
     BINARY,
     BOOLEAN,
     DATE,
@@ -38,6 +34,10 @@ from spec_ref.schemas.types import (
     NestedField,
     StructType,
 )
+from spec_ref.encodings.geo.bounds import GeoPoint
+from spec_ref.encodings.geo.wkb import wkt_to_wkb
+from spec_ref.encodings.variant.json_path import normalized_path
+from spec_ref.encodings.variant.value import Physical, Scalar, encode_variant
 from spec_ref.single_value.bounds import decode_bound, encode_bound, truncate_lower, truncate_upper
 from spec_ref.single_value.variant_bounds import check_same_types
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from conformance.strategies import types, values
 from spec_ref.core.errors import SpecError
-from spec_ref.schemas.types import (
+from spec_ref.data_types.types import (
     BINARY,
     BOOLEAN,
     DATE,
@@ -34,7 +34,7 @@ from spec_ref.schemas.types import (
     NestedField,
     StructType,
 )
-from spec_ref.schemas.values import value_key
+from spec_ref.data_types.values import value_key
 from spec_ref.single_value.json_value import from_json, to_json
 
 STRUCT = StructType((NestedField(1, "a", True, INT), NestedField(2, "b", False, STRING)))

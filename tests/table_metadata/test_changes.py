@@ -8,12 +8,12 @@ import pytest
 from spec_ref.checks.findings import Finding, Severity
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
+from spec_ref.data_types.types import DATE, INT, LONG, TIMESTAMP, ListType, NestedField, StructType
 from spec_ref.partitioning.evolution import AddPartitionField, RemovePartitionField
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Bucket, Day, Identity, Transform
 from spec_ref.schemas.evolution import AddColumn, DropColumn, PromoteColumn
 from spec_ref.schemas.reserved_ids import MAX_TABLE_FIELD_ID
-from spec_ref.schemas.types import DATE, INT, LONG, TIMESTAMP, ListType, NestedField, StructType
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.sorting.order import SortField
 from spec_ref.table_metadata import TableMetadata, check_metadata, dumps, read_metadata, upgrade

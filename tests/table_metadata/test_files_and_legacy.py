@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from spec_ref.core.errors import SpecError
-from spec_ref.schemas import types as t
+from spec_ref.data_types import types as t
 from spec_ref.table_metadata.files import (
     MetadataFileName,
     file_system_name,

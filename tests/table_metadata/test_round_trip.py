@@ -13,8 +13,8 @@ from conformance.strategies_metadata import table_metadata
 from spec_ref.checks.findings import Severity
 from spec_ref.core.records import evolve, field_rules
 from spec_ref.core.versions import V1
+from spec_ref.data_types.types import ListType, MapType, StructType
 from spec_ref.json.wire_types import ListOf, MapOf, RecordOf, Via
-from spec_ref.schemas.types import ListType, MapType, StructType
 from spec_ref.table_metadata import check_metadata, dumps, read_metadata, write_metadata
 from spec_ref.table_metadata.metadata import METADATA, TableMetadata
 from spec_ref.table_metadata.writer import to_bytes

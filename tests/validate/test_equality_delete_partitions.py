@@ -12,10 +12,10 @@ from conformance.validate.context import Level
 from conformance.validate.local import Local
 from conformance.validate.run import validate
 from spec_ref.checks.findings import Severity
+from spec_ref.data_types.types import LONG, STRING, NestedField
 from spec_ref.manifests.data_file import FileFormat
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Identity
-from spec_ref.schemas.types import LONG, STRING, NestedField
 from tools.table_kit import TableKit
 
 ID, KEY = NestedField(1, "id", required=False, type=LONG), NestedField(2, "key", required=False, type=STRING)

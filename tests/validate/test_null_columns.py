@@ -15,9 +15,9 @@ from conformance.validate.sorted_rows import Ascending, SortKey
 from conformance.writing import append, create_table
 from spec_ref.checks.findings import Severity
 from spec_ref.core.versions import V2
+from spec_ref.data_types.types import LONG, STRING, NestedField, StructType, Type
 from spec_ref.partitioning.spec import UNPARTITIONED, PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Bucket, Identity, Transform
-from spec_ref.schemas.types import LONG, STRING, NestedField, StructType, Type
 from spec_ref.sorting.order import NullOrder, SortDirection, SortField, SortOrder
 
 ID = NestedField(1, "id", required=True, type=LONG)

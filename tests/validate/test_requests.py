@@ -18,8 +18,8 @@ from conformance.validate.kept_ends import END, KeptEnds
 from conformance.validate.local import Local
 from conformance.validate.run import validate
 from spec_ref.core.versions import V3
+from spec_ref.data_types.types import LONG, STRING, NestedField
 from spec_ref.manifests.data_file import FileFormat
-from spec_ref.schemas.types import LONG, STRING, NestedField
 from tools.faulty_store import BUCKET, Store, running
 from tools.table_kit import TableKit
 

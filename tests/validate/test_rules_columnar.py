@@ -19,6 +19,7 @@ from spec_ref.columnar.manifests.entry_columns import column_batches
 from spec_ref.columnar.manifests.rules import entry_findings
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import V1, V2, V3, FormatVersion
+from spec_ref.data_types import types as iceberg
 from spec_ref.encodings.avro.container import write_container
 from spec_ref.encodings.avro.rows import RowWriter, struct_of
 from spec_ref.encodings.avro.schema import schema_json
@@ -30,7 +31,6 @@ from spec_ref.manifests.entry_problems import entry_problems, signed_order
 from spec_ref.manifests.rules import Context
 from spec_ref.manifests.writer import RECORD_NAME, RECORD_NAMES, header
 from spec_ref.partitioning.spec import UNPARTITIONED
-from spec_ref.schemas import types as iceberg
 from spec_ref.schemas.schema import Schema
 from spec_ref.snapshots.manifest_list import NO_SYNC, ManifestContent
 

@@ -19,9 +19,9 @@ from spec_ref.checks.findings import Severity
 from spec_ref.commits.changes import SetReference, Upgrade
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import V2, V3, FormatVersion
+from spec_ref.data_types.types import LONG, NestedField
 from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
 from spec_ref.manifests.reader import read_manifest
-from spec_ref.schemas.types import LONG, NestedField
 from spec_ref.snapshots.manifest_list import read_manifest_list, write_manifest_list
 from spec_ref.snapshots.references import RefType, SnapshotRef
 

@@ -43,10 +43,10 @@ from spec_ref.commits import CommitConflict, CommitFailed, CommitStateUnknown, c
 from spec_ref.commits.effects import Swap
 from spec_ref.core.errors import SpecError
 from spec_ref.core.versions import V3
+from spec_ref.data_types.types import UNKNOWN, VARIANT, ListType, NestedField
 from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Identity
-from spec_ref.schemas.types import UNKNOWN, VARIANT, ListType, NestedField
 
 SPEC = PartitionSpec(0, (PartitionField(source_id=2, field_id=1000, name="part", transform=Identity()),))
 SMALL = {"write.target-file-size-bytes": "1000", "commit.retry.num-retries": "2", "commit.retry.min-wait-ms": "1",

@@ -36,6 +36,7 @@ from spec_ref.commits import CommitConflict, changes
 from spec_ref.commits.changes import ChangeSchema, ChangeSortOrder, ChangeSpec, SetProperties, SetReference, Upgrade
 from spec_ref.core.errors import SpecError
 from spec_ref.core.versions import V1, V2, V3, FormatVersion
+from spec_ref.data_types.types import DOUBLE, LONG, STRING, UUID, ListType, NestedField, StructType
 from spec_ref.deletes.deletion_vector import decode_deletion_vector
 from spec_ref.encodings.puffin.file import read_puffin
 from spec_ref.expressions.predicates import TRUE, Comparison, Literal, NamedReference, Operation
@@ -46,7 +47,6 @@ from spec_ref.partitioning.spec import UNPARTITIONED, PartitionField, PartitionS
 from spec_ref.partitioning.transforms import Bucket, Identity, Truncate
 from spec_ref.scan_planning import ScanTask
 from spec_ref.schemas.evolution import AddColumn, DropColumn, RenameColumn
-from spec_ref.schemas.types import DOUBLE, LONG, STRING, UUID, ListType, NestedField, StructType
 from spec_ref.snapshots.references import RefType, SnapshotRef
 from spec_ref.sorting.order import NullOrder, SortDirection, SortField
 

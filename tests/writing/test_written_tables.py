@@ -22,13 +22,7 @@ from spec_ref.columnar.scan_planning.planner import plan
 from spec_ref.core.errors import SpecError
 from spec_ref.core.versions import V1, V2, V3
 from spec_ref.data_files import orc_schema, parquet_writer
-from spec_ref.expressions.predicates import TRUE
-from spec_ref.manifests.computed_metrics import TRUNCATED, metrics_of_rows
-from spec_ref.manifests.data_file import DataFile, FileFormat
-from spec_ref.partitioning.spec import PartitionField, PartitionSpec
-from spec_ref.partitioning.transforms import Identity, UnknownTransform
-from spec_ref.schemas.schema import Schema
-from spec_ref.schemas.types import (
+from spec_ref.data_types.types import (
     DOUBLE,
     LONG,
     STRING,
@@ -40,7 +34,13 @@ from spec_ref.schemas.types import (
     StructType,
     children,
 )
-from spec_ref.schemas.values import value_key
+from spec_ref.data_types.values import value_key
+from spec_ref.expressions.predicates import TRUE
+from spec_ref.manifests.computed_metrics import TRUNCATED, metrics_of_rows
+from spec_ref.manifests.data_file import DataFile, FileFormat
+from spec_ref.partitioning.spec import PartitionField, PartitionSpec
+from spec_ref.partitioning.transforms import Identity, UnknownTransform
+from spec_ref.schemas.schema import Schema
 from spec_ref.sorting.comparator import sortable
 from spec_ref.sorting.order import UNSORTED, SortOrder
 

@@ -19,10 +19,7 @@ from spec_ref.columnar.partitioning.split_by_partition import by_partition, chec
 from spec_ref.columnar.schemas.written_rows import compile_input
 from spec_ref.columnar.sorting.comparator import sort_indices
 from spec_ref.core.errors import SpecError
-from spec_ref.partitioning.spec import PartitionField, PartitionSpec
-from spec_ref.partitioning.transforms import Identity, UnknownTransform
-from spec_ref.schemas.schema import Schema
-from spec_ref.schemas.types import (
+from spec_ref.data_types.types import (
     BINARY,
     BOOLEAN,
     DATE,
@@ -47,7 +44,10 @@ from spec_ref.schemas.types import (
     StructType,
     Type,
 )
-from spec_ref.schemas.values import value_key
+from spec_ref.data_types.values import value_key
+from spec_ref.partitioning.spec import PartitionField, PartitionSpec
+from spec_ref.partitioning.transforms import Identity, UnknownTransform
+from spec_ref.schemas.schema import Schema
 from spec_ref.sorting.comparator import compare_rows, sortable
 from spec_ref.sorting.order import NullOrder, SortDirection, SortField, SortOrder
 

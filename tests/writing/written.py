@@ -17,9 +17,9 @@ from conformance.writing import WritableTable
 from spec_ref.checks.findings import Finding, Severity
 from spec_ref.columnar.arrow_values import values_of
 from spec_ref.columnar.schemas.column_projection import arrow_field, arrow_values
+from spec_ref.data_types.types import INT, LONG, STRING, NestedField
+from spec_ref.data_types.values import value_key
 from spec_ref.schemas.schema import Schema
-from spec_ref.schemas.types import INT, LONG, STRING, NestedField
-from spec_ref.schemas.values import value_key
 
 ID = NestedField(1, "id", required=True, type=LONG)
 PART = NestedField(2, "part", required=False, type=STRING)

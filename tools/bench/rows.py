@@ -26,8 +26,8 @@ from conformance.pipeline.local import read_table
 from conformance.pipeline.tables import Table, load_table
 from spec_ref.core.versions import V2, V3
 from spec_ref.data_files.parquet_arrow_types import WRITER_OPTIONS, arrow_schema
+from spec_ref.data_types.types import DOUBLE, INT, LONG, STRING, NestedField, StructType
 from spec_ref.manifests.data_file import DataFile, FileFormat
-from spec_ref.schemas.types import DOUBLE, INT, LONG, STRING, NestedField, StructType
 from tools.bench.measure import BenchError, Claim, Peer, Scale, in_turns, timed
 from tools.table_kit import TableKit
 

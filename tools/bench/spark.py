@@ -33,7 +33,7 @@ from conformance.validate.context import Level
 from conformance.validate.run import validate
 from conformance.validate.spark import Spark
 from conformance.writing import create_table, spark as on_spark
-from spec_ref.schemas.types import DOUBLE, INT, LONG, STRING, NestedField
+from spec_ref.data_types.types import DOUBLE, INT, LONG, STRING, NestedField
 checks = Spark()
 spark.conf.set("spark.sql.catalog.bench", "org.apache.iceberg.spark.SparkCatalog")
 spark.conf.set("spark.sql.catalog.bench.type", "hadoop")

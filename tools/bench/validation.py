@@ -32,13 +32,13 @@ from spec_ref.core.records import evolve
 from spec_ref.core.versions import V2
 from spec_ref.data_files.parquet_arrow_types import arrow_schema
 from spec_ref.data_files.parquet_metrics import parquet_metrics
+from spec_ref.data_types.types import DATE, DOUBLE, INT, LONG, STRING, TIMESTAMP, NestedField, StructType, Type
 from spec_ref.encodings.avro.container import open_container, write_container
 from spec_ref.manifests import DataFile, EntryStatus, FileFormat, ManifestEntry
 from spec_ref.manifests.writer import manifest_file, write_manifest
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Identity
 from spec_ref.schemas.schema import Schema
-from spec_ref.schemas.types import DATE, DOUBLE, INT, LONG, STRING, TIMESTAMP, NestedField, StructType, Type
 from spec_ref.snapshots.manifest_list import NO_SYNC, ManifestFile, write_manifest_list
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.sorting.order import UNSORTED

@@ -15,9 +15,9 @@ from conformance.adapters.reference_manifests import operations
 from conformance.exchange import to_exchange
 from conformance.strategies import primitive_types, values
 from spec_ref.core.errors import SpecError
+from spec_ref.data_types.types import Type, kind
 from spec_ref.partitioning.transforms import Bucket, Day, Hour, Identity, Month, Transform, Truncate, Void, Year
 from spec_ref.schemas.type_json import type_to_json
-from spec_ref.schemas.types import Type, kind
 
 Json = dict[str, Any]
 Asked = tuple[str, Json]

@@ -53,8 +53,8 @@ def _no_table() -> bool:
     from conformance.adapters.reference_commits import MemoryRunner, MemoryStore
     from conformance.races.fixtures import data
     from spec_ref.commits import changes
+    from spec_ref.data_types.types import INT
     from spec_ref.schemas.evolution import AddColumn
-    from spec_ref.schemas.types import INT
 
     store = MemoryStore()
     runner = MemoryRunner(store)

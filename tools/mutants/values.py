@@ -48,8 +48,8 @@ ENCODED = {
 
 
 def _of_type(type_: str) -> bool:
+    from spec_ref.data_types.values import check_value
     from spec_ref.schemas.type_json import type_from_json
-    from spec_ref.schemas.values import check_value
 
     made = type_from_json(type_)
     return all(
@@ -94,7 +94,7 @@ def _no_variant() -> bool:
     import pyarrow as pa
 
     from spec_ref.columnar.schemas.written_rows import compile_input
-    from spec_ref.schemas.types import VARIANT, NestedField
+    from spec_ref.data_types.types import VARIANT, NestedField
 
     fields = (NestedField(1, "v", required=False, type=VARIANT),)
     parts = [pa.field("metadata", pa.binary()), pa.field("value", pa.binary())]
@@ -111,7 +111,7 @@ def _no_text() -> bool:
     import pyarrow as pa
 
     from spec_ref.columnar.arrow_types import check_values
-    from spec_ref.schemas.types import STRING
+    from spec_ref.data_types.types import STRING
 
     def column(*values: bytes) -> Any:
         made = pa.array(values, pa.binary())
@@ -130,7 +130,7 @@ def _nothing_but_null() -> bool:
     import pyarrow as pa
 
     from spec_ref.columnar.deletes.equality_deletes import EqualityDeleteSet
-    from spec_ref.schemas.types import UNKNOWN
+    from spec_ref.data_types.types import UNKNOWN
 
     found = EqualityDeleteSet([UNKNOWN], [pa.nulls(1)], np.array([9])).deleted([pa.nulls(3)], 3, 1)
     return bool(found.tolist() == [True, True, True])
@@ -151,9 +151,9 @@ COLUMN_TYPES = (
 def _readable() -> bool:
     """A column of a file is read as a type that it is promoted to, and refused as any other (EVO003)."""
     from spec_ref.columnar.schemas.column_projection import compile_projection
+    from spec_ref.data_types.types import NestedField, StructType
     from spec_ref.schemas.projection import WrittenColumns
     from spec_ref.schemas.type_json import type_from_json
-    from spec_ref.schemas.types import NestedField, StructType
 
     def field(type_: str) -> Any:
         return NestedField(1, "a", required=False, type=type_from_json(type_))

@@ -193,13 +193,13 @@ def _partitioned(_operation: str, cases: Cases) -> bool:
     from spec_ref.columnar.manifests.entry_columns import column_batches
     from spec_ref.columnar.scan_planning.partition_filter import PartitionFilter
     from spec_ref.core.versions import V3
+    from spec_ref.data_types.types import is_primitive
     from spec_ref.expressions.bound import evaluate
     from spec_ref.expressions.predicates import And
     from spec_ref.manifests import read_manifest
     from spec_ref.manifests.writer import write_manifest
     from spec_ref.partitioning.spec import PartitionField, PartitionSpec
     from spec_ref.partitioning.transforms import Identity
-    from spec_ref.schemas.types import is_primitive
     from spec_ref.snapshots.manifest_list import ManifestContent
 
     args = cases[0][0]

@@ -20,9 +20,9 @@ from attrs import evolve, frozen
 
 from spec_ref.core.versions import V2, V3
 from spec_ref.data_files.parquet_metrics import parquet_metrics
+from spec_ref.data_types.types import INT, LONG, NestedField
 from spec_ref.deletes.position_deletes import POSITION_DELETE_FIELDS
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
-from spec_ref.schemas.types import INT, LONG, NestedField
 from tools.bench.entries_table import make_table
 from tools.table_kit import TableKit, parquet_bytes
 

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from spec_ref.columnar.arrow_types import Column, check_values, map_chunks
 from spec_ref.columnar.partitioning.transforms import transform_array
 from spec_ref.core.errors import violation
+from spec_ref.data_types.types import DecimalType, FixedType, Type, kind
 from spec_ref.expressions.bound import (
     BoundChoice,
     BoundComparison,
@@ -34,7 +35,6 @@ from spec_ref.expressions.bound import (
     holds,
 )
 from spec_ref.expressions.predicates import And, Constant, Not, Operation, Or
-from spec_ref.schemas.types import DecimalType, FixedType, Type, kind
 
 Table: TypeAlias = Any
 """A `pyarrow.Table` or `pyarrow.RecordBatch`."""

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from spec_ref.columnar.expressions.short_bytes_array import WIDTH, ShortBytesArray, short_bytes, short_bytes_array
 from spec_ref.columnar.manifests.nullable_arrays import Bounds, Mask, Nullable
+from spec_ref.data_types.types import FixedType, Type, kind
 from spec_ref.expressions.bound import (
     BoundChoice,
     BoundComparison,
@@ -35,7 +36,6 @@ from spec_ref.expressions.bound import (
 from spec_ref.expressions.metrics import Metrics, might_match
 from spec_ref.expressions.predicates import PREFIX, And, Constant, Not, Operation, Or
 from spec_ref.expressions.rewriting import without_not
-from spec_ref.schemas.types import FixedType, Type, kind
 
 Rows = npt.NDArray[np.intp]
 Values = npt.NDArray[Any]

@@ -30,13 +30,13 @@ from spec_ref.columnar.encodings.avro.columns import (
 from spec_ref.columnar.manifests.nullable_arrays import Bounds, Longs, Mask, Nullable
 from spec_ref.core.errors import SpecError, violation
 from spec_ref.core.records import field_rules
+from spec_ref.data_types.types import Type
 from spec_ref.encodings.avro.rows import partition_record
 from spec_ref.encodings.avro.schema import from_avro, present, value_reader
 from spec_ref.encodings.avro.types import Array, Record
 from spec_ref.manifests.data_file import DataFile
 from spec_ref.manifests.entry import ManifestEntry
 from spec_ref.manifests.manifest import Manifest
-from spec_ref.schemas.types import Type
 
 _ENTRY = field_rules(ManifestEntry)
 _FILE = field_rules(DataFile)

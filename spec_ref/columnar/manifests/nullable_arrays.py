@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from spec_ref.core.errors import SpecError, at
-from spec_ref.schemas.types import Type
+from spec_ref.data_types.types import Type
 from spec_ref.single_value.bounds import decode_bound
 
 Mask: TypeAlias = npt.NDArray[np.bool_]

@@ -23,11 +23,11 @@ from spec_ref.columnar.manifests.nullable_arrays import Mask
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import DELETE_FILES, DELETION_VECTORS, REQUIRED, SEQUENCE_NUMBERS
+from spec_ref.data_types.types import FixedType, Type, is_primitive, kind
 from spec_ref.manifests.data_file import FileContent, FileFormat
 from spec_ref.manifests.entry import EntryStatus
 from spec_ref.manifests.entry_problems import SNAPSHOT_RULE, entry_problems
 from spec_ref.manifests.rules import CONTENTS_OF, Context, broken_rules
-from spec_ref.schemas.types import FixedType, Type, is_primitive, kind
 
 _FORMATS = {form for format_ in FileFormat for form in (format_.value, format_.name)}
 _REQUIRED = ("file_path", "file_format", "partition", "record_count", "file_size_in_bytes")

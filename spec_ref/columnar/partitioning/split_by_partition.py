@@ -14,10 +14,10 @@ from spec_ref.columnar.metrics import storage_of
 from spec_ref.columnar.partitioning.transforms import transform_array
 from spec_ref.columnar.schemas.written_rows import column_array, distinct
 from spec_ref.core.errors import violation
+from spec_ref.data_types.types import UNKNOWN, Type
 from spec_ref.partitioning.spec import PartitionSpec, source_type
 from spec_ref.partitioning.transforms import Void
 from spec_ref.schemas.schema import Schema
-from spec_ref.schemas.types import UNKNOWN, Type
 
 MAX_RADIX = 1 << 16
 """Codes below are sorted in linear time."""

@@ -29,6 +29,8 @@ from spec_ref.columnar.decimal128 import exceeds, floor_multiples, integer, join
 from spec_ref.columnar.hashing import plain_hashes
 from spec_ref.columnar.murmur3_vectorized import LANES, rounds
 from spec_ref.core.calendar import CYCLE_DAYS, CYCLE_YEARS, EPOCH
+from spec_ref.data_types.decimals import decimal_of
+from spec_ref.data_types.types import Type, kind
 from spec_ref.partitioning.transforms import (
     HOURS_PER_DAY,
     MONTHS_PER_YEAR,
@@ -43,8 +45,6 @@ from spec_ref.partitioning.transforms import (
     Void,
     Year,
 )
-from spec_ref.schemas.decimals import decimal_of
-from spec_ref.schemas.types import Type, kind
 
 Longs: TypeAlias = npt.NDArray[np.int64]
 

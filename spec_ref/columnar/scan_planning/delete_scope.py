@@ -17,8 +17,8 @@ import numpy.typing as npt
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns
 from spec_ref.columnar.manifests.nullable_arrays import Nullable
 from spec_ref.core.errors import SpecError
+from spec_ref.data_types.types import kind
 from spec_ref.scan_planning.delete_scope import Mismatch, comparable_value
-from spec_ref.schemas.types import kind
 
 Bools = npt.NDArray[np.bool_]
 Longs = npt.NDArray[np.int64]

@@ -14,12 +14,12 @@ import numpy.typing as npt
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve, record
+from spec_ref.data_types.types import Type, kind
 from spec_ref.expressions.bound import BoundPredicate, BoundTermComparison, evaluate
 from spec_ref.expressions.predicates import FALSE, TRUE, And, Constant, Not, Or, both, either, negation
 from spec_ref.expressions.projection import Projection, project_leaf
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.scan_planning.partition_residual import NUMBERS, partition_types, reads_as
-from spec_ref.schemas.types import Type, kind
 
 Rows = npt.NDArray[np.intp]
 

@@ -15,16 +15,7 @@ from spec_ref.columnar.encodings.variant.shredding import unshredded
 from spec_ref.columnar.metrics import comparable, storage_of
 from spec_ref.core.errors import SpecError, at, violation
 from spec_ref.core.records import record
-from spec_ref.schemas.evolution import UNITS_PER_DAY
-from spec_ref.schemas.projection import (
-    Constants,
-    WrittenColumns,
-    check_readable,
-    check_selected,
-    column_of,
-    missing_value,
-)
-from spec_ref.schemas.types import (
+from spec_ref.data_types.types import (
     DATE,
     UNKNOWN,
     UUID,
@@ -37,6 +28,15 @@ from spec_ref.schemas.types import (
     StructType,
     Type,
     kind,
+)
+from spec_ref.schemas.evolution import UNITS_PER_DAY
+from spec_ref.schemas.projection import (
+    Constants,
+    WrittenColumns,
+    check_readable,
+    check_selected,
+    column_of,
+    missing_value,
 )
 
 Array: TypeAlias = Any

@@ -35,11 +35,21 @@ from spec_ref.columnar.schemas.column_projection import (
 )
 from spec_ref.core.errors import SpecError, at, violation
 from spec_ref.core.records import record
+from spec_ref.data_types.types import (
+    UNKNOWN,
+    UUID,
+    ListType,
+    MapType,
+    NestedField,
+    StructType,
+    Type,
+    is_primitive,
+    kind,
+)
+from spec_ref.data_types.values import check_unique_keys, requirement_of
 from spec_ref.encodings.variant.value import Variant, decode_variant
 from spec_ref.schemas.defaults import effective_write
 from spec_ref.schemas.schema import Column
-from spec_ref.schemas.types import UNKNOWN, UUID, ListType, MapType, NestedField, StructType, Type, is_primitive, kind
-from spec_ref.schemas.values import check_unique_keys, requirement_of
 
 Array: TypeAlias = Any
 ArrowType: TypeAlias = Any

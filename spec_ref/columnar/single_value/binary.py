@@ -21,7 +21,7 @@ from spec_ref.columnar.arrow_types import (
 from spec_ref.columnar.decimal128 import minimal_rows
 from spec_ref.columnar.murmur3_vectorized import rounds
 from spec_ref.core.errors import violation
-from spec_ref.schemas.types import Type, is_primitive, kind
+from spec_ref.data_types.types import Type, is_primitive, kind
 
 RESULT = pa.large_binary()
 """The Arrow type of a column of binary single values, whatever their type: its offsets never run out."""

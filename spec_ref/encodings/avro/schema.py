@@ -14,26 +14,8 @@ from typing import Any, TypeAlias
 
 from spec_ref.core.decimals import unscaled
 from spec_ref.core.errors import at, violation
-from spec_ref.encodings.avro.types import (
-    ADJUST_TO_UTC,
-    ELEMENT_ID,
-    FIELD_ID,
-    KEY_ID,
-    NULL,
-    VALUE_ID,
-    Array,
-    AvroType,
-    Enum,
-    Fixed,
-    Logical,
-    Map,
-    Primitive,
-    Record,
-    Union,
-)
-from spec_ref.encodings.variant.value import Variant
-from spec_ref.schemas.decimals import decimal_of
-from spec_ref.schemas.types import (
+from spec_ref.data_types.decimals import decimal_of
+from spec_ref.data_types.types import (
     BINARY,
     BOOLEAN,
     DATE,
@@ -59,6 +41,24 @@ from spec_ref.schemas.types import (
     Type,
     kind,
 )
+from spec_ref.encodings.avro.types import (
+    ADJUST_TO_UTC,
+    ELEMENT_ID,
+    FIELD_ID,
+    KEY_ID,
+    NULL,
+    VALUE_ID,
+    Array,
+    AvroType,
+    Enum,
+    Fixed,
+    Logical,
+    Map,
+    Primitive,
+    Record,
+    Union,
+)
+from spec_ref.encodings.variant.value import Variant
 
 FIELD_NAME = "iceberg-field-name"
 """The property for a name that Avro does not allow, beside the replaced name, as in Iceberg-Java."""

@@ -18,9 +18,9 @@ from collections.abc import Iterable, Iterator
 
 from spec_ref.core.errors import violation
 from spec_ref.core.records import record
+from spec_ref.data_types.types import GeographyType, GeometryType
 from spec_ref.encodings.geo.geometry import Collection, Geometry, Point, coordinates
 from spec_ref.encodings.geo.wkb import read_wkb
-from spec_ref.schemas.types import GeographyType, GeometryType
 
 MAX_LONGITUDE = 180.0
 MAX_LATITUDE = 90.0

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from corruptions import corruption
 from spec_ref.data_files.parquet_arrow_types import arrow_type
-from spec_ref.schemas.types import INT, STRING, GeographyType, GeometryType, Type
+from spec_ref.data_types.types import INT, STRING, GeographyType, GeometryType, Type
 from spec_ref.single_value.variant_bounds import encode_variant_bound
 from tools.shredded_files import variant_bytes
 

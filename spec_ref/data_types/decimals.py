@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from spec_ref.core.errors import violation
-from spec_ref.schemas.types import DecimalType
+from spec_ref.data_types.types import DecimalType
 
 
 def decimal_of(type_: DecimalType, number: int) -> Decimal:

@@ -37,9 +37,9 @@ from typing import Any
 from spec_ref.core.calendar import MICROS_PER_DAY
 from spec_ref.core.errors import at, violation
 from spec_ref.core.records import record
+from spec_ref.data_types.types import DecimalType, ListType, MapType, StructType, Type, kind
 from spec_ref.encodings.geo.wkb import read_wkb
 from spec_ref.encodings.variant.value import Variant
-from spec_ref.schemas.types import DecimalType, ListType, MapType, StructType, Type, kind
 
 
 @record
