@@ -39,7 +39,7 @@ from spec_ref.partitioning.transforms import (
     Void,
     Year,
 )
-from spec_ref.schemas.defaults import NULL_ONLY
+from spec_ref.schemas.default_values import NULL_ONLY
 from spec_ref.schemas.evolution import with_new_ids
 from spec_ref.schemas.schema import Schema
 from spec_ref.snapshots.references import MAIN, RefType, SnapshotRef

@@ -22,9 +22,10 @@ from spec_ref.data_types.types import StructType
 from spec_ref.deletes.equality_deletes import DeleteColumn, delete_column
 from spec_ref.deletes.position_deletes import POSITION_DELETE_FIELDS
 from spec_ref.manifests.data_file import DataFile, FileContent
+from spec_ref.partitioning.spec import identity_values
 from spec_ref.scan_planning.delete_scope import partition_key
 from spec_ref.scan_planning.tasks import ScanDelete, ScanTask
-from spec_ref.schemas.projection import WrittenColumns, check_selected, identity_values
+from spec_ref.schemas.column_projection import WrittenColumns, check_selected
 
 REMEMBERED = 256
 """Delete files and indexes that are kept; those that were not used for longest are forgotten."""

@@ -21,8 +21,9 @@ from spec_ref.data_files.batches import BATCH_ROWS
 from spec_ref.data_files.reader import DataFileReader, open_rows
 from spec_ref.expressions.bound import BoundPredicate, BoundReference
 from spec_ref.expressions.predicates import TRUE
+from spec_ref.partitioning.spec import identity_values
 from spec_ref.scan_planning.tasks import ScanTask
-from spec_ref.schemas.projection import identity_values, select_fields
+from spec_ref.schemas.column_projection import select_fields
 from spec_ref.schemas.row_lineage import LAST_UPDATED, ROW_ID
 
 

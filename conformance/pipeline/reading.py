@@ -14,9 +14,9 @@ from spec_ref.columnar.schemas.column_projection import arrow_field, arrow_type
 from spec_ref.core.errors import SpecError, violation
 from spec_ref.data_types.types import UNKNOWN, NestedField, StructType
 from spec_ref.partitioning.spec import PartitionSpec
+from spec_ref.schemas.column_projection import select_fields
 from spec_ref.schemas.name_mapping import NAME_MAPPING_PROPERTY, MappedField, read_name_mapping
-from spec_ref.schemas.projection import select_fields
-from spec_ref.schemas.reserved_ids import BY_NAME
+from spec_ref.schemas.reserved_field_ids import BY_NAME
 from spec_ref.schemas.schema import Schema
 from spec_ref.statistics.partition import unified_partition_type
 from spec_ref.table_metadata.metadata import TableMetadata

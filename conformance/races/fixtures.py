@@ -11,7 +11,7 @@ from spec_ref.data_types.types import LONG, STRING, NestedField
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Identity
-from spec_ref.schemas.reserved_ids import BY_NAME
+from spec_ref.schemas.reserved_field_ids import BY_NAME
 from spec_ref.schemas.schema import Schema
 from spec_ref.single_value.binary import to_binary
 from spec_ref.sorting.order import UNSORTED

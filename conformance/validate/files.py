@@ -36,7 +36,7 @@ from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.manifest import Manifest
 from spec_ref.partitioning.spec import PartitionSpec
-from spec_ref.schemas.reserved_ids import BY_ID, MAX_TABLE_FIELD_ID
+from spec_ref.schemas.reserved_field_ids import BY_ID, MAX_TABLE_FIELD_ID
 
 FILE_PATH, POS, ROW = 2147483546, 2147483545, 2147483544
 

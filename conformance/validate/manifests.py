@@ -39,8 +39,8 @@ from spec_ref.manifests.entry import EntryStatus
 from spec_ref.manifests.manifest import REQUIREMENT, Manifest
 from spec_ref.manifests.reader import read_manifest
 from spec_ref.manifests.rules import Context as EntryContext
+from spec_ref.partitioning.evolution import altered_partition_fields, keeps_partition_values
 from spec_ref.requirements import register
-from spec_ref.schemas.evolution import altered_partition_fields, keeps_partition_values
 from spec_ref.snapshots.manifest_list import NO_SYNC, ManifestFile
 
 _FILES: list[tuple[str, pa.DataType]] = [

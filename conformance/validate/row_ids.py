@@ -23,7 +23,7 @@ from conformance.validate.emitted import Facts
 from conformance.validate.finding import finding
 from spec_ref.checks.findings import Finding, Tally
 from spec_ref.manifests.entry import EntryStatus
-from spec_ref.schemas.reserved_ids import BY_ID
+from spec_ref.schemas.reserved_field_ids import BY_ID
 from spec_ref.snapshots.snapshot import Operation
 
 if TYPE_CHECKING:

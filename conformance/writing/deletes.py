@@ -29,7 +29,7 @@ from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.scan_planning import ScanTask
 from spec_ref.scan_planning.delete_scope import partition_key
 from spec_ref.schemas.identifier_fields import NEVER_IDENTIFY
-from spec_ref.schemas.reserved_ids import BY_NAME
+from spec_ref.schemas.reserved_field_ids import BY_NAME
 from spec_ref.table_metadata import TableMetadata
 
 GRANULARITY = "write.delete.granularity"

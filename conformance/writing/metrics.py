@@ -22,7 +22,7 @@ from spec_ref.manifests.computed_metrics import (
     file_metrics,
     leaves,
 )
-from spec_ref.schemas.reserved_ids import MAX_TABLE_FIELD_ID
+from spec_ref.schemas.reserved_field_ids import MAX_TABLE_FIELD_ID
 from spec_ref.schemas.schema import Schema
 
 DEFAULT = "write.metadata.metrics.default"

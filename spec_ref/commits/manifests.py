@@ -28,7 +28,7 @@ from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.writer import manifest_file
 from spec_ref.partitioning.spec import PartitionSpec
-from spec_ref.schemas.evolution import promotable
+from spec_ref.schemas.promotion import promotable
 from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile
 from spec_ref.table_metadata.metadata import TableMetadata
 

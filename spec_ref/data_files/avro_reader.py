@@ -46,8 +46,8 @@ from spec_ref.encodings.avro.schema import entry_fields, from_avro, present
 from spec_ref.encodings.avro.types import Array, AvroType, Map, Record, Union, parse_schema
 from spec_ref.encodings.random_access_bytes import source_of
 from spec_ref.schemas.column_ids import Ids, ids_of
+from spec_ref.schemas.column_projection import WrittenColumns
 from spec_ref.schemas.name_mapping import MappedField
-from spec_ref.schemas.projection import WrittenColumns
 
 REQUIREMENT = "AVR014"
 FILE_LIMITS = attrs.evolve(LIMITS, total_bytes=1 << 40)

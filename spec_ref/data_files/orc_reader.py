@@ -22,8 +22,8 @@ from spec_ref.data_files.orc_schema import children_of, columns_from_orc
 from spec_ref.data_files.orc_timestamps import read_presence, read_timestamps
 from spec_ref.data_types.types import StructType
 from spec_ref.encodings.random_access_bytes import source_of
+from spec_ref.schemas.column_projection import WrittenColumns
 from spec_ref.schemas.name_mapping import MappedField
-from spec_ref.schemas.projection import WrittenColumns
 
 
 def open_orc(file: Any, mapping: Sequence[MappedField] | None) -> tuple[WrittenColumns, Any]:

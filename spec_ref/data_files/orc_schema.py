@@ -45,8 +45,8 @@ from spec_ref.data_types.types import (
     kind,
 )
 from spec_ref.schemas.column_ids import Ids, ids_of
+from spec_ref.schemas.column_projection import WrittenColumns
 from spec_ref.schemas.name_mapping import MappedField
-from spec_ref.schemas.projection import WrittenColumns
 
 ID = "iceberg.id"
 REQUIRED = "iceberg.required"

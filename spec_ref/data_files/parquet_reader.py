@@ -18,8 +18,8 @@ from spec_ref.core.errors import violation
 from spec_ref.data_files.parquet_schema import columns_from_parquet
 from spec_ref.data_files.parquet_thrift import read_parquet_schema
 from spec_ref.data_types.types import BINARY, STRING, StructType
+from spec_ref.schemas.column_projection import WrittenColumns
 from spec_ref.schemas.name_mapping import MappedField
-from spec_ref.schemas.projection import WrittenColumns
 
 INDEX_BYTES = 4
 DICTIONARY_BYTES = 1 << 20

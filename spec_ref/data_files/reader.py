@@ -10,8 +10,8 @@ from spec_ref.core.errors import violation
 from spec_ref.core.records import record
 from spec_ref.data_files.batches import BATCH_ROWS, Batches, Input
 from spec_ref.manifests.data_file import FileFormat
+from spec_ref.schemas.column_projection import WrittenColumns
 from spec_ref.schemas.name_mapping import MappedField
-from spec_ref.schemas.projection import WrittenColumns
 
 
 @record

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from spec_ref.core.errors import at, violation
 from spec_ref.data_types.types import LONG, STRING, NestedField
-from spec_ref.schemas.reserved_ids import BY_NAME
+from spec_ref.schemas.reserved_field_ids import BY_NAME
 
 FILE_PATH = NestedField(BY_NAME["file_path"].id, "file_path", required=True, type=STRING)
 POS = NestedField(BY_NAME["pos"].id, "pos", required=True, type=LONG)

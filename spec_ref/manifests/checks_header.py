@@ -16,7 +16,7 @@ from spec_ref.data_types.types import NestedField, Type, is_primitive, kind
 from spec_ref.manifests.checks_listed import broken_at
 from spec_ref.manifests.manifest import Header
 from spec_ref.partitioning.spec import PartitionSpec
-from spec_ref.schemas.evolution import promotable
+from spec_ref.schemas.promotion import promotable
 from spec_ref.schemas.schema import Schema
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from spec_ref.core.errors import violation
 from spec_ref.core.records import evolve, field_rules, record
 from spec_ref.core.versions import OMITTED, FormatVersion
+from spec_ref.data_types.types import DATE, Type
 from spec_ref.partitioning.spec import FIRST_FIELD_ID, PartitionField, PartitionSpec, source_type
-from spec_ref.partitioning.transforms import Transform, UnknownTransform, Void
+from spec_ref.partitioning.transforms import Day, Month, Transform, UnknownTransform, Void, Year
 from spec_ref.schemas.schema import Schema
 
 _FIELD_ID = field_rules(PartitionField)["field_id"]
@@ -182,3 +183,43 @@ _CHANGES: dict[type, Callable[[tuple[PartitionField, ...], Any, SpecHistory], tu
     RenamePartitionField: _rename,
     MovePartitionField: _move,
 }
+
+
+# What a promotion does to partition values
+
+
+def keeps_partition_values(transform: Transform, old: Type, new: Type) -> bool:
+    """Decide whether a transform gives the same values before and after a promotion (EVO008).
+
+    Widening a number changes neither its value nor, by Appendix B, its hash. A date is counted in days and a timestamp
+    in micro- or nanoseconds: its years, months and days stay the same, its value and hash do not.
+
+    Args:
+        transform: the transform of a partition field.
+        old: the type of the source before the promotion.
+        new: the type of the source after the promotion.
+
+    Returns:
+        Whether the values stay the same.
+    """
+    return old != DATE or new == DATE or isinstance(transform, (Year, Month, Day, Void))
+
+
+def altered_partition_fields(
+    fields: Iterable[PartitionField], before: Mapping[int, Type], after: Mapping[int, Type]
+) -> Iterator[tuple[PartitionField, Type, Type]]:
+    """Find the partition fields whose values change by a promotion (EVO008).
+
+    Args:
+        fields: the partition fields.
+        before: the types of columns by id, with which partition values were computed.
+        after: the types of columns by id, with which partition values are interpreted.
+
+    Yields:
+        Each such field, with the type of its source before and after.
+    """
+    for field in fields:
+        for source in field.sources:
+            old, new = before.get(source), after.get(source)
+            if old is not None and new is not None and not keeps_partition_values(field.transform, old, new):
+                yield field, old, new

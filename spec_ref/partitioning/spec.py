@@ -12,7 +12,7 @@ from spec_ref.core.records import evolve, record, spec_field
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED, V1, FormatVersion
 from spec_ref.data_types.types import UNKNOWN, ListType, MapType, NestedField, StructType, Type, is_primitive
 from spec_ref.json.wire_types import INT, STRING, ListOf, RecordOf, Via
-from spec_ref.partitioning.transforms import Transform, UnknownTransform, Void, parse_transform
+from spec_ref.partitioning.transforms import Identity, Transform, UnknownTransform, Void, parse_transform
 from spec_ref.schemas.schema import Schema
 
 FIRST_FIELD_ID = 1000
@@ -241,3 +241,20 @@ def result_type(field: PartitionField, *schemas: Schema) -> Type:
     columns = (schema.find(field.sources[0]) for schema in schemas)
     column = next((column for column in columns if column is not None), None)
     return UNKNOWN if column is None else field.transform.result_type(column.type)
+
+
+def identity_values(spec: PartitionSpec, partition: Mapping[int, Any]) -> dict[int, Any]:
+    """Find the values that the partition tuple of a file assigns to source columns (PRJ002).
+
+    Args:
+        spec: the partition spec of the file.
+        partition: the partition tuple, values by partition field id.
+
+    Returns:
+        The values by the field id of the source column.
+    """
+    return {
+        field.sources[0]: partition[field.field_id]
+        for field in spec.fields
+        if isinstance(field.transform, Identity) and len(field.sources) == 1 and field.field_id in partition
+    }

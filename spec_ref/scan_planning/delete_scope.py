@@ -26,7 +26,7 @@ from spec_ref.expressions.outcomes import Facts, usable_bounds
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.scan_planning.tasks import ScanDelete
-from spec_ref.schemas.reserved_ids import BY_NAME
+from spec_ref.schemas.reserved_field_ids import BY_NAME
 from spec_ref.table_metadata.metadata import TableMetadata
 
 PartitionKey: TypeAlias = tuple[int, tuple[Any, ...]]

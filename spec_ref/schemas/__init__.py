@@ -1,1 +1,1 @@
-"""Types, schemas and what belongs to them (Schemas and Data Types)."""
+"""Schemas and what belongs to them (Schemas and Data Types)."""

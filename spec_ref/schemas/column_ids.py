@@ -18,8 +18,8 @@ import attrs
 from spec_ref.core.errors import SpecError, at, violation
 from spec_ref.core.records import evolve, record
 from spec_ref.data_types.types import Type
+from spec_ref.schemas.column_projection import UnreadableColumn
 from spec_ref.schemas.name_mapping import MappedField, find
-from spec_ref.schemas.projection import UnreadableColumn
 
 
 @record

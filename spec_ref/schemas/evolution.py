@@ -6,23 +6,14 @@ their ids, so that older files are still read correctly.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
-from spec_ref.core.calendar import MICROS_PER_DAY, NANOS_PER_DAY
 from spec_ref.core.errors import SpecError, violation
 from spec_ref.core.records import evolve, record
-from spec_ref.core.versions import DEFAULT_VALUES, PROMOTION_OF_DATE, PROMOTION_OF_UNKNOWN, V1, FormatVersion
+from spec_ref.core.versions import DEFAULT_VALUES, FormatVersion
 from spec_ref.data_types.types import (
-    DATE,
-    DOUBLE,
-    FLOAT,
-    INT,
-    LONG,
-    TIMESTAMP,
-    TIMESTAMP_NS,
     UNKNOWN,
-    DecimalType,
     ListType,
     MapType,
     NestedField,
@@ -31,92 +22,15 @@ from spec_ref.data_types.types import (
     is_primitive,
     kind,
 )
+from spec_ref.partitioning.evolution import altered_partition_fields
 from spec_ref.partitioning.spec import PartitionField
-from spec_ref.partitioning.transforms import Day, Month, Transform, Void, Year
-from spec_ref.schemas.defaults import check_default
+from spec_ref.partitioning.transforms import Void
+from spec_ref.schemas.default_values import check_default
 from spec_ref.schemas.identifier_fields import identifier_problems
-from spec_ref.schemas.reserved_ids import MAX_TABLE_FIELD_ID
+from spec_ref.schemas.promotion import promotable, promoted_value
+from spec_ref.schemas.reserved_field_ids import MAX_TABLE_FIELD_ID
 from spec_ref.schemas.schema import Column, Schema
 from spec_ref.sorting.order import SortField
-
-# Type promotion
-
-
-@record
-class Promotion:
-    """A row of the table of valid promotions."""
-
-    requirement: str
-    since: FormatVersion
-    promotes: Callable[[Type, Type], bool]
-
-
-def _widens(old: Type, new: Type) -> bool:
-    decimals = isinstance(old, DecimalType) and isinstance(new, DecimalType)
-    return decimals and new.precision > old.precision and new.scale == old.scale  # type: ignore[union-attr]
-
-
-PROMOTIONS: tuple[Promotion, ...] = (
-    # "Any type" stands in a table of primitive types; whether it means struct, list, map and variant is open (B36).
-    Promotion("EVO004", PROMOTION_OF_UNKNOWN.since, lambda old, new: old == UNKNOWN != new and is_primitive(new)),
-    Promotion("EVO003", V1, lambda old, new: (old, new) == (INT, LONG)),
-    Promotion("EVO005", PROMOTION_OF_DATE.since, lambda old, new: old == DATE and new in (TIMESTAMP, TIMESTAMP_NS)),
-    Promotion("EVO003", V1, lambda old, new: (old, new) == (FLOAT, DOUBLE)),
-    Promotion("EVO003", V1, _widens),
-)
-"""The valid promotions, in the order of the spec."""
-
-
-def promotable(old: Type, new: Type, version: FormatVersion) -> bool:
-    """Decide whether the type of a field may be promoted.
-
-    Args:
-        old: the type of the field.
-        new: the type that it would get.
-        version: the format version of the table.
-
-    Returns:
-        Whether the promotion is valid.
-    """
-    return any(promotion.promotes(old, new) for promotion in PROMOTIONS if version.includes(promotion.since))
-
-
-def keeps_partition_values(transform: Transform, old: Type, new: Type) -> bool:
-    """Decide whether a transform gives the same values before and after a promotion (EVO008).
-
-    Widening a number changes neither its value nor, by Appendix B, its hash. A date is counted in days and a timestamp
-    in micro- or nanoseconds: its years, months and days stay the same, its value and hash do not.
-
-    Args:
-        transform: the transform of a partition field.
-        old: the type of the source before the promotion.
-        new: the type of the source after the promotion.
-
-    Returns:
-        Whether the values stay the same.
-    """
-    return old != DATE or new == DATE or isinstance(transform, (Year, Month, Day, Void))
-
-
-def altered_partition_fields(
-    fields: Iterable[PartitionField], before: Mapping[int, Type], after: Mapping[int, Type]
-) -> Iterator[tuple[PartitionField, Type, Type]]:
-    """Find the partition fields whose values change by a promotion (EVO008).
-
-    Args:
-        fields: the partition fields.
-        before: the types of columns by id, with which partition values were computed.
-        after: the types of columns by id, with which partition values are interpreted.
-
-    Yields:
-        Each such field, with the type of its source before and after.
-    """
-    for field in fields:
-        for source in field.sources:
-            old, new = before.get(source), after.get(source)
-            if old is not None and new is not None and not keeps_partition_values(field.transform, old, new):
-                yield field, old, new
-
 
 # Changes
 
@@ -445,31 +359,6 @@ def _edit_root(schema: Schema, target: int, edit: Callable[[Type], Type]) -> Sch
     made = _edit(schema.as_struct(), target, edit, ROOT)
     assert isinstance(made, StructType)
     return evolve(schema, fields=made.fields)
-
-
-UNITS_PER_DAY = {TIMESTAMP: MICROS_PER_DAY, TIMESTAMP_NS: NANOS_PER_DAY}
-
-
-def promoted_value(old: Type, new: Type, value: Any) -> Any:
-    """Convert a value to the type that its column is promoted to.
-
-    Args:
-        old: the type of the value.
-        new: the type that it is promoted to.
-        value: a value of the old type, or None.
-
-    Returns:
-        The value of the new type.
-
-    Raises:
-        SpecError: EVO006 if a date is outside the range of the timestamp.
-    """
-    if value is None or old != DATE or new == DATE:
-        return value
-    promoted = value * UNITS_PER_DAY[new]  # type: ignore[index]
-    if not -(1 << 63) <= promoted < 1 << 63:
-        raise violation("EVO006", f"the date is outside the range of {new}", found=value)
-    return promoted
 
 
 def _set_default(schema: Schema, change: SetWriteDefault, table: Evolution) -> tuple[Schema, int]:

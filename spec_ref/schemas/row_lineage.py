@@ -7,7 +7,7 @@ of the file. Rows of a file without ``first_row_id`` have neither, even if a val
 from __future__ import annotations
 
 from spec_ref.data_types.types import LONG, NestedField
-from spec_ref.schemas.reserved_ids import BY_NAME
+from spec_ref.schemas.reserved_field_ids import BY_NAME
 
 ROW_ID = NestedField(BY_NAME["_row_id"].id, "_row_id", required=False, type=LONG)
 LAST_UPDATED = NestedField(

@@ -16,7 +16,7 @@ from spec_ref.core.records import evolve, record, spec_field
 from spec_ref.core.versions import DEFAULT_VALUES, OPTIONAL, REQUIRED, FormatVersion
 from spec_ref.data_types.types import ListType, MapType, NestedField, StructType, Type, children
 from spec_ref.json.wire_types import ANY, BOOLEAN, INT, STRING, ListOf, RecordOf, Via
-from spec_ref.schemas.defaults import without_defaults
+from spec_ref.schemas.default_values import without_defaults
 from spec_ref.schemas.type_json import type_from_json, type_to_json
 
 LONGEST_REMEMBERED = 64

@@ -33,7 +33,7 @@ from spec_ref.data_types.types import (
 )
 from spec_ref.data_types.values import check_value
 from spec_ref.json.reading import unknown_members
-from spec_ref.schemas.defaults import NULL_ONLY, check_default
+from spec_ref.schemas.default_values import NULL_ONLY, check_default
 from spec_ref.single_value.json_value import from_json, to_json
 
 Json: TypeAlias = Any

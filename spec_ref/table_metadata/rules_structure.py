@@ -14,7 +14,7 @@ from spec_ref.partitioning.transforms import UnknownTransform, Void
 from spec_ref.schemas.evolution import history_problems
 from spec_ref.schemas.identifier_fields import identifier_problems
 from spec_ref.schemas.name_mapping import NAME_MAPPING_PROPERTY, read_name_mapping
-from spec_ref.schemas.reserved_ids import MAX_TABLE_FIELD_ID
+from spec_ref.schemas.reserved_field_ids import MAX_TABLE_FIELD_ID
 from spec_ref.schemas.schema import Schema, field_ids
 from spec_ref.sorting.order import UNSORTED_ID, SortField, SortOrder
 from spec_ref.table_metadata.metadata import TableMetadata, last_partition_id

@@ -44,8 +44,8 @@ from spec_ref.encodings.variant.json_path import parse_normalized_path
 from spec_ref.expressions.expression_json import predicate_from_json
 from spec_ref.manifests import check_manifest, write_manifest
 from spec_ref.requirements import Requirement
-from spec_ref.schemas.evolution import promotable
 from spec_ref.schemas.name_mapping import read_name_mapping
+from spec_ref.schemas.promotion import promotable
 from spec_ref.schemas.type_json import type_from_json, type_to_json
 from spec_ref.snapshots.manifest_list import ManifestContent, write_manifest_list
 from spec_ref.snapshots.manifest_list_checks import check_manifest_list

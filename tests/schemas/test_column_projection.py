@@ -41,15 +41,10 @@ from spec_ref.data_types.types import (
     Type,
 )
 from spec_ref.data_types.values import value_key
-from spec_ref.partitioning.spec import PartitionField, PartitionSpec
+from spec_ref.partitioning.spec import PartitionField, PartitionSpec, identity_values
 from spec_ref.partitioning.transforms import Bucket, Identity
+from spec_ref.schemas.column_projection import WrittenColumns, project_row, select_fields
 from spec_ref.schemas.evolution import with_new_ids
-from spec_ref.schemas.projection import (
-    WrittenColumns,
-    identity_values,
-    project_row,
-    select_fields,
-)
 from spec_ref.schemas.schema import Schema
 
 

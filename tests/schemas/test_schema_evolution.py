@@ -9,6 +9,7 @@ from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import V1, V2, V3, FormatVersion
 from spec_ref.data_types import types as t
+from spec_ref.partitioning.evolution import keeps_partition_values
 from spec_ref.partitioning.spec import PartitionField
 from spec_ref.partitioning.transforms import Transform, parse_transform
 from spec_ref.schemas.evolution import (
@@ -23,10 +24,9 @@ from spec_ref.schemas.evolution import (
     SetWriteDefault,
     evolve_schema,
     history_problems,
-    keeps_partition_values,
-    promotable,
 )
-from spec_ref.schemas.reserved_ids import MAX_TABLE_FIELD_ID
+from spec_ref.schemas.promotion import promotable
+from spec_ref.schemas.reserved_field_ids import MAX_TABLE_FIELD_ID
 from spec_ref.schemas.schema import Schema
 from spec_ref.sorting.order import SortField
 

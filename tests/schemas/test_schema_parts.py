@@ -9,11 +9,11 @@ from spec_ref.core.versions import V1, V2, V3
 from spec_ref.data_types import types as t
 from spec_ref.json.reading import reader
 from spec_ref.json.writing import writer
-from spec_ref.schemas.defaults import effective_write
+from spec_ref.schemas.column_projection import WrittenColumns, project_row
+from spec_ref.schemas.default_values import effective_write
 from spec_ref.schemas.identifier_fields import with_identifier_fields
 from spec_ref.schemas.name_mapping import find, mapping_of, read_name_mapping, to_property, write_name_mapping
-from spec_ref.schemas.projection import WrittenColumns, project_row
-from spec_ref.schemas.reserved_ids import BY_NAME, MAX_TABLE_FIELD_ID, METADATA_COLUMNS
+from spec_ref.schemas.reserved_field_ids import BY_NAME, MAX_TABLE_FIELD_ID, METADATA_COLUMNS
 from spec_ref.schemas.schema import SCHEMA, Schema
 
 

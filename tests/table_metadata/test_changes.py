@@ -13,7 +13,7 @@ from spec_ref.partitioning.evolution import AddPartitionField, RemovePartitionFi
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Bucket, Day, Identity, Transform
 from spec_ref.schemas.evolution import AddColumn, DropColumn, PromoteColumn
-from spec_ref.schemas.reserved_ids import MAX_TABLE_FIELD_ID
+from spec_ref.schemas.reserved_field_ids import MAX_TABLE_FIELD_ID
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.sorting.order import SortField
 from spec_ref.table_metadata import TableMetadata, check_metadata, dumps, read_metadata, upgrade

@@ -152,7 +152,7 @@ def _readable() -> bool:
     """A column of a file is read as a type that it is promoted to, and refused as any other (EVO003)."""
     from spec_ref.columnar.schemas.column_projection import compile_projection
     from spec_ref.data_types.types import NestedField, StructType
-    from spec_ref.schemas.projection import WrittenColumns
+    from spec_ref.schemas.column_projection import WrittenColumns
     from spec_ref.schemas.type_json import type_from_json
 
     def field(type_: str) -> Any:

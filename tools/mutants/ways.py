@@ -170,9 +170,8 @@ def _evaluated(_operation: str, cases: Cases) -> bool:
 def _constant(_operation: str, cases: Cases) -> bool:
     """Results of a transform in a partition tuple: those of identity alone are values of the column (PRJ002)."""
     from conformance.exchange import from_exchange
-    from spec_ref.partitioning.spec import PartitionField, PartitionSpec
+    from spec_ref.partitioning.spec import PartitionField, PartitionSpec, identity_values
     from spec_ref.partitioning.transforms import Identity, parse_transform
-    from spec_ref.schemas.projection import identity_values
     from spec_ref.schemas.type_json import type_from_json
 
     transform = parse_transform(cases[0][0]["transform"])

@@ -1,4 +1,4 @@
-"""Column projection over Arrow batches: the kernel beside `spec_ref.schemas.projection.project_row`."""
+"""Column projection over Arrow batches: the kernel beside `spec_ref.schemas.column_projection.project_row`."""
 
 from __future__ import annotations
 
@@ -29,8 +29,7 @@ from spec_ref.data_types.types import (
     Type,
     kind,
 )
-from spec_ref.schemas.evolution import UNITS_PER_DAY
-from spec_ref.schemas.projection import (
+from spec_ref.schemas.column_projection import (
     Constants,
     WrittenColumns,
     check_readable,
@@ -38,6 +37,7 @@ from spec_ref.schemas.projection import (
     column_of,
     missing_value,
 )
+from spec_ref.schemas.promotion import UNITS_PER_DAY
 
 Array: TypeAlias = Any
 ArrowType: TypeAlias = Any
@@ -171,7 +171,7 @@ class FileProjection:
 
 
 def compile_projection(fields: Sequence[NestedField], written: WrittenColumns, constants: Constants) -> FileProjection:
-    """The projection of a file; arguments and errors as in `spec_ref.schemas.projection.project_row`.
+    """The projection of a file; arguments and errors as in `spec_ref.schemas.column_projection.project_row`.
 
     Raises:
         SpecError: a field has neither column nor value, a type that the file's is not promoted to, or a column that

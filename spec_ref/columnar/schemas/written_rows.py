@@ -48,7 +48,7 @@ from spec_ref.data_types.types import (
 )
 from spec_ref.data_types.values import check_unique_keys, requirement_of
 from spec_ref.encodings.variant.value import Variant, decode_variant
-from spec_ref.schemas.defaults import effective_write
+from spec_ref.schemas.default_values import effective_write
 from spec_ref.schemas.schema import Column
 
 Array: TypeAlias = Any

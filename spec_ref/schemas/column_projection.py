@@ -40,9 +40,7 @@ from spec_ref.data_types.types import (
     children,
 )
 from spec_ref.data_types.values import check_required
-from spec_ref.partitioning.spec import PartitionSpec
-from spec_ref.partitioning.transforms import Identity
-from spec_ref.schemas.evolution import promotable, promoted_value
+from spec_ref.schemas.promotion import promotable, promoted_value
 from spec_ref.schemas.schema import Schema
 
 Constants = Mapping[int, Any]
@@ -85,23 +83,6 @@ class WrittenColumns:
         for column in self.unreadable:
             raise SpecError(column.problem)
         return self.struct
-
-
-def identity_values(spec: PartitionSpec, partition: Constants) -> dict[int, Any]:
-    """Find the values that the partition tuple of a file assigns to source columns (PRJ002).
-
-    Args:
-        spec: the partition spec of the file.
-        partition: the partition tuple, values by partition field id.
-
-    Returns:
-        The values by the field id of the source column.
-    """
-    return {
-        field.sources[0]: partition[field.field_id]
-        for field in spec.fields
-        if isinstance(field.transform, Identity) and len(field.sources) == 1 and field.field_id in partition
-    }
 
 
 def column_of(field: NestedField, written: StructType, constants: Constants, *, mapped: bool) -> NestedField | None:

@@ -1,0 +1,88 @@
+"""Type promotion: which types a field may become, and what its values become (Schema Evolution)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from spec_ref.core.calendar import MICROS_PER_DAY, NANOS_PER_DAY
+from spec_ref.core.errors import violation
+from spec_ref.core.records import record
+from spec_ref.core.versions import PROMOTION_OF_DATE, PROMOTION_OF_UNKNOWN, V1, FormatVersion
+from spec_ref.data_types.types import (
+    DATE,
+    DOUBLE,
+    FLOAT,
+    INT,
+    LONG,
+    TIMESTAMP,
+    TIMESTAMP_NS,
+    UNKNOWN,
+    DecimalType,
+    Type,
+    is_primitive,
+)
+
+
+@record
+class Promotion:
+    """A row of the table of valid promotions."""
+
+    requirement: str
+    since: FormatVersion
+    promotes: Callable[[Type, Type], bool]
+
+
+def _widens(old: Type, new: Type) -> bool:
+    decimals = isinstance(old, DecimalType) and isinstance(new, DecimalType)
+    return decimals and new.precision > old.precision and new.scale == old.scale  # type: ignore[union-attr]
+
+
+PROMOTIONS: tuple[Promotion, ...] = (
+    # "Any type" stands in a table of primitive types; whether it means struct, list, map and variant is open (B36).
+    Promotion("EVO004", PROMOTION_OF_UNKNOWN.since, lambda old, new: old == UNKNOWN != new and is_primitive(new)),
+    Promotion("EVO003", V1, lambda old, new: (old, new) == (INT, LONG)),
+    Promotion("EVO005", PROMOTION_OF_DATE.since, lambda old, new: old == DATE and new in (TIMESTAMP, TIMESTAMP_NS)),
+    Promotion("EVO003", V1, lambda old, new: (old, new) == (FLOAT, DOUBLE)),
+    Promotion("EVO003", V1, _widens),
+)
+"""The valid promotions, in the order of the spec."""
+
+
+def promotable(old: Type, new: Type, version: FormatVersion) -> bool:
+    """Decide whether the type of a field may be promoted.
+
+    Args:
+        old: the type of the field.
+        new: the type that it would get.
+        version: the format version of the table.
+
+    Returns:
+        Whether the promotion is valid.
+    """
+    return any(promotion.promotes(old, new) for promotion in PROMOTIONS if version.includes(promotion.since))
+
+
+UNITS_PER_DAY = {TIMESTAMP: MICROS_PER_DAY, TIMESTAMP_NS: NANOS_PER_DAY}
+
+
+def promoted_value(old: Type, new: Type, value: Any) -> Any:
+    """Convert a value to the type that its column is promoted to.
+
+    Args:
+        old: the type of the value.
+        new: the type that it is promoted to.
+        value: a value of the old type, or None.
+
+    Returns:
+        The value of the new type.
+
+    Raises:
+        SpecError: EVO006 if a date is outside the range of the timestamp.
+    """
+    if value is None or old != DATE or new == DATE:
+        return value
+    promoted = value * UNITS_PER_DAY[new]  # type: ignore[index]
+    if not -(1 << 63) <= promoted < 1 << 63:
+        raise violation("EVO006", f"the date is outside the range of {new}", found=value)
+    return promoted
