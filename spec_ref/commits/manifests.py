@@ -22,7 +22,7 @@ from spec_ref.core.errors import violation
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import SEQUENCE_NUMBERS
 from spec_ref.data_types.types import UNKNOWN, StructType, Type
-from spec_ref.expressions.metrics import summaries_outcome
+from spec_ref.expressions.metrics_evaluation import summaries_outcome
 from spec_ref.expressions.projection import inclusive_projection
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry

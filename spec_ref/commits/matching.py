@@ -11,9 +11,9 @@ import attrs
 
 from spec_ref.expressions.binding import bind
 from spec_ref.expressions.bound import BoundPredicate, evaluate
-from spec_ref.expressions.metrics import Metrics, metrics_outcome
-from spec_ref.expressions.outcomes import Outcome
+from spec_ref.expressions.metrics_evaluation import Metrics, metrics_outcome
 from spec_ref.expressions.projection import inclusive_projection, strict_projection
+from spec_ref.expressions.stats_evaluation import Outcome
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.table_metadata.metadata import TableMetadata

@@ -15,7 +15,7 @@ NOT STARTS WITH         true
 ``x <= y``, ``x >= y``  true where both are null    true where both are NaN
 ======================  ==========================  ==========================
 
-This is not the logic of SQL, where ``x != c`` is not true of null; `spec_ref.expressions.rewriting.from_sql`
+This is not the logic of SQL, where ``x != c`` is not true of null; `spec_ref.expressions.rewrite_not.from_sql`
 translates. Nor is it the order of Iceberg-Java's evaluator, which puts null before and NaN after all values.
 """
 

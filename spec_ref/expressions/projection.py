@@ -20,9 +20,9 @@ from spec_ref.expressions.bound import (
     BoundTransform,
     Leaf,
 )
-from spec_ref.expressions.partition_classes import comparison_through
 from spec_ref.expressions.predicates import FALSE, TRUE, And, Constant, Not, Or, both, either
-from spec_ref.expressions.rewriting import without_not
+from spec_ref.expressions.rewrite_not import without_not
+from spec_ref.expressions.transform_projection import comparison_through
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Day, Hour, Identity, Month, Transform, UnknownTransform, Void, Year
 

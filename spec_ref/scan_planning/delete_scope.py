@@ -21,8 +21,8 @@ import attrs
 from spec_ref.core.errors import violation
 from spec_ref.data_types.types import Type, is_primitive
 from spec_ref.expressions.bound import BoundReference
-from spec_ref.expressions.metrics import Metrics, column_facts
-from spec_ref.expressions.outcomes import Facts, usable_bounds
+from spec_ref.expressions.metrics_evaluation import Metrics, column_facts
+from spec_ref.expressions.stats_evaluation import Facts, usable_bounds
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.scan_planning.tasks import ScanDelete

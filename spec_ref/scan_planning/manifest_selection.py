@@ -11,7 +11,7 @@ from spec_ref.core.errors import SpecError, violation
 from spec_ref.core.versions import DELETE_FILES, NEWEST, FormatVersion
 from spec_ref.encodings.avro.container import Data
 from spec_ref.expressions.bound import BoundPredicate
-from spec_ref.expressions.metrics import FieldSummary, summaries_outcome
+from spec_ref.expressions.metrics_evaluation import FieldSummary, summaries_outcome
 from spec_ref.expressions.projection import inclusive_projection
 from spec_ref.manifests.manifest import Manifest
 from spec_ref.manifests.reader import read_manifest

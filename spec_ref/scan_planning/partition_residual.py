@@ -14,7 +14,7 @@ from spec_ref.data_types.types import DecimalType, Type, kind
 from spec_ref.expressions.bound import BoundPredicate, BoundTermComparison, Row
 from spec_ref.expressions.predicates import And, Constant, Not, Or
 from spec_ref.expressions.projection import Projection, project_leaf
-from spec_ref.expressions.residuals import residual
+from spec_ref.expressions.residual_evaluator import residual
 from spec_ref.partitioning.spec import PartitionSpec
 
 

@@ -18,7 +18,7 @@ from spec_ref.core.records import evolve
 from spec_ref.core.versions import DELETION_VECTORS, FormatVersion
 from spec_ref.expressions.binding import bind
 from spec_ref.expressions.bound import BoundPredicate
-from spec_ref.expressions.metrics import Metrics, might_match
+from spec_ref.expressions.metrics_evaluation import Metrics, might_match
 from spec_ref.expressions.predicates import FALSE, TRUE, Predicate
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.manifests.entry import ManifestEntry

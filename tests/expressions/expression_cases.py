@@ -33,7 +33,7 @@ from spec_ref.data_types.types import (
     StructType,
     Type,
 )
-from spec_ref.expressions.metrics import Metrics
+from spec_ref.expressions.metrics_evaluation import Metrics
 from spec_ref.expressions.predicates import (
     ICEBERG_FUNCTIONS,
     And,

@@ -19,7 +19,7 @@ from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import BINARY, DATE, INT, LONG, STRING, TIMESTAMP, UUID, FixedType, Type
 from spec_ref.expressions.binding import bind
 from spec_ref.expressions.bound import BoundComparison, BoundReference, BoundSetTest, BoundTest
-from spec_ref.expressions.metrics import Metrics, might_match
+from spec_ref.expressions.metrics_evaluation import Metrics, might_match
 from spec_ref.expressions.predicates import Operation
 from spec_ref.single_value.bounds import decode_bound, encode_bound
 

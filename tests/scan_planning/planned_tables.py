@@ -22,10 +22,10 @@ from spec_ref.core.versions import V3, FormatVersion
 from spec_ref.data_types.types import LONG, STRING, NestedField
 from spec_ref.expressions.binding import bind
 from spec_ref.expressions.bound import evaluate
-from spec_ref.expressions.metrics import Metrics, might_match
+from spec_ref.expressions.metrics_evaluation import Metrics, might_match
 from spec_ref.expressions.predicates import FALSE, TRUE
 from spec_ref.expressions.projection import inclusive_projection
-from spec_ref.expressions.residuals import residual
+from spec_ref.expressions.residual_evaluator import residual
 from spec_ref.manifests import DataFile, EntryStatus, FileContent, FileFormat, ManifestEntry
 from spec_ref.manifests.writer import manifest_file, write_manifest
 from spec_ref.partitioning.spec import UNPARTITIONED, PartitionSpec

@@ -257,7 +257,7 @@ def _in_sql(_operation: str, cases: Cases) -> bool:
     from spec_ref.expressions.bound import evaluate
     from spec_ref.expressions.expression_json import predicate_from_json
     from spec_ref.expressions.predicates import Not
-    from spec_ref.expressions.rewriting import from_sql
+    from spec_ref.expressions.rewrite_not import from_sql
 
     args, schema = cases[0][0], _schema(cases[0][0])
     json_ = args["predicate"]

@@ -1,6 +1,6 @@
 """The inclusive evaluation of a predicate on the metrics of many files at once (Scan Planning).
 
-`spec_ref.expressions.metrics.might_match` is the definition; here the counts and bounds of a column are arrays over the
+`spec_ref.expressions.metrics_evaluation.might_match` is the definition; here the counts and bounds of a column are arrays over the
 files, and what comes out are the files of which it is true. Numbers and short texts are compared as arrays. Other
 types, and terms that are not plain columns, are looked at file by file, with the definition itself.
 """
@@ -33,9 +33,9 @@ from spec_ref.expressions.bound import (
     has_nan,
     holds,
 )
-from spec_ref.expressions.metrics import Metrics, might_match
+from spec_ref.expressions.metrics_evaluation import Metrics, might_match
 from spec_ref.expressions.predicates import PREFIX, And, Constant, Not, Operation, Or
-from spec_ref.expressions.rewriting import without_not
+from spec_ref.expressions.rewrite_not import without_not
 
 Rows = npt.NDArray[np.intp]
 Values = npt.NDArray[Any]
@@ -67,7 +67,7 @@ def matching_files(predicate: BoundPredicate, files: FileStatistics, rows: Rows)
         rows: the places of the files to look at, ascending.
 
     Returns:
-        Those of ``rows`` for whose metrics `spec_ref.expressions.metrics.might_match` is true.
+        Those of ``rows`` for whose metrics `spec_ref.expressions.metrics_evaluation.might_match` is true.
 
     Raises:
         SpecError: what stands for a bound of a field in the predicate is none of its type (SVB001 to SVB008, EVO006).

@@ -14,7 +14,7 @@ from spec_ref.core.errors import at
 from spec_ref.core.records import record
 from spec_ref.data_types.types import Type, is_primitive, kind
 from spec_ref.expressions.bound import BoundPredicate, BoundReference, has_nan
-from spec_ref.expressions.outcomes import UNKNOWN_FACTS, Facts, Outcome, outcome_of
+from spec_ref.expressions.stats_evaluation import UNKNOWN_FACTS, Facts, Outcome, outcome_of
 from spec_ref.single_value.bounds import decode_bound
 
 _NO_BOUNDS = frozenset({"unknown", "geometry", "geography"})
