@@ -14,12 +14,12 @@ from typing import Any
 import attrs
 
 from conformance.exchange import from_exchange, to_exchange
+from spec_ref.avro_mapping.rows import NeverWritten
 from spec_ref.columnar.manifests.reader import entries
 from spec_ref.core.errors import violation
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import V3
 from spec_ref.data_types.types import BINARY, INT, LONG, ListType, MapType, StructType
-from spec_ref.encodings.avro.rows import NeverWritten
 from spec_ref.json.reading import reader
 from spec_ref.manifests import DataFile, EntryStatus, FileContent, FileFormat, Manifest, ManifestEntry
 from spec_ref.partitioning.spec import SPEC, PartitionSpec

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 from conformance.pipeline.file_access import write_bytes
 from conformance.pipeline.tables import Table, load_table
+from spec_ref.avro_mapping.schema import schema_json, value_writer
 from spec_ref.columnar.schemas.column_projection import arrow_values
 from spec_ref.core.versions import V2, V3, FormatVersion
 from spec_ref.data_files import orc_schema
@@ -26,7 +27,6 @@ from spec_ref.data_types.types import NestedField, StructType
 from spec_ref.deletes.deletion_vector import encode_deletion_vector
 from spec_ref.deletes.position_deletes import POSITION_DELETE_FIELDS
 from spec_ref.encodings.avro.container import write_container
-from spec_ref.encodings.avro.schema import schema_json, value_writer
 from spec_ref.encodings.avro.types import from_json
 from spec_ref.encodings.avro.values import encoder
 from spec_ref.encodings.puffin.file import Blob, write_puffin

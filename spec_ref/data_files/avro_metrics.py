@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from spec_ref.avro_mapping.schema import from_avro, value_reader
 from spec_ref.core.errors import violation
 from spec_ref.core.records import evolve
 from spec_ref.data_types.types import StructType
 from spec_ref.encodings.avro.container import SCHEMA_KEY, Container, open_container
-from spec_ref.encodings.avro.schema import from_avro, value_reader
 from spec_ref.encodings.avro.types import Record, parse_schema
 from spec_ref.encodings.avro.values import decode_all
 from spec_ref.manifests.computed_metrics import TRUNCATED, FileMetrics, MetricsMode, metrics_of_rows

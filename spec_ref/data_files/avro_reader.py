@@ -13,6 +13,7 @@ import attrs
 import numpy as np
 import pyarrow as pa
 
+from spec_ref.avro_mapping.schema import entry_fields, from_avro, present
 from spec_ref.columnar.arrow_types import Column as ArrowColumn
 from spec_ref.columnar.encodings.avro.batches import Layout, Part
 from spec_ref.columnar.encodings.avro.batches import batches as grouped
@@ -42,7 +43,6 @@ from spec_ref.data_types.types import (
     kind,
 )
 from spec_ref.encodings.avro.container import LIMITS, SCHEMA_KEY, open_container
-from spec_ref.encodings.avro.schema import entry_fields, from_avro, present
 from spec_ref.encodings.avro.types import Array, AvroType, Map, Record, Union, parse_schema
 from spec_ref.encodings.random_access_bytes import source_of
 from spec_ref.schemas.column_ids import Ids, ids_of

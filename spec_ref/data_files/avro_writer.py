@@ -6,12 +6,12 @@ import hashlib
 
 import pyarrow as pa
 
+from spec_ref.avro_mapping.schema import schema_json, value_writer
 from spec_ref.columnar.arrow_values import values_of
 from spec_ref.core.errors import violation
 from spec_ref.data_files.row_writer import FileLayout, Output
 from spec_ref.data_types.types import StructType
 from spec_ref.encodings.avro.container import CODECS, SYNC_LENGTH, block_bytes, header_bytes
-from spec_ref.encodings.avro.schema import schema_json, value_writer
 from spec_ref.encodings.avro.types import from_json
 from spec_ref.encodings.avro.values import encoder
 from spec_ref.json.documents import dumps

@@ -13,13 +13,13 @@ from typing import Any
 
 import attrs
 
+from spec_ref.avro_mapping.row_checks import LEFT_OUT, schema_faults
 from spec_ref.checks import rated
 from spec_ref.checks.findings import Finding
 from spec_ref.core.errors import SpecError, Violation
 from spec_ref.core.versions import REQUIRED
 from spec_ref.data_types.types import StructType, Type
 from spec_ref.encodings.avro.container import Data
-from spec_ref.encodings.avro.row_checks import LEFT_OUT, schema_faults
 from spec_ref.manifests.checks_listed import Totals, broken_at, finding_at, listed_findings
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.entry_problems import entry_problems

@@ -6,10 +6,10 @@ import enum
 from collections.abc import Mapping
 from typing import Any
 
+from spec_ref.avro_mapping.rows import PARTITION, Coded, Named, NeverWritten
 from spec_ref.core.records import record, spec_field
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED, V1
 from spec_ref.data_types.types import BINARY, INT, LONG, STRING, ListType, MapType
-from spec_ref.encodings.avro.rows import PARTITION, Coded, Named, NeverWritten
 
 DEFAULT_BLOCK_SIZE = 64 << 20
 """What v1 writes as ``block_size_in_bytes``; any number would do, as it is never read (contradiction A19)."""

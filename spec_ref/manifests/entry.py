@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import enum
 
+from spec_ref.avro_mapping.rows import Coded, RowsOf
 from spec_ref.core.records import record, spec_field
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED
 from spec_ref.data_types.types import LONG
-from spec_ref.encodings.avro.rows import Coded, RowsOf
 from spec_ref.manifests.data_file import DataFile
 
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import attrs
 
+from spec_ref.avro_mapping.rows import RowReader, partition_record
+from spec_ref.avro_mapping.schema import from_avro, present
 from spec_ref.core.errors import SpecError, violation
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED, V1, V2, FieldRule, FormatVersion, Presence
 from spec_ref.data_types.types import StructType
 from spec_ref.encodings.avro.container import Container
-from spec_ref.encodings.avro.rows import RowReader, partition_record
-from spec_ref.encodings.avro.schema import from_avro, present
 from spec_ref.encodings.avro.types import Record
 from spec_ref.encodings.avro.values import decode_all
 from spec_ref.json import documents

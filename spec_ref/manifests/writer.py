@@ -8,13 +8,13 @@ from typing import Any
 
 import attrs
 
+from spec_ref.avro_mapping.rows import RowWriter, struct_of
+from spec_ref.avro_mapping.schema import schema_json
 from spec_ref.core.errors import SpecError, at, violation
 from spec_ref.core.versions import OMITTED, FormatVersion
 from spec_ref.data_types.types import StructType
 from spec_ref.data_types.values import check_value
 from spec_ref.encodings.avro.container import write_container
-from spec_ref.encodings.avro.rows import RowWriter, struct_of
-from spec_ref.encodings.avro.schema import schema_json
 from spec_ref.encodings.avro.types import from_json
 from spec_ref.encodings.avro.values import encoder
 from spec_ref.json import documents

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import attrs
 
+from spec_ref.avro_mapping.rows import Coded, RowReader, RowsOf, RowWriter, struct_of
+from spec_ref.avro_mapping.schema import schema_json
 from spec_ref.core.errors import SpecError, violation
 from spec_ref.core.records import evolve, record, spec_field
 from spec_ref.core.versions import DELETE_FILES, NEWEST, OMITTED, OPTIONAL, REQUIRED, FormatVersion
 from spec_ref.data_types.types import BINARY, BOOLEAN, INT, LONG, STRING, StructType
 from spec_ref.encodings.avro.container import Data, open_container, write_container
-from spec_ref.encodings.avro.rows import Coded, RowReader, RowsOf, RowWriter, struct_of
-from spec_ref.encodings.avro.schema import schema_json
 from spec_ref.encodings.avro.types import Record, from_json, parse_schema
 from spec_ref.encodings.avro.values import BlockDecoder, encoder
 from spec_ref.json import documents

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 
 import attrs
 
+from spec_ref.avro_mapping.row_checks import LEFT_OUT, schema_faults
 from spec_ref.checks import rated
 from spec_ref.checks.findings import Finding
 from spec_ref.core.errors import SpecError, Violation
 from spec_ref.core.versions import FormatVersion
 from spec_ref.data_types.types import StructType
 from spec_ref.encodings.avro.container import Data, open_container
-from spec_ref.encodings.avro.row_checks import LEFT_OUT, schema_faults
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.snapshots.manifest_list import (
     REQUIREMENT,

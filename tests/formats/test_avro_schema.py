@@ -12,19 +12,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conformance.strategies import primitive_types, values
+from spec_ref.avro_mapping.schema import decimal_size, from_avro, legal_name, schema_json, value_reader, value_writer
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types import types as iceberg
 from spec_ref.data_types.types import ListType, MapType, NestedField, StructType, Type, kind
 from spec_ref.data_types.values import value_key
 from spec_ref.encodings.avro.container import write_container
-from spec_ref.encodings.avro.schema import (
-    decimal_size,
-    from_avro,
-    legal_name,
-    schema_json,
-    value_reader,
-    value_writer,
-)
 from spec_ref.encodings.avro.types import from_json, parse_schema
 from spec_ref.encodings.avro.values import decode_all, encoder
 

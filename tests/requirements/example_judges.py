@@ -33,11 +33,11 @@ from sound_documents import (
 
 from conformance.adapters.reference import operations
 from conformance.exchange_manifests import entry_from_form, listed_from_form, table_of
+from spec_ref.avro_mapping.schema import from_avro
 from spec_ref.core.errors import SpecError
 from spec_ref.core.versions import V3, FormatVersion
 from spec_ref.deletes.deletion_vector import decode_deletion_vector
 from spec_ref.encodings.avro.container import open_container, write_container
-from spec_ref.encodings.avro.schema import from_avro
 from spec_ref.encodings.avro.types import from_json
 from spec_ref.encodings.puffin.checks import check_puffin
 from spec_ref.encodings.variant.json_path import parse_normalized_path

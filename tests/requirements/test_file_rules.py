@@ -16,6 +16,7 @@ from conformance.pipeline.local import read_table
 from conformance.validate.context import Level
 from conformance.validate.local import Local
 from conformance.validate.run import validate
+from spec_ref.avro_mapping.schema import from_avro, schema_json
 from spec_ref.checks.findings import Severity
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
@@ -32,7 +33,6 @@ from spec_ref.data_types.types import (
     StructType,
 )
 from spec_ref.data_types.values import check_value
-from spec_ref.encodings.avro.schema import from_avro, schema_json
 from spec_ref.encodings.avro.types import from_json
 from spec_ref.encodings.geo.bounds import GeoBox, GeoPoint, covers
 from spec_ref.encodings.geo.wkb import wkt_to_wkb

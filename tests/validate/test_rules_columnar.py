@@ -13,6 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spec_ref.avro_mapping.rows import RowWriter, struct_of
+from spec_ref.avro_mapping.schema import schema_json
 from spec_ref.checks import rated
 from spec_ref.checks.findings import Tally
 from spec_ref.columnar.manifests.entry_columns import column_batches
@@ -21,8 +23,6 @@ from spec_ref.core.records import evolve
 from spec_ref.core.versions import V1, V2, V3, FormatVersion
 from spec_ref.data_types import types as iceberg
 from spec_ref.encodings.avro.container import write_container
-from spec_ref.encodings.avro.rows import RowWriter, struct_of
-from spec_ref.encodings.avro.schema import schema_json
 from spec_ref.encodings.avro.types import from_json
 from spec_ref.encodings.avro.values import encoder
 from spec_ref.json import documents

@@ -15,6 +15,8 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
+from spec_ref.avro_mapping.rows import partition_record
+from spec_ref.avro_mapping.schema import from_avro, present, value_reader
 from spec_ref.columnar.encodings.avro.columns import (
     BytesColumn,
     Column,
@@ -31,8 +33,6 @@ from spec_ref.columnar.manifests.nullable_arrays import Bounds, Longs, Mask, Nul
 from spec_ref.core.errors import SpecError, violation
 from spec_ref.core.records import field_rules
 from spec_ref.data_types.types import Type
-from spec_ref.encodings.avro.rows import partition_record
-from spec_ref.encodings.avro.schema import from_avro, present, value_reader
 from spec_ref.encodings.avro.types import Array, Record
 from spec_ref.manifests.data_file import DataFile
 from spec_ref.manifests.entry import ManifestEntry

@@ -1,1 +1,1 @@
-"""Avro files, schemas and values (Avro 1.11 specification; Appendix A, Avro)."""
+"""Avro files, their schemas and their values (Avro 1.11 specification)."""

@@ -7,12 +7,12 @@ from typing import Any
 
 import attrs
 
+from spec_ref.avro_mapping.rows import PartitionTuple, RowsOf, wire_type, written
+from spec_ref.avro_mapping.schema import from_avro, legal_name, present
 from spec_ref.core.errors import SpecError, Violation
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import OMITTED, REQUIRED, FieldRule, FormatVersion
 from spec_ref.data_types.types import ListType, MapType, StructType, Type
-from spec_ref.encodings.avro.rows import PartitionTuple, RowsOf, wire_type, written
-from spec_ref.encodings.avro.schema import from_avro, legal_name, present
 from spec_ref.encodings.avro.types import Array, AvroType, Record
 
 LEFT_OUT = "column-left-out"

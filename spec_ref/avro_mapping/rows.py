@@ -14,11 +14,11 @@ from typing import Any, TypeAlias
 
 import attrs
 
+from spec_ref.avro_mapping.schema import Convert, present, value_reader, value_writer
 from spec_ref.core.errors import SpecError, at, violation
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import OMITTED, REQUIRED, FieldRule, FormatVersion
 from spec_ref.data_types.types import INT, LONG, STRING, ListType, MapType, NestedField, StructType, Type
-from spec_ref.encodings.avro.schema import Convert, present, value_reader, value_writer
 from spec_ref.encodings.avro.types import NULL, Array, AvroType, Fixed, Primitive, Record
 
 

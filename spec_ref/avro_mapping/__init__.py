@@ -1,0 +1,1 @@
+"""Iceberg's types and records in Avro files (Appendix A, Avro)."""
