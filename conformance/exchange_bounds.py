@@ -13,8 +13,8 @@ from conformance.exchange import from_exchange, to_exchange
 from spec_ref.core.errors import at, violation
 from spec_ref.data_types.types import DOUBLE, GeographyType, GeometryType, Type, VariantType
 from spec_ref.data_types.values import value_key
-from spec_ref.encodings.geo.bounds import GeoPoint
 from spec_ref.schemas.type_json import type_from_json, type_to_json
+from spec_ref.single_value.geo_bounds import GeoPoint
 
 _COORDINATES = ("x", "y", "z", "m")
 

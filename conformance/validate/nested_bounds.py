@@ -19,11 +19,11 @@ from spec_ref.columnar.encodings.variant.shredding import unshredded
 from spec_ref.columnar.schemas.column_projection import arrow_type
 from spec_ref.core.errors import SpecError, Violation
 from spec_ref.data_types.types import Type, VariantType, kind
-from spec_ref.encodings.geo.bounds import GeoPoint
 from spec_ref.encodings.geo.geometry import coordinates
 from spec_ref.encodings.geo.wkb import read_wkb
 from spec_ref.encodings.variant.value import decode_variant
 from spec_ref.single_value.bounds import decode_bound
+from spec_ref.single_value.geo_bounds import GeoPoint
 from spec_ref.single_value.variant_values import check_within
 
 TOLD = 100

@@ -35,8 +35,8 @@ from spec_ref.data_types.types import (
     VariantType,
     kind,
 )
-from spec_ref.encodings.geo.bounds import bounding_box
 from spec_ref.single_value.bounds import encode_bound, truncate_lower, truncate_upper
+from spec_ref.single_value.geo_bounds import bounding_box
 
 
 @record

@@ -29,8 +29,8 @@ from spec_ref.data_types.types import (
     kind,
 )
 from spec_ref.data_types.values import check_value
-from spec_ref.encodings.geo.bounds import GeoPoint, check_point, decode_point, encode_point
 from spec_ref.single_value.binary import from_binary, to_binary
+from spec_ref.single_value.geo_bounds import GeoPoint, check_point, decode_point, encode_point
 from spec_ref.single_value.variant_bounds import decode_variant_bound, encode_variant_bound
 
 __all__ = ["decode_bound", "encode_bound", "truncate_lower", "truncate_upper"]

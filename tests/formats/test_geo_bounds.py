@@ -10,15 +10,8 @@ from hypothesis import strategies as st
 
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import GeographyType, GeometryType
-from spec_ref.encodings.geo.bounds import (
-    GeoBox,
-    GeoPoint,
-    bounding_box,
-    covers,
-    decode_point,
-    encode_point,
-)
 from spec_ref.encodings.geo.wkb import wkt_to_wkb
+from spec_ref.single_value.geo_bounds import GeoBox, GeoPoint, bounding_box, covers, decode_point, encode_point
 
 GEOMETRY = GeometryType()
 GEOGRAPHY = GeographyType()
