@@ -175,8 +175,8 @@ def _manifest(args: Form, data: bytes) -> Form:
 def _list(args: Form, data: bytes) -> Form:
     from conformance.exchange_manifests import listed_form
     from spec_ref.core.versions import FormatVersion
-    from spec_ref.snapshots.manifest_list import read_manifest_list
-    from spec_ref.snapshots.manifest_list_checks import check_manifest_list
+    from spec_ref.manifest_lists.checks import check_manifest_list
+    from spec_ref.manifest_lists.reader import read_manifest_list
 
     first = args.get("first_row_id")
     row_id = None if first is None else int(first)

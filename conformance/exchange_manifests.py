@@ -21,10 +21,10 @@ from spec_ref.core.records import field_rules
 from spec_ref.core.versions import V3
 from spec_ref.data_types.types import BINARY, INT, LONG, ListType, MapType, StructType
 from spec_ref.json.reading import reader
+from spec_ref.manifest_lists.manifest_file import FieldSummary, ManifestContent, ManifestFile
 from spec_ref.manifests import DataFile, EntryStatus, FileContent, FileFormat, Manifest, ManifestEntry
 from spec_ref.partitioning.spec import SPEC, PartitionSpec
 from spec_ref.schemas.schema import SCHEMA, Schema
-from spec_ref.snapshots.manifest_list import FieldSummary, ManifestContent, ManifestFile
 
 Form = dict[str, Any]
 

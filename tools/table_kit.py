@@ -31,12 +31,14 @@ from spec_ref.encodings.avro.types import from_json
 from spec_ref.encodings.avro.values import encoder
 from spec_ref.encodings.puffin.file import Blob, write_puffin
 from spec_ref.json.documents import dumps as json_text
+from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile
+from spec_ref.manifest_lists.writer import write_manifest_list
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.writer import manifest_file, write_manifest
 from spec_ref.partitioning.spec import UNPARTITIONED, PartitionSpec
+from spec_ref.row_lineage.assignment import assign_first_row_ids
 from spec_ref.schemas.schema import Schema
-from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile, assign_first_row_ids, write_manifest_list
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.sorting.order import UNSORTED
 from spec_ref.table_metadata.metadata import TableMetadata

@@ -25,8 +25,8 @@ def _read(args: Arguments) -> object:
 def _write(args: Arguments) -> object:
     from conformance.exchange_manifests import entry_from_form, table_of
     from spec_ref.core.versions import FormatVersion
+    from spec_ref.manifest_lists.manifest_file import ManifestContent
     from spec_ref.manifests import write_manifest
-    from spec_ref.snapshots.manifest_list import ManifestContent
 
     schema, specs = table_of(args["schema"], [args["spec"]])
     (spec,) = specs.values()
@@ -50,7 +50,7 @@ def _check(args: Arguments) -> list[str]:
 
 def _list_read(args: Arguments) -> object:
     from conformance.exchange_manifests import listed_form
-    from spec_ref.snapshots.manifest_list import read_manifest_list
+    from spec_ref.manifest_lists.reader import read_manifest_list
 
     return {"manifests": [listed_form(one) for one in read_manifest_list(bytes.fromhex(args["bytes"]))]}
 
@@ -58,7 +58,8 @@ def _list_read(args: Arguments) -> object:
 def _list_write(args: Arguments) -> object:
     from conformance.exchange_manifests import listed_from_form
     from spec_ref.core.versions import FormatVersion
-    from spec_ref.snapshots.manifest_list import assign_first_row_ids, write_manifest_list
+    from spec_ref.manifest_lists.writer import write_manifest_list
+    from spec_ref.row_lineage.assignment import assign_first_row_ids
 
     number = int(args["sequence_number"])
     new = {"sequence_number": number, "min_sequence_number": number}
@@ -78,7 +79,7 @@ def _list_write(args: Arguments) -> object:
 def _list_check(args: Arguments) -> list[str]:
     from conformance.exchange_manifests import table_of
     from spec_ref.core.versions import FormatVersion
-    from spec_ref.snapshots.manifest_list_checks import check_manifest_list
+    from spec_ref.manifest_lists.checks import check_manifest_list
 
     specs = table_of(args["schema"], args["specs"])[1]
     first = args.get("first_row_id")

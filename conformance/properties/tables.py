@@ -36,12 +36,12 @@ from spec_ref.data_files.parquet_metrics import parquet_metrics
 from spec_ref.data_types.types import NestedField, StructType
 from spec_ref.data_types.values import value_key
 from spec_ref.json.reading import reader
+from spec_ref.manifest_lists.writer import write_manifest_list
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.writer import manifest_file, write_manifest
 from spec_ref.partitioning.spec import SPEC, PartitionSpec
 from spec_ref.schemas.schema import SCHEMA, Schema
-from spec_ref.snapshots.manifest_list import write_manifest_list
 
 Json = Any
 

@@ -12,9 +12,9 @@ from typing import Any
 from attrs import frozen
 
 from spec_ref.commits.contents import ManifestContents
+from spec_ref.manifest_lists.manifest_file import ManifestFile
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.manifests.entry import EntryStatus
-from spec_ref.snapshots.manifest_list import ManifestFile
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.table_metadata.metadata import TableMetadata
 

@@ -17,12 +17,12 @@ from spec_ref.columnar.manifests.nullable_arrays import Nullable
 from spec_ref.columnar.scan_planning import planner as columnar_planner
 from spec_ref.core.records import evolve
 from spec_ref.expressions.predicates import TRUE
+from spec_ref.manifest_lists.manifest_file import ManifestFile
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.partitioning.transforms import UnknownTransform
 from spec_ref.scan_planning import delete_scope, manifest_selection, planner
 from spec_ref.scan_planning.delete_scope import DeleteFileIndex
 from spec_ref.scan_planning.manifest_selection import ManifestSelection
-from spec_ref.snapshots.manifest_list import ManifestFile
 
 Rule = Any
 """A function, method or property."""

@@ -11,10 +11,10 @@ import attrs
 from conformance.validate.patience import FILE_SECONDS
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import StructType, Type
+from spec_ref.manifest_lists.manifest_file import ManifestFile
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.schemas.name_mapping import NAME_MAPPING_PROPERTY, MappedField, read_name_mapping
 from spec_ref.schemas.schema import Column, Schema
-from spec_ref.snapshots.manifest_list import ManifestFile
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.statistics.partition import unified_partition_type
 from spec_ref.table_metadata import TableMetadata

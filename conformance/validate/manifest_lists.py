@@ -15,8 +15,10 @@ from spec_ref.checks.findings import Finding, Tally
 from spec_ref.core.errors import SpecError, shown
 from spec_ref.core.versions import SEQUENCE_NUMBERS, V1, V2, V3, FormatVersion
 from spec_ref.encodings.avro.container import open_container
-from spec_ref.snapshots.manifest_list import REQUIREMENT, ManifestFile, read_manifest_list, root_record
-from spec_ref.snapshots.manifest_list_checks import check_manifest_list
+from spec_ref.encodings.avro.types import root_record
+from spec_ref.manifest_lists.checks import check_manifest_list
+from spec_ref.manifest_lists.manifest_file import ManifestFile
+from spec_ref.manifest_lists.reader import REQUIREMENT, read_manifest_list
 from spec_ref.snapshots.retention import ancestors
 from spec_ref.snapshots.snapshot import Snapshot
 

@@ -32,6 +32,8 @@ from spec_ref.core.records import evolve
 from spec_ref.core.versions import FormatVersion
 from spec_ref.data_types.types import STRING
 from spec_ref.encodings.avro.container import SCHEMA_KEY, open_container, write_container
+from spec_ref.manifest_lists.manifest_file import ManifestFile
+from spec_ref.manifest_lists.writer import NO_SYNC
 from spec_ref.manifests.checks import check_manifest
 from spec_ref.manifests.checks_header import header_contradictions
 from spec_ref.manifests.data_file import FileContent
@@ -41,7 +43,6 @@ from spec_ref.manifests.reader import read_manifest
 from spec_ref.manifests.rules import Context as EntryContext
 from spec_ref.partitioning.evolution import altered_partition_fields, keeps_partition_values
 from spec_ref.requirements import register
-from spec_ref.snapshots.manifest_list import NO_SYNC, ManifestFile
 
 _FILES: list[tuple[str, pa.DataType]] = [
     ("key", pa.string()), ("manifest", pa.int32()), ("entry", pa.int64()), ("status", pa.int8()),

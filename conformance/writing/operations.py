@@ -27,12 +27,12 @@ from spec_ref.commits.reading import head
 from spec_ref.core.errors import violation
 from spec_ref.core.records import evolve
 from spec_ref.expressions.predicates import TRUE, Predicate
+from spec_ref.manifest_lists.manifest_file import ManifestContent
 from spec_ref.partitioning.transforms import Void
 from spec_ref.scan_planning import ScanTask
 from spec_ref.scan_planning.delete_scope import partition_key
 from spec_ref.scan_planning.manifest_selection import listed_manifests
 from spec_ref.schemas.schema import Schema
-from spec_ref.snapshots.manifest_list import ManifestContent
 from spec_ref.snapshots.references import MAIN
 
 THREADS = 2

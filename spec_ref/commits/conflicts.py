@@ -13,11 +13,11 @@ from spec_ref.commits.reading import Files, head, history, key_of
 from spec_ref.core.errors import violation
 from spec_ref.core.versions import DELETE_FILES, DELETION_VECTORS, POSITION_DELETE_FILES
 from spec_ref.data_types.types import Type
+from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.scan_planning.delete_scope import column_types, may_apply
-from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile
 from spec_ref.snapshots.references import RefType
 from spec_ref.snapshots.snapshot import Operation, Snapshot
 from spec_ref.table_metadata.metadata import TableMetadata

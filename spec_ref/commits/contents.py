@@ -13,13 +13,15 @@ from spec_ref.core.errors import SpecError
 from spec_ref.core.records import record
 from spec_ref.core.versions import FormatVersion
 from spec_ref.data_types.types import StructType
+from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile
+from spec_ref.manifest_lists.reader import read_manifest_list
+from spec_ref.manifest_lists.writer import write_manifest_list
 from spec_ref.manifests.entry import ManifestEntry
 from spec_ref.manifests.manifest import Manifest
 from spec_ref.manifests.reader import read_manifest
 from spec_ref.manifests.writer import write_manifest
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.schemas.schema import Schema
-from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile, read_manifest_list, write_manifest_list
 from spec_ref.table_metadata.files import is_compressed_name
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.table_metadata.reader import read_metadata

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from spec_ref.commits.effects import Steps
 from spec_ref.commits.reading import Files
-from spec_ref.snapshots.manifest_list import ManifestFile
+from spec_ref.manifest_lists.manifest_file import ManifestFile
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.table_metadata.metadata import TableMetadata
 

@@ -24,12 +24,12 @@ from spec_ref.core.versions import SEQUENCE_NUMBERS
 from spec_ref.data_types.types import UNKNOWN, StructType, Type
 from spec_ref.expressions.metrics_evaluation import summaries_outcome
 from spec_ref.expressions.projection import inclusive_projection
+from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.writer import manifest_file
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.schemas.promotion import promotable
-from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile
 from spec_ref.table_metadata.metadata import TableMetadata
 
 MERGES = "commit.manifest-merge.enabled"

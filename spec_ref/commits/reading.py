@@ -10,11 +10,11 @@ from spec_ref.commits.errors import missing
 from spec_ref.core.records import evolve, field_rules
 from spec_ref.core.versions import REQUIRED, FormatVersion
 from spec_ref.data_types.types import StructType
+from spec_ref.manifest_lists.manifest_file import ManifestFile
 from spec_ref.manifests.data_file import DataFile
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.inheritance import inherit
 from spec_ref.manifests.writer import count_entries
-from spec_ref.snapshots.manifest_list import ManifestFile
 from spec_ref.snapshots.references import MAIN
 from spec_ref.snapshots.retention import ancestors
 from spec_ref.snapshots.snapshot import Snapshot

@@ -12,8 +12,9 @@ from spec_ref.commits.reading import Files, head
 from spec_ref.commits.tables import metadata_directory
 from spec_ref.core.records import evolve, field_rules, record
 from spec_ref.core.versions import OMITTED
+from spec_ref.manifest_lists.manifest_file import ManifestFile
 from spec_ref.manifests.data_file import FileContent
-from spec_ref.snapshots.manifest_list import ManifestFile, assign_first_row_ids
+from spec_ref.row_lineage.assignment import assign_first_row_ids
 from spec_ref.snapshots.references import branch
 from spec_ref.snapshots.snapshot import Operation, Snapshot
 from spec_ref.table_metadata.metadata import TableMetadata

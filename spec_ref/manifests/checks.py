@@ -20,6 +20,7 @@ from spec_ref.core.errors import SpecError, Violation
 from spec_ref.core.versions import REQUIRED
 from spec_ref.data_types.types import StructType, Type
 from spec_ref.encodings.avro.container import Data
+from spec_ref.manifest_lists.manifest_file import ManifestFile
 from spec_ref.manifests.checks_listed import Totals, broken_at, finding_at, listed_findings
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.entry_problems import entry_problems
@@ -29,7 +30,6 @@ from spec_ref.manifests.reader import read_manifest
 from spec_ref.manifests.rules import Context
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.schemas.schema import Schema
-from spec_ref.snapshots.manifest_list import ManifestFile
 
 MAX_PER_RULE = 1000
 """How many places of one broken rule are told; a manifest with more has one cause."""

@@ -13,12 +13,12 @@ from spec_ref.checks.findings import Finding
 from spec_ref.core.errors import SpecError, Violation, shown
 from spec_ref.core.versions import SEQUENCE_NUMBERS, FormatVersion
 from spec_ref.data_types.types import StructType, Type, kind
+from spec_ref.manifest_lists.manifest_file import FieldSummary, ManifestFile
 from spec_ref.manifests.computed_metrics import order_of
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.entry_problems import is_minimal, not_minimal, signed_order
 from spec_ref.manifests.manifest import Manifest
 from spec_ref.single_value.bounds import decode_bound
-from spec_ref.snapshots.manifest_list import FieldSummary, ManifestFile
 
 _COMPARED = (
     ("added_files_count", "MLS010", EntryStatus.ADDED), ("existing_files_count", "MLS011", EntryStatus.EXISTING),

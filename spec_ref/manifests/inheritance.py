@@ -13,9 +13,9 @@ from spec_ref.core.errors import violation
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import SEQUENCE_NUMBERS, FormatVersion
 from spec_ref.json.wire_types import LONG_MAX
+from spec_ref.manifest_lists.manifest_file import ManifestFile
 from spec_ref.manifests.data_file import FileContent
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
-from spec_ref.snapshots.manifest_list import ManifestFile
 
 
 def inherited_sequence_number(manifest: ManifestFile, version: FormatVersion) -> int:

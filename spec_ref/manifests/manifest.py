@@ -15,17 +15,17 @@ from spec_ref.core.records import field_rules
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED, V1, V2, FieldRule, FormatVersion, Presence
 from spec_ref.data_types.types import StructType
 from spec_ref.encodings.avro.container import Container
-from spec_ref.encodings.avro.types import Record
+from spec_ref.encodings.avro.types import Record, root_record
 from spec_ref.encodings.avro.values import decode_all
 from spec_ref.json import documents
 from spec_ref.json.reading import reader
+from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile
 from spec_ref.manifests.data_file import DataFile
 from spec_ref.manifests.entry import ManifestEntry
 from spec_ref.manifests.inheritance import inherit
 from spec_ref.partitioning import spec as partition_specs
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.schemas.schema import SCHEMA, Schema
-from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile, root_record
 
 REQUIREMENT = "MAN001"
 """The code of a file that is no manifest at all."""

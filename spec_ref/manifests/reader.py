@@ -8,9 +8,9 @@ import attrs
 
 from spec_ref.core.errors import SpecError, violation
 from spec_ref.encodings.avro.container import LIMITS, SCHEMA_KEY, Data, Limits, open_container
+from spec_ref.manifest_lists.manifest_file import ManifestFile
 from spec_ref.manifests.manifest import REQUIREMENT, Header, Manifest, header_of, shape_of
 from spec_ref.partitioning.spec import PartitionSpec
-from spec_ref.snapshots.manifest_list import ManifestFile
 
 
 def read_manifest(

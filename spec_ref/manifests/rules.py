@@ -22,9 +22,9 @@ from spec_ref.core.versions import (
     V1,
     FormatVersion,
 )
+from spec_ref.manifest_lists.manifest_file import ManifestContent
 from spec_ref.manifests.data_file import FileContent, FileFormat
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
-from spec_ref.snapshots.manifest_list import ManifestContent
 
 CONTENTS_OF = {
     ManifestContent.DATA: frozenset({FileContent.DATA}),

@@ -19,6 +19,8 @@ from spec_ref.encodings.avro.types import from_json
 from spec_ref.encodings.avro.values import encoder
 from spec_ref.json import documents
 from spec_ref.json.writing import writer
+from spec_ref.manifest_lists.manifest_file import FieldSummary, ManifestContent, ManifestFile
+from spec_ref.manifest_lists.writer import NO_SYNC
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.manifest import HEADER, REQUIREMENT
 from spec_ref.manifests.rules import Context, broken_rules
@@ -26,7 +28,6 @@ from spec_ref.partitioning import spec as partition_specs
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.schemas.schema import SCHEMA, Schema
 from spec_ref.single_value.bounds import encode_bound
-from spec_ref.snapshots.manifest_list import NO_SYNC, FieldSummary, ManifestContent, ManifestFile
 
 RECORD_NAME = "manifest_entry"
 RECORD_NAMES = {2: "r2", 102: "r102"}

@@ -13,10 +13,11 @@ from spec_ref.encodings.avro.container import Data
 from spec_ref.expressions.bound import BoundPredicate
 from spec_ref.expressions.metrics_evaluation import FieldSummary, summaries_outcome
 from spec_ref.expressions.projection import inclusive_projection
+from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile
+from spec_ref.manifest_lists.reader import read_manifest_list
 from spec_ref.manifests.manifest import Manifest
 from spec_ref.manifests.reader import read_manifest
 from spec_ref.partitioning.spec import PartitionSpec
-from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile, read_manifest_list
 from spec_ref.snapshots.snapshot import Snapshot
 
 ReadFile: TypeAlias = Callable[[str], Data]

@@ -20,6 +20,7 @@ from spec_ref.expressions.binding import bind
 from spec_ref.expressions.bound import BoundPredicate
 from spec_ref.expressions.metrics_evaluation import Metrics, might_match
 from spec_ref.expressions.predicates import FALSE, TRUE, Predicate
+from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.manifests.entry import ManifestEntry
 from spec_ref.manifests.manifest import Manifest
@@ -29,7 +30,6 @@ from spec_ref.scan_planning.manifest_selection import ManifestSelection, ReadFil
 from spec_ref.scan_planning.partition_residual import partition_residual
 from spec_ref.scan_planning.tasks import ScanDelete, ScanTask
 from spec_ref.schemas.schema import Schema
-from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.table_metadata.metadata import TableMetadata
 

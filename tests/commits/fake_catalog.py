@@ -18,7 +18,8 @@ from typing import Any
 from conformance.stores.local_files import LocalFiles
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import FormatVersion
-from spec_ref.snapshots.manifest_list import read_manifest_list, write_manifest_list
+from spec_ref.manifest_lists.reader import read_manifest_list
+from spec_ref.manifest_lists.writer import write_manifest_list
 
 Json = dict[str, Any]
 

@@ -53,11 +53,11 @@ from spec_ref.core.records import evolve
 from spec_ref.core.versions import V1, V2, V3, FormatVersion
 from spec_ref.data_types.types import INT
 from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
+from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.partitioning.evolution import AddPartitionField
 from spec_ref.partitioning.transforms import Bucket, Identity
 from spec_ref.schemas.evolution import AddColumn
-from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile
 from spec_ref.snapshots.references import RefType, SnapshotRef
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.sorting.order import SortField

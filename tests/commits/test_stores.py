@@ -35,8 +35,8 @@ from spec_ref.commits.changes import (
 from spec_ref.commits.effects import Swap
 from spec_ref.commits.retries import RetryPolicy
 from spec_ref.core.records import evolve
+from spec_ref.manifest_lists.reader import read_manifest_list
 from spec_ref.manifests.reader import read_manifest
-from spec_ref.snapshots.manifest_list import read_manifest_list
 from spec_ref.table_metadata import check_metadata, write_metadata
 from spec_ref.table_metadata.rules import Severity
 from spec_ref.table_metadata.writer import to_bytes

@@ -16,9 +16,9 @@ from attrs import field, frozen
 
 from conformance.engine_setup.catalog import catalog
 from conformance.writers import fingerprint, known, manifest_marks, program, suspect
+from spec_ref.manifest_lists.reader import read_manifest_list
 from spec_ref.manifests import read_manifest
 from spec_ref.single_value.binary import from_binary
-from spec_ref.snapshots.manifest_list import read_manifest_list
 from tools.who_writes_what import COMMITTED_BY, NAMES, Table, files, header, indexes
 
 TABLES = [

@@ -16,6 +16,10 @@ from spec_ref.core.records import evolve
 from spec_ref.core.versions import V1, V2, V3
 from spec_ref.data_types import types as iceberg
 from spec_ref.encodings.avro.container import open_container, write_container
+from spec_ref.manifest_lists.checks import check_manifest_list
+from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile
+from spec_ref.manifest_lists.reader import read_manifest_list
+from spec_ref.manifest_lists.writer import write_manifest_list
 from spec_ref.manifests import (
     EntryStatus,
     FileFormat,
@@ -26,15 +30,8 @@ from spec_ref.manifests import (
     write_manifest,
 )
 from spec_ref.partitioning.spec import UNPARTITIONED
+from spec_ref.row_lineage.assignment import assign_first_row_ids
 from spec_ref.schemas.schema import Schema
-from spec_ref.snapshots.manifest_list import (
-    ManifestContent,
-    ManifestFile,
-    assign_first_row_ids,
-    read_manifest_list,
-    write_manifest_list,
-)
-from spec_ref.snapshots.manifest_list_checks import check_manifest_list
 
 from manifest_strategies import simple  # isort: skip
 

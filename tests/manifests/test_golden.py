@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 
 from spec_ref.core.versions import FormatVersion
+from spec_ref.manifest_lists.checks import check_manifest_list
+from spec_ref.manifest_lists.reader import read_manifest_list
+from spec_ref.manifest_lists.writer import write_manifest_list
 from spec_ref.manifests import EntryStatus, ManifestEntry, check_manifest, read_manifest, write_manifest
 from spec_ref.manifests.writer import manifest_file
-from spec_ref.snapshots.manifest_list import read_manifest_list, write_manifest_list
-from spec_ref.snapshots.manifest_list_checks import check_manifest_list
 
 GOLDEN = Path(__file__).parents[2] / "vectors/golden/manifests"
 

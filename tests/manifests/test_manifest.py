@@ -16,6 +16,7 @@ from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import V1, V2, V3, FormatVersion
 from spec_ref.data_types import types as iceberg
+from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile
 from spec_ref.manifests import (
     EntryStatus,
     FileContent,
@@ -29,7 +30,6 @@ from spec_ref.manifests import manifest_file as describe
 from spec_ref.manifests.metrics import column_metrics
 from spec_ref.partitioning.spec import UNPARTITIONED
 from spec_ref.schemas.schema import Schema
-from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile
 
 from manifest_strategies import SCHEMA, SPEC, VALUES, entries, simple  # isort: skip
 

@@ -8,11 +8,11 @@ from spec_ref.core.records import evolve
 from spec_ref.core.versions import V2, V3
 from spec_ref.data_types import types as iceberg
 from spec_ref.encodings.avro.container import open_container, write_container
+from spec_ref.manifest_lists.manifest_file import FieldSummary, ManifestFile
 from spec_ref.manifests import check_manifest, read_manifest, write_manifest
 from spec_ref.partitioning.spec import UNPARTITIONED, PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import parse_transform
 from spec_ref.schemas.schema import Schema
-from spec_ref.snapshots.manifest_list import FieldSummary, ManifestFile
 
 from manifest_strategies import simple  # isort: skip
 

@@ -26,9 +26,9 @@ from spec_ref.commits.changes import (
 )
 from spec_ref.commits.commit import commit as _commit
 from spec_ref.core.records import evolve
+from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile
 from spec_ref.manifests.data_file import FileContent
 from spec_ref.manifests.entry import EntryStatus
-from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile
 from spec_ref.snapshots.references import RefType
 
 commit_module = __import__(_commit.__module__, fromlist=["commit"])

@@ -42,13 +42,14 @@ from spec_ref.encodings.avro.types import from_json
 from spec_ref.encodings.puffin.checks import check_puffin
 from spec_ref.encodings.variant.json_path import parse_normalized_path
 from spec_ref.expressions.expression_json import predicate_from_json
+from spec_ref.manifest_lists.checks import check_manifest_list
+from spec_ref.manifest_lists.manifest_file import ManifestContent
+from spec_ref.manifest_lists.writer import write_manifest_list
 from spec_ref.manifests import check_manifest, write_manifest
 from spec_ref.requirements import Requirement
 from spec_ref.schemas.name_mapping import read_name_mapping
 from spec_ref.schemas.promotion import promotable
 from spec_ref.schemas.type_json import type_from_json, type_to_json
-from spec_ref.snapshots.manifest_list import ManifestContent, write_manifest_list
-from spec_ref.snapshots.manifest_list_checks import check_manifest_list
 from spec_ref.table_metadata import check_metadata
 
 Json = Any

@@ -42,10 +42,10 @@ from spec_ref.commits.tables import FileSystemTable, MetastoreTable, metadata_di
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import V1, V2, V3
+from spec_ref.manifest_lists.reader import read_manifest_list
 from spec_ref.manifests.reader import read_manifest
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import parse_transform
-from spec_ref.snapshots.manifest_list import read_manifest_list
 from spec_ref.snapshots.references import RefType, SnapshotRef
 from spec_ref.table_metadata.metadata import TableMetadata
 

@@ -35,19 +35,21 @@ from spec_ref.data_types.types import (
 from spec_ref.data_types.values import check_value
 from spec_ref.encodings.avro.types import from_json
 from spec_ref.encodings.geo.wkb import wkt_to_wkb
+from spec_ref.manifest_lists.manifest_file import ManifestContent
+from spec_ref.manifest_lists.writer import write_manifest_list
 from spec_ref.manifests import read_manifest, write_manifest
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.writer import manifest_file, summarize
 from spec_ref.partitioning.spec import UNPARTITIONED, PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Day, Identity
+from spec_ref.row_lineage.assignment import assign_first_row_ids
 from spec_ref.schemas.reserved_field_ids import BY_ID, CHANGE_TYPES
 from spec_ref.schemas.row_lineage import ROW_ID
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.type_json import type_from_json, type_to_json
 from spec_ref.single_value.bounds import encode_bound
 from spec_ref.single_value.geo_bounds import GeoBox, GeoPoint, covers
-from spec_ref.snapshots.manifest_list import ManifestContent, assign_first_row_ids, write_manifest_list
 from spec_ref.statistics.partition import read_row
 from spec_ref.table_metadata import check_metadata, read_metadata
 from tools.table_kit import TableKit

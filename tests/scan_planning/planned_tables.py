@@ -26,12 +26,13 @@ from spec_ref.expressions.metrics_evaluation import Metrics, might_match
 from spec_ref.expressions.predicates import FALSE, TRUE
 from spec_ref.expressions.projection import inclusive_projection
 from spec_ref.expressions.residual_evaluator import residual
+from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile
+from spec_ref.manifest_lists.writer import write_manifest_list
 from spec_ref.manifests import DataFile, EntryStatus, FileContent, FileFormat, ManifestEntry
 from spec_ref.manifests.writer import manifest_file, write_manifest
 from spec_ref.partitioning.spec import UNPARTITIONED, PartitionSpec
 from spec_ref.scan_planning import ScanTask, planner
 from spec_ref.schemas.schema import Schema
-from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile, write_manifest_list
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.sorting.order import UNSORTED
 from spec_ref.table_metadata.metadata import TableMetadata

@@ -18,6 +18,7 @@ from spec_ref.columnar.scan_planning.delete_scope import Scopes, partition_numbe
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import V3
 from spec_ref.data_types.types import DOUBLE, LONG, STRING, DecimalType, NestedField, StructType
+from spec_ref.manifest_lists.manifest_file import ManifestContent
 from spec_ref.manifests import DataFile, FileContent, FileFormat
 from spec_ref.manifests.reader import read_manifest
 from spec_ref.manifests.writer import write_manifest
@@ -25,7 +26,6 @@ from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import parse_transform
 from spec_ref.scan_planning.delete_scope import Mismatch, may_apply, mismatches, partition_key
 from spec_ref.schemas.schema import Schema
-from spec_ref.snapshots.manifest_list import ManifestContent
 
 NANS = [struct.unpack(">d", bits)[0] for bits in (b"\x7f\xf8" + bytes(6), b"\xff\xf8" + bytes(5) + b"\x01")]
 COLUMNS = (LONG, DOUBLE, STRING, DecimalType(9, 1))

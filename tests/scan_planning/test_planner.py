@@ -18,12 +18,13 @@ from spec_ref.core.versions import V1, V2, V3, FormatVersion
 from spec_ref.data_types.types import LONG, TIMESTAMP, NestedField
 from spec_ref.encodings.avro.container import open_container, write_container
 from spec_ref.expressions.predicates import FALSE, TRUE, Comparison, Literal, NamedReference, Operation
+from spec_ref.manifest_lists.manifest_file import FieldSummary, ManifestContent
+from spec_ref.manifest_lists.writer import write_manifest_list
 from spec_ref.manifests import EntryStatus, FileContent, FileFormat, ManifestEntry
 from spec_ref.manifests.reader import read_manifest
 from spec_ref.partitioning.spec import UNPARTITIONED, PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Day, Identity
 from spec_ref.schemas.schema import Schema
-from spec_ref.snapshots.manifest_list import FieldSummary, ManifestContent, write_manifest_list
 from spec_ref.snapshots.snapshot import Snapshot
 from tools.derive import manifests as avro_files
 

@@ -26,13 +26,14 @@ from spec_ref.encodings.avro.container import write_container
 from spec_ref.encodings.avro.types import from_json
 from spec_ref.encodings.avro.values import encoder
 from spec_ref.json import documents
+from spec_ref.manifest_lists.manifest_file import ManifestContent
+from spec_ref.manifest_lists.writer import NO_SYNC
 from spec_ref.manifests import DataFile, EntryStatus, FileContent, FileFormat, ManifestEntry, read_manifest
 from spec_ref.manifests.entry_problems import entry_problems, signed_order
 from spec_ref.manifests.rules import Context
 from spec_ref.manifests.writer import RECORD_NAME, RECORD_NAMES, header
 from spec_ref.partitioning.spec import UNPARTITIONED
 from spec_ref.schemas.schema import Schema
-from spec_ref.snapshots.manifest_list import NO_SYNC, ManifestContent
 
 TYPES = (
     iceberg.LONG, iceberg.INT, iceberg.DOUBLE, iceberg.FLOAT, iceberg.STRING, iceberg.BINARY, iceberg.UUID,

@@ -21,8 +21,9 @@ from spec_ref.core.records import evolve
 from spec_ref.core.versions import V2, V3, FormatVersion
 from spec_ref.data_types.types import LONG, NestedField
 from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
+from spec_ref.manifest_lists.reader import read_manifest_list
+from spec_ref.manifest_lists.writer import write_manifest_list
 from spec_ref.manifests.reader import read_manifest
-from spec_ref.snapshots.manifest_list import read_manifest_list, write_manifest_list
 from spec_ref.snapshots.references import RefType, SnapshotRef
 
 ID = NestedField(1, "id", required=True, type=LONG)

@@ -28,12 +28,12 @@ from conformance.writing import (
 from spec_ref.commits.changes import ChangeSchema, ChangeSpec, SetProperties
 from spec_ref.core.versions import V1, V2, V3, FormatVersion
 from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
+from spec_ref.manifest_lists.reader import read_manifest_list
 from spec_ref.manifests.reader import read_manifest
 from spec_ref.partitioning.evolution import RemovePartitionField
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Bucket, Identity, Transform, Truncate
 from spec_ref.schemas.evolution import DropColumn
-from spec_ref.snapshots.manifest_list import read_manifest_list
 
 COPY, POSITIONS, EQUALITY = Mode.COPY_ON_WRITE, Mode.MERGE_ON_READ, Mode.EQUALITY
 MODES = [(V1, COPY), (V2, COPY), (V2, POSITIONS), (V2, EQUALITY), (V3, COPY), (V3, POSITIONS), (V3, EQUALITY)]

@@ -24,11 +24,12 @@ from conformance.writing import (
 from spec_ref.commits.changes import ChangeSpec, SetProperties, Upgrade
 from spec_ref.core.versions import V1, V2, V3, FormatVersion
 from spec_ref.expressions.predicates import Comparison, Literal, NamedReference, Operation
+from spec_ref.manifest_lists.manifest_file import ManifestFile
+from spec_ref.manifest_lists.reader import read_manifest_list
 from spec_ref.manifests.entry import EntryStatus
 from spec_ref.manifests.reader import read_manifest
 from spec_ref.partitioning.evolution import AddPartitionField
 from spec_ref.partitioning.transforms import Identity
-from spec_ref.snapshots.manifest_list import ManifestFile, read_manifest_list
 
 
 def equal(id_: int) -> Any:

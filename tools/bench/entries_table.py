@@ -16,11 +16,12 @@ import numpy as np
 from spec_ref.core.versions import V2
 from spec_ref.data_types.types import LONG, NestedField
 from spec_ref.encodings.avro.container import long_bytes, open_container, write_container
+from spec_ref.manifest_lists.manifest_file import FieldSummary, ManifestFile
+from spec_ref.manifest_lists.writer import NO_SYNC, write_manifest_list
 from spec_ref.manifests import DataFile, EntryStatus, FileFormat, ManifestEntry, write_manifest
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Identity
 from spec_ref.schemas.schema import Schema
-from spec_ref.snapshots.manifest_list import NO_SYNC, FieldSummary, ManifestFile, write_manifest_list
 
 COLUMNS = 20
 PARTITIONS = 1000

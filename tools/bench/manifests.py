@@ -13,8 +13,8 @@ from pathlib import Path
 
 from spec_ref.columnar.manifests.entry_columns import column_batches
 from spec_ref.columnar.manifests.reader import entries
+from spec_ref.manifest_lists.reader import read_manifest_list
 from spec_ref.manifests import Manifest, read_manifest
-from spec_ref.snapshots.manifest_list import read_manifest_list
 from tools.bench.entries_table import SPEC, make_table
 from tools.bench.measure import BenchError, Claim, Peer, Scale, in_turns, timed
 

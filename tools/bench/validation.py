@@ -34,12 +34,13 @@ from spec_ref.data_files.parquet_arrow_types import arrow_schema
 from spec_ref.data_files.parquet_metrics import parquet_metrics
 from spec_ref.data_types.types import DATE, DOUBLE, INT, LONG, STRING, TIMESTAMP, NestedField, StructType, Type
 from spec_ref.encodings.avro.container import open_container, write_container
+from spec_ref.manifest_lists.manifest_file import ManifestFile
+from spec_ref.manifest_lists.writer import NO_SYNC, write_manifest_list
 from spec_ref.manifests import DataFile, EntryStatus, FileFormat, ManifestEntry
 from spec_ref.manifests.writer import manifest_file, write_manifest
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Identity
 from spec_ref.schemas.schema import Schema
-from spec_ref.snapshots.manifest_list import NO_SYNC, ManifestFile, write_manifest_list
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.sorting.order import UNSORTED
 from spec_ref.table_metadata import TableMetadata, dumps

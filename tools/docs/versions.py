@@ -17,13 +17,13 @@ import attrs
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import FEATURES, OMITTED, REQUIRED, FieldRule, FormatVersion
 from spec_ref.data_types.types import NestedField
+from spec_ref.manifest_lists.manifest_file import ManifestFile
 from spec_ref.manifests.data_file import DataFile
 from spec_ref.manifests.entry import ManifestEntry
 from spec_ref.manifests.manifest import HEADER
 from spec_ref.partitioning.spec import PartitionField
 from spec_ref.requirements import register
 from spec_ref.schemas.schema import Schema
-from spec_ref.snapshots.manifest_list import ManifestFile
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.sorting.order import SortField
 from spec_ref.statistics.partition import PartitionStatistics

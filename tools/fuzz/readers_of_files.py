@@ -22,7 +22,7 @@ def _manifest_check() -> Callable[[bytes], object]:
 
 
 def _manifest_list() -> Callable[[bytes], object]:
-    from spec_ref.snapshots.manifest_list import read_manifest_list
+    from spec_ref.manifest_lists.reader import read_manifest_list
 
     return refusing(read_manifest_list)
 

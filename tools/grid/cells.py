@@ -11,12 +11,12 @@ import attrs
 from spec_ref.core.records import field_rules
 from spec_ref.data_types.types import NestedField
 from spec_ref.encodings.puffin import file
+from spec_ref.manifest_lists.manifest_file import FieldSummary, ManifestFile
 from spec_ref.manifests.checks import KEYS
 from spec_ref.manifests.data_file import DataFile
 from spec_ref.manifests.entry import ManifestEntry
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.schemas.schema import Schema
-from spec_ref.snapshots.manifest_list import FieldSummary, ManifestFile
 from spec_ref.snapshots.references import SnapshotRef
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.sorting.order import SortField, SortOrder

@@ -171,8 +171,8 @@ def _readable() -> bool:
 def _row_ids() -> bool:
     """Row ids are longs: a file that would inherit one beyond is refused, also among many (LIN019)."""
     from spec_ref.columnar.manifests.entry_columns import column_batches
+    from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile
     from spec_ref.manifests import read_manifest
-    from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile
     from tools.derive.manifests import entry, manifest
 
     def found(first: int) -> list[int]:

@@ -195,11 +195,11 @@ def _partitioned(_operation: str, cases: Cases) -> bool:
     from spec_ref.data_types.types import is_primitive
     from spec_ref.expressions.bound import evaluate
     from spec_ref.expressions.predicates import And
+    from spec_ref.manifest_lists.manifest_file import ManifestContent
     from spec_ref.manifests import read_manifest
     from spec_ref.manifests.writer import write_manifest
     from spec_ref.partitioning.spec import PartitionField, PartitionSpec
     from spec_ref.partitioning.transforms import Identity
-    from spec_ref.snapshots.manifest_list import ManifestContent
 
     args = cases[0][0]
     fields = args["schema"]["fields"]
@@ -295,12 +295,12 @@ def _suspected(type_: str, bounds: list[tuple[bytes, bool]]) -> bool:
     from spec_ref.columnar.manifests.entry_columns import column_batches
     from spec_ref.columnar.manifests.rules import suspects
     from spec_ref.core.versions import V3
+    from spec_ref.manifest_lists.manifest_file import ManifestContent
     from spec_ref.manifests import read_manifest
     from spec_ref.manifests.rules import Context
     from spec_ref.manifests.writer import write_manifest
     from spec_ref.partitioning.spec import UNPARTITIONED
     from spec_ref.schemas.type_json import type_from_json
-    from spec_ref.snapshots.manifest_list import ManifestContent
 
     fields = [{"id": 1, "name": "a", "type": "int", "required": False}]
     schema = _schema({"schema": {"type": "struct", "schema-id": 0, "fields": fields}})
@@ -336,11 +336,11 @@ def _judged(_operation: str, cases: Cases) -> bool:
     from spec_ref.columnar.manifests.entry_columns import column_batches
     from spec_ref.core.versions import V3
     from spec_ref.encodings.avro.container import CODECS
+    from spec_ref.manifest_lists.manifest_file import ManifestContent
     from spec_ref.manifests import read_manifest
     from spec_ref.manifests.writer import write_manifest
     from spec_ref.partitioning.spec import UNPARTITIONED
     from spec_ref.schemas.schema import Schema
-    from spec_ref.snapshots.manifest_list import ManifestContent
 
     if cases[0][0]["kind"] != "inclusive":
         return True

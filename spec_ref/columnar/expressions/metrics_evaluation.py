@@ -1,8 +1,8 @@
 """The inclusive evaluation of a predicate on the metrics of many files at once (Scan Planning).
 
-`spec_ref.expressions.metrics_evaluation.might_match` is the definition; here the counts and bounds of a column are arrays over the
-files, and what comes out are the files of which it is true. Numbers and short texts are compared as arrays. Other
-types, and terms that are not plain columns, are looked at file by file, with the definition itself.
+`spec_ref.expressions.metrics_evaluation.might_match` is the definition; here the counts and bounds of a column are
+arrays over the files, and what comes out are the files of which it is true. Numbers and short texts are compared as
+arrays. Other types, and terms that are not plain columns, are looked at file by file, with the definition itself.
 """
 
 from __future__ import annotations

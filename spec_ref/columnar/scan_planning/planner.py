@@ -22,6 +22,7 @@ from spec_ref.core.versions import FormatVersion
 from spec_ref.expressions.binding import bind
 from spec_ref.expressions.bound import BoundPredicate
 from spec_ref.expressions.predicates import TRUE, Predicate
+from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.scan_planning.delete_scope import DeleteFileIndex, column_types
@@ -37,7 +38,6 @@ from spec_ref.scan_planning.planner import (
 )
 from spec_ref.scan_planning.tasks import ScanDelete, ScanTask
 from spec_ref.schemas.schema import Schema
-from spec_ref.snapshots.manifest_list import ManifestContent, ManifestFile
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.table_metadata.metadata import TableMetadata
 

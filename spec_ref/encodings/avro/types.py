@@ -150,6 +150,14 @@ def parse_schema(text: bytes | str, requirement: str) -> AvroType:
     return from_json(json, requirement)
 
 
+def root_record(schema: bytes, requirement: str) -> Record:
+    """The record that an Avro schema describes its objects as."""
+    type_ = parse_schema(schema, requirement)
+    if not isinstance(type_, Record):
+        raise violation(requirement, "the objects of the file are no records")
+    return type_
+
+
 def from_json(json: Any, requirement: str) -> AvroType:
     """Build the type from the parsed JSON of an Avro schema.
 

@@ -1,1 +1,1 @@
-"""Geometries, their encodings and their bounds (Appendix G; Bounds for Geometry and Geography)."""
+"""Geometries and their encodings (Appendix G)."""

@@ -14,15 +14,11 @@ from spec_ref.core.errors import SpecError, Violation
 from spec_ref.core.versions import FormatVersion
 from spec_ref.data_types.types import StructType
 from spec_ref.encodings.avro.container import Data, open_container
+from spec_ref.encodings.avro.types import root_record
+from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile
+from spec_ref.manifest_lists.reader import REQUIREMENT, read_manifest_list
+from spec_ref.manifest_lists.rules import list_rules
 from spec_ref.partitioning.spec import PartitionSpec
-from spec_ref.snapshots.manifest_list import (
-    REQUIREMENT,
-    ManifestContent,
-    ManifestFile,
-    list_rules,
-    read_manifest_list,
-    root_record,
-)
 
 
 def check_manifest_list(

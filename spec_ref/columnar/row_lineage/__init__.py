@@ -1,0 +1,1 @@
+"""Row lineage over Arrow arrays (Row Lineage)."""

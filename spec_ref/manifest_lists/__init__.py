@@ -1,0 +1,1 @@
+"""Manifest lists: the manifests of a snapshot (Manifest Lists)."""

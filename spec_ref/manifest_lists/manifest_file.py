@@ -1,0 +1,139 @@
+"""A manifest, as a manifest list describes it (Manifest Lists)."""
+
+from __future__ import annotations
+
+import enum
+
+from spec_ref.avro_mapping.rows import Coded, RowsOf
+from spec_ref.core.records import record, spec_field
+from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED
+from spec_ref.data_types.types import BINARY, BOOLEAN, INT, LONG, STRING
+
+
+class ManifestContent(enum.IntEnum):
+    """The kind of files that a manifest lists."""
+
+    DATA = 0
+    DELETES = 1
+
+
+@record(kw_only=True)
+class FieldSummary:
+    """The partition values of a manifest in one partition field (``field_summary``)."""
+
+    contains_null: bool = spec_field(
+        "contains_null", id=509, v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="MLS019", type=BOOLEAN
+    )
+
+    contains_nan: bool | None = spec_field(
+        "contains_nan", id=518, v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="MLS020", type=BOOLEAN, default=None
+    )
+    """None: not known."""
+
+    lower_bound: bytes | None = spec_field(
+        "lower_bound", id=510, v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="MLS021", type=BINARY, default=None
+    )
+    """A single value of the partition field's type; None where all values are null or NaN."""
+
+    upper_bound: bytes | None = spec_field(
+        "upper_bound", id=511, v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="MLS022", type=BINARY, default=None
+    )
+
+
+@record(kw_only=True)
+class ManifestFile:
+    """A manifest, as a manifest list tells of it.
+
+    Upgraded tables have lists of every version. Nothing in a list has to say which one wrote it, so that readers of
+    all versions take each column where it is, and nothing for granted that any version leaves out.
+    """
+
+    manifest_path: str = spec_field(
+        "manifest_path", id=500, v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="MLS003", type=STRING
+    )
+
+    manifest_length: int = spec_field(
+        "manifest_length", id=501, v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="MLS004", type=LONG
+    )
+
+    partition_spec_id: int = spec_field(
+        "partition_spec_id", id=502, v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="MLS005", type=INT
+    )
+
+    content: ManifestContent = spec_field(
+        "content", id=517, v1=OMITTED, v2=REQUIRED, v3=REQUIRED, read=OPTIONAL,
+        requirement="MLS006", type=Coded(ManifestContent), default=ManifestContent.DATA,
+    )  # fmt: skip
+
+    sequence_number: int = spec_field(
+        "sequence_number", id=515, v1=OMITTED, v2=REQUIRED, v3=REQUIRED, read=OPTIONAL,
+        requirement="MLS007", type=LONG, default=0,
+    )  # fmt: skip
+    """When the manifest was added to the table; 0 in lists of v1."""
+
+    min_sequence_number: int = spec_field(
+        "min_sequence_number", id=516, v1=OMITTED, v2=REQUIRED, v3=REQUIRED, read=OPTIONAL,
+        requirement="MLS008", type=LONG, default=0,
+    )  # fmt: skip
+    """The least data sequence number of the live files; 0 in lists of v1, where 0 is a number and not unknown."""
+
+    added_snapshot_id: int = spec_field(
+        "added_snapshot_id", id=503, v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="MLS009", type=LONG
+    )
+
+    added_files_count: int | None = spec_field(
+        "added_files_count", id=504, v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, read=OPTIONAL,
+        requirement="MLS010", type=INT, default=None,
+    )  # fmt: skip
+    """None, here and in the other counts, is taken for a number above zero. Found by id: Java long wrote the name
+    ``added_data_files_count`` (contradiction A18)."""
+
+    existing_files_count: int | None = spec_field(
+        "existing_files_count", id=505, v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, read=OPTIONAL,
+        requirement="MLS011", type=INT, default=None,
+    )  # fmt: skip
+
+    deleted_files_count: int | None = spec_field(
+        "deleted_files_count", id=506, v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, read=OPTIONAL,
+        requirement="MLS012", type=INT, default=None,
+    )  # fmt: skip
+
+    added_rows_count: int | None = spec_field(
+        "added_rows_count", id=512, v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, read=OPTIONAL,
+        requirement="MLS013", type=LONG, default=None,
+    )  # fmt: skip
+
+    existing_rows_count: int | None = spec_field(
+        "existing_rows_count", id=513, v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, read=OPTIONAL,
+        requirement="MLS014", type=LONG, default=None,
+    )  # fmt: skip
+
+    deleted_rows_count: int | None = spec_field(
+        "deleted_rows_count", id=514, v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, read=OPTIONAL,
+        requirement="MLS015", type=LONG, default=None,
+    )  # fmt: skip
+
+    partitions: tuple[FieldSummary, ...] | None = spec_field(
+        "partitions", id=507, v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="MLS016",
+        type=RowsOf(FieldSummary, 508), default=None,
+    )  # fmt: skip
+    """A summary for each field of the manifest's partition spec, in its order."""
+
+    key_metadata: bytes | None = spec_field(
+        "key_metadata", id=519, v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="MLS017", type=BINARY, default=None
+    )
+
+    first_row_id: int | None = spec_field(
+        "first_row_id", id=520, v1=OMITTED, v2=OMITTED, v3=OPTIONAL, read=OPTIONAL,
+        requirement="MLS018", type=LONG, default=None,
+    )  # fmt: skip
+    """Where the row ids of its data files start."""
+
+    def may_have(self, count: int | None) -> bool:
+        """Whether there may be files or rows of a kind, by its count: an unknown count says yes."""
+        return count is None or count > 0
+
+    @property
+    def may_have_live_files(self) -> bool:
+        """Whether the manifest may list files that scans read."""
+        return self.may_have(self.added_files_count) or self.may_have(self.existing_files_count)

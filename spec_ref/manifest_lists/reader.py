@@ -1,0 +1,76 @@
+"""Reading manifest lists (Manifest Lists)."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+
+import attrs
+
+from spec_ref.avro_mapping.rows import RowReader
+from spec_ref.core.errors import SpecError
+from spec_ref.core.versions import NEWEST, FormatVersion
+from spec_ref.encodings.avro.container import Data, open_container
+from spec_ref.encodings.avro.types import root_record
+from spec_ref.encodings.avro.values import BlockDecoder
+from spec_ref.manifest_lists.manifest_file import ManifestFile
+
+REQUIREMENT = "MLS002"
+"""The code of a file that is no manifest list at all."""
+
+LONGEST_REMEMBERED = 1 << 14
+"""The longest Avro schema, in bytes, of which is remembered what was made; that of a writer has less than 4 KiB."""
+
+
+def read_manifest_list(
+    data: Data, *, format_version: FormatVersion = NEWEST, file: str | None = None
+) -> tuple[ManifestFile, ...]:
+    """Read a manifest list of any format version.
+
+    Args:
+        data: the content of the file.
+        format_version: that of the table, whose reader's rules hold; the newest where it is not known.
+        file: the name to tell in errors.
+
+    Raises:
+        SpecError: the file is no manifest list, or a required value is missing; the path begins with the number of
+            the manifest, ``/3/manifest_path``.
+    """
+    try:
+        return tuple(_manifests(data, format_version))
+    except SpecError as error:
+        raise SpecError(attrs.evolve(error.violation, file=file)) from error.__cause__
+
+
+def _manifests(data: Data, version: FormatVersion) -> Iterator[ManifestFile]:
+    container = open_container(data, REQUIREMENT)
+    shape = _shape_of(container.metadata["avro.schema"], version)
+    number = 0
+    for count, payload in container.payloads():
+        for row in shape.decoder.decode_all(count, payload, REQUIREMENT, number):
+            try:
+                yield shape.reader(row)
+            except SpecError as error:
+                problem = error.violation
+                raise SpecError(attrs.evolve(problem, path=f"/{number}{problem.path}")) from error.__cause__
+            number += 1
+
+
+@attrs.frozen
+class _Shape:
+    """What is made of an Avro schema once for all the lists that share it."""
+
+    decoder: BlockDecoder
+    reader: RowReader
+
+
+def _shape_of(schema: bytes, version: FormatVersion) -> _Shape:
+    return (_remembered if len(schema) <= LONGEST_REMEMBERED else _new_shape)(schema, version)
+
+
+def _new_shape(schema: bytes, version: FormatVersion) -> _Shape:
+    root = root_record(schema, REQUIREMENT)
+    return _Shape(BlockDecoder(root), RowReader(ManifestFile, root, version, REQUIREMENT))
+
+
+_remembered = functools.lru_cache(maxsize=32)(_new_shape)

@@ -1,0 +1,44 @@
+"""What a manifest list must say of a manifest, apart from types (Manifest Lists; First Row ID Assignment)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from spec_ref.core.errors import SpecError, violation
+from spec_ref.core.versions import DELETE_FILES, FormatVersion
+from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile
+
+_COUNTS = (
+    ("manifest_length", "MLS004"), ("sequence_number", "MLS007"), ("min_sequence_number", "MLS008"),
+    ("added_files_count", "MLS010"), ("existing_files_count", "MLS011"), ("deleted_files_count", "MLS012"),
+    ("added_rows_count", "MLS013"), ("existing_rows_count", "MLS014"), ("deleted_rows_count", "MLS015"),
+    ("first_row_id", "MLS018"),
+)  # fmt: skip
+"""The numbers that are not negative."""
+
+
+def list_rules(manifest: ManifestFile, version: FormatVersion) -> Iterator[SpecError]:
+    """What one manifest of a list breaks in itself."""
+    for attribute, requirement in _COUNTS:
+        value = getattr(manifest, attribute)
+        if value is not None and value < 0:
+            yield violation(requirement, "the number is negative", found=value, path=f"/{attribute}", aspect="negative")
+    if manifest.content is ManifestContent.DELETES:
+        if not DELETE_FILES.is_supported(version):
+            yield violation(
+                "MLS006", "v1 has no delete manifests", path="/content", format_version=version, aspect="deletes-in-v1"
+            )
+        if manifest.first_row_id is not None:
+            found = manifest.first_row_id
+            yield violation(
+                "LIN026",
+                "a delete manifest has no first row id",
+                found=found,
+                path="/first_row_id",
+                aspect="of-deletes",
+            )
+    if manifest.min_sequence_number > manifest.sequence_number:
+        yield violation(
+            "MLS008", "a file has a later sequence number than the manifest", found=manifest.min_sequence_number,
+            expected=f"at most {manifest.sequence_number}", path="/min_sequence_number", aspect="too-high",
+        )  # fmt: skip

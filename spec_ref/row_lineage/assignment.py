@@ -1,0 +1,34 @@
+"""Assigning row ids to the manifests of a snapshot (Row lineage assignment; First Row ID Assignment)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from spec_ref.core.errors import violation
+from spec_ref.core.records import evolve
+from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile
+
+
+def assign_first_row_ids(files: Iterable[ManifestFile], first_row_id: int) -> tuple[tuple[ManifestFile, ...], int]:
+    """Give the data manifests that have none a first row id, as a snapshot of v3 does (LIN026 to LIN029).
+
+    Args:
+        files: the manifests of the new list.
+        first_row_id: the snapshot's ``first-row-id``, which is the table's ``next-row-id`` at the attempt.
+
+    Returns:
+        The manifests, and the table's next row id after the commit.
+
+    Raises:
+        SpecError: a manifest that needs row ids has unknown counts, so that the next free id is not known.
+    """
+    made = []
+    for place, manifest in enumerate(files):
+        if manifest.content is ManifestContent.DELETES or manifest.first_row_id is not None:
+            made.append(manifest)
+            continue
+        if manifest.added_rows_count is None or manifest.existing_rows_count is None:
+            raise violation("LIN029", "the rows of a manifest are not known", path=f"/{place}/added_rows_count")
+        made.append(evolve(manifest, first_row_id=first_row_id))
+        first_row_id += manifest.added_rows_count + manifest.existing_rows_count
+    return tuple(made), first_row_id
