@@ -15,16 +15,16 @@ from conformance.pipeline.file_access import FileAccessError, open_input
 from conformance.pipeline.reading import Reading, in_file
 from spec_ref.columnar.deletes.equality_deletes import column_values
 from spec_ref.columnar.expressions.evaluation import evaluate_array
+from spec_ref.columnar.row_lineage.reading import last_updates, row_ids
 from spec_ref.columnar.schemas.column_projection import FileProjection, compile_projection, constant_array
-from spec_ref.columnar.schemas.row_lineage import last_updates, row_ids
 from spec_ref.data_files.batches import BATCH_ROWS
 from spec_ref.data_files.reader import DataFileReader, open_rows
 from spec_ref.expressions.bound import BoundPredicate, BoundReference
 from spec_ref.expressions.predicates import TRUE
 from spec_ref.partitioning.spec import identity_values
+from spec_ref.row_lineage.reading import LAST_UPDATED, ROW_ID
 from spec_ref.scan_planning.tasks import ScanTask
 from spec_ref.schemas.column_projection import select_fields
-from spec_ref.schemas.row_lineage import LAST_UPDATED, ROW_ID
 
 
 def read_task(

@@ -22,8 +22,8 @@ from spec_ref.commits.matching import bound_filter, rows_outcome
 from spec_ref.commits.reading import head
 from spec_ref.core.errors import violation
 from spec_ref.expressions.predicates import TRUE, Predicate
+from spec_ref.row_lineage.reading import LAST_UPDATED, ROW_ID
 from spec_ref.scan_planning import ScanTask
-from spec_ref.schemas.row_lineage import LAST_UPDATED, ROW_ID
 from spec_ref.snapshots.references import RefType
 from spec_ref.table_metadata import TableMetadata
 

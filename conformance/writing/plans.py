@@ -20,7 +20,7 @@ from spec_ref.data_types.types import UNKNOWN, NestedField, StructType, Type
 from spec_ref.manifests.computed_metrics import FULL
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.partitioning.spec import PartitionSpec
-from spec_ref.schemas.row_lineage import LAST_UPDATED, ROW_ID
+from spec_ref.row_lineage.reading import LAST_UPDATED, ROW_ID
 from spec_ref.schemas.schema import Schema
 from spec_ref.single_value.json_value import to_json
 from spec_ref.sorting.comparator import sortable

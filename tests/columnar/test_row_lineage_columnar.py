@@ -1,4 +1,4 @@
-"""The columns of row lineage are what `spec_ref.schemas.row_lineage` says of every row."""
+"""The columns of row lineage are what `spec_ref.row_lineage.reading` says of every row."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spec_ref.columnar.schemas.row_lineage import last_updates, row_ids
-from spec_ref.schemas.row_lineage import last_updated, row_id
+from spec_ref.columnar.row_lineage.reading import last_updates, row_ids
+from spec_ref.row_lineage.reading import last_updated, row_id
 
 longs = st.integers(0, (1 << 62) - 1)
 rows = st.lists(st.tuples(st.none() | longs, longs), max_size=9)

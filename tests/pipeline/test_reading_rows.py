@@ -44,8 +44,8 @@ from spec_ref.expressions.predicates import Comparison, Literal, NamedReference,
 from spec_ref.manifests.data_file import DataFile, FileFormat
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Bucket, Identity
+from spec_ref.row_lineage.reading import LAST_UPDATED, ROW_ID
 from spec_ref.schemas.name_mapping import MappedField, to_property
-from spec_ref.schemas.row_lineage import LAST_UPDATED, ROW_ID
 from tools.table_kit import TableKit, avro_bytes, orc_bytes, parquet_bytes
 
 FORMATS = (FileFormat.PARQUET, FileFormat.ORC, FileFormat.AVRO)

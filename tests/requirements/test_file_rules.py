@@ -44,8 +44,8 @@ from spec_ref.manifests.writer import manifest_file, summarize
 from spec_ref.partitioning.spec import UNPARTITIONED, PartitionField, PartitionSpec
 from spec_ref.partitioning.transforms import Day, Identity
 from spec_ref.row_lineage.assignment import assign_first_row_ids
+from spec_ref.row_lineage.reading import ROW_ID
 from spec_ref.schemas.reserved_field_ids import BY_ID, CHANGE_TYPES
-from spec_ref.schemas.row_lineage import ROW_ID
 from spec_ref.schemas.schema import Schema
 from spec_ref.schemas.type_json import type_from_json, type_to_json
 from spec_ref.single_value.bounds import encode_bound

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spec_ref.schemas.row_lineage import last_updated, row_id
+from spec_ref.row_lineage.reading import last_updated, row_id
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The columns of row lineage over Arrow arrays: the kernels beside `spec_ref.schemas.row_lineage`."""
+"""The columns of row lineage over Arrow arrays: the kernels beside `spec_ref.row_lineage.reading`."""
 
 from __future__ import annotations
 
