@@ -23,10 +23,10 @@ from spec_ref.core.records import evolve
 from spec_ref.manifest_lists.checks import check_manifest_list, listed_problems
 from spec_ref.manifest_lists.manifest_file import ManifestFile
 from spec_ref.manifests.checks import check_manifest
-from spec_ref.manifests.checks_listed import Totals, listed_findings
 from spec_ref.manifests.entry_problems import entry_problems
 from spec_ref.manifests.inheritance import inherit
 from spec_ref.manifests.manifest import Header
+from spec_ref.manifests.manifest_file_checks import Totals, listed_findings
 from spec_ref.manifests.rules import Context as EntryContext
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.table_metadata.checks import RULES, check_metadata

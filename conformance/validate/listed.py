@@ -22,10 +22,10 @@ from spec_ref.core.versions import POSITION_DELETE_FILES, SEQUENCE_NUMBERS
 from spec_ref.data_types.types import kind
 from spec_ref.deletes.equality_deletes import delete_column, float_problem
 from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile
-from spec_ref.manifests.checks_listed import PartitionValues, Totals, is_value, listed_findings
 from spec_ref.manifests.data_file import FileContent
 from spec_ref.manifests.entry import EntryStatus
 from spec_ref.manifests.manifest import Manifest
+from spec_ref.manifests.manifest_file_checks import PartitionValues, Totals, is_value, listed_findings
 
 INTEGERS = frozenset({"int", "long", "date", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns", "time"})
 

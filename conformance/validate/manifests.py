@@ -35,9 +35,9 @@ from spec_ref.encodings.avro.container import SCHEMA_KEY, open_container, write_
 from spec_ref.manifest_lists.manifest_file import ManifestFile
 from spec_ref.manifest_lists.writer import NO_SYNC
 from spec_ref.manifests.checks import check_manifest
-from spec_ref.manifests.checks_header import header_contradictions
 from spec_ref.manifests.data_file import FileContent
 from spec_ref.manifests.entry import EntryStatus
+from spec_ref.manifests.header_checks import header_contradictions
 from spec_ref.manifests.manifest import REQUIREMENT, Manifest
 from spec_ref.manifests.reader import read_manifest
 from spec_ref.manifests.rules import Context as EntryContext

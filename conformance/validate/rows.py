@@ -23,7 +23,7 @@ from conformance.validate.patience import alive
 from conformance.validate.row_ids import LAST_UPDATED, ROW_ID, RowIds, deleted_facts
 from conformance.validate.sorted_rows import Ascending, SortKey, sort_key
 from spec_ref.checks.findings import Finding
-from spec_ref.columnar.metrics import leaf_names, metrics_of_array, storage_of
+from spec_ref.columnar.manifests.computed_metrics import leaf_names, metrics_of_array, storage_of
 from spec_ref.core.errors import SpecError, shown, violation
 from spec_ref.data_types.types import LONG, STRING, UUID, FixedType, StructType, VariantType, kind
 from spec_ref.manifests.computed_metrics import (

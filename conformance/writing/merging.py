@@ -19,7 +19,7 @@ from conformance.writing.plans import plan_write
 from conformance.writing.row_changes import Mode, change_rows, mode_of, updated
 from conformance.writing.tables import WritableTable
 from conformance.writing.write_tasks import no_rows
-from spec_ref.columnar.metrics import storage_of
+from spec_ref.columnar.manifests.computed_metrics import storage_of
 from spec_ref.columnar.schemas.written_rows import compile_input, distinct
 from spec_ref.commits import Committed
 from spec_ref.commits.changes import Isolation

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from spec_ref.columnar.metrics import leaf_array, leaf_names, metrics_of_array
+from spec_ref.columnar.manifests.computed_metrics import leaf_array, leaf_names, metrics_of_array
 from spec_ref.core.errors import violation
 from spec_ref.core.records import evolve
 from spec_ref.data_types.types import StructType

@@ -17,7 +17,7 @@ from conformance.writing.plans import WritePlan, plan_write
 from conformance.writing.row_changes import Mode, Pieces, change_rows, mode_of, updated
 from conformance.writing.tables import WritableTable
 from conformance.writing.write_tasks import FileWriter, Rows, RowSink, batches_of, no_rows, write_to
-from spec_ref.columnar.metrics import storage_of
+from spec_ref.columnar.manifests.computed_metrics import storage_of
 from spec_ref.columnar.schemas.column_projection import constant_array
 from spec_ref.columnar.schemas.written_rows import compile_input
 from spec_ref.commits import CommitStateUnknown, Committed, changes

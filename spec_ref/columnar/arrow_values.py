@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from spec_ref.columnar.metrics import comparable, storage_of
+from spec_ref.columnar.manifests.computed_metrics import comparable, storage_of
 from spec_ref.core.errors import violation
 from spec_ref.data_types.types import UUID, ListType, MapType, StructType, Type, VariantType, kind
 from spec_ref.encodings.variant.value import Variant

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.orc as orc
 
-from spec_ref.columnar.metrics import metrics_of_batches
+from spec_ref.columnar.manifests.computed_metrics import metrics_of_batches
 from spec_ref.core.errors import violation
 from spec_ref.core.records import evolve
 from spec_ref.data_files.orc_footer import Content, check_types, read_stripes

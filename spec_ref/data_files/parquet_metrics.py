@@ -13,7 +13,7 @@ from typing import BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from spec_ref.columnar.metrics import metrics_of_batches
+from spec_ref.columnar.manifests.computed_metrics import metrics_of_batches
 from spec_ref.core.errors import violation
 from spec_ref.core.records import evolve
 from spec_ref.data_files.parquet_schema import struct_from_parquet

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from spec_ref.columnar.metrics import storage_of
+from spec_ref.columnar.manifests.computed_metrics import storage_of
 from spec_ref.core.errors import violation
 from spec_ref.data_files.deferred_sink import DeferredSink
 from spec_ref.data_files.parquet_arrow_types import WRITER_OPTIONS, arrow_schema

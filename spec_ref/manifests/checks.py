@@ -21,11 +21,11 @@ from spec_ref.core.versions import REQUIRED
 from spec_ref.data_types.types import StructType, Type
 from spec_ref.encodings.avro.container import Data
 from spec_ref.manifest_lists.manifest_file import ManifestFile
-from spec_ref.manifests.checks_listed import Totals, broken_at, finding_at, listed_findings
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.entry_problems import entry_problems
 from spec_ref.manifests.inheritance import inherit
 from spec_ref.manifests.manifest import CONTENTS, HEADER, Header, Manifest
+from spec_ref.manifests.manifest_file_checks import Totals, broken_at, finding_at, listed_findings
 from spec_ref.manifests.reader import read_manifest
 from spec_ref.manifests.rules import Context
 from spec_ref.partitioning.spec import PartitionSpec

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conformance.strategies import primitive_types, values
-from spec_ref.columnar.metrics import metrics_of_array
+from spec_ref.columnar.manifests.computed_metrics import metrics_of_array
 from spec_ref.core.errors import SpecError
 from spec_ref.data_files import orc_footer, orc_schema, parquet_arrow_types
 from spec_ref.data_files.avro_metrics import avro_metrics

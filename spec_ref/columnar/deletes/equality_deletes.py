@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from spec_ref.columnar.arrow_types import fixed_width, is_valid
 from spec_ref.columnar.hashing import hash_array
-from spec_ref.columnar.metrics import storage_of
+from spec_ref.columnar.manifests.computed_metrics import storage_of
 from spec_ref.data_types.types import BINARY, Type, kind
 from spec_ref.deletes.equality_deletes import DeleteColumn
 

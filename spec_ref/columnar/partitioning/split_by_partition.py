@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from spec_ref.columnar.arrow_values import values_of
-from spec_ref.columnar.metrics import storage_of
+from spec_ref.columnar.manifests.computed_metrics import storage_of
 from spec_ref.columnar.partitioning.transforms import transform_array
 from spec_ref.columnar.schemas.written_rows import column_array, distinct
 from spec_ref.core.errors import violation

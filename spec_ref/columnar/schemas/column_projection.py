@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from spec_ref.columnar.arrow_types import check_values, validity
 from spec_ref.columnar.encodings.variant.shredding import unshredded
-from spec_ref.columnar.metrics import comparable, storage_of
+from spec_ref.columnar.manifests.computed_metrics import comparable, storage_of
 from spec_ref.core.errors import SpecError, at, violation
 from spec_ref.core.records import record
 from spec_ref.data_types.types import (

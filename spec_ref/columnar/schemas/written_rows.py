@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 
 from spec_ref.columnar.arrow_types import check_arrow_type, check_values, validity
 from spec_ref.columnar.arrow_values import values_of
-from spec_ref.columnar.metrics import storage_of
+from spec_ref.columnar.manifests.computed_metrics import storage_of
 from spec_ref.columnar.schemas.column_projection import (
     arrow_field,
     arrow_type,

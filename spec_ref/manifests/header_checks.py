@@ -13,8 +13,8 @@ from spec_ref.core.errors import SpecError, Violation, shown
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import FormatVersion
 from spec_ref.data_types.types import NestedField, Type, is_primitive, kind
-from spec_ref.manifests.checks_listed import broken_at
 from spec_ref.manifests.manifest import Header
+from spec_ref.manifests.manifest_file_checks import broken_at
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.schemas.promotion import promotable
 from spec_ref.schemas.schema import Schema
