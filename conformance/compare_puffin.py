@@ -43,8 +43,8 @@ def puffin_file(_args: dict[str, Any], expected: str, got: str) -> Differences:
 
 def _written_file(data: bytes) -> Form:
     from conformance.exchange_puffin import file_form
-    from spec_ref.encodings.puffin.checks import check_puffin
     from spec_ref.encodings.puffin.file import read_puffin
+    from spec_ref.statistics.puffin_checks import check_puffin
 
     broken = [one for one in check_puffin(data) if register()[one.requirement].level is Level.MUST]
     if broken:

@@ -29,11 +29,11 @@ from spec_ref.core.versions import FormatVersion
 from spec_ref.data_files.parquet_schema import check_parquet_schema
 from spec_ref.data_files.parquet_thrift import read_parquet_schema
 from spec_ref.encodings.avro.container import open_container
-from spec_ref.encodings.puffin.checks import check_puffin
 from spec_ref.manifest_lists.checks import check_manifest_list
 from spec_ref.manifest_lists.manifest_file import ManifestFile
 from spec_ref.manifest_lists.reader import read_manifest_list
 from spec_ref.manifests import check_manifest
+from spec_ref.statistics.puffin_checks import check_puffin
 from spec_ref.table_metadata import TableMetadata, check_metadata, read_metadata
 
 ROOT = Path(__file__).resolve().parents[1]

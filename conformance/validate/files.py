@@ -30,13 +30,13 @@ from spec_ref.core.errors import SpecError, Violation, shown
 from spec_ref.core.records import evolve
 from spec_ref.data_files.orc_reader import BEYOND_NANOSECONDS
 from spec_ref.data_types.types import LONG, STRING, ListType, MapType, StructType, Type, is_primitive, kind
-from spec_ref.encodings.puffin.checks import check_puffin, check_reference
 from spec_ref.encodings.puffin.file import PuffinFile, read_puffin
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat
 from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 from spec_ref.manifests.manifest import Manifest
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.schemas.reserved_field_ids import BY_ID, MAX_TABLE_FIELD_ID
+from spec_ref.statistics.puffin_checks import check_puffin, check_reference
 
 FILE_PATH, POS, ROW = 2147483546, 2147483545, 2147483544
 

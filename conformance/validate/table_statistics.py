@@ -12,8 +12,8 @@ from conformance.validate.emitted import Emitted, Findings
 from conformance.validate.finding import InFull, all_of, finding
 from conformance.validate.patience import within
 from spec_ref.checks.findings import Finding
+from spec_ref.statistics.table import check_statistics_file
 from spec_ref.table_metadata.statistics import StatisticsFile
-from spec_ref.table_metadata.statistics_files import check_statistics_file
 
 
 @attrs.frozen

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from spec_ref.core.errors import SpecError
 from spec_ref.deletes.deletion_vector import encode_deletion_vector
-from spec_ref.encodings.puffin.checks import check_puffin
 from spec_ref.encodings.puffin.compression import compress, decompress
 from spec_ref.encodings.puffin.file import Blob, read_puffin, write_puffin
+from spec_ref.statistics.puffin_checks import check_puffin
 from spec_ref.statistics.theta import encode_theta, sketch_of
 from tools.derive.cases import puffin as cases
 from tools.derive.puffin import blob_metadata, file

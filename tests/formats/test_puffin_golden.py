@@ -10,14 +10,14 @@ import pytest
 
 from spec_ref.core.versions import V3
 from spec_ref.deletes.deletion_vector import decode_deletion_vector
-from spec_ref.encodings.puffin.checks import check_puffin, check_reference
 from spec_ref.encodings.puffin.file import read_puffin
 from spec_ref.json.reading import record_reader
 from spec_ref.schemas.type_json import type_from_json
 from spec_ref.single_value.binary import to_binary
+from spec_ref.statistics.puffin_checks import check_puffin, check_reference
+from spec_ref.statistics.table import check_statistics_file
 from spec_ref.statistics.theta import decode_theta, encode_theta, sketch_of
 from spec_ref.table_metadata.statistics import STATISTICS_FILE
-from spec_ref.table_metadata.statistics_files import check_statistics_file
 
 GOLDEN = Path(__file__).parents[2] / "vectors" / "golden" / "puffin"
 INDEX = json.loads((GOLDEN / "index.json").read_text())

@@ -39,7 +39,6 @@ from spec_ref.core.versions import V3, FormatVersion
 from spec_ref.deletes.deletion_vector import decode_deletion_vector
 from spec_ref.encodings.avro.container import open_container, write_container
 from spec_ref.encodings.avro.types import from_json
-from spec_ref.encodings.puffin.checks import check_puffin
 from spec_ref.encodings.variant.json_path import parse_normalized_path
 from spec_ref.expressions.expression_json import predicate_from_json
 from spec_ref.manifest_lists.checks import check_manifest_list
@@ -50,6 +49,7 @@ from spec_ref.requirements import Requirement
 from spec_ref.schemas.name_mapping import read_name_mapping
 from spec_ref.schemas.promotion import promotable
 from spec_ref.schemas.type_json import type_from_json, type_to_json
+from spec_ref.statistics.puffin_checks import check_puffin
 from spec_ref.table_metadata import check_metadata
 
 Json = Any

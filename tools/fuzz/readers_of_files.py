@@ -82,7 +82,7 @@ def _puffin() -> Callable[[bytes], object]:
 
 
 def _puffin_check() -> Callable[[bytes], object]:
-    from spec_ref.encodings.puffin.checks import check_puffin
+    from spec_ref.statistics.puffin_checks import check_puffin
 
     return lambda data: [str(found) for found in check_puffin(data)]
 

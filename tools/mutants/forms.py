@@ -46,7 +46,7 @@ def forms(rows: Rows) -> dict[str, Check]:
 
 def _told_of(rows: list[tuple[dict[str, Any], dict[str, Any]]]) -> bool:
     """Files that readers have to refuse have a finding, and others none but that created-by is missing (PUF025)."""
-    from spec_ref.encodings.puffin.checks import check_puffin
+    from spec_ref.statistics.puffin_checks import check_puffin
 
     def found(data: str) -> set[str]:
         return {one.requirement for one in check_puffin(bytes.fromhex(data))} - {"PUF025"}

@@ -6,7 +6,7 @@ payload is a JSON object that locates each blob, optionally LZ4-compressed. Ever
 Decided here, because the text leaves it open:
 
 - A reader tolerates flag bits that are reserved and should be 0 (contradiction C19), and unknown properties of the
-  footer. `spec_ref.encodings.puffin.checks` reports them.
+  footer. `spec_ref.statistics.puffin_checks` reports them.
 - A blob is between the first magic and the footer, so a description that points elsewhere is refused. Blobs that
   overlap, or bytes between blobs, can be read and are reported by the checks.
 """

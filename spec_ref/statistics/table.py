@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from spec_ref.core.errors import SpecError, Violation, violation
-from spec_ref.encodings.puffin.checks import check_puffin
 from spec_ref.encodings.puffin.file import BlobMetadata as StoredBlob
 from spec_ref.encodings.puffin.file import PuffinFile, read_puffin
+from spec_ref.statistics.puffin_checks import check_puffin
 from spec_ref.table_metadata.statistics import BlobMetadata, StatisticsFile
 
 
@@ -15,7 +15,7 @@ def check_statistics_file(statistics: StatisticsFile, data: bytes) -> Iterator[V
     """Check a statistics file against its entry in table metadata.
 
     Table metadata may list any of the file's blobs, in any order, with some of their properties (STA012). Paths of
-    violations of the Puffin file are those of `spec_ref.encodings.puffin.checks`; the others are JSON pointers into the
+    violations of the Puffin file are those of `spec_ref.statistics.puffin_checks`; the others are JSON pointers into the
     entry.
 
     Args:
