@@ -21,8 +21,8 @@ from conformance.races.fixtures import (
 )
 from conformance.stores.runner import Runner
 from spec_ref.commits import Base, CommitConflict, CommitFailed, MetastoreTable, changes, load
-from spec_ref.commits.contents import Content, FileKind, decode, encode
 from spec_ref.commits.effects import Steps, Swap
+from spec_ref.commits.payloads import Content, FileKind, decode, encode
 from spec_ref.commits.reading import Files
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import FormatVersion

@@ -11,7 +11,7 @@ from typing import Any
 
 from attrs import frozen
 
-from spec_ref.commits.contents import ManifestContents
+from spec_ref.commits.payloads import ManifestContents
 from spec_ref.manifest_lists.manifest_file import ManifestFile
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.manifests.entry import EntryStatus

@@ -35,7 +35,7 @@ from spec_ref.commits.changes import (
     fast_append,
     row_delta,
 )
-from spec_ref.commits.contents import ManifestContents, ManifestListContent
+from spec_ref.commits.payloads import ManifestContents, ManifestListContent
 from spec_ref.commits.tables import Table
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import FormatVersion

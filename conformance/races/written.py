@@ -17,7 +17,7 @@ from conformance.validate.diff import changes
 from conformance.validate.manifest_lists import Listed, listed_otherwise, snapshot_findings
 from spec_ref.checks import rated
 from spec_ref.checks.findings import Finding, Severity
-from spec_ref.commits.contents import ManifestContents, ManifestListContent, encode
+from spec_ref.commits.payloads import ManifestContents, ManifestListContent, encode
 from spec_ref.core.errors import SpecError, Violation
 from spec_ref.core.records import evolve
 from spec_ref.manifest_lists.checks import check_manifest_list, listed_problems

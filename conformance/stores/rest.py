@@ -33,8 +33,8 @@ from conformance.stores.rest_catalog import CatalogError, NoReply, Reply, RestCa
 from conformance.stores.rest_updates import Json, requirements, updates
 from conformance.stores.sql import TableName
 from spec_ref.commits import CommitStateUnknown, MetastoreTable
-from spec_ref.commits.contents import FileKind
 from spec_ref.commits.effects import Effect, ReadFile, ReadPointer, Swap
+from spec_ref.commits.payloads import FileKind
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.table_metadata.reader import read_metadata
 

@@ -14,7 +14,6 @@ from spec_ref.commits import Base, Committed
 from spec_ref.commits import commit as commit_steps
 from spec_ref.commits import load as load_steps
 from spec_ref.commits.changes import Change
-from spec_ref.commits.contents import Content, FileKind, decode, encode
 from spec_ref.commits.effects import (
     DeleteFile,
     Draw,
@@ -26,6 +25,7 @@ from spec_ref.commits.effects import (
     Wait,
     WriteFile,
 )
+from spec_ref.commits.payloads import Content, FileKind, decode, encode
 from spec_ref.commits.retries import RetryPolicy
 from spec_ref.commits.tables import FileSystemTable
 from spec_ref.table_metadata.metadata import TableMetadata

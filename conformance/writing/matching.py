@@ -18,7 +18,7 @@ from conformance.pipeline.reading import Reading, reading_of
 from conformance.pipeline.tables import Table
 from conformance.writing.plans import has_row_ids
 from spec_ref.columnar.scan_planning.planner import plan
-from spec_ref.commits.matching import bound_filter, rows_outcome
+from spec_ref.commits.conflict_evaluation import bound_filter, rows_outcome
 from spec_ref.commits.reading import head
 from spec_ref.core.errors import violation
 from spec_ref.expressions.predicates import TRUE, Predicate

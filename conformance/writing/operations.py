@@ -22,7 +22,7 @@ from spec_ref.columnar.schemas.column_projection import constant_array
 from spec_ref.columnar.schemas.written_rows import compile_input
 from spec_ref.commits import CommitStateUnknown, Committed, changes
 from spec_ref.commits.changes import Isolation, NewFile, Validation
-from spec_ref.commits.matching import bound_filter
+from spec_ref.commits.conflict_evaluation import bound_filter
 from spec_ref.commits.reading import head
 from spec_ref.core.errors import violation
 from spec_ref.core.records import evolve

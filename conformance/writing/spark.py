@@ -34,7 +34,7 @@ from conformance.writing.write_tasks import Rows, RowSink, write_rows, write_to
 from spec_ref.columnar.schemas.column_projection import arrow_field
 from spec_ref.commits import CommitStateUnknown, Committed, changes
 from spec_ref.commits.changes import Isolation
-from spec_ref.commits.matching import bound_filter
+from spec_ref.commits.conflict_evaluation import bound_filter
 from spec_ref.commits.snapshots import next_sequence_number
 from spec_ref.core.records import evolve
 from spec_ref.expressions.bound import BoundPredicate

@@ -12,11 +12,11 @@ from contextlib import suppress
 
 from spec_ref.commits import metadata_changes, snapshots
 from spec_ref.commits.changes import Change, CreateTable, Expire, SnapshotChange
-from spec_ref.commits.contents import FileKind
 from spec_ref.commits.effects import DeleteFile, Draw, ReadFile, ReadPointer, Steps, Swap, SwapPointer, Wait, WriteFile
 from spec_ref.commits.errors import CommitConflict, CommitFailed, CommitStateUnknown, MissingFile, conflict
 from spec_ref.commits.expired_files import expired_files
 from spec_ref.commits.manifests import Manifests
+from spec_ref.commits.payloads import FileKind
 from spec_ref.commits.reading import Files
 from spec_ref.commits.retries import RetryPolicy, policy_of
 from spec_ref.commits.tables import Table

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from spec_ref.commits.changes import SnapshotChange
+from spec_ref.commits.conflict_evaluation import bound_filter, may_match
 from spec_ref.commits.effects import Steps
 from spec_ref.commits.errors import conflict
-from spec_ref.commits.matching import bound_filter, may_match
 from spec_ref.commits.reading import Files, head, history, key_of
 from spec_ref.core.errors import violation
 from spec_ref.core.versions import DELETE_FILES, DELETION_VECTORS, POSITION_DELETE_FILES

@@ -10,7 +10,7 @@ import enum
 from collections.abc import Generator
 from typing import Any, TypeAlias, TypeVar
 
-from spec_ref.commits.contents import Content, FileKind
+from spec_ref.commits.payloads import Content, FileKind
 from spec_ref.core.records import record
 
 

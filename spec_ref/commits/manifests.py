@@ -12,10 +12,10 @@ from typing import Any
 import attrs
 
 from spec_ref.commits.changes import NewFile, SnapshotChange
-from spec_ref.commits.contents import ManifestContents
+from spec_ref.commits.conflict_evaluation import bound_filter, rows_outcome
 from spec_ref.commits.effects import Steps, WriteFile
 from spec_ref.commits.errors import conflict
-from spec_ref.commits.matching import bound_filter, rows_outcome
+from spec_ref.commits.payloads import ManifestContents
 from spec_ref.commits.reading import FileKey, Files, key_of
 from spec_ref.commits.tables import metadata_directory
 from spec_ref.core.errors import violation

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from spec_ref.commits.contents import FileKind, ManifestContents, ManifestListContent
 from spec_ref.commits.effects import ReadFile, Steps
 from spec_ref.commits.errors import missing
+from spec_ref.commits.payloads import FileKind, ManifestContents, ManifestListContent
 from spec_ref.core.records import evolve, field_rules
 from spec_ref.core.versions import REQUIRED, FormatVersion
 from spec_ref.data_types.types import StructType

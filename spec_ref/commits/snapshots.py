@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from spec_ref.commits import conflicts, manifests, summaries
 from spec_ref.commits.changes import SnapshotChange
-from spec_ref.commits.contents import ManifestListContent
 from spec_ref.commits.effects import Steps, WriteFile
 from spec_ref.commits.manifests import Listed, Manifests
 from spec_ref.commits.metadata_changes import with_reference
+from spec_ref.commits.payloads import ManifestListContent
 from spec_ref.commits.reading import Files, head
 from spec_ref.commits.tables import metadata_directory
 from spec_ref.core.records import evolve, field_rules, record

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any, Protocol
 
-from spec_ref.commits.contents import FileKind
 from spec_ref.commits.effects import Effect, ReadFile, ReadPointer
+from spec_ref.commits.payloads import FileKind
 from spec_ref.core.records import record
 from spec_ref.table_metadata.files import (
     GZIP_SUFFIXES,

@@ -44,8 +44,8 @@ from spec_ref.commits.changes import (
     row_delta,
     validation_for,
 )
-from spec_ref.commits.contents import ManifestContents, ManifestListContent, encode
 from spec_ref.commits.effects import Steps
+from spec_ref.commits.payloads import ManifestContents, ManifestListContent, encode
 from spec_ref.commits.reading import Files, head
 from spec_ref.commits.retries import RetryPolicy, policy_of
 from spec_ref.core.errors import SpecError

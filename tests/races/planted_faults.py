@@ -27,8 +27,8 @@ from spec_ref.commits import (
 )
 from spec_ref.commits.changes import Expire
 from spec_ref.commits.commit import Base
-from spec_ref.commits.contents import FileKind
 from spec_ref.commits.effects import DeleteFile, ReadFile, ReadPointer, Swap, SwapPointer, WriteFile
+from spec_ref.commits.payloads import FileKind
 from spec_ref.commits.tables import FileSystemTable, MetastoreTable
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import FormatVersion

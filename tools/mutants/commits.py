@@ -77,7 +77,7 @@ def _named_manifests() -> bool:
     """A manifest that metadata of v1 names itself is listed by the next commit as it is (SNP006, MLS010 to MLS015)."""
     from conformance.races.fixtures import data
     from spec_ref.commits import changes
-    from spec_ref.commits.contents import FileKind
+    from spec_ref.commits.payloads import FileKind
     from spec_ref.core.records import evolve
 
     store, runner = _table(1, [data("a", rows=10), data("b", rows=20)])
@@ -98,7 +98,7 @@ def _named_manifests() -> bool:
 
 def _bare_header() -> bool:
     """A manifest of v1 that says nothing of its spec is of the first one, as there was no other (PAR014, MAN008)."""
-    from spec_ref.commits.contents import FileKind, decode
+    from spec_ref.commits.payloads import FileKind, decode
     from tools.derive.manifests import entry, manifest
 
     bare = dict.fromkeys(("schema-id", "partition-spec", "partition-spec-id", "format-version"))
@@ -138,7 +138,7 @@ def _expired() -> bool:
     """Files that expired snapshots alone have are deleted, and none that is live (Snapshot Retention Policy)."""
     from conformance.races.fixtures import data, data_path
     from spec_ref.commits import changes
-    from spec_ref.commits.contents import FileKind
+    from spec_ref.commits.payloads import FileKind
 
     store, runner = _table(2, [data("a")], [data("b")])
     before = _base(runner).metadata
@@ -163,7 +163,7 @@ def _counts_left_out() -> bool:
     """A manifest whose counts a list of v1 leaves out is counted by the first commit of v2 (MLS010 to MLS015)."""
     from conformance.races.fixtures import UUID, data
     from spec_ref.commits import changes
-    from spec_ref.commits.contents import FileKind, encode
+    from spec_ref.commits.payloads import FileKind, encode
     from spec_ref.core.records import evolve
     from spec_ref.core.versions import V2
 
