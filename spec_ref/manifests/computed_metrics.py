@@ -1,7 +1,7 @@
 """Metrics of data files, computed from their values (Data File Fields; Field-level Metrics and Statistics).
 
-Here is the definition, on one value after another; `spec_ref.columnar.manifests.computed_metrics` does the same with Arrow
-arrays, and `parquet_metrics`, `orc_metrics` and `avro_metrics` of `spec_ref.data_files` with files.
+Here is the definition, on one value after another; `spec_ref.columnar.manifests.computed_metrics` does the same with
+Arrow arrays, and `parquet_metrics`, `orc_metrics` and `avro_metrics` of `spec_ref.data_files` with files.
 
 Metrics are of the columns that hold values: primitives and variants, also inside structs. Decided here, because the
 text leaves it open:

@@ -214,7 +214,8 @@ def check_id(requirement: str, aspect: str = "") -> str:
 
     Args:
         requirement: a code of the register.
-        aspect: the part of the requirement that is checked, as in `spec_ref.core.errors.Violation`; empty for all of it.
+        aspect: the part of the requirement that is checked, as in `spec_ref.core.errors.Violation`; empty for all of
+            it.
 
     Returns:
         The id, such as ``slug-aspect``.

@@ -66,7 +66,7 @@ MAKERS = {"finding", "told", "Rule", "finding_at", "broken_at", "_broken"}
 
 def made() -> Iterator[tuple[str, str, str]]:
     """The codes and aspects that stand in calls which make findings, with the place of the call."""
-    rules_of_spec = ("table_metadata/rules_*.py", "manifests/checks*.py", "snapshots/manifest_list_checks.py")
+    rules_of_spec = ("table_metadata/rules_*.py", "manifests/*checks.py", "manifest_lists/checks.py")
     files = [*(SOURCES / "conformance/validate").glob("*.py")]
     files += [path for pattern in rules_of_spec for path in (SOURCES / "spec_ref").glob(pattern)]
     for path in files:
