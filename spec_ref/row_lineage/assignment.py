@@ -20,7 +20,7 @@ def assign_first_row_ids(files: Iterable[ManifestFile], first_row_id: int) -> tu
         The manifests, and the table's next row id after the commit.
 
     Raises:
-        SpecError: a manifest that needs row ids has unknown counts, so that the next free id is not known.
+        SpecError: LIN029 if a manifest that needs row ids has unknown counts, so that the next free id is not known.
     """
     made = []
     for place, manifest in enumerate(files):

@@ -15,8 +15,8 @@ def check_statistics_file(statistics: StatisticsFile, data: bytes) -> Iterator[V
     """Check a statistics file against its entry in table metadata.
 
     Table metadata may list any of the file's blobs, in any order, with some of their properties (STA012). Paths of
-    violations of the Puffin file are those of `spec_ref.statistics.puffin_checks`; the others are JSON pointers into the
-    entry.
+    violations of the Puffin file are those of `spec_ref.statistics.puffin_checks`; the others are JSON pointers into
+    the entry.
 
     Args:
         statistics: the entry of table metadata.

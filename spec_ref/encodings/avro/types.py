@@ -151,7 +151,18 @@ def parse_schema(text: bytes | str, requirement: str) -> AvroType:
 
 
 def root_record(schema: bytes, requirement: str) -> Record:
-    """The record that an Avro schema describes its objects as."""
+    """Parse the Avro schema of a file whose objects are records.
+
+    Args:
+        schema: the text of the schema.
+        requirement: the code of the errors.
+
+    Returns:
+        The record that the schema describes.
+
+    Raises:
+        SpecError: ``requirement`` if the schema is malformed or describes another type.
+    """
     type_ = parse_schema(schema, requirement)
     if not isinstance(type_, Record):
         raise violation(requirement, "the objects of the file are no records")
