@@ -34,6 +34,8 @@ from spec_ref.data_types.types import (
     Type,
 )
 from spec_ref.deletes.equality_deletes import delete_column, is_deleted
+from spec_ref.manifests.data_file import FileContent
+from spec_ref.scan_planning.delete_scope import is_old_enough
 from spec_ref.schemas.schema import Schema
 
 
@@ -68,8 +70,11 @@ def test_index_finds_the_rows_of_the_definition(case: tuple[Any, ...], block_row
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 4)), max_size=8), st.integers(0, 4))
 def test_only_later_deletes_apply(deletes: list[tuple[int, int]], sequence_number: int) -> None:
+    """As the rule says that planning and commits ask."""
     rows = [(number,) for number in range(5)]
-    later = [(key,) for key, number in deletes if number > sequence_number]
+    later = [
+        (key,) for key, number in deletes if is_old_enough(sequence_number, FileContent.EQUALITY_DELETES, number)
+    ]  # fmt: skip
     numbers = [number for _, number in deletes]
     found = mask_of(
         [LONG], [(key,) for key, _ in deletes], rows, sequence_numbers=numbers, sequence_number=sequence_number
