@@ -28,7 +28,7 @@ _CODE = re.compile(r"[A-Z]{3}[0-9]{3}")
 _RANGE = re.compile(r"([A-Z]{3})([0-9]{3}) to ([A-Z]{3})([0-9]{3})")
 _SECTION = re.compile(r"^(Args|Returns|Yields|Raises):\n((?:(?: +.*)?\n?)*)", re.MULTILINE)
 _PROPERTIES = {"property", "cached_property", "functools.cached_property"}
-_NOT_DOCUMENTED = {"AssertionError", "NotImplementedError", "StopIteration"}
+_NOT_DOCUMENTED = frozenset({"AssertionError", "NotImplementedError", "StopIteration"})
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -56,8 +56,8 @@ def functions(
             yield from functions(node.body, owner)
 
 
-def error_factories(trees: list[ast.Module]) -> dict[str, str]:
-    """The functions and methods that make an exception for others to raise, by name, with the exception's class."""
+def error_factories(trees: list[ast.Module]) -> dict[str, set[str]]:
+    """The functions and methods that make an exception for others to raise, by name, with the exceptions' classes."""
     classes = {
         node.name: {ast.unparse(base) for base in node.bases}
         for tree in trees
@@ -65,12 +65,12 @@ def error_factories(trees: list[ast.Module]) -> dict[str, str]:
         if isinstance(node, ast.ClassDef)
     }
     errors = {name for name, bases in classes.items() if any(base.endswith(("Error", "Exception")) for base in bases)}
-    return {
-        node.name: node.returns.id
-        for tree in trees
-        for node in ast.walk(tree)
-        if isinstance(node, Function) and isinstance(node.returns, ast.Name) and node.returns.id in errors
-    }
+    factories: dict[str, set[str]] = {}
+    for tree in trees:
+        for node in ast.walk(tree):
+            if isinstance(node, Function) and isinstance(node.returns, ast.Name) and node.returns.id in errors:
+                factories.setdefault(node.name, set()).add(node.returns.id)
+    return factories
 
 
 def raise_statements(node: ast.AST, caught: frozenset[str] = frozenset()) -> Iterator[ast.Raise]:
@@ -100,17 +100,26 @@ def raise_statements(node: ast.AST, caught: frozenset[str] = frozenset()) -> Ite
             yield from raise_statements(child, caught)
 
 
-def raised(function: Function, factories: dict[str, str]) -> Iterator[tuple[str, str | None]]:
-    """The classes of the exceptions that a function raises itself, and their codes where the statement has them."""
+def raised(function: Function, factories: dict[str, set[str]]) -> Iterator[tuple[frozenset[str], str]]:
+    """Find the exceptions that a function raises itself.
+
+    Args:
+        function: the function.
+        factories: as `error_factories` returns them.
+
+    Yields:
+        The classes that an exception may have, as several factories may have one name, and its code, empty if the
+        statement does not have it.
+    """
     for node in raise_statements(function):
         assert isinstance(node.exc, ast.Call)
         callee = node.exc.func
         name = callee.attr if isinstance(callee, ast.Attribute) else getattr(callee, "id", "")
-        name = factories.get(name, name)
-        if name[:1].isupper() and name not in _NOT_DOCUMENTED:
+        classes = frozenset(factories.get(name, {name})) - _NOT_DOCUMENTED
+        if any(one[:1].isupper() for one in classes):
             first = node.exc.args[0] if node.exc.args else None
             code = first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
-            yield name, code if _CODE.fullmatch(code) else None
+            yield classes, code if _CODE.fullmatch(code) else ""
 
 
 def returns_value(function: Function) -> bool:
@@ -125,7 +134,7 @@ def has_code(text: str, code: str) -> bool:
     return any(low == high == code[:3] and first <= code[3:] <= last for low, first, high, last in _RANGE.findall(text))
 
 
-def problems(module: ast.Module, factories: dict[str, str], methods: set[str]) -> Iterator[tuple[int, str]]:
+def problems(module: ast.Module, factories: dict[str, set[str]], methods: set[str]) -> Iterator[tuple[int, str]]:
     """What is missing from the docstrings of a module's public callables.
 
     Args:
@@ -157,11 +166,11 @@ def problems(module: ast.Module, factories: dict[str, str], methods: set[str]) -
                 yield function.lineno, f"{name}: {parameter} is not in Args"
         if parameters and returns_value(function) and not {"Returns", "Yields"} & sections.keys():
             yield function.lineno, f"{name} has no Returns or Yields"
-        for error, code in sorted(set(raised(function, factories)), key=str):
+        for errors, code in sorted(set(raised(function, factories)), key=str):
             text = sections.get("Raises", "")
-            if not error.startswith("_") and f"{error}:" not in text:
-                yield function.lineno, f"{name}: {error} is not in Raises"
-            elif code is not None and not has_code(text, code):
+            if not any(error.startswith("_") or f"{error}:" in text for error in errors):
+                yield function.lineno, f"{name}: {' or '.join(sorted(errors))} is not in Raises"
+            elif not has_code(text, code):
                 yield function.lineno, f"{name}: {code} is not in Raises"
 
 

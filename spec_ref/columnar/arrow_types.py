@@ -1,11 +1,11 @@
-"""Arrow arrays that hold the values of a primitive type, and how the columnar kernels look into them.
+"""Arrow arrays that hold the values of a primitive type, and how the columnar kernels read them (Primitive Types).
 
-The Arrow type has to be the one that the Iceberg type maps to, in its unit: microseconds are never taken for
-nanoseconds, and an int column is never read as a long on the way. Text and bytes may be in any of Arrow's layouts,
-decimals in any of its widths, and every array may be dictionary-encoded, sliced or chunked. A time zone changes only
-how Arrow shows an instant; that there is one tells timestamptz from timestamp.
+The Arrow type has to be the one that the Iceberg type maps to, in its unit: microseconds are never read as nanoseconds,
+and an int column is never read as a long on the way. Text and bytes may be in any of Arrow's layouts, decimals in any
+of its widths, and every array may be dictionary-encoded, sliced or chunked. A time zone changes only how Arrow shows an
+instant; its presence distinguishes timestamptz from timestamp.
 
-Buffers are read as they are: an array from an untrusted source has to have passed ``Array.validate()``.
+Buffers are read directly: an array from an untrusted source has to have passed ``Array.validate()``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Column: TypeAlias = Any
 """A `pyarrow.Array` or `pyarrow.ChunkedArray`."""
 
 Kernel: TypeAlias = Callable[[Any], Any]
-"""Makes an array of a plain array: one without dictionary, extension, views or decimals of other than 128 bits."""
+"""Makes an array from a plain array: one without dictionary, extension, views or decimals of other than 128 bits."""
 
 UUID_LENGTH = 16
 
@@ -43,10 +43,10 @@ class _Carrier:
     requirement: str
     expected: str
     carries: Callable[[Any, Any], bool]
-    """Of the Iceberg type and the Arrow type."""
+    """Decides, from the Iceberg type and the Arrow type, whether the arrays hold its values."""
 
     dtype: str | None = None
-    """How numpy reads the values, for types of a fixed width."""
+    """The numpy type of the values, for types of a fixed width."""
 
 
 def _exactly(requirement: str, arrow_type: Any, dtype: str | None = None) -> _Carrier:
@@ -111,10 +111,14 @@ BYTE_KINDS = frozenset({"string", "binary", "geometry", "geography"})
 
 
 def check_arrow_type(type_: Type, arrow_type: Any) -> None:
-    """Refuse an Arrow type that does not hold the values of the type as they are.
+    """Check that an Arrow type holds the values of a type without conversion.
+
+    Args:
+        type_: the Iceberg type.
+        arrow_type: a `pyarrow.DataType`.
 
     Raises:
-        SpecError: the code of the type; TYP001 for variant and nested types.
+        SpecError: TYP001 for variant and nested types; the code of the type for another Arrow type.
     """
     carrier = _CARRIERS.get(kind(type_))
     if carrier is None:
@@ -125,10 +129,16 @@ def check_arrow_type(type_: Type, arrow_type: Any) -> None:
 
 
 def column_type(column: Column) -> Any:
-    """The Arrow type of the values of a column: that of the dictionary where it is encoded with one.
+    """Find the Arrow type of the values of a column: that of the dictionary if it is dictionary-encoded.
+
+    Args:
+        column: an Arrow array or chunked array.
+
+    Returns:
+        The `pyarrow.DataType` of the values.
 
     Raises:
-        SpecError: TYP001 for what is not an Arrow array or chunked array.
+        SpecError: TYP001 if it is not an Arrow array or chunked array.
     """
     if not isinstance(column, (pa.Array, pa.ChunkedArray)):
         raise violation("TYP001", "not a column", found=type(column).__name__, expected="an Array or ChunkedArray")
@@ -136,13 +146,16 @@ def column_type(column: Column) -> Any:
 
 
 def map_chunks(type_: Type, column: Column, result_type: Any, kernel: Kernel) -> Column:
-    """Apply a kernel to every chunk of an array or chunked array; the result is chunked in the same way.
+    """Apply a kernel to every chunk of an array or chunked array.
 
     Args:
         type_: the type of the values.
         column: the values.
-        result_type: the Arrow type of the result, which the kernel's results are cast to where they differ.
-        kernel: is given plain arrays of values that are of the type.
+        result_type: the Arrow type of the result; the kernel's results are cast to it if they differ.
+        kernel: receives plain arrays of values that are of the type.
+
+    Returns:
+        The results, in the same chunks.
 
     Raises:
         SpecError: the column does not hold values of the type, or what the kernel raises.
@@ -155,7 +168,15 @@ def map_chunks(type_: Type, column: Column, result_type: Any, kernel: Kernel) ->
 
 
 def check_values(type_: Type, column: Column) -> None:
-    """Refuse a column of another Arrow type or with values that are not of the type (see `map_chunks`)."""
+    """Check that a column has the right Arrow type and only values of a type.
+
+    Args:
+        type_: the type of the values.
+        column: an Arrow array or chunked array.
+
+    Raises:
+        SpecError: as `map_chunks`.
+    """
     map_chunks(type_, column, pa.null(), lambda array: pa.nulls(len(array)))
 
 
@@ -173,7 +194,7 @@ def _apply(type_: Type, array: Any, result_type: Any, kernel: Kernel) -> Any:
 
 
 def _plain(type_: Type, array: Any) -> Any:
-    """The array in a layout that the kernels read: storage of extensions, no views, decimals of 128 bits."""
+    """Convert an array to a layout that the kernels read: storage of extensions, no views, decimals of 128 bits."""
     if isinstance(array, pa.ExtensionArray):
         return array.storage
     if pa.types.is_string_view(array.type):
@@ -189,11 +210,7 @@ def _plain(type_: Type, array: Any) -> Any:
 
 
 def _checked(type_: Type, array: Any) -> Any:
-    """The plain array, when every value is of the type.
-
-    Raises:
-        SpecError: a time beyond the day, text that is not UTF-8, a decimal with too many digits, malformed WKB.
-    """
+    """Check that every value of a plain array is of the type: no time beyond the day, no text that is not UTF-8, ..."""
     check = _VALUE_CHECKS.get(kind(type_))
     if check is not None:
         check(type_, array)
@@ -254,14 +271,30 @@ _VALUE_CHECKS: dict[str, Callable[[Type, Any], None]] = {
 
 
 def first_valid(array: Any, flags: npt.NDArray[np.bool_], start: int) -> int | None:
-    """The index of the first value that is flagged and not null; ``flags`` begin with the value number ``start``."""
+    """Find the first value that is flagged and not null.
+
+    Args:
+        array: a plain array.
+        flags: numpy booleans, for the values from the number ``start`` on.
+        start: the number of the first value that the flags are for.
+
+    Returns:
+        The index in the array; None if there is none.
+    """
     valid = is_valid(array.slice(start, len(flags)))
     found = np.flatnonzero(flags if valid is None else flags & valid)
     return start + int(found[0]) if len(found) else None
 
 
 def is_valid(array: Any) -> npt.NDArray[np.bool_] | None:
-    """Which values are not null; None where all are."""
+    """Find the values that are not null.
+
+    Args:
+        array: an Arrow array.
+
+    Returns:
+        Numpy booleans, one per value; None if no value is null.
+    """
     if array.null_count == 0:
         return None
     valid: npt.NDArray[np.bool_] = array.is_valid().to_numpy(zero_copy_only=False)
@@ -269,13 +302,29 @@ def is_valid(array: Any) -> npt.NDArray[np.bool_] | None:
 
 
 def validity(array: Any) -> Any:
-    """The validity buffer of an array without an offset that is null where ``array`` is; None where nothing is."""
+    """Make the validity buffer of an array without an offset that is null where another is.
+
+    Args:
+        array: an Arrow array.
+
+    Returns:
+        The buffer; None if no value is null.
+    """
     valid = is_valid(array)
     return None if valid is None else pa.array(valid).buffers()[1]
 
 
 def with_nulls_of(array: Any, values: npt.NDArray[Any], arrow_type: Any) -> Any:
-    """An Arrow array of numpy values, null where ``array`` is."""
+    """Make an Arrow array of numpy values that is null where another is.
+
+    Args:
+        array: the array whose nulls are taken.
+        values: the values, as many as the array has.
+        arrow_type: the type of the result.
+
+    Returns:
+        The Arrow array.
+    """
     valid = is_valid(array)
     return pa.array(values, arrow_type, mask=None if valid is None else ~valid)
 
@@ -286,7 +335,15 @@ def _buffer(array: Any, index: int) -> Any:
 
 
 def fixed_width(type_: Type, array: Any) -> npt.NDArray[Any]:
-    """The values of a plain array of a type of fixed width, without a copy; a null is any value."""
+    """Read the values of a plain array of a fixed-width type, without a copy; a null is any value.
+
+    Args:
+        type_: the type of the values.
+        array: a plain array.
+
+    Returns:
+        A numpy array, one element per value.
+    """
     carrier = _CARRIERS[kind(type_)]
     if carrier.dtype is None:
         # Booleans, a bit each. Of an array with nulls numpy would make objects.
@@ -296,19 +353,40 @@ def fixed_width(type_: Type, array: Any) -> npt.NDArray[Any]:
 
 
 def decimal_halves(array: Any) -> tuple[Low, High]:
-    """The unscaled values of a plain array of decimals (see `spec_ref.columnar.decimal128`), without a copy."""
+    """Read the unscaled values of a plain array of decimals, without a copy (see `spec_ref.columnar.decimal128`).
+
+    Args:
+        array: a plain array of 128-bit decimals.
+
+    Returns:
+        The low and the high halves.
+    """
     return halves(_buffer(array, 1), array.offset, len(array))
 
 
 def fixed_bytes(array: Any) -> npt.NDArray[np.uint8]:
-    """The bytes of a plain array of fixed-size binary values: a row per value."""
+    """Read the bytes of a plain array of fixed-size binary values.
+
+    Args:
+        array: a plain array.
+
+    Returns:
+        A two-dimensional array with a row per value.
+    """
     width = array.type.byte_width
     data = np.frombuffer(_buffer(array, 1), np.uint8, len(array) * width, array.offset * width)
     return data.reshape(len(array), width)
 
 
 def byte_strings(array: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.uint8]]:
-    """The offsets and the bytes of a plain array of text or binary values."""
+    """Read the offsets and the bytes of a plain array of text or binary values.
+
+    Args:
+        array: a plain array of n values.
+
+    Returns:
+        n + 1 offsets in bytes, and the bytes of all values.
+    """
     large = pa.types.is_large_string(array.type) or pa.types.is_large_binary(array.type)
     dtype = np.dtype(np.int64 if large else np.int32)
     offsets = _buffer(array, 1)

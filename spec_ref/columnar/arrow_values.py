@@ -1,6 +1,6 @@
-"""Spec values in Arrow arrays, as files of Parquet and ORC are read (Appendix A).
+"""Values of the spec in Arrow arrays, as files of Parquet and ORC are read (Appendix A).
 
-The result is exact where Python's own conversion is not: times and timestamps are counts, also beyond the years and the
+The result is exact where Python's own conversion is not: times and timestamps are counts, even beyond the years and the
 precision of ``datetime``.
 """
 
@@ -22,10 +22,17 @@ _COUNTED = ("date", "time", "timestamp", "timestamptz", "timestamp_ns", "timesta
 
 
 def values_of(type_: Type, array: pa.Array[Any]) -> list[Any]:
-    """The values of an array, None for null; struct fields are found by name.
+    """Convert the values of an array to values of the spec; struct fields are found by name.
+
+    Args:
+        type_: the type of the values.
+        array: an Arrow array.
+
+    Returns:
+        The values, None for null.
 
     Raises:
-        SpecError: DFL005, if the Arrow type has no values of the Iceberg type.
+        SpecError: DFL005 if the Arrow type has no values of the Iceberg type.
     """
     array = storage_of(array)
     try:
@@ -70,6 +77,6 @@ def _nulled(array: Any, rows: list[Any]) -> list[Any]:
 
 
 def _lists(array: Any, items: list[Any], make: Callable[[list[Any]], Any]) -> list[Any]:
-    """The lists of an array; ``items`` are those of its values, from the start of the buffer on."""
+    """Split ``items``, the values of an array from the start of the buffer on, into its lists."""
     ends = array.offsets.to_pylist()
     return _nulled(array, [make(items[start:end]) for start, end in pairwise(ends)])

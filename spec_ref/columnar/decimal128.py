@@ -1,7 +1,7 @@
-"""The arithmetic of decimals on many unscaled values at once.
+"""The arithmetic of decimals on many unscaled values at once (Primitive Types).
 
-A 128-bit unscaled value is a lane in two arrays: its low half, unsigned, and its high half, signed. Lanes are *narrow*
-when all values fit in the low half alone, as those of up to 18 digits do: most columns never leave that shorter way.
+A 128-bit unscaled value is an element of two arrays: its low half, unsigned, and its high half, signed. Values are
+*narrow* if all fit in the low half alone, as those of up to 18 digits do: most columns need only this shorter way.
 """
 
 from __future__ import annotations
@@ -27,14 +27,31 @@ _SIGN_SHIFT = np.int64(HALF_BITS - 1)
 
 
 def halves(data: Any, first: int, count: int) -> tuple[Low, High]:
-    """The halves of ``count`` 128-bit values from the value number ``first`` on, without a copy."""
+    """Split 128-bit values into their halves, without a copy.
+
+    Args:
+        data: a buffer of 16-byte values in native byte order.
+        first: the number of the first value.
+        count: how many values to read.
+
+    Returns:
+        The low and the high halves.
+    """
     pairs = np.frombuffer(data, np.uint64, 2 * count, 2 * HALF_BYTES * first).reshape(count, 2)
     low, high = (0, 1) if sys.byteorder == "little" else (1, 0)
     return pairs[:, low], pairs[:, high].view(np.int64)
 
 
 def joined(low: Low, high: High) -> npt.NDArray[np.uint64]:
-    """The 128-bit values of the halves, as Arrow stores them."""
+    """Join halves to 128-bit values, as Arrow stores them.
+
+    Args:
+        low: the low halves.
+        high: the high halves.
+
+    Returns:
+        An array of 64-bit words with two per value.
+    """
     pairs = np.empty((len(low), 2), np.uint64)
     first, second = (low, high.view(np.uint64)) if sys.byteorder == "little" else (high.view(np.uint64), low)
     pairs[:, 0], pairs[:, 1] = first, second
@@ -42,18 +59,43 @@ def joined(low: Low, high: High) -> npt.NDArray[np.uint64]:
 
 
 def integer(low: np.uint64, high: np.int64) -> int:
-    """One value as a Python integer."""
+    """Convert one value to a Python integer.
+
+    Args:
+        low: its low half.
+        high: its high half.
+
+    Returns:
+        The integer.
+    """
     return (int(high) << HALF_BITS) + int(low)
 
 
 def narrow(low: Low, high: High) -> High | None:
-    """The values as 64-bit integers; None unless all fit."""
+    """Convert values to 64-bit integers.
+
+    Args:
+        low: the low halves.
+        high: the high halves.
+
+    Returns:
+        The integers; None unless all fit.
+    """
     values = np.ascontiguousarray(low).view(np.int64)
     return values if np.array_equal(values >> _SIGN_SHIFT, high) else None
 
 
 def exceeds(low: Low, high: High, precision: int) -> Flags:
-    """Which values have more than ``precision`` digits."""
+    """Find the values with more than some number of digits.
+
+    Args:
+        low: the low halves.
+        high: the high halves.
+        precision: the number of decimal digits allowed.
+
+    Returns:
+        A flag per value.
+    """
     limit = 10**precision - 1
     values = narrow(low, high)
     if values is not None:
@@ -69,9 +111,15 @@ def exceeds(low: Low, high: High, precision: int) -> Flags:
 
 
 def floor_multiples(low: Low, high: High, width: int) -> tuple[Low, High]:
-    """The values less their non-negative remainder modulo ``width``, a positive int.
+    """Subtract from each value its non-negative remainder modulo a width.
 
-    The values have at most 38 digits, so that no result leaves 128 bits.
+    Args:
+        low: the low halves of values of at most 38 digits, so that no result exceeds 128 bits.
+        high: the high halves.
+        width: a positive int.
+
+    Returns:
+        The low and the high halves of the multiples.
     """
     values = narrow(low, high)
     if values is not None and values.min(initial=0) >= -(1 << (HALF_BITS - 1)) + width:
@@ -87,7 +135,7 @@ def floor_multiples(low: Low, high: High, width: int) -> tuple[Low, High]:
 
 
 def _needed_bytes(magnitudes: Low) -> npt.NDArray[np.uint8]:
-    """The least bytes for a sign bit and the bits of each magnitude: 1 to 9."""
+    """Compute the fewest bytes for a sign bit and the bits of each magnitude: 1 to 9."""
     lengths = np.ones(len(magnitudes), np.uint8)
     largest = int(magnitudes.max(initial=0))
     for bits in range(7, HALF_BITS, 8):
@@ -98,11 +146,15 @@ def _needed_bytes(magnitudes: Low) -> npt.NDArray[np.uint8]:
 
 
 def minimal_rows(low: Low, high: High) -> tuple[Words, npt.NDArray[np.uint8]]:
-    """The values in big-endian two's complement in the least bytes that hold them (SVB008).
+    """Write values in big-endian two's complement in the fewest bytes that hold them (SVB008).
+
+    Args:
+        low: the low halves.
+        high: the high halves.
 
     Returns:
-        A row of 2 or 4 words per value, which hold its bytes in memory order with zeros behind them, and how many
-        bytes each value has.
+        A row of 2 or 4 words per value, with its bytes in memory order followed by zeros, and the number of bytes of
+        each value.
     """
     values = narrow(low, high)
     if values is not None:
@@ -124,6 +176,6 @@ def minimal_rows(low: Low, high: High) -> tuple[Words, npt.NDArray[np.uint8]]:
 
 
 def _left_aligned(values: Low, lengths: npt.NDArray[np.uint8]) -> npt.NDArray[Any]:
-    """The last bytes of each value, as many as its length, in front of zeros and in big-endian order."""
+    """Move the last bytes of each value, as many as its length, to the front in big-endian order, followed by zeros."""
     shift = (np.uint8(HALF_BYTES) - lengths) << np.uint8(3)
     return (values << shift.astype(np.uint64)).astype(">u8")

@@ -66,11 +66,11 @@ _LONGS: dict[str, Callable[[npt.NDArray[Any]], npt.NDArray[np.int64]]] = {
     "timestamp_ns": _micros,
     "timestamptz_ns": _micros,
 }
-"""The integer that is hashed in place of a value, by type."""
+"""The integer that is hashed instead of a value, by type."""
 
 
 def _hash_fixed(rows: npt.NDArray[np.uint8]) -> Words:
-    """The hashes of values of one length: a row of bytes each."""
+    """Hash values of one length: a row of bytes each."""
     count, length = rows.shape
     hashes = np.empty(count, np.uint32)
     if length > LONG_BYTES:
@@ -86,7 +86,15 @@ def _hash_fixed(rows: npt.NDArray[np.uint8]) -> Words:
 
 
 def plain_hashes(type_: Type, array: Any) -> Words:
-    """The hashes of the values of a plain array, as `map_chunks` gives them; of a null any number."""
+    """Hash the values of a plain array.
+
+    Args:
+        type_: the type of the values.
+        array: a plain array, as `map_chunks` passes it.
+
+    Returns:
+        The hashes, one per value; any number for null.
+    """
     name = kind(type_)
     if name in ("string", "binary"):
         offsets, data = byte_strings(array)
@@ -106,11 +114,14 @@ def plain_hashes(type_: Type, array: Any) -> Words:
 
 
 def hash_array(type_: Type, column: Column) -> Column:
-    """The 32-bit hash of every value, as an int32 column of the same chunks; null for null.
+    """Compute the 32-bit hash of every value of a column.
 
     Args:
         type_: the type of the values.
-        column: an Arrow array or chunked array that holds values of the type.
+        column: an Arrow array or chunked array of values of the type.
+
+    Returns:
+        An int32 column in the same chunks; null for null.
 
     Raises:
         SpecError: HSH009 for a type that has no hash; the code of the type where the Arrow type or a value is not of

@@ -1,8 +1,8 @@
 """Murmur3 x86 32-bit, seed 0, of many values at once (Appendix B).
 
-Values are lanes: every numpy operation does one step of the hash for all of them. Lanes are taken `LANES` at a time,
-which keeps what a step reads and writes in the processor's cache. All sums and products wrap at 32 bits, as the hash
-asks. The definition on one value is `spec_ref.hashing.murmur3_x86_32`; the tests hold the two equal.
+Every numpy operation does one step of the hash for many values, called lanes. `LANES` values are hashed at a time, so
+that what a step reads and writes stays in the processor's cache. All sums and products wrap at 32 bits, as the hash
+requires. The definition on one value is `spec_ref.hashing.murmur3_x86_32`; the tests compare the two.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ import numpy as np
 import numpy.typing as npt
 
 LANES = 1 << 15
-"""Values per round."""
+"""The number of values that are hashed together."""
 
 LONG_BYTES = 255
-"""A longer value is hashed alone: its many steps in lockstep cost as much as a call. A length fits in a byte."""
+"""A longer value is hashed alone: its many steps in lockstep cost as much as a call. The length of others fits in a
+byte."""
 
 FEW_LANES = 64
-"""Fewer values are hashed one by one: the steps would cost more than the calls."""
+"""Fewer values are hashed one by one, because the steps would cost more than the calls."""
 
 IDLE_BLOCKS = 2
-"""Sorting the values of a round by length costs as much as stepping on for so many blocks after a value's end."""
+"""Sorting values by length costs as much as stepping on for this many blocks after a value's end."""
 
 WORD = 4
 WORD_BITS = 32
@@ -44,7 +45,15 @@ _TAIL_MASKS = np.array([0, 0xFF, 0xFFFF, 0xFFFFFF], np.uint32)
 
 
 def rounds(count: int, lanes: int = LANES) -> Iterator[slice]:
-    """The slices of at most so many values that make up ``count`` values."""
+    """Divide values into slices.
+
+    Args:
+        count: the number of values.
+        lanes: the greatest size of a slice.
+
+    Returns:
+        The slices.
+    """
     return (slice(start, min(start + lanes, count)) for start in range(0, count, lanes))
 
 
@@ -55,7 +64,7 @@ def _rotate_left(lanes: Words, bits: int, scratch: Words) -> None:
 
 
 def _mix_word(hashes: Words, words: Words, scratch: Words) -> None:
-    """Mix a word of data into each hash; the whole of what happens to the tail of a value."""
+    """Mix a word of data into each hash; this is everything that happens to the tail of a value."""
     words *= _C1
     _rotate_left(words, 15, scratch)
     words *= _C2
@@ -63,7 +72,7 @@ def _mix_word(hashes: Words, words: Words, scratch: Words) -> None:
 
 
 def _mix_block(hashes: Words, words: Words, scratch: Words) -> None:
-    """Mix a complete word of data, a block, into each hash. ``words`` is used up."""
+    """Mix a complete word of data, a block, into each hash. ``words`` is overwritten."""
     _mix_word(hashes, words, scratch)
     _rotate_left(hashes, 13, scratch)
     hashes *= _STEP_FACTOR
@@ -85,7 +94,7 @@ class _LaneWords:
     """The words of values that begin at any byte.
 
     Memory is read in aligned words, which numpy gathers several times faster than unaligned ones; a word of a value is
-    put together from the two that it lies across. Past the end of the data the bytes are zero.
+    joined from the two that it overlaps. After the end of the data the bytes are zero.
     """
 
     def __init__(self, data: Bytes, starts: Integers) -> None:
@@ -102,14 +111,14 @@ class _LaneWords:
         return words.take(indices, mode="clip")  # all are inside; "clip" spares the check
 
     def _joined(self, low: Words, high: Words) -> Words:
-        """The words whose low bytes, already shifted down, are in ``low`` and whose next bytes begin ``high``."""
+        """Join the words whose low bytes, already shifted down, are in ``low`` and whose next bytes begin ``high``."""
         high <<= np.uint32(1)
         high <<= self._up[: len(high)]
         low |= high
         return low
 
     def block(self, number: int, lanes: int) -> Words:
-        """Word ``number`` of each of the first ``lanes`` values; to be called with 0, 1, 2, ..."""
+        """Read word ``number`` of each of the first ``lanes`` values; to be called with 0, 1, 2, ..."""
         following = self._gather(self._aligned[number + 1 :], self._first[:lanes])
         current = self._current[:lanes]
         words = current >> self._down[:lanes]
@@ -117,23 +126,33 @@ class _LaneWords:
         return self._joined(words, following)
 
     def tails(self, numbers: npt.NDArray[np.intp]) -> Words:
-        """The word after the blocks of each value, when all were read and ``numbers`` tells how many it has."""
+        """Read the word after the blocks of each value, when all were read and ``numbers`` states how many it has."""
         numbers += self._first
         numbers += 1
         return self._joined(self._current >> self._down, self._gather(self._aligned, numbers))
 
 
 def hash_longs(values: npt.NDArray[np.int64]) -> Words:
-    """``hashLong`` of one round of integers: the hash of their 8 little-endian bytes."""
+    """Compute ``hashLong`` of integers: the hash of their 8 little-endian bytes.
+
+    Args:
+        values: at most `LANES` integers.
+
+    Returns:
+        The hashes.
+    """
     return hash_rows(np.ascontiguousarray(values, dtype="<i8").view("<u4").reshape(-1, 2), 8)
 
 
 def hash_rows(rows: Words, length: int) -> Words:
-    """The hashes of one round of values of one length.
+    """Hash values of one length.
 
     Args:
-        rows: a row of little-endian words per value; the last word is filled up with zeros.
-        length: bytes per value.
+        rows: a row of little-endian words per value; the last word is padded with zeros.
+        length: the bytes of each value.
+
+    Returns:
+        The hashes.
     """
     hashes = np.zeros(len(rows), np.uint32)
     scratch = np.empty_like(hashes)
@@ -147,24 +166,30 @@ def hash_rows(rows: Words, length: int) -> Words:
 
 
 def hash_padded_rows(rows: Words, lengths: npt.NDArray[np.uint8]) -> Words:
-    """The hashes of one round of short values of several lengths.
+    """Hash short values of several lengths.
 
     Args:
         rows: a row of little-endian words per value, with zeros from the value's end on.
-        lengths: bytes of each value.
+        lengths: the bytes of each value.
+
+    Returns:
+        The hashes.
     """
     return _hash_in_step(lambda block: rows[:, block].copy(), rows.shape[1], lengths)
 
 
 def _hash_in_step(read: Callable[[int], Words], width: int, lengths: npt.NDArray[np.uint8]) -> Words:
-    """The hashes of one round of values of similar lengths.
+    """Hash values of similar lengths.
 
-    Every lane does the steps of the longest value, and keeps the state that its own length asks for.
+    Every lane does the steps of the longest value, and keeps the state that its own length requires.
 
     Args:
-        read: gives word 0, 1, 2, ... of every value; beyond a value's end it is any number.
-        width: how many words there are.
-        lengths: bytes of each value.
+        read: returns word 0, 1, 2, ... of every value; beyond a value's end it is any number.
+        width: the number of words.
+        lengths: the bytes of each value.
+
+    Returns:
+        The hashes.
     """
     blocks = lengths >> np.uint8(2)
     fewest, most = int(blocks.min()), int(blocks.max())
@@ -190,17 +215,20 @@ def _hash_in_step(read: Callable[[int], Words], width: int, lengths: npt.NDArray
 
 
 def _ones_where(flags: npt.NDArray[np.bool_]) -> Words:
-    """All bits where the flag is set: to select with them is many times faster than ``copyto(where=...)``."""
+    """Set all bits where the flag is set: selecting with them is many times faster than ``copyto(where=...)``."""
     masks = flags.astype(np.uint32)
     return np.negative(masks, out=masks)
 
 
 def hash_strings(data: Bytes, offsets: Integers) -> Words:
-    """The hashes of byte strings that lie one behind the other.
+    """Hash byte strings that are stored one after another.
 
     Args:
         data: the bytes of all values.
-        offsets: where each value begins, and where the last one ends; ascending.
+        offsets: where each value begins, and where the last one ends, in bytes; ascending.
+
+    Returns:
+        The hashes.
     """
     hashes = np.empty(len(offsets) - 1, np.uint32)
     view = data.data
@@ -224,7 +252,7 @@ def hash_strings(data: Bytes, offsets: Integers) -> Words:
 
 
 def _hash_short(data: Bytes, starts: Integers, ends: Integers) -> Words:
-    """The hashes of one round of values of at most `LONG_BYTES` bytes."""
+    """Hash values of at most `LONG_BYTES` bytes."""
     lengths = (ends - starts).astype(np.uint8)
     blocks = lengths >> np.uint8(2)
     most = int(blocks.max())
@@ -236,10 +264,13 @@ def _hash_short(data: Bytes, starts: Integers, ends: Integers) -> Words:
 
 
 def _hash_sorted(data: Bytes, starts: Integers, lengths: npt.NDArray[np.uint8]) -> Words:
-    """The hashes of one round of values of very different lengths.
+    """Hash values of very different lengths.
 
-    The lanes are sorted by length, longest first, so that those which still have a block are always the first ones:
-    a step works on a slice, and nothing is selected or scattered but once at the end.
+    The lanes are sorted by length, longest first, so that those which still have a block are always the first ones: a
+    step works on a slice, and nothing is selected or scattered except once at the end.
+
+    Returns:
+        The hashes.
     """
     order = np.argsort(~lengths, kind="stable")
     counts = np.bincount(lengths)[::-1]

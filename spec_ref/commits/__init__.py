@@ -1,7 +1,7 @@
 """The commit protocol: optimistic concurrency on a pointer to table metadata (Optimistic Concurrency).
 
-A commit is a generator of `spec_ref.commits.effects`: whoever runs it performs each step and sends its answer back. The
-same generator runs on real stores and in the simulator of races.
+A commit is a generator of `spec_ref.commits.effects`: its runner performs each step and sends the answer back. The same
+generator runs on real stores and in the simulator of races.
 """
 
 from spec_ref.commits.commit import Base, CommitConflict, CommitFailed, CommitStateUnknown, Committed, commit, load

@@ -1,6 +1,6 @@
-"""What a writer wants to do to a table (Snapshots, operation; Schema Evolution; Snapshot References).
+"""The changes that a writer can make to a table (Snapshots, operation; Schema Evolution; Snapshot References).
 
-A change is a value that can be applied to any state of the table; what it relies on is checked anew at each attempt.
+A change is a value that can be applied to any state of the table; what it relies on is checked again at each attempt.
 """
 
 from __future__ import annotations
@@ -24,60 +24,75 @@ from spec_ref.table_metadata.statistics import PartitionStatisticsFile, Statisti
 
 @record
 class NewFile:
-    """A file to be added."""
+    """A file to add."""
 
     data_file: DataFile
     spec_id: int | None = None
     """Its partition spec; None for the default one of the table that the change was planned on."""
 
     data_sequence_number: int | None = None
-    """For rows that belong to an older sequence number (SEQ007); None to inherit the commit's."""
+    """For rows that belong to an older sequence number (SEQ007); None to inherit that of the commit."""
 
     def resolved_spec_id(self, planned: TableMetadata) -> int:
-        """The id of the partition spec of the file, in a change that was planned on a table."""
+        """Find the id of the partition spec of the file.
+
+        Args:
+            planned: the table that the change was planned on.
+
+        Returns:
+            The id.
+        """
         return planned.default_spec_id if self.spec_id is None else self.spec_id
 
 
 @record(kw_only=True)
 class Validation:
-    """What is checked of the snapshots since the one that a change was planned on (OCC004).
+    """The optional checks of the snapshots since the one that a change was planned on (OCC004).
 
-    What the spec asks for always is not optional and not among these: that removed files are still there (OCC007,
-    OCC008).
+    What the spec always requires is not optional and not among these: that removed files still exist (OCC007, OCC008).
     """
 
     conflict_filter: Any = TRUE
-    """The rows that matter, as a predicate: what cannot match it is not a conflict."""
+    """The relevant rows, as a predicate: a file that cannot match it is not a conflict."""
 
     no_new_data: bool = False
-    """No data file that may match was added by others."""
+    """Whether others may not have added a data file that may match."""
 
     no_new_deletes: bool = False
-    """No delete file that may match was added, and no data file that may match was removed, by others."""
+    """Whether others may not have added a delete file that may match, nor removed a data file that may match."""
 
     files_exist: tuple[str, ...] = ()
-    """Data files that have to be in the table, because the deletes that are added are of their rows."""
+    """Data files that have to be in the table, because the added deletes are for their rows."""
 
     data_specs: frozenset[int] | None = None
-    """The partition specs that data files which others added may have, in rewrites too: the equality deletes that are
-    added are for the data files of these specs, whatever their partition. None for any."""
+    """The partition specs that data files added by others may have, including by rewrites: the added equality
+    deletes apply to the data files of these specs, whatever their partition. None for any."""
 
 
 NOTHING = Validation()
 
 
 class Isolation(enum.Enum):
-    """What concurrent changes a change of rows may not see (contradiction A25)."""
+    """The concurrent changes that a change of rows may not see (contradiction A25)."""
 
     SERIALIZABLE = "serializable"
-    """As if all changes had been made one after the other: rows that others added count too."""
+    """As if all changes were made one after another: rows that others added count too."""
 
     SNAPSHOT = "snapshot"
-    """As if nobody had changed the same rows meanwhile."""
+    """As if nobody changed the same rows in the meantime."""
 
 
 def validation_for(isolation: Isolation, conflict_filter: Any = TRUE, files_exist: Iterable[str] = ()) -> Validation:
-    """What a writer that deletes or changes rows validates to guarantee an isolation."""
+    """Choose the validation that guarantees an isolation for a change that deletes or updates rows.
+
+    Args:
+        isolation: the isolation.
+        conflict_filter: the rows that the change reads or changes, as an unbound predicate.
+        files_exist: the paths of data files whose rows are deleted.
+
+    Returns:
+        The validation.
+    """
     return Validation(
         conflict_filter=conflict_filter,
         no_new_data=isolation is Isolation.SERIALIZABLE,
@@ -88,43 +103,59 @@ def validation_for(isolation: Isolation, conflict_filter: Any = TRUE, files_exis
 
 @record(kw_only=True)
 class SnapshotChange:
-    """A change that makes a snapshot. The functions below make those that the spec names."""
+    """A change that creates a snapshot. The functions below make those that the spec names."""
 
     added: tuple[NewFile, ...] = ()
     removed: frozenset[str] = frozenset()
-    """The paths of data files, all of which have to be there."""
+    """The paths of data files to remove, all of which have to exist."""
 
     removed_deletes: frozenset[tuple[str, int | None]] = frozenset()
-    """Delete files by path and content offset, all of which have to be there."""
+    """Delete files to remove, by path and content offset, all of which have to exist."""
 
     delete_where: Any = None
-    """A predicate: data files all of whose rows match are removed, and none may have only some."""
+    """A predicate: data files whose rows all match are removed, and none may have only some."""
 
     operation: Operation | None = None
-    """Given for changes that keep the table's data; else told by what is added and removed."""
+    """Set for changes that keep the table's data; otherwise derived from what is added and removed."""
 
     branch: str = MAIN
     validation: Validation = NOTHING
     keeps_rows: bool = False
-    """Whether the added files hold the rows of the removed ones: deletes that others added of those would be lost."""
+    """Whether the added files hold the rows of the removed ones: deletes that others added for those would be lost."""
 
     merges: bool = False
-    """Whether manifests are merged, as the table's properties ask for."""
+    """Whether manifests are merged, if the table's properties ask for it."""
 
     rewrites_manifests: bool = False
-    """Whether all manifests are written anew, as few as their size lets be."""
+    """Whether all manifests are rewritten, to as few as their target size allows."""
 
     summary: tuple[tuple[str, str], ...] = ()
     """Further entries of the summary (NOT006)."""
 
 
 def append(files: Sequence[NewFile], *, branch: str = MAIN) -> SnapshotChange:
-    """Add data files, and merge small manifests; may be applied to any version (OCC006)."""
+    """Add data files, and merge small manifests; may be applied to any version (OCC006).
+
+    Args:
+        files: the files to add.
+        branch: the branch to commit to.
+
+    Returns:
+        The change.
+    """
     return SnapshotChange(added=tuple(files), branch=branch, merges=True)
 
 
 def fast_append(files: Sequence[NewFile], *, branch: str = MAIN) -> SnapshotChange:
-    """Add data files in a new manifest; may be applied to any version (OCC006)."""
+    """Add data files in a new manifest; may be applied to any version (OCC006).
+
+    Args:
+        files: the files to add.
+        branch: the branch to commit to.
+
+    Returns:
+        The change.
+    """
     return SnapshotChange(added=tuple(files), branch=branch)
 
 
@@ -136,7 +167,18 @@ def overwrite(
     validation: Validation = NOTHING,
     branch: str = MAIN,
 ) -> SnapshotChange:
-    """Replace data files, given by path or by a predicate, by others in a logical overwrite."""
+    """Replace data files, given by path or by a predicate, in a logical overwrite.
+
+    Args:
+        added: the files to add.
+        removed: the paths of the data files to remove.
+        where: an unbound predicate; data files whose rows all match are removed. None for no predicate.
+        validation: the checks of concurrent changes.
+        branch: the branch to commit to.
+
+    Returns:
+        The change.
+    """
     return SnapshotChange(
         added=tuple(added), removed=frozenset(removed), delete_where=where, validation=validation, branch=branch,
         merges=True,
@@ -144,12 +186,30 @@ def overwrite(
 
 
 def delete_files(paths: Iterable[str], *, validation: Validation = NOTHING, branch: str = MAIN) -> SnapshotChange:
-    """Remove data files, which have to be there (OCC008)."""
+    """Remove data files, which have to exist (OCC008).
+
+    Args:
+        paths: the paths of the data files.
+        validation: the checks of concurrent changes.
+        branch: the branch to commit to.
+
+    Returns:
+        The change.
+    """
     return SnapshotChange(removed=frozenset(paths), validation=validation, branch=branch, operation=Operation.DELETE)
 
 
 def delete_where(predicate: Any, *, validation: Validation = NOTHING, branch: str = MAIN) -> SnapshotChange:
-    """Remove the data files all of whose rows match; may be applied to any version (OCC008)."""
+    """Remove the data files whose rows all match; may be applied to any version (OCC008).
+
+    Args:
+        predicate: an unbound predicate.
+        validation: the checks of concurrent changes.
+        branch: the branch to commit to.
+
+    Returns:
+        The change.
+    """
     return SnapshotChange(
         delete_where=predicate, validation=validation, branch=branch, operation=Operation.DELETE
     )  # fmt: skip
@@ -162,7 +222,17 @@ def row_delta(
     validation: Validation = NOTHING,
     branch: str = MAIN,
 ) -> SnapshotChange:
-    """Add data files and delete files, and take delete files out that the new ones contain."""
+    """Add data files and delete files, and remove delete files whose deletes the new ones contain.
+
+    Args:
+        added: the files to add.
+        removed_deletes: the delete files to remove, by path and content offset.
+        validation: the checks of concurrent changes.
+        branch: the branch to commit to.
+
+    Returns:
+        The change.
+    """
     return SnapshotChange(
         added=tuple(added), removed_deletes=frozenset(removed_deletes), validation=validation, branch=branch
     )
@@ -175,7 +245,17 @@ def rewrite(
     removed_deletes: Iterable[tuple[str, int | None]] = (),
     branch: str = MAIN,
 ) -> SnapshotChange:
-    """Replace files by others that hold the same rows (OCC007)."""
+    """Replace files by others that hold the same rows (OCC007).
+
+    Args:
+        added: the files to add.
+        removed: the paths of the data files to remove.
+        removed_deletes: the delete files to remove, by path and content offset.
+        branch: the branch to commit to.
+
+    Returns:
+        The change.
+    """
     return SnapshotChange(
         added=tuple(added), removed=frozenset(removed), removed_deletes=frozenset(removed_deletes), branch=branch,
         operation=Operation.REPLACE, keeps_rows=True,
@@ -183,7 +263,14 @@ def rewrite(
 
 
 def rewrite_manifests(*, branch: str = MAIN) -> SnapshotChange:
-    """Write the manifests of a branch anew; may be applied to any version, as its files stay (SNP014)."""
+    """Rewrite the manifests of a branch; may be applied to any version, because its files stay (SNP014).
+
+    Args:
+        branch: the branch to commit to.
+
+    Returns:
+        The change.
+    """
     return SnapshotChange(branch=branch, operation=Operation.REPLACE, rewrites_manifests=True)
 
 
@@ -192,7 +279,7 @@ def rewrite_manifests(*, branch: str = MAIN) -> SnapshotChange:
 
 @record
 class CreateTable:
-    """Make a table that is not there."""
+    """Create a table that does not exist."""
 
     metadata: TableMetadata
 
@@ -228,7 +315,7 @@ class SetProperties:
 
 @record
 class SetReference:
-    """Make or move a branch or tag, or remove it; nobody may have moved it meanwhile."""
+    """Create, move or remove a branch or tag; nobody may have moved it in the meantime."""
 
     name: str
     ref: SnapshotRef | None
@@ -236,7 +323,7 @@ class SetReference:
 
 @record
 class SetStatistics:
-    """Set the statistics of a snapshot, in place of those that it has; the snapshot has to be there."""
+    """Set the statistics of a snapshot, replacing existing ones; the snapshot has to exist."""
 
     statistics: StatisticsFile | PartitionStatisticsFile
 
@@ -250,11 +337,11 @@ class RemoveStatistics:
 
 @record
 class Expire:
-    """Remove the snapshots and references that the retention policy lets go; may be applied to any version."""
+    """Remove the snapshots and references that the retention policy releases; may be applied to any version."""
 
     now_ms: int
     clean_files: bool = False
-    """Whether files that only expired snapshots have are deleted after the commit."""
+    """Whether files that only expired snapshots use are deleted after the commit."""
 
 
 @record

@@ -1,8 +1,8 @@
-"""Committing a change: attempts, retries, cleaning up (Optimistic Concurrency; Commit Conflict Resolution and Retry).
+"""Committing a change: attempts, retries, cleanup (Optimistic Concurrency; Commit Conflict Resolution and Retry).
 
-Each attempt starts from the table as it is now, checks what the change relies on, writes its files, and swaps the
-pointer. A file is removed only when it is certain that the table does not have it: an attempt is over when another
-commit stands in its place, and not when an answer is missing.
+Each attempt starts from the current state of the table, checks what the change relies on, writes its files, and swaps
+the pointer. A file is deleted only if it is known that the table does not use it: an attempt is over when another
+commit has replaced its base, and not when an answer is missing.
 """
 
 from __future__ import annotations
@@ -35,43 +35,49 @@ DEFAULT_KEEP_METADATA = 100
 
 @record
 class Base:
-    """A table as a writer has read it."""
+    """The state of a table that a writer has read."""
 
     location: str
-    """The metadata file."""
+    """The location of the metadata file."""
 
     metadata: TableMetadata
 
 
 @record
 class Committed:
-    """A change that is done."""
+    """The result of a commit."""
 
     base: Base | None
-    """The table that it was applied to; None for a new table."""
+    """The table that the change was applied to; None for a new table."""
 
     metadata: TableMetadata
-    """The table with it."""
+    """The table with the change."""
 
     written: str
-    """The metadata file as it was written; in a file-system table the swap renamed it."""
+    """The location of the metadata file as it was written; in a file-system table the swap renamed it."""
 
     snapshot: Snapshot | None
-    """The snapshot that it made."""
+    """The snapshot that the change created; None if it created none."""
 
     attempts: int
 
 
 def load(retries: int = 0, expected: TableMetadata | None = None) -> Steps[Base | None]:
-    """Read the table; None where there is none.
+    """Read the current metadata of a table.
 
     Args:
-        retries: how often the pointer is read again where it leads to a file that is not there.
-        expected: the table as it was read before, where it is refreshed.
+        retries: how often the pointer is read again if it leads to a file that does not exist.
+        expected: the table as it was read before, to detect that another table replaced it; None to accept any.
+
+    Returns:
+        The table; None if there is no table.
+
+    Yields:
+        The effects to perform; their answers are sent back.
 
     Raises:
-        CommitConflict: TMD002, where another table is in the place of the expected one.
-        SpecError: the metadata cannot be read.
+        CommitConflict: TMD002 if another table replaced the expected one.
+        SpecError: OCC002 if the metadata file does not exist; the codes of `read_metadata`.
     """
     for _ in range(retries + 1):
         location = yield ReadPointer()
@@ -90,8 +96,12 @@ def check_same_table(expected: TableMetadata, found: TableMetadata) -> None:
 
     A table of v1 may have no UUID, and get one later.
 
+    Args:
+        expected: the table as it was read before.
+        found: the table as it was read now.
+
     Raises:
-        CommitConflict: the UUIDs differ: the name leads to another table by now.
+        CommitConflict: TMD002 if the UUIDs differ, because the name leads to another table by now.
     """
     if expected.table_uuid is not None and (found.table_uuid or "").lower() != expected.table_uuid.lower():
         raise conflict(
@@ -102,7 +112,7 @@ def check_same_table(expected: TableMetadata, found: TableMetadata) -> None:
 
 @record
 class _Attempt:
-    """What one attempt wants to make the table."""
+    """The files and the result of one attempt."""
 
     base: Base | None
     metadata: TableMetadata
@@ -112,11 +122,11 @@ class _Attempt:
     """The manifests of its snapshot."""
 
     files: tuple[str, ...] = ()
-    """What it alone has written: its metadata file, and its manifest list."""
+    """The files that only this attempt wrote: its metadata file, and its manifest list."""
 
 
 class _Work:
-    """What a commit keeps over its attempts."""
+    """The state that a commit keeps over its attempts."""
 
     def __init__(self, change: Change, table: Table, name: str, snapshot_id: int) -> None:
         self.change = change
@@ -133,16 +143,22 @@ def commit(
 
     Args:
         change: the change.
-        table: the kind of table.
-        base: the table that the change was planned on; as it is at the first attempt where not given.
-        policy: how often to try; what the table's properties say where not given.
+        table: the kind of the table.
+        base: the table that the change was planned on; its state at the first attempt by default.
+        policy: how often to retry; by default what the table's properties say.
+
+    Returns:
+        The result of the commit.
+
+    Yields:
+        The effects to perform; their answers are sent back.
 
     Raises:
-        CommitConflict: what the change relies on does not hold any more, or another table is in the place of the one
-            that the change was planned on. Nothing was changed.
-        CommitFailed: others were faster at every attempt. Nothing was changed.
-        CommitStateUnknown: whether it was done could not be found out.
-        SpecError: the change breaks a rule, or the table cannot be read. Nothing was changed.
+        CommitConflict: the code of a check that the change relies on and that no longer holds, or TMD002 if another
+            table replaced the one that the change was planned on. Nothing was changed.
+        SpecError: the code of a rule that the change breaks, or of a file that cannot be read. Nothing was changed.
+        CommitFailed: if every attempt lost the race. Nothing was changed.
+        CommitStateUnknown: if it cannot be found out whether the change was committed.
     """
     name = yield Draw.NAME
     snapshot_id = yield Draw.SNAPSHOT_ID
@@ -179,7 +195,7 @@ def commit(
 
 
 def _attempt(work: _Work, base: Base | None, current: Base | None, number: int) -> Steps[_Attempt | None]:
-    """Write all files of an attempt; None where others have changed the table and deleted what this one reads."""
+    """Write all files of an attempt; None if others changed the table and deleted a file that this one reads."""
     try:
         return (yield from _prepare(work, base, current, number))
     except MissingFile:
@@ -223,16 +239,24 @@ def _prepare(work: _Work, base: Base | None, current: Base | None, number: int) 
 
 
 def _own_snapshot_id(work: _Work, current: TableMetadata) -> Steps[None]:
-    """Take another snapshot id, and write all manifests anew, where another snapshot has the id (SNP001)."""
+    """Choose another snapshot id, and write all manifests again, if another snapshot has the id (SNP001)."""
     while any(snapshot.snapshot_id == work.manifests.snapshot_id for snapshot in current.snapshots):
         yield from _delete(work.manifests.paths)
         work.manifests = Manifests((yield Draw.NAME), (yield Draw.SNAPSHOT_ID))
 
 
 def with_log(metadata: TableMetadata, current: Base, now_ms: int) -> TableMetadata:
-    """The metadata with the time of the update and the file before it in its log (TMD005, TMD018).
+    """Set the time of the update and add the previous metadata file to the metadata log (TMD005, TMD018).
 
     Time never goes back, whatever the clocks of the writers say.
+
+    Args:
+        metadata: the changed metadata.
+        current: the table that the change was applied to.
+        now_ms: the current time, in milliseconds from the Unix epoch.
+
+    Returns:
+        The metadata to be written.
     """
     before = current.metadata
     latest = max([now_ms, before.last_updated_ms, *(one.timestamp_ms for one in metadata.snapshots[-1:])])
@@ -247,9 +271,15 @@ def _kept_metadata(metadata: TableMetadata) -> int:
 
 
 def _swap(work: _Work, attempt: _Attempt, policy: RetryPolicy) -> Steps[bool | None]:
-    """Swap the pointer, and find out what became of it: True for done, False for certainly not, None for not known.
+    """Swap the pointer, and find out the result.
 
-    The same swap may be sent again: it is done once at most, because nothing is ever swapped back to an old file.
+    The same swap may be sent again: it is done at most once, because nothing is ever swapped back to an old file.
+
+    Returns:
+        True if the swap was done, False if it is known to be refused, None if that is unknown.
+
+    Yields:
+        The effects to perform; their answers are sent back.
     """
     expected = None if attempt.base is None else attempt.base.location
     for number in range(policy.num_retries + 1):
@@ -264,7 +294,7 @@ def _swap(work: _Work, attempt: _Attempt, policy: RetryPolicy) -> Steps[bool | N
 
 
 def _clean_up(work: _Work, attempt: _Attempt) -> Steps[None]:
-    """After the commit, delete what it does not need: manifests of other attempts, and what the change lets go."""
+    """Delete what the commit does not need: manifests of other attempts, and files that the change releases."""
     yield from _delete(path for path in work.manifests.paths if path not in attempt.used)
     if attempt.base is None:
         return

@@ -1,6 +1,7 @@
-"""Which files may have rows that match a predicate (Scan Planning).
+"""Decide which files may have rows that match a predicate (Scan Planning).
 
-What cannot be told counts as a match, so that a conflict may be found where there is none, and never the other way.
+If it cannot be decided, it counts as a match, so that a conflict may be reported although there is none, but never
+missed.
 """
 
 from __future__ import annotations
@@ -22,16 +23,36 @@ _METRICS = tuple(attribute.name for attribute in attrs.fields(Metrics))  # type:
 
 
 def bound_filter(predicate: Any, metadata: TableMetadata) -> BoundPredicate:
-    """The predicate over the table's current schema.
+    """Bind a predicate to the table's current schema.
+
+    Args:
+        predicate: an unbound predicate.
+        metadata: the table.
+
+    Returns:
+        The bound predicate.
 
     Raises:
-        SpecError: it does not fit the schema.
+        SpecError: the codes of `spec_ref.expressions.binding.bind`.
     """
     return bind(predicate, metadata.current_schema)
 
 
 def rows_outcome(predicate: BoundPredicate, data_file: DataFile, spec: PartitionSpec) -> Outcome:
-    """What the partition and the metrics of a file tell of its rows."""
+    """Evaluate a predicate on the partition and the metrics of a file.
+
+    Args:
+        predicate: a bound predicate.
+        data_file: a data file.
+        spec: its partition spec.
+
+    Returns:
+        Whether some row of the file might match and whether some might fail.
+
+    Raises:
+        SpecError: the codes of `spec_ref.expressions.metrics_evaluation.metrics_outcome` and
+            `spec_ref.expressions.projection.project`.
+    """
     metrics = Metrics(**{name: getattr(data_file, name) for name in _METRICS})
     by_metrics = metrics_outcome(predicate, metrics)
     return Outcome(
@@ -41,7 +62,16 @@ def rows_outcome(predicate: BoundPredicate, data_file: DataFile, spec: Partition
 
 
 def may_match(predicate: BoundPredicate, data_file: DataFile, spec: PartitionSpec) -> bool:
-    """Whether rows of a file may match; of delete files only the partition counts, as their metrics are not of rows."""
+    """Decide whether rows of a file may match; delete files by their partition only, as their metrics are not of rows.
+
+    Args:
+        predicate: a bound predicate.
+        data_file: a data or delete file.
+        spec: its partition spec.
+
+    Returns:
+        Whether they may.
+    """
     if data_file.content is FileContent.DATA:
         return rows_outcome(predicate, data_file, spec).might_match
     if data_file.content is FileContent.EQUALITY_DELETES and spec.unpartitioned:

@@ -1,4 +1,4 @@
-"""What a change relies on, checked on the state that it is applied to (Commit Conflict Resolution and Retry)."""
+"""Checks of what a change relies on, against the state that it is applied to (Commit Conflict Resolution and Retry)."""
 
 from __future__ import annotations
 
@@ -25,14 +25,23 @@ from spec_ref.table_metadata.metadata import TableMetadata
 Listed = tuple[ManifestFile, ManifestEntry]
 
 LOGICAL = (Operation.APPEND, Operation.OVERWRITE, Operation.DELETE, None)
-"""The operations that change the table's data; a snapshot that does not say is taken for one of them."""
+"""The operations that change the table's data; a snapshot without an operation counts as one of them."""
 
 
 def since(change: SnapshotChange, planned: TableMetadata, current: TableMetadata) -> list[Snapshot]:
-    """The snapshots of the branch since the one that a change was planned on, newest first.
+    """List the snapshots of the branch since the one that a change was planned on, newest first.
+
+    Args:
+        change: the change.
+        planned: the table that it was planned on.
+        current: the table that it is applied to.
+
+    Returns:
+        The snapshots.
 
     Raises:
-        CommitConflict: the branch does not lead back to it, so that what happened meanwhile is not known.
+        CommitConflict: OCC004 if the branch does not lead back to that snapshot, so that the changes in between are
+            unknown.
     """
     start = head(planned, change.branch)
     found: list[Snapshot] = []
@@ -49,10 +58,14 @@ def since(change: SnapshotChange, planned: TableMetadata, current: TableMetadata
 
 
 def check_branch(change: SnapshotChange, current: TableMetadata) -> None:
-    """Check that a snapshot is committed to a branch: a tag labels one snapshot.
+    """Check that a snapshot is committed to a branch and not to a tag.
+
+    Args:
+        change: the change.
+        current: the table that it is applied to.
 
     Raises:
-        CommitConflict: REF007, where the name is that of a tag, which others may have made meanwhile.
+        CommitConflict: REF007 if the name is that of a tag, which others may have created in the meantime.
     """
     ref = current.references.get(change.branch)
     if ref is not None and ref.type is not RefType.BRANCH:
@@ -60,13 +73,22 @@ def check_branch(change: SnapshotChange, current: TableMetadata) -> None:
 
 
 def validate(change: SnapshotChange, planned: TableMetadata, current: TableMetadata, files: Files) -> Steps[None]:
-    """Check what a change relies on, but that removed files are there, which is seen when they are removed.
+    """Check what a change relies on, except that removed files exist, which is checked when they are removed.
+
+    Args:
+        change: the change.
+        planned: the table that it was planned on.
+        current: the table that it is applied to.
+        files: the files read so far.
+
+    Yields:
+        The effects to perform; their answers are sent back.
 
     Raises:
-        CommitConflict: it does not hold.
-        SpecError: the files to be added are not of a kind that the format version has; DEL003, for two deletion vectors
-            of one data file.
-    """
+        CommitConflict: OCC004 or DEL003 if a concurrent change conflicts with it; DEL001 or DEL002 if the format
+            version of the table does not allow its delete files.
+        SpecError: DEL003 if two added deletion vectors are for one data file.
+    """  # noqa: DOC201 - ruff takes a bare return in a generator for a value
     _check_kinds((new.data_file for new in change.added), planned, current)
     validation = change.validation
     if validation.files_exist:
@@ -117,13 +139,23 @@ def validate(change: SnapshotChange, planned: TableMetadata, current: TableMetad
 def check_new_deletes(
     change: SnapshotChange, removed: list[Listed], planned: TableMetadata, current: TableMetadata, files: Files
 ) -> Steps[None]:
-    """Check that others deleted no rows of files that the change takes out and whose rows it keeps.
+    """Check that others deleted no rows of files that the change removes and whose rows it keeps.
 
-    An equality delete still applies where the new files have the data sequence number of the old ones (SEQ007).
+    An equality delete still applies if the new files have the data sequence number of the old ones (SEQ007).
+
+    Args:
+        change: the change.
+        removed: the entries of the removed files, with their manifests.
+        planned: the table that the change was planned on.
+        current: the table that it is applied to.
+        files: the files read so far.
+
+    Yields:
+        The effects to perform; their answers are sent back.
 
     Raises:
-        CommitConflict: others did.
-    """
+        CommitConflict: OCC007 if others deleted such rows.
+    """  # noqa: DOC201 - ruff takes a bare return in a generator for a value
     data = [listed for listed in removed if listed[1].data_file.content is FileContent.DATA]
     if not data or not change.keeps_rows:
         return
@@ -149,13 +181,19 @@ def check_new_deletes(
 def check_row_ids(
     change: SnapshotChange, removed: list[Listed], planned: TableMetadata, current: TableMetadata
 ) -> None:
-    """Check that the rows of files that are written anew have no other ids than when the change was planned.
+    """Check that the rows of rewritten files have the same ids as when the change was planned.
 
-    The first commit to a branch after an upgrade gives ids to the rows that are there (LIN015). Whoever planned before
-    it wrote these rows without ids, and they would get others.
+    The first commit to a branch after an upgrade assigns ids to the existing rows (LIN015). A change that was planned
+    before it wrote these rows without ids, and they would get other ids.
+
+    Args:
+        change: the change.
+        removed: the entries of the removed files, with their manifests.
+        planned: the table that the change was planned on.
+        current: the table that it is applied to.
 
     Raises:
-        CommitConflict: they have.
+        CommitConflict: LIN009 if they have other ids.
     """
     before, now = head(planned, change.branch), head(current, change.branch)
     if before is None or before.first_row_id is not None or now is None or now.first_row_id is None:
@@ -171,7 +209,7 @@ def _still_applies(
 ) -> bool:  # fmt: skip
     """Whether a delete of rows of a file applies to the same rows in the new files, whichever of them has the rows.
 
-    The rows are in the same partition as before where a new file has the same spec, whatever else the file holds.
+    The rows are in the same partition as before if a new file has the same spec, whatever else the file holds.
 
     Args:
         delete: the delete file.
@@ -179,7 +217,10 @@ def _still_applies(
         rewritten: the file, to which the delete applies.
         change: the change that adds the new files.
         planned: the table that it was planned on.
-        types: what `column_types` returns.
+        types: the types that `column_types` returns.
+
+    Returns:
+        Whether it does.
     """
     if delete.data_file.content is not FileContent.EQUALITY_DELETES:
         return False
@@ -205,7 +246,7 @@ def _check_exist(change: SnapshotChange, current: TableMetadata, files: Files) -
 def _check_vectors(
     change: SnapshotChange, referenced: set[str | None], current: TableMetadata, files: Files
 ) -> Steps[None]:
-    """A data file has one deletion vector at most: one that others added has to be merged into the new one."""
+    """Check that a data file has one deletion vector at most: one that others added is merged into the new one."""
     manifests = yield from files.manifests(head(current, change.branch))
     live = yield from files.live(tuple(one for one in manifests if one.content is ManifestContent.DELETES))
     for _, entry in live:

@@ -1,7 +1,7 @@
-"""The steps of a commit that others can see, and what flows in from outside (Optimistic Concurrency).
+"""The effects of a commit: the steps that others can see, and input from outside (Optimistic Concurrency).
 
-Each effect is a record; its docstring says what answer the one who runs the commit sends back. A runner that cannot
-perform an effect raises what it likes into the commit, which lets it pass and removes nothing.
+Each effect is a record; its docstring defines the answer that the runner of the commit sends back. A runner that cannot
+perform an effect raises any exception into the commit, which propagates it and removes nothing.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from spec_ref.core.records import record
 
 @record
 class ReadPointer:
-    """Which metadata file is the table's now. The answer is its location; None where there is no table.
+    """Read which metadata file is current. The answer is its location; None if there is no table.
 
-    The answer may be one that was right some time ago.
+    The answer may be outdated.
     """
 
 
 @record
 class ReadFile:
-    """Read a file. The answer is its content; None where there is no file."""
+    """Read a file. The answer is its content; None if there is no file."""
 
     path: str
     kind: FileKind
@@ -32,7 +32,7 @@ class ReadFile:
 
 @record
 class WriteFile:
-    """Write a file at a place that nobody else writes to, once (FIO001). The answer is its length in bytes."""
+    """Write a file to a location that nobody else writes to, once (FIO001). The answer is its length in bytes."""
 
     path: str
     content: Content
@@ -43,11 +43,11 @@ class Swap(enum.Enum):
 
     DONE = "done"
     REFUSED = "refused"
-    """The pointer was not at ``expected``. Where a request can be sent twice on the way, the one that was refused may
-    be the second, after the first was done."""
+    """The pointer was not at ``expected``. If a request can be sent twice on the way, the refused one may be the
+    second, after the first was done."""
 
     UNKNOWN = "unknown"
-    """No answer came. The request may have been done, may be done later, or never."""
+    """No answer arrived. The request may have been done, may be done later, or never."""
 
 
 @record
@@ -55,7 +55,7 @@ class SwapPointer:
     """Atomically set the pointer from one metadata file to another, or do nothing (OCC001). The answer is a `Swap`."""
 
     expected: str | None
-    """Where the pointer has to be; None for a table that is not there yet."""
+    """The current metadata file; None for a table that does not exist yet."""
 
     new: str
     """The new metadata file, which has been written."""
@@ -63,14 +63,14 @@ class SwapPointer:
 
 @record
 class DeleteFile:
-    """Delete a file, if it is there. There is no answer."""
+    """Delete a file, if it exists. There is no answer."""
 
     path: str
 
 
 @record
 class Wait:
-    """Wait for a time, or for a random part of it, so that writers that collided come again one by one."""
+    """Wait for a time, or for a random part of it, so that writers that collided retry at different times."""
 
     ms: int
 
@@ -92,4 +92,4 @@ Effect: TypeAlias = ReadPointer | ReadFile | WriteFile | SwapPointer | DeleteFil
 
 T = TypeVar("T")
 Steps: TypeAlias = Generator[Effect, Any, T]
-"""A part of a commit: it yields effects, is sent their answers, and returns something."""
+"""A part of a commit: it yields effects, receives their answers, and returns a result."""

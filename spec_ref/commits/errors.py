@@ -1,4 +1,4 @@
-"""How a commit can end without having been done (Commit Conflict Resolution and Retry)."""
+"""The ways in which a commit fails (Commit Conflict Resolution and Retry)."""
 
 from __future__ import annotations
 
@@ -8,26 +8,45 @@ from spec_ref.core.errors import NOT_GIVEN, SpecError, violation
 
 
 class CommitConflict(SpecError):
-    """What the change relies on is no longer so: trying again would not help, and the table is as others left it."""
+    """A condition of the change no longer holds: retrying would not help, and the table is as others left it."""
 
 
 class CommitFailed(Exception):
-    """Others were faster at every attempt. Nothing was changed, and the same change may be tried again."""
+    """Every attempt lost the race. Nothing was changed, and the same change may be tried again."""
 
 
 class CommitStateUnknown(Exception):
-    """Whether the change was done could not be found out. Nothing was removed that the table may need."""
+    """It could not be found out whether the change was committed. Nothing was deleted that the table may need."""
 
 
 class MissingFile(SpecError):
-    """A file that the table lists is not there: the table has lost it, or is another table by now."""
+    """A file that the table lists does not exist: the table has lost it, or was replaced by another table."""
 
 
 def conflict(requirement: str, message: str, *, found: Any = NOT_GIVEN, expected: str | None = None) -> CommitConflict:
-    """The error for a change that others made impossible."""
+    """Make the error for a change that others made impossible.
+
+    Args:
+        requirement: the code in the register.
+        message: what is wrong, for people.
+        found: the value that was found; it is abbreviated.
+        expected: the value that the change relies on.
+
+    Returns:
+        The error.
+    """
     return CommitConflict(violation(requirement, message, found=found, expected=expected).violation)
 
 
 def missing(requirement: str, message: str, path: str) -> MissingFile:
-    """The error for a file that is not there."""
+    """Make the error for a file that does not exist.
+
+    Args:
+        requirement: the code of the field that names the file.
+        message: what is wrong, for people.
+        path: the location of the file.
+
+    Returns:
+        The error.
+    """
     return MissingFile(violation(requirement, message, found=path).violation)

@@ -1,4 +1,4 @@
-"""The files that only expired snapshots have (Snapshot Retention Policy)."""
+"""The files that only expired snapshots use (Snapshot Retention Policy)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from spec_ref.table_metadata.metadata import TableMetadata
 
 
 def expired_files(before: TableMetadata, after: TableMetadata, files: Files) -> Steps[tuple[str, ...]]:
-    """The files that no snapshot of a table has any more: data and delete files, manifests, manifest lists, statistics.
+    """Find the files that no snapshot uses any more: data and delete files, manifests, manifest lists, statistics.
 
     Args:
         before: the table before snapshots expired.
@@ -18,10 +18,13 @@ def expired_files(before: TableMetadata, after: TableMetadata, files: Files) -> 
         files: the files read so far.
 
     Returns:
-        Their locations, those first that others point to.
+        Their locations; a file comes before the files that refer to it.
+
+    Yields:
+        The effects to perform; their answers are sent back.
 
     Raises:
-        SpecError: a file that is needed to find the others is not there.
+        SpecError: SNP005 or MLS003 if a file that is needed to find the others does not exist.
     """
     kept_ids = {snapshot.snapshot_id for snapshot in after.snapshots}
     expired = [snapshot for snapshot in before.snapshots if snapshot.snapshot_id not in kept_ids]
@@ -46,7 +49,7 @@ def _manifests(snapshots: tuple[Snapshot, ...], files: Files) -> Steps[dict[str,
 
 
 def _paths(manifests: dict[str, ManifestFile], files: Files, *, live: bool) -> Steps[set[str]]:
-    """The paths of the files that manifests list: of live ones, or of those marked as deleted too."""
+    """Collect the paths of the files that manifests list: of live ones only, or of those marked as deleted too."""
     found: set[str] = set()
     for manifest in manifests.values():
         entries = yield from files.entries(manifest)

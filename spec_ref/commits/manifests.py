@@ -1,7 +1,7 @@
-"""The manifests of a new snapshot: new, rewritten, merged, and those that stay (Manifests; Sequence Numbers).
+"""The manifests of a new snapshot: new, rewritten, merged, and unchanged ones (Manifests; Sequence Numbers).
 
-A retry uses the manifests of the attempts before again wherever they would be written the same (SEQ004): new files have
-no sequence number and no row ids in them. What the manifest list says of them is made anew each time.
+A retry reuses the manifests of earlier attempts if they would be written identically (SEQ004): they contain no sequence
+number and no row ids of new files. Their entries in the manifest list are made again each time.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Listed = tuple[ManifestFile, ManifestEntry]
 
 @attrs.frozen
 class Written:
-    """A manifest that an attempt has written."""
+    """A manifest that an attempt wrote."""
 
     path: str
     length: int
@@ -61,28 +61,34 @@ class Manifests:
 
     @property
     def written(self) -> list[Written]:
-        """All that were written."""
+        """The manifests that were written, over all attempts."""
         return list(self._written.values())
 
     @property
     def paths(self) -> list[str]:
-        """The locations of all that were written."""
+        """The locations of the manifests that were written, over all attempts."""
         return [written.path for written in self._written.values()]
 
     def write(
         self, key: Any, entries: Iterable[ManifestEntry], spec: PartitionSpec, content: ManifestContent,
         metadata: TableMetadata, sequence_number: int, stored: Iterable[StructType | None] = (),
     ) -> Steps[ManifestFile]:  # fmt: skip
-        """The entry in the manifest list of a manifest, which is written unless an attempt before has done so.
+        """Write a manifest, unless an earlier attempt wrote the same one.
 
         Args:
-            key: what the entries are made of; equal keys mean equal entries.
-            entries: the entries as they are written.
+            key: identifies the entries; equal keys mean equal entries.
+            entries: the entries as they are written, with nulls where they inherit.
             spec: their partition spec.
-            content: the kind of files.
+            content: the kind of their files.
             metadata: the table.
-            sequence_number: the one of this attempt.
+            sequence_number: the sequence number of this attempt.
             stored: the types of the partition tuples in the manifests that the entries were read from.
+
+        Returns:
+            The entry of the manifest in the manifest list.
+
+        Yields:
+            The effects to perform; their answers are sent back.
         """
         # A manifest of v1 gives its new files the sequence number 0, whatever the table is upgraded to meanwhile.
         key = (key, SEQUENCE_NUMBERS.is_supported(metadata.format_version))
@@ -107,12 +113,19 @@ class Manifests:
 def partition_type(
     metadata: TableMetadata, spec: PartitionSpec, stored: Iterable[StructType | None]
 ) -> StructType:  # fmt: skip
-    """The type that partition tuples of a spec are written in: tuples of old files are carried as they are.
+    """Find the type in which partition tuples of a spec are written; tuples of old files are copied unchanged.
 
     Args:
-        metadata: the table, whose schemas tell the types of source columns, dropped ones too.
-        spec: the spec.
-        stored: what manifests store the tuples in, for fields of unknown transforms and of columns that no schema has.
+        metadata: the table, whose schemas have the types of source columns, including dropped ones.
+        spec: the partition spec.
+        stored: the types of the tuples in manifests, for fields of unknown transforms and of columns that no schema
+            has.
+
+    Returns:
+        The struct type.
+
+    Raises:
+        SpecError: the code of a transform (TRN002 to TRN015) that does not accept the type of its source.
     """
     declared = metadata.partition_type(spec)
     if all(field.type != UNKNOWN for field in declared.fields):
@@ -140,10 +153,23 @@ CONTENT_OF = {
 def new_manifests(
     change: SnapshotChange, planned: TableMetadata, current: TableMetadata, made: Manifests, sequence_number: int
 ) -> Steps[list[ManifestFile]]:
-    """Manifests of the files to be added: one for each partition spec and kind of file.
+    """Write the manifests of the files to add: one for each partition spec and kind of file.
+
+    Args:
+        change: the change.
+        planned: the table that it was planned on.
+        current: the table that it is applied to.
+        made: the manifests written so far.
+        sequence_number: the sequence number of this attempt.
+
+    Returns:
+        The entries of the manifests in the manifest list.
+
+    Yields:
+        The effects to perform; their answers are sent back.
 
     Raises:
-        SpecError: a file is of a partition spec that the table does not have, or of one with an unknown transform.
+        SpecError: TMD012 for a partition spec that the table does not have; PAR007 for one with an unknown transform.
     """
     groups: dict[tuple[int, ManifestContent], list[NewFile]] = {}
     for new in change.added:
@@ -161,7 +187,15 @@ def new_manifests(
 
 
 def added_entry(new: NewFile, snapshot_id: int) -> ManifestEntry:
-    """The entry of a new file: its file sequence number and its row ids are inherited (SEQ005, LIN018)."""
+    """Make the entry of a new file; its file sequence number and its row ids are inherited (SEQ005, LIN018).
+
+    Args:
+        new: the file to add.
+        snapshot_id: the id of the snapshot that adds it.
+
+    Returns:
+        The entry.
+    """
     return ManifestEntry(
         status=EntryStatus.ADDED,
         snapshot_id=snapshot_id,
@@ -175,16 +209,27 @@ def added_entry(new: NewFile, snapshot_id: int) -> ManifestEntry:
 
 @attrs.frozen
 class Removal:
-    """Which files are removed."""
+    """The files to remove."""
 
     data: frozenset[str]
     deletes: frozenset[FileKey]
     where: Any
-    """A bound predicate; None where files are removed by their keys alone."""
+    """A bound predicate; None if files are removed by their keys alone."""
 
 
 def removal_of(change: SnapshotChange, current: TableMetadata) -> Removal:
-    """Which files a change removes from a table."""
+    """Find which files a change removes from a table.
+
+    Args:
+        change: the change.
+        current: the table that it is applied to.
+
+    Returns:
+        The files to remove, with the predicate bound to the current schema.
+
+    Raises:
+        SpecError: the codes of `spec_ref.expressions.binding.bind`, if the predicate does not fit the schema.
+    """
     where = None if change.delete_where is None else bound_filter(change.delete_where, current)
     return Removal(change.removed, change.removed_deletes, where)
 
@@ -193,13 +238,25 @@ def without_removed(
     manifests: tuple[ManifestFile, ...], removal: Removal, current: TableMetadata, files: Files, made: Manifests,
     sequence_number: int,
 ) -> Steps[tuple[list[ManifestFile], list[Listed]]]:  # fmt: skip
-    """The manifests of the state before, those rewritten that list removed files.
+    """Rewrite the manifests that list removed files.
+
+    Args:
+        manifests: the manifests of the parent snapshot.
+        removal: the files to remove.
+        current: the table that the change is applied to.
+        files: the files read so far.
+        made: the manifests written so far.
+        sequence_number: the sequence number of this attempt.
 
     Returns:
         The manifests that have live files or are new, and the entries of the removed files with their manifests.
 
+    Yields:
+        The effects to perform; their answers are sent back.
+
     Raises:
-        CommitConflict: a file is not there (OCC007, OCC008), or only some of its rows match.
+        CommitConflict: OCC007 if a file to remove is not in the table; OCC008 if only some of its rows match the
+            predicate, or that is not known.
     """
     kept: list[ManifestFile] = []
     removed: list[Listed] = []
@@ -227,7 +284,7 @@ def _edited(
     manifest: ManifestFile, removal: Removal, removed: list[Listed], current: TableMetadata, files: Files,
     made: Manifests, sequence_number: int,
 ) -> Steps[list[ManifestFile]]:  # fmt: skip
-    """A manifest without removed files; itself where it has none."""
+    """A manifest without removed files; the same manifest if it lists none."""
     spec = current.spec_by_id(manifest.partition_spec_id)
     if not manifest.may_have_live_files or _not_affected(manifest, removal, spec):
         return [manifest]
@@ -249,7 +306,7 @@ def _edited(
 
 
 def _not_affected(manifest: ManifestFile, removal: Removal, spec: PartitionSpec) -> bool:
-    """Whether the partitions of a manifest tell that a delete by a predicate alone removes none of its files."""
+    """Whether the partitions of a manifest show that a delete by a predicate alone removes none of its files."""
     if removal.where is None or removal.data or manifest.content is not ManifestContent.DATA:
         return False
     projected = inclusive_projection(removal.where, spec)
@@ -286,9 +343,23 @@ def merged(
     manifests: list[ManifestFile], properties: Mapping[str, str], current: TableMetadata, files: Files,
     made: Manifests, sequence_number: int,
 ) -> Steps[list[ManifestFile]]:  # fmt: skip
-    """The manifests with small ones of one kind and partition spec merged, where the table's properties ask for it.
+    """Merge small manifests of one kind and partition spec, if the table's properties ask for it.
 
-    Data manifests alone are merged, and a bin of manifests with the newest one only when it has many.
+    Only data manifests are merged, and a bin of manifests that includes the newest one only if it has many.
+
+    Args:
+        manifests: the manifests of the new snapshot.
+        properties: the table properties.
+        current: the table that the change is applied to.
+        files: the files read so far.
+        made: the manifests written so far.
+        sequence_number: the sequence number of this attempt.
+
+    Returns:
+        The manifests after merging.
+
+    Yields:
+        The effects to perform; their answers are sent back.
     """
     if properties.get(MERGES, "true").lower() != "true":
         return manifests
@@ -313,10 +384,24 @@ def rewritten(
     manifests: list[ManifestFile], properties: Mapping[str, str], current: TableMetadata, files: Files,
     made: Manifests, sequence_number: int,
 ) -> Steps[list[ManifestFile]]:  # fmt: skip
-    """The manifests written anew, as few as their size lets be, without entries of deleted files.
+    """Rewrite the manifests to as few as their target size allows, without entries of deleted files.
 
     The entries keep the snapshots, sequence numbers and row ids of their files (SEQ008, LIN020). A manifest that would
-    come out as it is stays.
+    not change is kept.
+
+    Args:
+        manifests: the manifests of the parent snapshot.
+        properties: the table properties.
+        current: the table that the change is applied to.
+        files: the files read so far.
+        made: the manifests written so far.
+        sequence_number: the sequence number of this attempt.
+
+    Returns:
+        The manifests after rewriting.
+
+    Yields:
+        The effects to perform; their answers are sent back.
     """
     target = int(properties.get(TARGET_SIZE, str(8 << 20)))
     groups: dict[tuple[int, ManifestContent], list[ManifestFile]] = {}
@@ -335,7 +420,7 @@ def rewritten(
 def _joined(
     manifests: list[ManifestFile], current: TableMetadata, files: Files, made: Manifests, sequence_number: int
 ) -> Steps[ManifestFile]:
-    """Manifests of one kind and partition spec as one."""
+    """Write manifests of one kind and partition spec as one."""
     entries: list[ManifestEntry] = []
     stored = []
     for manifest in manifests:
@@ -363,9 +448,15 @@ def _bins(manifests: list[ManifestFile], target: int) -> list[list[ManifestFile]
 def _entries_of(
     manifest: ManifestFile, files: Files, made: Manifests
 ) -> Steps[tuple[tuple[ManifestEntry, ...], StructType | None]]:
-    """The entries of a manifest, and the type of their partition tuples.
+    """Read the entries of a manifest, and the type of their partition tuples.
 
-    Those of one of this commit are as they are written, as they inherit from the new one.
+    The entries of a manifest of this commit are as written, because they inherit from the new one.
+
+    Returns:
+        The entries and the type; None for an unknown type.
+
+    Yields:
+        The effects to perform; their answers are sent back.
     """
     for written in made.written:
         if written.path == manifest.manifest_path:
@@ -375,7 +466,7 @@ def _entries_of(
 
 
 def _carried(entry: ManifestEntry, snapshot_id: int) -> list[ManifestEntry]:
-    """An entry as a merged manifest has it: what was deleted before is left out (SEQ008, LIN020)."""
+    """Make the entry of a merged manifest; what was deleted before is omitted (SEQ008, LIN020)."""
     if entry.snapshot_id == snapshot_id:
         return [entry]
     return [evolve(entry, status=EntryStatus.EXISTING)] if entry.live else []

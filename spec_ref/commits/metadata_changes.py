@@ -30,17 +30,21 @@ from spec_ref.table_metadata.upgrade import upgrade
 
 
 def apply(change: MetadataChange, planned: TableMetadata, current: TableMetadata, now_ms: int) -> TableMetadata:
-    """The table with the change; the logs and the time of the update are the commit's to set.
+    """Apply a change of the metadata; the commit sets the logs and the time of the update.
 
     Args:
         change: the change.
         planned: the table that it was planned on.
         current: the table that it is applied to.
-        now_ms: the time, for the snapshot log.
+        now_ms: the time in milliseconds from the Unix epoch, for the snapshot log.
+
+    Returns:
+        The changed metadata.
 
     Raises:
-        CommitConflict: what the change relies on has changed since it was planned.
-        SpecError: the table does not allow the change.
+        CommitConflict: OCC009, REF001 or REF007 if what the change relies on has changed; REF006 if it would remove the
+            main branch or make it a tag.
+        SpecError: the code of a rule that the change breaks.
     """
     return APPLY[type(change)](change, planned, current, now_ms)
 
@@ -100,7 +104,20 @@ _REFS = field_rules(TableMetadata)["refs"]
 
 
 def with_reference(metadata: TableMetadata, name: str, ref: SnapshotRef, timestamp_ms: int) -> TableMetadata:
-    """The table with a reference set; moving the main branch is noted in the snapshot log (TMD017)."""
+    """Set a reference; moving the main branch is recorded in the snapshot log (TMD017).
+
+    Args:
+        metadata: the table.
+        name: the name of the reference.
+        ref: the branch or tag.
+        timestamp_ms: the time of the change, in milliseconds from the Unix epoch.
+
+    Returns:
+        The changed metadata.
+
+    Raises:
+        CommitConflict: REF006 if main would become a tag.
+    """
     if name == MAIN and ref.type is not RefType.BRANCH:
         raise conflict("REF006", "main is a branch", found=ref.type.value)
     if name != MAIN or metadata.refs or _REFS.write(metadata.format_version) is not OMITTED:

@@ -1,6 +1,6 @@
-"""What the files that a commit reads and writes hold (Table Metadata; Manifest Lists; Manifests).
+"""The contents of the files that a commit reads and writes (Table Metadata; Manifest Lists; Manifests).
 
-Contents are values. Runners of real stores encode and decode them; the simulator hands them on as they are.
+Contents are values. Runners of real stores encode and decode them; the simulator passes them on unchanged.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from spec_ref.table_metadata.writer import to_bytes
 
 
 class FileKind(enum.Enum):
-    """What kind of file is read."""
+    """The kind of a file to read."""
 
     METADATA = "metadata"
     MANIFEST_LIST = "manifest-list"
@@ -42,7 +42,7 @@ class ManifestListContent:
 
     files: tuple[ManifestFile, ...]
     format_version: FormatVersion = FormatVersion.V1
-    """The version to write; not known of a list that was read."""
+    """The version to write; unknown for a list that was read."""
 
     snapshot_id: int | None = None
     parent_snapshot_id: int | None = None
@@ -52,17 +52,17 @@ class ManifestListContent:
 
 @record(kw_only=True)
 class ManifestContents:
-    """A manifest, with its entries as they are written: nulls are inherited."""
+    """A manifest, with its entries as written: nulls are inherited."""
 
     entries: tuple[ManifestEntry, ...]
     format_version: FormatVersion
     content: ManifestContent
     spec: PartitionSpec
     schema: Schema | None = None
-    """The schema to write; not needed of a manifest that was read."""
+    """The schema to write; not needed for a manifest that was read."""
 
     partition: StructType | None = None
-    """The type of the partition tuples: as they are written, or as they were read; None where that is not known."""
+    """The type of the partition tuples, as written or as read; None if it is unknown."""
 
     length: int = 0
     """The length in bytes of a manifest that was read."""
@@ -72,10 +72,18 @@ Content: TypeAlias = TableMetadata | ManifestListContent | ManifestContents
 
 
 def encode(content: Content, path: str) -> bytes:
-    """The bytes of a file; metadata is compressed where the path says so.
+    """Encode the content of a file; metadata is compressed if the path indicates it.
+
+    Args:
+        content: the content.
+        path: the location of the file.
+
+    Returns:
+        The bytes of the file.
 
     Raises:
-        SpecError: the content breaks a rule that binds writers.
+        SpecError: the code of a rule for writers that the content breaks.
+        ValueError: if the content lacks what is needed to write it.
     """
     match content:
         case TableMetadata():
@@ -99,10 +107,18 @@ def encode(content: Content, path: str) -> bytes:
 
 
 def decode(data: bytes, kind: FileKind, path: str) -> Content:
-    """The content of a file.
+    """Decode the content of a file.
+
+    Args:
+        data: the bytes of the file.
+        kind: the kind of the file.
+        path: the location of the file, for errors.
+
+    Returns:
+        The content.
 
     Raises:
-        SpecError: it is no file of its kind.
+        SpecError: the codes of the reader of its kind, if the file is malformed.
     """
     match kind:
         case FileKind.METADATA:
@@ -129,5 +145,12 @@ def _stored_partition(manifest: Manifest) -> StructType | None:
 
 
 def paths(files: Iterable[ManifestFile]) -> set[str]:
-    """The locations of manifests."""
+    """Collect the locations of manifests.
+
+    Args:
+        files: entries of a manifest list.
+
+    Returns:
+        The locations.
+    """
     return {file.manifest_path for file in files}

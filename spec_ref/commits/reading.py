@@ -1,4 +1,4 @@
-"""Reading the state that a change is applied to: manifests and what they list (Manifest Lists; Manifests)."""
+"""Reading the state that a change is applied to: manifests and their entries (Manifest Lists; Manifests)."""
 
 from __future__ import annotations
 
@@ -25,51 +25,86 @@ COUNTS = tuple(name for name in _LISTED if name.endswith("_count"))
 """The attributes of `ManifestFile` that are counts."""
 
 FileKey = tuple[str, int | None]
-"""What tells a file from others: its path, and for deletion vectors the offset in it."""
+"""Identifies a file: its path, and for deletion vectors the offset in it."""
 
 
 def key_of(data_file: DataFile) -> FileKey:
-    """The key of a file."""
+    """Make the key of a file.
+
+    Args:
+        data_file: a data or delete file.
+
+    Returns:
+        The path and the content offset; None as offset if the file has none.
+    """
     return data_file.file_path, data_file.content_offset
 
 
 def head(metadata: TableMetadata, branch: str) -> Snapshot | None:
-    """The latest snapshot of a branch; that of main where the branch is not there yet, as it will start from it."""
+    """Find the latest snapshot of a branch.
+
+    Args:
+        metadata: the table.
+        branch: the name of the branch.
+
+    Returns:
+        The snapshot; that of main if the branch does not exist yet, because it will start from it; None without any.
+    """
     refs = metadata.references
     ref = refs.get(branch) or refs.get(MAIN)
     return None if ref is None else metadata.snapshot_by_id(ref.snapshot_id)
 
 
 def history(metadata: TableMetadata, branch: str) -> list[Snapshot]:
-    """The snapshots of a branch from its head back, as far as the table still has them."""
+    """List the snapshots of a branch from its head back, as far as the table still has them.
+
+    Args:
+        metadata: the table.
+        branch: the name of the branch.
+
+    Returns:
+        The snapshots, newest first.
+    """
     latest = head(metadata, branch)
     by_id = {snapshot.snapshot_id: snapshot for snapshot in metadata.snapshots}
     return [] if latest is None else list(ancestors(by_id, latest.snapshot_id))
 
 
 def _writer_of(manifest: ManifestContents, snapshot: Snapshot) -> int:
-    """The snapshot that added a manifest, which no list says: the one that its entries were added or deleted by.
+    """Find the snapshot that added a manifest, if no list states it: the one that added or deleted its entries.
 
     Args:
         manifest: the manifest.
-        snapshot: a snapshot that names it; the writer where all entries are of others.
+        snapshot: a snapshot that names it; the writer if all entries are of others.
+
+    Returns:
+        The id of the snapshot.
     """
     changed = (one.snapshot_id for one in manifest.entries if one.status is not EntryStatus.EXISTING)
     return next((one for one in changed if one is not None), snapshot.snapshot_id)
 
 
 class Files:
-    """The manifest lists and manifests that a commit has read: they never change, so that none is read twice."""
+    """The manifest lists and manifests that a commit has read; they never change, so none is read twice."""
 
     def __init__(self) -> None:
         self._lists: dict[int, tuple[ManifestFile, ...]] = {}
         self._manifests: dict[str, ManifestContents] = {}
 
     def manifests(self, snapshot: Snapshot | None) -> Steps[tuple[ManifestFile, ...]]:
-        """The manifests of a snapshot; none for no snapshot.
+        """Read the manifests of a snapshot.
+
+        Args:
+            snapshot: the snapshot; None for no snapshot.
+
+        Returns:
+            The entries of its manifest list; empty for no snapshot.
+
+        Yields:
+            The effects to perform; their answers are sent back.
 
         Raises:
-            MissingFile: the manifest list is not there.
+            MissingFile: SNP005 if the manifest list does not exist; MLS003 if a manifest that is needed does not.
         """
         if snapshot is None:
             return ()
@@ -85,7 +120,7 @@ class Files:
         return self._lists[snapshot.snapshot_id]
 
     def _listed_in_metadata(self, snapshot: Snapshot) -> Steps[tuple[ManifestFile, ...]]:
-        """The manifests of an old snapshot of v1, which has no manifest list (SNP006)."""
+        """Read the manifests of an old snapshot of v1, which has no manifest list (SNP006)."""
         made = []
         for path in snapshot.manifests or ():
             read = yield from self._contents(path)
@@ -104,10 +139,20 @@ class Files:
         return tuple(made)
 
     def counted(self, manifests: Iterable[ManifestFile], version: FormatVersion) -> Steps[tuple[ManifestFile, ...]]:
-        """The manifests with the counts that a version requires; lists of v1 may leave them out.
+        """Fill in the counts that a version requires; lists of v1 may omit them.
+
+        Args:
+            manifests: entries of a manifest list.
+            version: the format version to write.
+
+        Returns:
+            The entries with counts.
+
+        Yields:
+            The effects to perform; their answers are sent back.
 
         Raises:
-            MissingFile: a manifest that has to be counted is not there.
+            MissingFile: MLS003 if a manifest that has to be counted does not exist.
         """
         needed = [name for name in COUNTS if _LISTED[name].write(version) is REQUIRED]
         made = []
@@ -120,19 +165,37 @@ class Files:
         return tuple(made)
 
     def entries(self, manifest: ManifestFile) -> Steps[tuple[ManifestEntry, ...]]:
-        """The entries of a manifest with what they inherit.
+        """Read the entries of a manifest, with inherited values.
+
+        Args:
+            manifest: the entry of the manifest in the manifest list.
+
+        Returns:
+            The entries.
+
+        Yields:
+            The effects to perform; their answers are sent back.
 
         Raises:
-            MissingFile: the manifest is not there.
+            MissingFile: MLS003 if the manifest does not exist.
         """
         read = yield from self._contents(manifest.manifest_path)
         return tuple(inherit(read.entries, manifest, read.format_version))
 
     def stored_partition(self, manifest: ManifestFile) -> Steps[StructType | None]:
-        """The type that a manifest stores partition tuples in; None where that is not known.
+        """Find the type in which a manifest stores partition tuples.
+
+        Args:
+            manifest: the entry of the manifest in the manifest list.
+
+        Returns:
+            The struct type; None if it is unknown.
+
+        Yields:
+            The effects to perform; their answers are sent back.
 
         Raises:
-            MissingFile: the manifest is not there.
+            MissingFile: MLS003 if the manifest does not exist.
         """
         return (yield from self._contents(manifest.manifest_path)).partition
 
@@ -145,7 +208,20 @@ class Files:
         return self._manifests[path]
 
     def live(self, manifests: tuple[ManifestFile, ...]) -> Steps[list[tuple[ManifestFile, ManifestEntry]]]:
-        """The entries of live files with their manifests."""
+        """Read the entries of live files.
+
+        Args:
+            manifests: entries of a manifest list.
+
+        Returns:
+            The entries, each with its manifest.
+
+        Yields:
+            The effects to perform; their answers are sent back.
+
+        Raises:
+            MissingFile: MLS003 if a manifest does not exist.
+        """
         found: list[tuple[ManifestFile, ManifestEntry]] = []
         for manifest in manifests:
             if manifest.may_have_live_files:
@@ -154,7 +230,21 @@ class Files:
         return found
 
     def changed_in(self, snapshot: Snapshot, status: EntryStatus) -> Steps[list[tuple[ManifestFile, ManifestEntry]]]:
-        """The entries that a snapshot added, or marked as deleted, with their manifests."""
+        """Read the entries that a snapshot added or marked as deleted.
+
+        Args:
+            snapshot: the snapshot.
+            status: the status of the entries.
+
+        Returns:
+            The entries, each with its manifest.
+
+        Yields:
+            The effects to perform; their answers are sent back.
+
+        Raises:
+            MissingFile: SNP005 if the manifest list does not exist; MLS003 if a manifest does not.
+        """
         manifests = yield from self.manifests(snapshot)
         found: list[tuple[ManifestFile, ManifestEntry]] = []
         for manifest in manifests:

@@ -1,4 +1,4 @@
-"""How often and how fast a commit is tried again, by the table's properties (Optimistic Concurrency)."""
+"""How often and how fast a commit is retried, by the table's properties (Optimistic Concurrency)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LONGEST_MS = 1 << 40
 
 @record
 class RetryPolicy:
-    """The bounds of trying again. The spec names no defaults; these are Iceberg-Java's."""
+    """The limits of retrying. The spec has no defaults; these are Iceberg-Java's."""
 
     num_retries: int = 4
     min_wait_ms: int = 100
@@ -20,7 +20,14 @@ class RetryPolicy:
     total_timeout_ms: int = 1_800_000
 
     def wait_ms(self, retry: int) -> int:
-        """How long to wait before a retry, of which the first is number 0: twice as long each time."""
+        """Compute the time to wait before a retry: twice as long each time, up to the limit.
+
+        Args:
+            retry: the number of the retry, from 0.
+
+        Returns:
+            The time in milliseconds.
+        """
         return min(self.min_wait_ms << min(retry, 40), self.max_wait_ms)
 
 
@@ -33,10 +40,16 @@ PROPERTIES = {
 
 
 def policy_of(properties: Mapping[str, str]) -> RetryPolicy:
-    """The policy that the table's properties tell.
+    """Read the retry policy from the table's properties.
+
+    Args:
+        properties: the table properties.
+
+    Returns:
+        The policy, with defaults for absent properties.
 
     Raises:
-        SpecError: a property is not a whole number.
+        SpecError: TMD014 if a property is not a whole number.
     """
     policy = RetryPolicy()
     for attribute, name in PROPERTIES.items():

@@ -24,7 +24,7 @@ _TABLE = field_rules(TableMetadata)
 
 @record
 class NextSnapshot:
-    """What an attempt has made."""
+    """The snapshot that an attempt made."""
 
     metadata: TableMetadata
     snapshot: Snapshot
@@ -32,14 +32,29 @@ class NextSnapshot:
 
 
 def next_sequence_number(metadata: TableMetadata) -> int:
-    """The sequence number of the next commit, which is one more than the last at each attempt (SEQ001); 0 in v1."""
+    """Choose the sequence number of the next commit: one more than the last one, at each attempt (SEQ001).
+
+    Args:
+        metadata: the table.
+
+    Returns:
+        The sequence number; 0 in v1.
+    """
     if _TABLE["last_sequence_number"].write(metadata.format_version) is OMITTED:
         return 0
     return metadata.last_sequence_number + 1
 
 
 def operation_of(change: SnapshotChange, removed: list[Listed]) -> Operation:
-    """The operation of a snapshot (SNP013 to SNP016)."""
+    """Derive the operation of a snapshot (SNP013 to SNP016).
+
+    Args:
+        change: the change.
+        removed: the entries of the removed files, with their manifests.
+
+    Returns:
+        The operation.
+    """
     if change.operation is not None:
         return change.operation
     adds_data = any(new.data_file.content is FileContent.DATA for new in change.added)
@@ -53,7 +68,7 @@ OPERATIONS = {
     (False, True): Operation.DELETE,
     (True, True): Operation.OVERWRITE,
 }
-"""The operation by whether data files are added, and whether rows are deleted."""
+"""The operation, by whether data files are added and whether rows are deleted."""
 
 
 def next_snapshot(
@@ -69,11 +84,17 @@ def next_snapshot(
         files: the files read so far.
         made: the manifests written so far.
         attempt: the number of the attempt, for the name of the manifest list.
-        now_ms: the time; that of the table where it is later.
+        now_ms: the time in milliseconds from the Unix epoch; that of the table is used if it is later.
+
+    Returns:
+        The snapshot with its manifests, and the changed metadata.
+
+    Yields:
+        The effects to perform; their answers are sent back.
 
     Raises:
-        CommitConflict: what the change relies on does not hold; REF007, where the branch is a tag.
-        SpecError: the change breaks a rule, or the table has lost a file.
+        CommitConflict: the codes of `spec_ref.commits.conflicts` and `without_removed`.
+        SpecError: the codes of `new_manifests`, or of a rule that the change breaks.
     """
     conflicts.check_branch(change, current)
     yield from conflicts.validate(change, planned, current, files)
@@ -132,9 +153,16 @@ def next_snapshot(
 def with_row_ids(
     listed: tuple[ManifestFile, ...], current: TableMetadata
 ) -> tuple[tuple[ManifestFile, ...], tuple[int, int] | None]:
-    """The manifests with row ids, and the table's next row id before and after; None where the version has none.
+    """Assign row ids to manifests, starting with the table's ``next-row-id`` at this attempt (LIN023, LIN030).
 
     The first is the table's ``next-row-id`` at this attempt, on every branch (LIN023, LIN030).
+
+    Args:
+        listed: the entries of the manifest list.
+        current: the table that the change is applied to.
+
+    Returns:
+        The entries with first row ids, and the table's next row id before and after; None if the version has none.
     """
     if current.next_row_id is None:
         return listed, None
@@ -143,7 +171,16 @@ def with_row_ids(
 
 
 def with_snapshot(metadata: TableMetadata, snapshot: Snapshot, branch_name: str) -> TableMetadata:
-    """The table with a snapshot, which is the new head of a branch."""
+    """Add a snapshot to a table, as the new head of a branch.
+
+    Args:
+        metadata: the table.
+        snapshot: the snapshot.
+        branch_name: the branch.
+
+    Returns:
+        The changed metadata.
+    """
     ref = metadata.references.get(branch_name)
     moved = branch(snapshot.snapshot_id) if ref is None else evolve(ref, snapshot_id=snapshot.snapshot_id)
     metadata = evolve(metadata, snapshots=(*metadata.snapshots, snapshot))

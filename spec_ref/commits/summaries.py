@@ -1,4 +1,4 @@
-"""The summary of a snapshot: what it changed, and totals (Snapshots; Appendix F, Optional Snapshot Summary Fields)."""
+"""The summary of a snapshot: its changes, and totals (Snapshots; Appendix F, Optional Snapshot Summary Fields)."""
 
 from __future__ import annotations
 
@@ -18,15 +18,18 @@ TOTALS = {
     "total-position-deletes": ("added-position-deletes", "removed-position-deletes"),
     "total-equality-deletes": ("added-equality-deletes", "removed-equality-deletes"),
 }
-"""Each total, with what raises and what lowers it."""
+"""Each total, with the counts that raise and lower it."""
 
 
 def count(data_files: Iterable[DataFile], change: str) -> Counter[str]:
-    """What files count for in a summary.
+    """Count files for the summary of a snapshot.
 
     Args:
         data_files: data files and delete files.
         change: `ADDED` or `REMOVED`.
+
+    Returns:
+        The counts by the key of the summary; sizes in bytes.
     """
     counted: Counter[str] = Counter()
     deleted = "deleted" if change == REMOVED else change
@@ -52,15 +55,18 @@ def summary_of(
     before: Mapping[str, str] | None,
     further: Iterable[tuple[str, str]] = (),
 ) -> dict[str, str]:
-    """The summary of a snapshot.
+    """Build the summary of a snapshot.
 
     Args:
-        operation: what it does.
+        operation: the operation of the snapshot.
         added: the files that it adds.
         removed: the files that it removes.
-        before: the summary of its parent; empty where there is none, None where the parent has none. Totals go on from
-            those of the parent, and are left out where it does not tell them.
-        further: further entries.
+        before: the summary of its parent; empty if there is no parent, None if the parent has no summary. Totals
+            continue from it.
+        further: further entries of the summary.
+
+    Returns:
+        The summary, with the operation.
     """
     added, removed = list(added), list(removed)
     counted = count(added, ADDED) + count(removed, REMOVED)

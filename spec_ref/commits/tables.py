@@ -1,4 +1,4 @@
-"""Where the next metadata file goes and how it becomes the table's (File System Tables; Metastore Tables)."""
+"""The location of the next metadata file, and how it becomes current (File System Tables; Metastore Tables)."""
 
 from __future__ import annotations
 
@@ -24,46 +24,108 @@ METADATA_PATH = "write.metadata.path"
 
 
 def metadata_directory(metadata: TableMetadata) -> str:
-    """Where new metadata files, manifest lists and manifests go (NOT001)."""
+    """Find the directory of new metadata files, manifest lists and manifests (NOT001).
+
+    Args:
+        metadata: the table.
+
+    Returns:
+        The location, without a slash at the end.
+    """
     path = metadata.properties.get(METADATA_PATH, "metadata").rstrip("/")
     return path if path.startswith("/") or "://" in path else f"{metadata.location.rstrip('/')}/{path}"
 
 
 def is_compressed(metadata: TableMetadata) -> bool:
-    """Whether the table asks for metadata in gzip."""
+    """Decide whether the table's properties ask for metadata in gzip.
+
+    Args:
+        metadata: the table.
+
+    Returns:
+        Whether they do.
+    """
     return metadata.properties.get(COMPRESSION, "none").lower() == "gzip"
 
 
 class Table(Protocol):
-    """A kind of table: names of metadata files, and finding out what became of a swap."""
+    """A kind of table: the names of its metadata files, and how to find out the result of a swap."""
 
     def written_name(self, base: tuple[str, TableMetadata] | None, metadata: TableMetadata, unique: str) -> str:
-        """Where new metadata is written before the swap; ``base`` is the metadata file before, and what it holds."""
+        """Choose the location where new metadata is written before the swap.
+
+        Args:
+            base: the location and the content of the previous metadata file; None for a new table.
+            metadata: the new metadata.
+            unique: a text that no other file of the table has in its name.
+
+        Returns:
+            The location.
+        """
 
     def was_done(self, expected: str | None, new: str, metadata: TableMetadata) -> Generator[Effect, Any, bool | None]:
-        """Whether a swap was done, as what can be read now proves it.
+        """Find out whether a swap was done, as far as the current state proves it.
 
         None means that nothing is proved: it may yet be done, or what was read is old.
+
+        Args:
+            expected: the metadata file that the swap expected; None for a new table.
+            new: the metadata file that the swap set.
+            metadata: the content of that file.
+
+        Returns:
+            True or False; None if nothing is proved, because it may still be done or the state read is outdated.
         """
 
 
 def version_of(location: str | None) -> int:
-    """The number in the name of a metadata file; 0 for no file, or a name without one."""
+    """Find the version in the name of a metadata file.
+
+    Args:
+        location: the location of the file; None for no file.
+
+    Returns:
+        The version; 0 for no file, or a name without a version.
+
+    Raises:
+        SpecError: NOT009 if it is not the name of a metadata file.
+    """
     return 0 if location is None else parse_name(location).version or 0
 
 
 @record
 class MetastoreTable:
-    """The pointer is in a metastore, which swaps it (OCC012)."""
+    """A table whose pointer is in a metastore, which swaps it (OCC012)."""
 
     def written_name(self, base: tuple[str, TableMetadata] | None, metadata: TableMetadata, unique: str) -> str:
-        """``<V+1>-<random-uuid>.metadata.json``."""
+        """Choose the name ``<V+1>-<random-uuid>.metadata.json``.
+
+        Args:
+            base: the location and the content of the previous metadata file; None for a new table.
+            metadata: the new metadata.
+            unique: a text that no other file of the table has in its name.
+
+        Returns:
+            The location.
+        """
         version = 0 if base is None else version_of(base[0]) + 1
         name = metastore_name(version, unique, compressed=is_compressed(metadata))
         return f"{metadata_directory(metadata)}/{name}"
 
     def was_done(self, expected: str | None, new: str, metadata: TableMetadata) -> Generator[Effect, Any, bool | None]:
-        """What came after ``expected``, by the metadata log of the table now: names are never used twice."""
+        """Find the successor of ``expected`` in the metadata log of the current metadata; names are never used twice.
+
+        Args:
+            expected: the metadata file that the swap expected; None for a new table.
+            new: the metadata file that the swap set.
+            metadata: the content of that file.
+
+        Returns:
+            As `Table.was_done`.
+
+        Yields:
+            The effects to perform; their answers are sent back.
+        """
         now = yield ReadPointer()
         if now == new:
             return True
@@ -86,21 +148,41 @@ class MetastoreTable:
 
 @record
 class FileSystemTable:
-    """The pointer is the highest ``v<N>.metadata.json`` that there is (OCC010).
+    """A table whose pointer is the highest existing ``v<N>.metadata.json`` (OCC010).
 
-    Metadata is in the directory ``metadata`` of the table, and compressed as the file before: two writers have to want
-    the same name for the next version.
+    Metadata is in the directory ``metadata`` of the table, and compressed like the previous file: two writers have to
+    compete for the same name of the next version.
     """
 
     def written_name(self, base: tuple[str, TableMetadata] | None, metadata: TableMetadata, unique: str) -> str:
-        """A random name, which the swap renames to that of the next version."""
+        """Choose a random name, which the swap renames to that of the next version.
+
+        Args:
+            base: the location and the content of the previous metadata file; None for a new table.
+            metadata: the new metadata.
+            unique: a text that no other file of the table has in its name.
+
+        Returns:
+            The location.
+        """
         suffix = GZIP_SUFFIXES[0] if is_compressed(metadata if base is None else base[1]) else METADATA_SUFFIX
         return f"{version_directory(metadata)}/{unique}{suffix}"
 
     def was_done(self, expected: str | None, new: str, metadata: TableMetadata) -> Generator[Effect, Any, bool | None]:
-        """Whether the next version's file holds what was to be committed, and the file that was written is renamed.
+        """Find out whether the file of the next version has the content to commit, and the written file was renamed.
 
-        Others may have committed the very same metadata, such as the same expiry: then the file is still there.
+        Others may have committed identical metadata, such as the same expiry: then the written file still exists.
+
+        Args:
+            expected: the metadata file that the swap expected; None for a new table.
+            new: the metadata file that the swap set.
+            metadata: the content of that file.
+
+        Returns:
+            As `Table.was_done`.
+
+        Yields:
+            The effects to perform; their answers are sent back.
         """
         read = yield ReadFile(next_version(expected, new), FileKind.METADATA)
         if read is None:
@@ -112,16 +194,29 @@ class FileSystemTable:
 
 
 def version_directory(metadata: TableMetadata) -> str:
-    """Where the metadata files of a file-system table are."""
+    """Find the directory of the metadata files of a file-system table.
+
+    Args:
+        metadata: the table.
+
+    Returns:
+        The location, without a slash at the end.
+    """
     return f"{metadata.location.rstrip('/')}/metadata"
 
 
 def next_version(expected: str | None, new: str) -> str:
-    """The location of the next version of a file-system table.
+    """Find the location of the next version of a file-system table.
 
     Args:
-        expected: the metadata file of the version before; None for the first.
+        expected: the metadata file of the previous version; None for the first.
         new: the metadata file as it was written, in the same directory.
+
+    Returns:
+        The location.
+
+    Raises:
+        SpecError: NOT009 if ``expected`` is not the name of a metadata file.
     """
     directory, _, name = new.rpartition("/")
     return f"{directory}/{file_system_name(version_of(expected) + 1, compressed=is_compressed_name(name))}"

@@ -1,6 +1,6 @@
 """Metrics of Avro files (Data File Fields; Appendix A, Avro).
 
-Avro is row-oriented: there are no column sizes (DFL011), and no place is better than another to split a file.
+Avro is row-oriented: there are no column sizes (DFL011), and no offset is better than another to split a file.
 """
 
 from __future__ import annotations
@@ -21,10 +21,18 @@ REQUIREMENT = "AVR014"
 
 
 def avro_metrics(data: bytes, mode: MetricsMode = TRUNCATED) -> FileMetrics:
-    """The metrics of a file, from its rows.
+    """Compute the metrics of a file from its rows.
+
+    Args:
+        data: the bytes of the file.
+        mode: what to keep of every column.
+
+    Returns:
+        The metrics.
 
     Raises:
-        SpecError: the bytes are no Avro file, or its columns none of Iceberg's.
+        SpecError: the code `REQUIREMENT` of this module, or AVR001 to AVR014, if the bytes are not an Avro file of
+            records with columns that Iceberg has.
     """
     container = open_container(data, REQUIREMENT)
     schema = parse_schema(container.metadata[SCHEMA_KEY], REQUIREMENT)

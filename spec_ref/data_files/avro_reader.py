@@ -1,6 +1,6 @@
 """Rows of Avro files as Arrow batches (Appendix A, Avro; AVR001 to AVR014).
 
-Blocks are read, decompressed and decoded some at a time. All types are carried.
+Blocks are read, decompressed and decoded a few at a time. All types are supported.
 """
 
 from __future__ import annotations
@@ -51,11 +51,23 @@ from spec_ref.schemas.name_mapping import MappedField
 
 REQUIREMENT = "AVR014"
 FILE_LIMITS = attrs.evolve(LIMITS, total_bytes=1 << 40)
-"""Blocks are given up as soon as their rows are read, so that only the size of each block matters."""
+"""Blocks are released as soon as their rows are read, so that only the size of each block matters."""
 
 
 def open_avro(file: Any, mapping: Sequence[MappedField] | None) -> tuple[WrittenColumns, Any]:
-    """The columns of a file and what reads its batches; see `spec_ref.data_files.reader.open_rows`."""
+    """Open an Avro file; see `spec_ref.data_files.reader.open_rows`.
+
+    Args:
+        file: a seekable binary file object.
+        mapping: the table's name mapping; None if it has none.
+
+    Returns:
+        The columns of the file, and the function that reads its batches.
+
+    Raises:
+        SpecError: the code `REQUIREMENT` of this module if it is not an Avro file of records; AVR001 to AVR014 if the
+            columns have no ids or are malformed.
+    """
     container = open_container(source_of(file), REQUIREMENT, FILE_LIMITS)
     schema = parse_schema(container.metadata[SCHEMA_KEY], REQUIREMENT)
     if not isinstance(schema, Record):
@@ -110,7 +122,7 @@ def _has_ids(type_: AvroType) -> bool:
 
 
 def _columns(record: Record, ids: Ids) -> tuple[StructType, dict[int, int]]:
-    """The fields of a record that have ids, and the place of each."""
+    """The fields of a record that have ids, and the index of each."""
     fields, places = [], {}
     for place, field in enumerate(record.fields):
         column = ids.column(field.name, partial(getattr, field, "id"), partial(_present_type, field.type))
@@ -171,7 +183,7 @@ def _map(key: tuple[int | None, AvroType | None], value: tuple[int | None, AvroT
 
 
 def _array(type_: AvroType, as_type: Type, column: Column) -> ArrowColumn:
-    """A decoded column as an Arrow array of the Iceberg type that it is read as."""
+    """Convert a decoded column to an Arrow array of the Iceberg type that it is read as."""
     length = column.length
     rows, values = optional(column)
     if isinstance(values, NullColumn):
@@ -225,7 +237,7 @@ _NUMBERS: dict[str, Any] = {
 
 
 def _numbers(as_type: Type, values: Any) -> ArrowColumn:
-    """Numbers as they are stored: of dates and times too, which their readers take as they do those of their types."""
+    """Numbers as stored; those of dates and times too, because their readers accept them like those of their types."""
     return pa.array(values.astype(_NUMBERS[kind(as_type)]))
 
 
@@ -235,7 +247,7 @@ def _struct(names: Sequence[str], arrays: Sequence[Any], length: int) -> ArrowCo
 
 
 def _items(items: AvroType, element: Type, column: ListColumn) -> tuple[ArrowColumn, ArrowColumn]:
-    """The items of all lists behind each other, and the offsets of the lists."""
+    """The items of all lists one after another, and the offsets of the lists."""
     owners, arrays = [np.zeros(0, np.intp)], []
     for rows, part in column.slots:
         owners.append(np.arange(column.length) if rows is None else rows)
@@ -270,7 +282,7 @@ def _entries(type_: AvroType, as_type: MapType, column: ListColumn) -> ArrowColu
 
 
 def _decimals(precision: int, scale: int, values: Sequence[bytes]) -> ArrowColumn:
-    """Decimals of their unscaled values as big-endian two's complement."""
+    """Make decimals from their unscaled values in big-endian two's complement."""
     numbers = [int.from_bytes(value, "big", signed=True) for value in values]
     limit = 10**precision
     for number in numbers:

@@ -18,7 +18,7 @@ from spec_ref.json.documents import dumps
 
 REQUIREMENT = "AVR014"
 BLOCK_BYTES = 1 << 18
-"""Bytes of a block before compression."""
+"""The size of a block before compression, in bytes."""
 
 
 class AvroWriter:
@@ -41,7 +41,14 @@ class AvroWriter:
         out.write(header_bytes({"avro.schema": text}, codec=codec, sync=self._sync))
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Append rows."""
+        """Append rows.
+
+        Args:
+            batch: the rows, with the columns of the file.
+
+        Raises:
+            SpecError: the code of the type of a value that Avro cannot represent.
+        """
         ids = [field.id for field in self._struct.fields]
         columns = [
             values_of(field.type, array) for field, array in zip(self._struct.fields, batch.columns, strict=True)
@@ -59,7 +66,7 @@ class AvroWriter:
         self._payload, self._rows = bytearray(), 0
 
     def size(self) -> int:
-        """The bytes of the blocks, and those of the rows that are in none yet."""
+        """The number of bytes of the blocks, and of the rows that are in no block yet."""
         return int(self._out.tell()) + len(self._payload)
 
     def close(self) -> FileLayout:
@@ -68,4 +75,4 @@ class AvroWriter:
         return FileLayout()
 
     def abandon(self) -> None:
-        """Write nothing more: the last block is in memory."""
+        """Stop writing: the last block is only in memory."""

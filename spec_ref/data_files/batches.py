@@ -1,4 +1,4 @@
-"""Batches of rows of data files, as every format gives them (Appendix A)."""
+"""Batches of rows of data files, in the form of every format (Appendix A)."""
 
 from __future__ import annotations
 
@@ -8,26 +8,49 @@ from typing import IO, Any, TypeAlias
 import pyarrow as pa
 
 BATCH_ROWS = 1 << 18
-"""Rows of a batch unless asked otherwise; larger ones are not faster, and smaller ones hold up the filters."""
+"""The default number of rows of a batch; larger ones are not faster, and smaller ones slow filters down."""
 
 Input: TypeAlias = IO[bytes] | pa.NativeFile
-"""A file that is opened for reading and can seek."""
+"""A seekable file that is opened for reading."""
 
 Batches: TypeAlias = Callable[[Sequence[str], int], Iterator[pa.RecordBatch]]
 
 
 def sliced(batch: pa.RecordBatch, rows: int) -> Iterator[pa.RecordBatch]:
-    """A batch in pieces of at most so many rows."""
+    """Split a batch.
+
+    Args:
+        batch: a batch.
+        rows: the greatest number of rows of a piece.
+
+    Yields:
+        Each piece.
+    """
     for start in range(0, batch.num_rows, rows):
         yield batch.slice(start, rows)
 
 
 def counted(count: int, rows: int) -> Iterator[pa.RecordBatch]:
-    """Batches without columns that say how many rows there are."""
+    """Make batches without columns that only have a number of rows.
+
+    Args:
+        count: the number of rows of all batches.
+        rows: the greatest number of rows of a batch.
+
+    Yields:
+        Each batch.
+    """
     for start in range(0, count, rows):
         yield empty_batch(min(rows, count - start))
 
 
 def empty_batch(rows: int) -> Any:
-    """A batch of so many rows without columns."""
+    """Make a batch without columns.
+
+    Args:
+        rows: the number of its rows.
+
+    Returns:
+        The batch.
+    """
     return pa.RecordBatch.from_arrays([pa.nulls(rows)], ["_"]).select([])

@@ -1,7 +1,7 @@
-"""Outputs that a library writes to, which know the ends of what passes through them (Appendix A).
+"""Outputs for a library that record or hold back the end of what is written (Appendix A).
 
-A file is written from its beginning to its end and never read again, as object stores have it. So what a library leaves
-out of a footer is put in before the footer is passed on, and what is to be told of the file is remembered.
+A file is written from beginning to end and never read again, as object stores require. So what a library omits from a
+footer is added before the footer is passed on, and what is needed from the file later is recorded.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from spec_ref.core.errors import violation
 
 
 class DeferredSink:
-    """Passes on what is written to it, until it is told to hold what comes."""
+    """Passes on what is written to it, until it is asked to hold it back."""
 
     closed = False
 
@@ -23,7 +23,14 @@ class DeferredSink:
         self._held: bytearray | None = None
 
     def write(self, data: Any) -> int:
-        """Pass bytes on, or hold them."""
+        """Pass bytes on, or hold them back.
+
+        Args:
+            data: the bytes.
+
+        Returns:
+            The number of bytes.
+        """
         if self._held is None:
             self._out.write(data)
             self._passed += len(data)
@@ -32,31 +39,31 @@ class DeferredSink:
         return len(data)
 
     def tell(self) -> int:
-        """The position in the file, what is held included."""
+        """The position in the file in bytes, including what is held back."""
         return self._passed + len(self._held or b"")
 
     def hold(self) -> None:
-        """Pass nothing more on, until what is held is taken."""
+        """Pass nothing more on, until `taken` is called."""
         self._held = bytearray()
 
     def taken(self) -> bytes:
-        """What is held, which is held no more; what comes then is passed on."""
+        """Take what is held back; later writes are passed on."""
         held, self._held = bytes(self._held or b""), None
         return held
 
     def flush(self) -> None:
-        """Do nothing: the output is that of the caller."""
+        """Do nothing: the output belongs to the caller."""
 
     def close(self) -> None:
-        """Do nothing: the output is closed by the caller."""
+        """Do nothing: the caller closes the output."""
 
 
 class TailRecordingSink(DeferredSink):
-    """Remembers besides the last bytes before each of some places, to look at when the whole is known.
+    """Also records the last bytes before each of some positions, to be read when the whole file is known.
 
     Args:
-        out: where to.
-        length: how many bytes before a place are remembered.
+        out: the output.
+        length: how many bytes before a position are recorded.
     """
 
     def __init__(self, out: Any, length: int) -> None:
@@ -67,23 +74,30 @@ class TailRecordingSink(DeferredSink):
         """The parts that are remembered, with their starts."""
 
     def write(self, data: Any) -> int:
-        """Pass bytes on, or hold them."""
+        """Pass bytes on, or hold them back.
+
+        Args:
+            data: the bytes.
+
+        Returns:
+            The number of bytes.
+        """
         self._last = (self._last + bytes(data[-self._length :]))[-self._length :]
         return super().write(data)
 
     def remember(self) -> None:
-        """The position is a place."""
+        """Record the bytes before the current position."""
         self.parts.append((self.tell() - len(self._last), self._last))
 
 
 class KnownParts:
-    """A file of which only some parts are known: it has a length and is sliced, as if it were bytes.
+    """A file of which only some parts are known: it has a length and can be sliced like bytes.
 
     Args:
         parts: the starts and contents, sorted; the last one is the end of the file.
 
     Raises:
-        SpecError: ORC008, when something else is asked for.
+        SpecError: ORC008 if an unknown part is read.
     """
 
     def __init__(self, parts: list[tuple[int, bytes]]) -> None:

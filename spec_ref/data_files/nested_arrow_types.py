@@ -1,4 +1,4 @@
-"""Nested types and variants as the Arrow types from which pyarrow writes files (Appendix A, Parquet and ORC)."""
+"""Nested types and variants as the Arrow types that pyarrow writes files from (Appendix A, Parquet and ORC)."""
 
 from __future__ import annotations
 
@@ -10,20 +10,29 @@ from spec_ref.core.errors import at
 from spec_ref.data_types.types import UNKNOWN, ListType, MapType, StructType, Type, VariantType
 
 VARIANT_PARTS = pa.struct([pa.field(name, pa.binary(), nullable=False) for name in ("metadata", "value")])
-"""The group of a variant, whose parts have no ids.
-
-An extension type of that name makes pyarrow 26 end the process, so that there is no way to the annotation through it.
-"""
+"""The group of a variant, whose parts have no ids. An extension type of that name makes pyarrow 26 abort the
+process, so that it cannot be used to write the annotation."""
 
 
 class MakeField(Protocol):
-    """Makes the Arrow field of a column with what the format keeps of it, its id among that."""
+    """Makes the Arrow field of a column with the metadata that the format stores, such as its id."""
 
     def __call__(self, name: str, field_id: int, type_: Type, *, required: bool) -> pa.Field[Any]: ...
 
 
 def arrow_fields(struct: StructType, make: MakeField) -> list[pa.Field[Any]]:
-    """The fields of a struct but those of type unknown, of which files hold nothing."""
+    """Make the Arrow fields of a struct, except those of type unknown, which files do not store.
+
+    Args:
+        struct: the struct.
+        make: makes the field of a column.
+
+    Returns:
+        The fields.
+
+    Raises:
+        SpecError: the code of a type that the format cannot store; the path names the field.
+    """
     fields = []
     for field in struct.fields:
         if field.type != UNKNOWN:
@@ -33,7 +42,18 @@ def arrow_fields(struct: StructType, make: MakeField) -> list[pa.Field[Any]]:
 
 
 def nested_type(type_: Type, make: MakeField) -> pa.DataType | None:
-    """The Arrow type of a type that has others in it, or is stored as a group; None for any other."""
+    """Make the Arrow type of a type that contains others, or is stored as a group.
+
+    Args:
+        type_: any type.
+        make: makes the field of a column.
+
+    Returns:
+        The Arrow type; None for any other type.
+
+    Raises:
+        SpecError: as `arrow_fields`.
+    """
     match type_:
         case StructType():
             return pa.struct(arrow_fields(type_, make))

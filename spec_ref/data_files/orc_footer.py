@@ -1,7 +1,7 @@
-"""Where an ORC file has its stripes and columns (Apache ORC specification, version 1).
+"""The stripes and columns of an ORC file (Apache ORC specification, version 1; Appendix A, ORC).
 
-pyarrow does not tell. The postscript, the footer and the stripe footers are Protocol Buffers, compressed in chunks; the
-few fields that are needed are read here, and no more bytes are made of them than limits allow.
+pyarrow does not expose them. The postscript, the footer and the stripe footers are Protocol Buffers, compressed in
+chunks; only the needed fields are read here, and no more bytes are decompressed than limits allow.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ Content: TypeAlias = Source | KnownParts
 
 MAGIC = b"ORC"
 MAX_METADATA = 1 << 24
-"""Bytes of the footer and all stripe footers together, after decompression; stripes may name the same bytes again."""
+"""The most bytes of the footer and all stripe footers together, after decompression; stripes may refer to the same
+bytes repeatedly."""
 
 MAX_CHUNKS = 1 << 12
-"""Chunks that they are compressed in."""
+"""The most chunks in which they are compressed."""
 
 MAX_CHUNK = 1 << 24
-"""Bytes of one chunk; its length has 23 bits, and compression block sizes are below."""
+"""The most bytes of one chunk; its length has 23 bits, and compression block sizes are smaller."""
 
 
 @record
@@ -37,18 +38,18 @@ class Stream:
     """A part of a column in a stripe."""
 
     kind: int
-    """What it holds: 0 which values are there, 1 the values, 5 the nanoseconds of timestamps, 6 to 8 indexes."""
+    """The content: 0 which values are present, 1 the values, 5 the nanoseconds of timestamps, 6 to 8 indexes."""
 
     column: int
     start: int
-    """Where it is in the file."""
+    """The offset in the file, in bytes."""
 
     length: int
 
 
 @record
 class Stripe:
-    """A stripe: its place, and the bytes on disk of each ORC column in it."""
+    """A stripe: its location, and the bytes on disk of each ORC column in it."""
 
     offset: int
     column_sizes: dict[int, int]
@@ -60,17 +61,17 @@ class Stripe:
     """By ORC column id; 2 is the second version of direct encoding."""
 
     timezone: str = ""
-    """That of the writer, which timestamps without a time zone count from."""
+    """The time zone of the writer, from which timestamps without a time zone count."""
 
 
 def check_types(file: Any) -> None:
-    """Refuse types that make pyarrow end the process, or that it has no text for: before it opens a file.
+    """Refuse types that make pyarrow abort the process, or that it cannot name, before it opens a file.
 
     Args:
-        file: is opened for reading and can seek.
+        file: a seekable file that is opened for reading.
 
     Raises:
-        SpecError: ORC008, for a decimal of more than 38 digits, a name or attribute that is not UTF-8, or a file whose
+        SpecError: ORC008 for a decimal of more than 38 digits, a name or attribute that is not UTF-8, or a file whose
             footer cannot be read.
     """
     size = file.seek(0, 2)
@@ -89,7 +90,7 @@ def check_types(file: Any) -> None:
 
 
 TAIL = 1 << 14
-"""Bytes at the end of a file that are read first; the footers of most files are shorter."""
+"""The number of bytes at the end of a file that are read first; the footers of most files are shorter."""
 
 DECIMAL = 14
 MAX_PRECISION = 38
@@ -124,10 +125,18 @@ def _is_utf8(text: bytes) -> bool:
 
 
 def stream_bytes(data: Content, stream: Stream, limit: int) -> bytes:
-    """The content of a stream, decompressed.
+    """Read and decompress a stream.
+
+    Args:
+        data: the content of the file.
+        stream: the stream.
+        limit: the most bytes of the result.
+
+    Returns:
+        The content of the stream.
 
     Raises:
-        SpecError: ORC008, if it is damaged or has more than ``limit`` bytes.
+        SpecError: ORC008 if it is damaged or has more than ``limit`` bytes.
     """
     try:
         decode = _postscript(data)[0]
@@ -144,10 +153,16 @@ def stream_bytes(data: Content, stream: Stream, limit: int) -> bytes:
 
 
 def read_stripes(data: Content) -> tuple[Stripe, ...]:
-    """The stripes of a file.
+    """Read the stripes of a file.
+
+    Args:
+        data: the content of the file.
+
+    Returns:
+        The stripes in order.
 
     Raises:
-        SpecError: ORC008, for what is no ORC file or is damaged.
+        SpecError: ORC008 if it is not an ORC file or is damaged.
     """
     try:
         return tuple(_stripes(data))
@@ -160,7 +175,7 @@ def _broken(message: str, found: object) -> SpecError:
 
 
 class _Metadata:
-    """The parts of a file that say where things are, within one limit for all of them."""
+    """The parts of a file with the locations of others, within one limit for all of them."""
 
     def __init__(self, data: Content, decode: Callable[[bytes], bytes]) -> None:
         self.data = data
@@ -169,7 +184,7 @@ class _Metadata:
         self.chunks = MAX_CHUNKS
 
     def part(self, start: int, length: int) -> dict[int, list[Any]]:
-        """The message in a part of the file."""
+        """Read the message in a part of the file."""
         if length > MAX_METADATA:
             raise _broken("the footers are too large", f"{length} bytes")
         section = _slice(self.data, start, length)
@@ -198,7 +213,7 @@ class _Metadata:
 
 
 def _postscript(data: Content) -> tuple[Callable[[bytes], bytes], int, int]:
-    """How the file is compressed, where its footer ends and how long it is."""
+    """Read the compression of the file, and the end and length of its footer."""
     if data[:3] != MAGIC or len(data) < 5:
         raise _broken("not an ORC file", data[:3])
     end = len(data) - 1 - data[-1]
@@ -275,7 +290,7 @@ _CODECS: dict[int, Callable[[bytes], bytes]] = {
 
 
 def _number(fields: dict[int, list[Any]], field: int) -> int:
-    """The last value of a numeric field; 0 where it is missing."""
+    """The last value of a numeric field; 0 if it is missing."""
     value = fields.get(field, [0])[-1]
     if not isinstance(value, int):
         raise _broken("a number is no number", field)
@@ -283,7 +298,7 @@ def _number(fields: dict[int, list[Any]], field: int) -> int:
 
 
 def _fields(message: bytes) -> dict[int, list[Any]]:
-    """The values of a message by field number; bytes for what has a length."""
+    """The values of a message by field number; bytes for fields with a length."""
     fields: dict[int, list[Any]] = {}
     position = 0
     while position < len(message):

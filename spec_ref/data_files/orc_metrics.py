@@ -1,6 +1,7 @@
 """Metrics of ORC files (Data File Fields; Appendix A, ORC).
 
-Counts and bounds are of the values; sizes are of the streams of the stripes, and files can be split at stripes.
+Counts and bounds are computed from the values; sizes are those of the streams of the stripes, and files can be split at
+stripes.
 """
 
 from __future__ import annotations
@@ -25,12 +26,15 @@ from spec_ref.schemas.name_mapping import MappedField
 def orc_metrics(
     data: bytes, mode: MetricsMode = TRUNCATED, mapping: Sequence[MappedField] | None = None
 ) -> FileMetrics:
-    """The metrics of a file.
+    """Compute the metrics of a file.
 
     Args:
-        data: the whole file.
+        data: the bytes of the file.
         mode: what to keep of every column.
-        mapping: the table's name mapping, for a file without ids.
+        mapping: the table's name mapping, for a file without ids; None if it has none.
+
+    Returns:
+        The metrics.
 
     Raises:
         SpecError: the columns are none of Iceberg's (`struct_from_orc`), or ORC008 for a file that is damaged, or has
@@ -49,7 +53,19 @@ def orc_metrics(
 
 
 def orc_layout(data: Content, schema: pa.Schema, struct: StructType) -> tuple[dict[int, int], tuple[int, ...]]:
-    """The bytes of each column by its id, and where the stripes start."""
+    """Find the size of each column, and the split offsets.
+
+    Args:
+        data: the content of the file, or the parts with its footers.
+        schema: the Arrow schema of the file.
+        struct: its columns.
+
+    Returns:
+        The bytes of each column by its id, and the offsets of the stripes, ascending.
+
+    Raises:
+        SpecError: ORC008 if the file is damaged.
+    """
     stripes = read_stripes(data)
     sizes: dict[int, int] = {}
     for column, field_id in _columns(schema, struct):
@@ -59,12 +75,12 @@ def orc_layout(data: Content, schema: pa.Schema, struct: StructType) -> tuple[di
 
 
 def _columns(schema: pa.Schema, struct: StructType) -> Iterator[tuple[int, int]]:
-    """The ORC column ids with the field ids that they belong to; the root has column id 0."""
+    """The ORC column ids with their field ids; the root has column id 0."""
     yield from _below(list(schema), struct, None, 1)
 
 
 def _below(fields: Sequence[Any], type_: Type | None, around: int | None, column: int) -> Iterator[tuple[int, int]]:
-    """Walk the children of a type; ``around`` is the id of what they are part of, where they have none themselves."""
+    """Walk the children of a type; ``around`` is the id of their parent, for children without ids."""
     known = _known(type_)
     for place, field in enumerate(fields):
         inner = known.get(field.name) if isinstance(type_, StructType) else known.get(str(place))
@@ -92,5 +108,12 @@ def _known(type_: Type | None) -> dict[str, NestedField]:
 
 
 def width(field: Any) -> int:
-    """The number of ORC columns of a field."""
+    """Count the ORC columns of a field.
+
+    Args:
+        field: an Arrow field.
+
+    Returns:
+        The number of columns, including itself.
+    """
     return 1 + sum(map(width, children_of(field.type)))

@@ -1,6 +1,6 @@
 """Rows of ORC files as Arrow batches (Appendix A, ORC; ORC001 to ORC008).
 
-A stripe is decoded as a whole and given out in batches. pyarrow carries all types but timestamps outside of 1677 to
+A stripe is decoded as a whole and returned in batches. pyarrow supports all types except timestamps outside of 1677 to
 2262. A column that has them, also inside of structs, is decoded by `spec_ref.data_files.orc_timestamps`; inside of
 lists and maps they are refused.
 """
@@ -27,7 +27,19 @@ from spec_ref.schemas.name_mapping import MappedField
 
 
 def open_orc(file: Any, mapping: Sequence[MappedField] | None) -> tuple[WrittenColumns, Any]:
-    """The columns of a file and what reads its batches; see `spec_ref.data_files.reader.open_rows`."""
+    """Open an ORC file; see `spec_ref.data_files.reader.open_rows`.
+
+    Args:
+        file: a seekable file that is opened for reading.
+        mapping: the table's name mapping; None if it has none.
+
+    Returns:
+        The columns of the file, and the function that reads its batches.
+
+    Raises:
+        SpecError: ORC008 if the file cannot be read; PRJ001 if several columns have the name of a requested one; ORC001
+            if there are no ids.
+    """
     check_types(file)
     try:
         opened = orc.ORCFile(file)
@@ -58,14 +70,14 @@ def open_orc(file: Any, mapping: Sequence[MappedField] | None) -> tuple[WrittenC
 
 
 BEYOND_NANOSECONDS = "beyond-nanoseconds"
-"""The aspect of an error that is a limit of pyarrow: it reads every timestamp of ORC as 64 bits of nanoseconds."""
+"""The aspect of an error that is a limit of pyarrow: it reads every ORC timestamp as 64 bits of nanoseconds."""
 
 _BEYOND = "out of range for nanosecond resolution"
-"""How pyarrow says so; its error has no other mark."""
+"""The text of pyarrow's error, which has no other mark."""
 
 
 def _far_stripe(file: Any, opened: Any, stripe: int, places: list[int], struct: StructType) -> pa.RecordBatch:
-    """A stripe whose timestamps, at the top level and in structs, are decoded here, and everything else by pyarrow."""
+    """Read a stripe, decoding timestamps at the top level and in structs here, and everything else by pyarrow."""
     data = source_of(file)
     far = _FarStripe(data, read_stripes(data)[stripe], lambda names: opened.read_stripe(stripe, columns=names))
     fields = list(opened.schema)
@@ -85,14 +97,17 @@ class _FarStripe:
     def fields(
         self, fields: Sequence[Any], columns: Mapping[str, int], struct: StructType, path: tuple[str, ...], around: Any
     ) -> dict[str, Any]:
-        """The arrays of the columns, or of the fields of a struct, by their names.
+        """Read the arrays of the columns, or of the fields of a struct, by their names.
 
         Args:
-            fields: as pyarrow has them.
+            fields: the fields in pyarrow's schema.
             columns: the ORC column id of each.
             struct: their types, as far as they are read.
-            path: the names of the structs around.
+            path: the names of the structs that contain them.
             around: which rows have the struct; None at the top level.
+
+        Returns:
+            The arrays by name.
         """
         types = {field.name: field.type for field in struct.fields}
         near = [field.name for field in fields if not _has_timestamps(field.type)]
@@ -121,7 +136,7 @@ class _FarStripe:
 
 
 def _has_timestamps(type_: Any) -> bool:
-    """Whether a column is a timestamp, or a struct with one inside of structs alone."""
+    """Whether a column is a timestamp, or a struct with one inside of structs only."""
     inner = children_of(type_) if isinstance(type_, pa.StructType) else []
     return isinstance(type_, pa.TimestampType) or any(_has_timestamps(field.type) for field in inner)
 

@@ -1,8 +1,8 @@
 """Iceberg types as ORC types and back (Appendix A, ORC; ORC001 to ORC008).
 
-The schema of an ORC file is taken from the Arrow schema that pyarrow gives for it: its fields carry the ORC type
-attributes as metadata, at every level. `struct_from_orc` reads it, and `arrow_schema` gives the Arrow schema,
-attributes included, from which pyarrow writes a file.
+The schema of an ORC file is derived from the Arrow schema that pyarrow returns for it: its fields carry the ORC type
+attributes as metadata, at every level. `struct_from_orc` reads it, and `arrow_schema` makes the Arrow schema, with
+attributes, from which pyarrow writes a file.
 """
 
 from __future__ import annotations
@@ -70,12 +70,26 @@ _CODES: dict[str, str] = {
 
 
 def code(type_: Type) -> str:
-    """The requirement that says how ORC stores the type."""
+    """Find the requirement for the storage of a type in ORC.
+
+    Args:
+        type_: any type.
+
+    Returns:
+        The code.
+    """
     return _CODES.get(kind(type_), "ORC008")
 
 
 def type_attributes(type_: Type) -> Attributes:
-    """The ORC attributes that tell the type apart from others of the same ORC type; ids are not among them."""
+    """Find the ORC attributes that distinguish a type from others of the same ORC type, except ids.
+
+    Args:
+        type_: any type.
+
+    Returns:
+        The attributes.
+    """
     match type_:
         case FixedType(length):
             return {BINARY_TYPE: "FIXED", LENGTH: str(length)}
@@ -99,11 +113,14 @@ def type_attributes(type_: Type) -> Attributes:
 
 
 def columns_from_orc(schema: pa.Schema, mapping: Sequence[MappedField] | None = None) -> WrittenColumns:
-    """The columns of a file; those that cannot be read are told of, and are no fields of the struct.
+    """Read the columns of a file; those that cannot be read are listed apart from the struct.
 
     Args:
         schema: the Arrow schema of ``pyarrow.orc.ORCFile``.
         mapping: the table's name mapping, for a file without ids; columns that it does not name are left out.
+
+    Returns:
+        The columns.
 
     Raises:
         SpecError: ORC001, for a file without ids of a table without a mapping.
@@ -115,14 +132,17 @@ def columns_from_orc(schema: pa.Schema, mapping: Sequence[MappedField] | None = 
 
 
 def struct_from_orc(schema: pa.Schema, mapping: Sequence[MappedField] | None = None) -> StructType:
-    """The columns of a file as an Iceberg struct, where all of them can be read.
+    """Read the columns of a file as an Iceberg struct, if all of them can be read.
 
-    ORC has no place for the CRS and the algorithm of geospatial types, so these are the defaults; the table's schema
-    knows them.
+    ORC does not store the CRS and the algorithm of geospatial types, so the result has the defaults; the table's schema
+    has the actual ones.
 
     Args:
         schema: the Arrow schema of ``pyarrow.orc.ORCFile``.
         mapping: the table's name mapping, for a file without ids; columns that it does not name are left out.
+
+    Returns:
+        The struct type.
 
     Raises:
         SpecError: ORC001 for a column without id, ORC002 to ORC008 for a column of no Iceberg type.
@@ -131,20 +151,41 @@ def struct_from_orc(schema: pa.Schema, mapping: Sequence[MappedField] | None = N
 
 
 def attributes_of(field: ArrowField) -> Attributes:
-    """The ORC type attributes of a field."""
+    """Read the ORC type attributes of a field.
+
+    Args:
+        field: an Arrow field.
+
+    Returns:
+        The attributes.
+    """
     pairs = (field.metadata or {}).items()
     return {key.decode("utf-8", "replace"): value.decode("utf-8", "replace") for key, value in pairs}
 
 
 def children_of(type_: pa.DataType) -> list[ArrowField]:
-    """The fields directly inside of an Arrow type, as ORC counts them: of a map the key and the value."""
+    """List the fields directly inside of an Arrow type, as ORC counts them: for a map the key and the value.
+
+    Args:
+        type_: an Arrow type.
+
+    Returns:
+        The fields.
+    """
     if isinstance(type_, pa.MapType):
         return [type_.key_field, type_.item_field]
     return [type_.field(place) for place in range(type_.num_fields)]
 
 
 def has_ids(fields: Iterable[ArrowField]) -> bool:
-    """Whether a file has ids anywhere, so that no name mapping stands in (B22)."""
+    """Decide whether a file has ids anywhere, so that no name mapping is used (B22).
+
+    Args:
+        fields: Arrow fields.
+
+    Returns:
+        Whether one of them has an id, at any depth.
+    """
     return any(ID in attributes_of(field) or has_ids(children_of(field.type)) for field in fields)
 
 
@@ -248,13 +289,19 @@ _ARROW: dict[str, pa.DataType] = {
 
 
 def arrow_schema(struct: StructType) -> pa.Schema:
-    """The Arrow schema of a struct, with the type attributes, from which pyarrow writes a file. Columns of type
-    unknown are left out.
+    """Make the Arrow schema of a struct, with the type attributes, from which pyarrow writes a file.
 
-    Times are int64 and uuid, fixed, geometry and geography binary, since pyarrow has no other way to write them.
+    Columns of type unknown are left out. Times are int64, and uuid, fixed, geometry and geography are binary, because
+    pyarrow cannot write them otherwise.
+
+    Args:
+        struct: the columns.
+
+    Returns:
+        The Arrow schema.
 
     Raises:
-        SpecError: ORC005, for a list or map of unknown, whose elements would be no column.
+        SpecError: ORC005 for a list or map of unknown, whose elements cannot be stored.
     """
     return pa.schema(arrow_fields(struct, _arrow_field))
 

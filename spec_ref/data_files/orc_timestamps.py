@@ -1,9 +1,9 @@
-"""Timestamps of ORC files as they are stored (Apache ORC specification, version 1; ORC003, ORC007).
+"""Timestamps of ORC files as stored (Apache ORC specification, version 1; ORC003, ORC007).
 
-pyarrow has every ORC timestamp in nanoseconds and refuses those before 1677 and after 2262. Such columns are decoded
-here, from the seconds and the nanoseconds that they are stored as: two streams of integers in the second version of
-run-length encoding, and a stream that tells which values are there. Only columns at the top level and inside of structs
-are.
+pyarrow represents every ORC timestamp in nanoseconds and refuses those before 1677 and after 2262. Such columns are
+decoded here, from the stored seconds and nanoseconds: two streams of integers in the second version of run-length
+encoding, and a stream that marks which values are present. Only columns at the top level and inside of structs are
+supported.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from spec_ref.data_types.types import TIMESTAMP_NS, TIMESTAMPTZ, TIMESTAMPTZ_NS,
 from spec_ref.encodings.random_access_bytes import Source
 
 EPOCH = 1_420_070_400
-"""Seconds from 1970 to 2015-01-01, from which ORC counts."""
+"""Seconds from 1970-01-01 to 2015-01-01, from which ORC counts."""
 
 PRESENT, DATA, SECONDARY = 0, 1, 5
 DIRECT_V2 = 2
@@ -33,13 +33,16 @@ Ints = npt.NDArray[np.int64]
 def read_presence(
     data: Source, stripe: Stripe, column: int, around: npt.NDArray[np.bool_] | None = None
 ) -> npt.NDArray[np.bool_]:
-    """Which rows of a stripe have a value in a column.
+    """Find the rows of a stripe that have a value in a column.
 
     Args:
-        data: the file.
+        data: the content of the file.
         stripe: one of `spec_ref.data_files.orc_footer.read_stripes`.
         column: the ORC column id.
-        around: which rows have a struct around the column; None for a column at the top level.
+        around: which rows have the struct that contains the column; None at the top level.
+
+    Returns:
+        A flag per row of the stripe.
 
     Raises:
         SpecError: ORC008, for a stream that is damaged.
@@ -60,14 +63,17 @@ def read_presence(
 def read_timestamps(
     data: Source, stripe: Stripe, column: int, type_: Type, around: npt.NDArray[np.bool_] | None = None
 ) -> Any:
-    """The values of a timestamp column in a stripe, as an Arrow array of the type.
+    """Read the values of a timestamp column in a stripe.
 
     Args:
-        data: the file.
+        data: the content of the file.
         stripe: one of `spec_ref.data_files.orc_footer.read_stripes`.
         column: the ORC column id.
-        type_: one of the four types of timestamps.
-        around: which rows have a struct around the column; None for a column at the top level.
+        type_: the timestamp type of the column.
+        around: which rows have the struct that contains the column; None at the top level.
+
+    Returns:
+        An Arrow array of the type, with a value or null per row of the stripe.
 
     Raises:
         SpecError: ORC008, for streams that are damaged, an encoding of old writers, or a writer in another time zone
@@ -116,7 +122,7 @@ def _broken(message: str, found: object) -> SpecError:
 
 
 def _bytes_rle(data: bytes, count: int) -> npt.NDArray[np.uint8]:
-    """Bytes in run-length encoding: a run of one byte, or bytes as they are."""
+    """Decode bytes in run-length encoding: a run of one byte, or literal bytes."""
     parts = []
     position = made = 0
     while made < count:
@@ -136,7 +142,7 @@ _WIDTHS: tuple[int, ...] = (*range(1, 25), 26, 28, 30, 32, 40, 48, 56, 64)
 
 
 def _integers(data: bytes, count: int, *, signed: bool) -> Ints:
-    """Integers in the second version of run-length encoding."""
+    """Decode integers in the second version of run-length encoding."""
     parts: list[Ints] = [np.zeros(0, np.int64)]
     position = made = 0
     while made < count:
@@ -157,7 +163,7 @@ def _as_ints(values: npt.NDArray[np.uint64], signed: bool) -> Ints:
 
 
 def _packed(data: bytes, position: int, count: int, width: int) -> tuple[npt.NDArray[np.uint64], int]:
-    """Integers of some bits, the highest bit first."""
+    """Decode integers of some number of bits, the highest bit first."""
     size = (count * width + 7) // 8
     section = data[position : position + size]
     if len(section) < size:
@@ -203,7 +209,7 @@ def _direct(data: bytes, position: int, signed: bool) -> tuple[Ints, int]:
 
 
 def _delta(data: bytes, position: int, signed: bool) -> tuple[Ints, int]:
-    """The first value, the first difference, and the sizes of the others, which have the sign of the first."""
+    """Decode the first value, the first difference, and the sizes of the others, which have the sign of the first."""
     fixed = data[position] >> 1 & 31 == 0
     width, count = _width(data, position), _length(data, position)
     base, at = _varint(data, position + 2)
@@ -218,7 +224,7 @@ def _delta(data: bytes, position: int, signed: bool) -> tuple[Ints, int]:
 
 
 def _patched_base(data: bytes, position: int, signed: bool) -> tuple[Ints, int]:
-    """Values above a base, of which a few have more bits, in a list of their distances and upper bits."""
+    """Decode values above a base, of which a few have more bits, in a list of their distances and upper bits."""
     del signed  # the base has a sign of its own
     width, count = _width(data, position), _length(data, position)
     base_width = (data[position + 2] >> 5) + 1

@@ -21,10 +21,11 @@ from spec_ref.data_types.types import StructType
 
 STRIPE_BYTES = 64 << 20
 ADDED_ROWS = 1024
-"""Rows that pyarrow adds at once; it looks after them whether a stripe is full, so that they end one stripe at most."""
+"""The number of rows that pyarrow adds at once; it checks after them whether a stripe is full, so that they end at
+most one stripe."""
 
 NANOSECONDS_FROM_1970 = 9_223_372_036_000_000
-"""Microseconds within which every moment can be counted in nanoseconds, with those of its second."""
+"""The microseconds within which every moment can be counted in nanoseconds, with those of its second."""
 
 FOOTER_BYTES, COLUMN_BYTES = 1 << 12, 1 << 8
 """At most so much has the footer of a stripe, and so much more for each column: of each five streams of 20 bytes."""
@@ -46,7 +47,11 @@ class OrcWriter:
         self._writer = orc.ORCWriter(written_to, **options)
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Append rows."""
+        """Append rows.
+
+        Args:
+            batch: the rows, with the columns of the file.
+        """
         columns = [nulled(column) for column in stored_batch(self._struct, batch, self._schema).columns]
         for field, column in zip(self._schema, columns, strict=True):
             _check_listed_timestamps(field.name, column)
@@ -65,7 +70,7 @@ class OrcWriter:
             self._written, self._pending = self._out.tell(), 0
 
     def size(self) -> int:
-        """The bytes of the stripes, and those of the rows that are in none yet."""
+        """The number of bytes of the stripes, and of the rows that are in no stripe yet."""
         return self._written + self._pending
 
     def close(self) -> FileLayout:
@@ -82,19 +87,19 @@ class OrcWriter:
         return FileLayout(sizes, offsets)
 
     def abandon(self) -> None:
-        """Write nothing more, which pyarrow would do as soon as nobody holds its writer."""
+        """Stop writing; pyarrow would write the rest as soon as its writer is collected."""
         self._out.hold()
         self._writer.is_open = False
 
 
 def _check_listed_timestamps(name: str, array: Any) -> None:
-    """Refuse timestamps inside of lists and maps that could not be read back here.
+    """Refuse timestamps inside of lists and maps that could not be read back here (ORC008).
 
-    pyarrow has every ORC timestamp in nanoseconds, and those beyond are decoded by `spec_ref.data_files.orc_timestamps`
-    at the top level and inside of structs alone.
+    pyarrow represents every ORC timestamp in nanoseconds, and `spec_ref.data_files.orc_timestamps` decodes those out of
+    range at the top level and inside of structs only.
 
     Raises:
-        SpecError: ORC008, for a timestamp before 1677-09-21T00:12:44 or after 2262-04-11T23:47:15.
+        SpecError: ORC008 for a timestamp before 1677-09-21T00:12:44 or after 2262-04-11T23:47:15.
     """
     kernels: Any = pc
     for inner in _listed_arrays(array):

@@ -1,8 +1,8 @@
 """Iceberg types as the Arrow types from which pyarrow writes Parquet files (Appendix A, Parquet; PQT001 to PQT007).
 
-`arrow_schema` with `WRITER_OPTIONS` makes pyarrow store field ids and types as the appendix asks, which
-`spec_ref.data_files.parquet_schema` reads back. pyarrow has no way to write the annotations of variants, and of
-geographies whose edges are not spherical: `spec_ref.data_files.parquet_footer` puts them in.
+`arrow_schema` with `WRITER_OPTIONS` makes pyarrow store field ids and types as the appendix requires, which
+`spec_ref.data_files.parquet_schema` reads back. pyarrow cannot write the annotations of variants, and of geographies
+whose edges are not spherical: `spec_ref.data_files.parquet_footer` adds them.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ FIELD_ID = b"PARQUET:field_id"
 """The key in the metadata of an Arrow field under which pyarrow keeps a Parquet field id."""
 
 WRITER_OPTIONS: dict[str, Any] = {"version": "2.6", "store_decimal_as_integer": True, "store_schema": False}
-"""Options of ``pyarrow.parquet.ParquetWriter`` that make it store types as the appendix asks."""
+"""Options of ``pyarrow.parquet.ParquetWriter`` that make it store types as the appendix requires."""
 
 
 class _GeoArrow(pa.ExtensionType):
     """WKB under the name by which pyarrow stores GEOMETRY and GEOGRAPHY.
 
-    It is never registered: a registered type would change how pyarrow reads the files of others.
+    It is never registered: a registered type would change how pyarrow reads other files.
     """
 
     def __init__(self, metadata: dict[str, str]) -> None:
@@ -60,11 +60,18 @@ _ARROW: dict[str, pa.DataType] = {
 
 
 def arrow_schema(struct: StructType) -> pa.Schema:
-    """The Arrow schema of a struct, with field ids, from which pyarrow writes a file. Columns of type unknown are left
-    out.
+    """Make the Arrow schema of a struct, with field ids, from which pyarrow writes a file.
+
+    Columns of type unknown are left out.
+
+    Args:
+        struct: the columns.
+
+    Returns:
+        The Arrow schema.
 
     Raises:
-        SpecError: PQT006, for a list or map of unknown, whose elements would be no column.
+        SpecError: PQT006 for a list or map of unknown, whose elements cannot be stored.
     """
     return pa.schema(arrow_fields(struct, _arrow_field))
 
@@ -74,7 +81,17 @@ def _arrow_field(name: str, field_id: int, type_: Type, *, required: bool) -> pa
 
 
 def arrow_type(type_: Type) -> pa.DataType:
-    """The Arrow type that pyarrow stores as the appendix asks."""
+    """Find the Arrow type that pyarrow stores as the appendix requires.
+
+    Args:
+        type_: any type except unknown.
+
+    Returns:
+        The Arrow type.
+
+    Raises:
+        SpecError: the code of the type (`spec_ref.data_files.parquet_schema.code`) if it has no Arrow type to write.
+    """
     if (nested := nested_type(type_, _arrow_field)) is not None:
         return nested
     match type_:

@@ -1,8 +1,8 @@
-"""Logical types that pyarrow leaves out of the footer of a Parquet file, put in (Appendix A, Parquet; PQT005).
+"""Add logical types that pyarrow omits to the footer of a Parquet file (Appendix A, Parquet; PQT005).
 
-pyarrow writes a variant as a group without annotation, and knows geographies whose edges are spherical alone. The
-footer is a Thrift struct in the compact protocol: the schema elements of these columns are given their logical types,
-and everything else stays as it is, byte by byte.
+pyarrow writes a variant as a group without annotation, and supports only geographies whose edges are spherical. The
+footer is a Thrift struct in the compact protocol: the schema elements of these columns get their logical types, and
+everything else stays the same, byte by byte.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from spec_ref.data_types.types import (
 )
 
 SCHEMA = 2
-"""The field of the footer that has the schema elements, in depth-first order."""
+"""The field of the footer with the schema elements, in depth-first order."""
 
 LOGICAL_TYPE = 10
-"""The field of a schema element that has its logical type, a union."""
+"""The field of a schema element with its logical type, a union."""
 
 VARIANT_VERSION = 1
 _BYTE, _I32, _BINARY, _STRUCT = 3, 5, 8, 12
@@ -39,10 +39,13 @@ Field = tuple[int, int, bytes]
 
 
 def logical_types(type_: Type) -> Iterator[bytes | None]:
-    """What pyarrow does not write of the logical types of a column's schema elements, in their order.
+    """Find the logical types that pyarrow does not write for the schema elements of a column.
+
+    Args:
+        type_: the type of the column.
 
     Yields:
-        The union of each element, None for those that are complete.
+        The union of each element in order, None for those that are complete.
     """
     match type_:
         case StructType(fields):
@@ -66,11 +69,14 @@ def logical_types(type_: Type) -> Iterator[bytes | None]:
 
 
 def with_logical_types(tail: bytes, struct: StructType) -> bytes:
-    """The end of a file with the logical types of all of its columns.
+    """Add the logical types of all columns to the end of a file.
 
     Args:
-        tail: the end of the file, from its footer or from anywhere before.
+        tail: the end of the file, starting anywhere up to its footer.
         struct: the columns.
+
+    Returns:
+        The end of the file with logical types.
 
     Raises:
         SpecError: PQT001, if the footer is damaged; PQT007, if it has other columns.
@@ -79,11 +85,14 @@ def with_logical_types(tail: bytes, struct: StructType) -> bytes:
 
 
 def annotated(tail: bytes, unions: Sequence[bytes | None]) -> bytes:
-    """The end of a file with logical types in its footer.
+    """Add logical types to the footer in the end of a file.
 
     Args:
-        tail: the end of the file, from its footer or from anywhere before.
-        unions: the logical type of every schema element in depth-first order, None for those that stay as they are.
+        tail: the end of the file, starting anywhere up to its footer.
+        unions: the logical type of every schema element in depth-first order, None for those that stay unchanged.
+
+    Returns:
+        The end of the file with logical types.
 
     Raises:
         SpecError: PQT001, if the footer is damaged; PQT007, if it has another number of schema elements.
@@ -116,7 +125,7 @@ def _with_logical_types(footer: bytes, wanted: Sequence[bytes | None]) -> bytes:
 
 
 def _fields_of(reader: CompactReader) -> Iterator[Field]:
-    """The fields of the struct that a reader stands at."""
+    """The fields of the struct at the position of a reader."""
     for field_id, kind in reader.fields():
         start = reader.at
         reader.value(kind, 0)
@@ -124,7 +133,7 @@ def _fields_of(reader: CompactReader) -> Iterator[Field]:
 
 
 def _struct(fields: list[Field]) -> bytes:
-    """A struct of fields that are sorted by their ids."""
+    """Encode a struct of fields that are sorted by their ids."""
     made, last = bytearray(), 0
     for field_id, kind, value in fields:
         step = field_id - last
@@ -135,13 +144,13 @@ def _struct(fields: list[Field]) -> bytes:
 
 
 def _union(name: str, fields: list[Field]) -> bytes:
-    """A logical type with its members."""
+    """Encode a logical type with its members."""
     (field_id,) = (number for number, one in LOGICAL_TYPES.items() if one == name)
     return _struct([(field_id, _STRUCT, _struct(fields))])
 
 
 def _varint(value: int) -> bytes:
-    """A number in groups of seven bits, the lowest first."""
+    """Encode a number in groups of seven bits, the lowest first."""
     made = bytearray()
     while value > 0x7F:
         made.append(value & 0x7F | 0x80)

@@ -1,7 +1,7 @@
 """Metrics of Parquet files (Data File Fields; Appendix A, Parquet).
 
-Counts and bounds are of the values, not of the statistics in the footer, which may be missing, cut or wrong; sizes and
-split offsets are of the footer.
+Counts and bounds are computed from the values, not from the statistics in the footer, which may be missing, truncated
+or wrong; sizes and split offsets are those of the footer.
 """
 
 from __future__ import annotations
@@ -28,12 +28,15 @@ BATCH_ROWS = 1 << 16
 def parquet_metrics(
     file: BinaryIO | bytes, mode: MetricsMode = TRUNCATED, mapping: Sequence[MappedField] | None = None
 ) -> FileMetrics:
-    """The metrics of a file.
+    """Compute the metrics of a file.
 
     Args:
-        file: the bytes, or a file opened for reading that can seek.
+        file: the bytes, or a seekable file that is opened for reading.
         mode: what to keep of every column.
-        mapping: the table's name mapping, for a file without field ids.
+        mapping: the table's name mapping, for a file without field ids; None if it has none.
+
+    Returns:
+        The metrics.
 
     Raises:
         SpecError: the columns are none of Iceberg's (`struct_from_parquet`), or PQT007 for a file that is damaged.
@@ -58,7 +61,14 @@ def parquet_metrics(
 
 
 def group_offsets(footer: pq.FileMetaData) -> Iterator[int]:
-    """Where each row group starts: at the first page of its first column."""
+    """Find the offset of each row group: that of the first page of its first column.
+
+    Args:
+        footer: the metadata of the file.
+
+    Yields:
+        The offset of each row group with columns, in bytes.
+    """
     for group in range(footer.num_row_groups):
         row_group = footer.row_group(group)
         if row_group.num_columns:
@@ -70,7 +80,7 @@ def group_offsets(footer: pq.FileMetaData) -> Iterator[int]:
 
 
 def _column_ids(root: ParquetNode, struct: StructType) -> Iterator[int | None]:
-    """The field id of every physical column, in their order; those of a variant have the variant's."""
+    """The field id of every physical column, in order; the parts of a variant have the id of the variant."""
     yield from _ids_below(root, (), None, dict(_paths(struct)))
 
 

@@ -1,9 +1,8 @@
 """Rows of Parquet files as Arrow batches (Appendix A, Parquet; PQT001 to PQT007).
 
-A row group is decoded batch by batch. Texts and bytes that a file stores as numbers of a dictionary can be given as
-Arrow's dictionary arrays, so that rows which nobody wants are left out before they are copied. pyarrow carries all
-types but variants that are shredded: of those it gives the parts, which `spec_ref.columnar.encodings.variant.shredding`
-puts together.
+A row group is decoded batch by batch. Texts and bytes that a file stores as indexes of a dictionary can be returned as
+Arrow's dictionary arrays, so that unwanted rows are dropped before they are copied. pyarrow supports all types except
+shredded variants: it returns their parts, which `spec_ref.columnar.encodings.variant.shredding` joins.
 """
 
 from __future__ import annotations
@@ -23,13 +22,26 @@ from spec_ref.schemas.name_mapping import MappedField
 
 INDEX_BYTES = 4
 DICTIONARY_BYTES = 1 << 20
-"""A column chunk that has more bytes than an index for each value and this is not stored by a dictionary alone."""
+"""A column chunk with more bytes than an index for each value and this is not stored by a dictionary alone."""
 
 
 def open_parquet(
     file: Any, mapping: Sequence[MappedField] | None, *, threads: bool = False, dictionaries: bool = False
 ) -> tuple[WrittenColumns, Any]:
-    """The columns of a file and what reads its batches; see `spec_ref.data_files.reader.open_rows`."""
+    """Open a Parquet file; see `spec_ref.data_files.reader.open_rows`.
+
+    Args:
+        file: a seekable file that is opened for reading.
+        mapping: the table's name mapping; None if it has none.
+        threads: whether pyarrow may decode columns in several threads.
+        dictionaries: whether texts and bytes may be returned as dictionary arrays.
+
+    Returns:
+        The columns of the file, and the function that reads its batches.
+
+    Raises:
+        SpecError: PQT001 to PQT007 if the file cannot be read.
+    """
     written = columns_from_parquet(read_parquet_schema(file), mapping)
 
     def batches(columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
@@ -49,10 +61,12 @@ def _opened(file: Any, **options: Any) -> pq.ParquetFile:
 
 
 def _by_dictionary(footer: pq.FileMetaData, struct: StructType) -> list[str]:
-    """The columns of texts and bytes of which every row group has a dictionary, and no page without, as far as sizes
-    and encodings tell.
+    """Find the columns of texts and bytes that every row group stores by a dictionary only, as far as sizes show.
 
-    Of a page without one pyarrow would make a dictionary, which takes longer than to read it.
+    For a page without a dictionary pyarrow would make one, which takes longer than reading it.
+
+    Returns:
+        The names of the columns.
     """
     names = [field.name for field in struct.fields if field.type in {STRING, BINARY} and "." not in field.name]
     places = {footer.schema.column(place).path: place for place in range(footer.num_columns)}

@@ -1,11 +1,11 @@
 """Iceberg types as Parquet types and back (Appendix A, Parquet; PQT001 to PQT007).
 
-`struct_from_parquet` reads the schema of a file, and `check_parquet_schema` holds a file's columns to the table of the
-appendix. `spec_ref.data_files.parquet_arrow_types` makes pyarrow write what the table asks for.
+`struct_from_parquet` reads the schema of a file, and `check_parquet_schema` checks a file's columns against the table
+of the appendix. `spec_ref.data_files.parquet_arrow_types` makes pyarrow write what the table requires.
 
-Decided here: a reader takes what older writers left, as Parquet's rules of compatibility have it: milliseconds, 8- and
-16-bit integers, INT96, two-level lists, decimals of any carrier. The checks tell of all of it, for it is only readers
-that should bear it.
+Decided here: a reader accepts what older writers wrote, by Parquet's compatibility rules: milliseconds, 8- and 16-bit
+integers, INT96, two-level lists, decimals of any carrier. The checks report all of it, because only readers should
+tolerate it.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ from spec_ref.schemas.name_mapping import MappedField
 
 @record
 class ParquetType:
-    """How a primitive type is stored."""
+    """The storage of a primitive type."""
 
     physical: str
     logical: str | None = None
@@ -94,17 +94,38 @@ _CODES: dict[str, str] = {
 
 
 def code(type_: Type) -> str:
-    """The requirement that says how Parquet stores the type."""
+    """Find the requirement for the storage of a type in Parquet.
+
+    Args:
+        type_: any type.
+
+    Returns:
+        The code.
+    """
     return _CODES.get(kind(type_), "PQT007")
 
 
 def decimal_length(precision: int) -> int:
-    """The fewest bytes whose two's complement holds every unscaled value of a precision."""
+    """Compute the fewest bytes whose two's complement holds every unscaled value of a precision.
+
+    Args:
+        precision: the number of decimal digits.
+
+    Returns:
+        The number of bytes.
+    """
     return (int(10**precision - 1).bit_length() + 8) // 8
 
 
 def stored_type(type_: Type) -> ParquetType | None:
-    """How a type is stored; None for nested types, variants and unknown, which are no column."""
+    """Find the storage of a type.
+
+    Args:
+        type_: any type.
+
+    Returns:
+        The storage; None for nested types, variants and unknown, which are not stored in one column.
+    """
     match type_:
         case DecimalType(precision, scale):
             if precision <= 18:
@@ -126,11 +147,14 @@ def stored_type(type_: Type) -> ParquetType | None:
 
 
 def columns_from_parquet(root: ParquetNode, mapping: Sequence[MappedField] | None = None) -> WrittenColumns:
-    """The columns of a file; those that cannot be read are told of, and are no fields of the struct.
+    """Read the columns of a file; those that cannot be read are listed apart from the struct.
 
     Args:
         root: the schema of the file.
         mapping: the table's name mapping, for a file without field ids; columns that it does not name are left out.
+
+    Returns:
+        The columns.
 
     Raises:
         SpecError: PQT001, for a file without ids of a table without a mapping.
@@ -141,11 +165,14 @@ def columns_from_parquet(root: ParquetNode, mapping: Sequence[MappedField] | Non
 
 
 def struct_from_parquet(root: ParquetNode, mapping: Sequence[MappedField] | None = None) -> StructType:
-    """The columns of a file as an Iceberg struct, where all of them can be read.
+    """Read the columns of a file as an Iceberg struct, if all of them can be read.
 
     Args:
         root: the schema of the file.
         mapping: the table's name mapping, for a file without field ids; columns that it does not name are left out.
+
+    Returns:
+        The struct type.
 
     Raises:
         SpecError: PQT001 for a column without id, PQT002 to PQT007 for a column of no Iceberg type. Paths are the names
@@ -155,7 +182,14 @@ def struct_from_parquet(root: ParquetNode, mapping: Sequence[MappedField] | None
 
 
 def has_ids(node: ParquetNode) -> bool:
-    """Whether a file has field ids anywhere, so that no name mapping stands in (B22)."""
+    """Decide whether a file has field ids anywhere, so that no name mapping is used (B22).
+
+    Args:
+        node: a node of the schema.
+
+    Returns:
+        Whether it or a node below it has an id.
+    """
     return node.field_id is not None or any(map(has_ids, node.children))
 
 
@@ -246,10 +280,16 @@ _INTEGERS: dict[tuple[str, int, bool], Type] = {
 
 
 def primitive_from_parquet(node: ParquetNode) -> Type:
-    """The Iceberg type of a column.
+    """Find the Iceberg type of a column.
+
+    Args:
+        node: the column.
+
+    Returns:
+        The type.
 
     Raises:
-        SpecError: the column is of a type that Iceberg does not have.
+        SpecError: PQT007 if Iceberg does not have the type; the code of a parameter that is out of range.
     """
     physical, logical, parameters = node.physical or "", node.logical, node.parameters
     made: Type | None = None
@@ -284,7 +324,14 @@ def primitive_from_parquet(node: ParquetNode) -> Type:
 
 
 def check_parquet_schema(root: ParquetNode) -> Iterator[Violation]:
-    """What a writer should have stored otherwise, beside columns that cannot be read at all."""
+    """Find what a writer should have stored differently, and columns that cannot be read at all.
+
+    Args:
+        root: the schema of the file.
+
+    Yields:
+        Each violation.
+    """
     yield from _check_children(root.children, "")
 
 

@@ -1,8 +1,8 @@
-"""The schema in the footer of a Parquet file, as the file has it (Apache Parquet, FileMetaData and SchemaElement).
+"""The schema in the footer of a Parquet file, as stored (Apache Parquet, FileMetaData and SchemaElement; Appendix A).
 
-Libraries show a schema through their own types and lose parts of it: field ids of groups, the annotation of a variant,
-the type of decimals. The schema elements are read here from the footer's Thrift structs in the compact protocol. The
-rest of the footer is skipped over.
+Libraries expose a schema through their own types and lose parts of it: field ids of groups, the annotation of a
+variant, the type of decimals. The schema elements are read here from the footer's Thrift structs in the compact
+protocol. The rest of the footer is skipped.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ MAGIC = b"PAR1"
 ENCRYPTED_MAGIC = b"PARE"
 MAX_FOOTER = 1 << 28
 MAX_VALUES = 1 << 20
-"""Numbers, texts, lists and structs that are read for a schema; one of fifty thousand columns has half as many."""
+"""The most numbers, texts, lists and structs that are read for a schema; one of fifty thousand columns has half as
+many."""
 
 MAX_DEPTH = 100
-"""Levels of groups in a schema, and of structs in a footer."""
+"""The most levels of groups in a schema, and of structs in a footer."""
 
 PHYSICAL_TYPES = ("boolean", "int32", "int64", "int96", "float", "double", "byte_array", "fixed_len_byte_array")
 REPETITIONS = ("required", "optional", "repeated")
@@ -46,30 +47,36 @@ class ParquetNode:
 
     name: str
     repetition: str
-    """One of `REPETITIONS`; the root's says nothing."""
+    """One of `REPETITIONS`; the root's has no meaning."""
 
     physical: str | None
     """One of `PHYSICAL_TYPES`; None for a group."""
 
     length: int | None
-    """Bytes of a fixed_len_byte_array."""
+    """The number of bytes of a fixed_len_byte_array."""
 
     field_id: int | None
     logical: str | None
     """One of `LOGICAL_TYPES`, from the logical type or, in older files, the converted type."""
 
     parameters: tuple[Any, ...] = ()
-    """Of DECIMAL precision and scale; of TIME and TIMESTAMP unit and whether adjusted to UTC; of INTEGER bits and
-    whether signed; of GEOMETRY the CRS and of GEOGRAPHY the CRS and the algorithm, where they are set."""
+    """For DECIMAL precision and scale; for TIME and TIMESTAMP unit and whether adjusted to UTC; for INTEGER bits and
+    whether signed; for GEOMETRY the CRS and for GEOGRAPHY the CRS and the algorithm, if they are set."""
 
     children: tuple[ParquetNode, ...] = ()
 
 
 def read_parquet_schema(file: BinaryIO | bytes) -> ParquetNode:
-    """The root of a file's schema.
+    """Read the schema of a file.
+
+    Args:
+        file: the bytes, or a seekable file that is opened for reading.
+
+    Returns:
+        The root of the schema.
 
     Raises:
-        SpecError: PQT001, for what is no Parquet file, has an encrypted footer or a footer that is damaged.
+        SpecError: PQT001 if it is not a Parquet file, or its footer is encrypted or damaged.
     """
     footer = read_footer(file)
     try:
@@ -85,7 +92,17 @@ def read_parquet_schema(file: BinaryIO | bytes) -> ParquetNode:
 
 
 def read_footer(file: BinaryIO | bytes) -> bytes:
-    """The bytes of the footer's Thrift struct."""
+    """Read the bytes of the footer's Thrift struct.
+
+    Args:
+        file: the bytes, or a seekable file that is opened for reading.
+
+    Returns:
+        The bytes.
+
+    Raises:
+        SpecError: PQT001 if it is not a Parquet file, or its footer is encrypted or does not fit the file.
+    """
     if isinstance(file, bytes):
         tail, size = file[-8:], len(file)
     else:
@@ -116,7 +133,7 @@ _INTEGERS = (_I16, _I32, _I64)
 class CompactReader:
     """A reader of the Thrift compact protocol; structs become dicts by field id.
 
-    Damaged bytes raise IndexError, KeyError, TypeError or ValueError; more than `left` values a `SpecError`.
+    Damaged bytes raise IndexError, KeyError, TypeError or ValueError; more than `left` values raise a `SpecError`.
     """
 
     def __init__(self, data: bytes) -> None:
@@ -125,7 +142,14 @@ class CompactReader:
         self.left = MAX_VALUES
 
     def schema(self) -> list[dict[int, Any]]:
-        """The list of schema elements; it is field 2 of the first struct, behind the version."""
+        """Read the list of schema elements: field 2 of the first struct, after the version.
+
+        Returns:
+            The elements.
+
+        Raises:
+            SpecError: PQT001 if the footer has no schema.
+        """
         for field_id, kind in self.fields():
             value = self.value(kind, 0)
             if field_id == 2:
@@ -135,7 +159,11 @@ class CompactReader:
         raise _broken("the footer has no schema", self.at)
 
     def fields(self) -> Any:
-        """The field ids and kinds of a struct, whose values the caller reads in between."""
+        """Read the field ids and kinds of a struct, whose values the caller reads in between.
+
+        Yields:
+            The id and the kind of each field.
+        """  # noqa: DOC201 - ruff takes a bare return in a generator for a value
         field_id = 0
         while True:
             head = self.data[self.at]
@@ -146,6 +174,18 @@ class CompactReader:
             yield field_id, head & 0x0F
 
     def value(self, kind: int, depth: int) -> Any:
+        """Read a value.
+
+        Args:
+            kind: the kind of the value in the protocol.
+            depth: how many structs and lists contain it.
+
+        Returns:
+            The value.
+
+        Raises:
+            SpecError: PQT001 if the footer has too many values, nests too deep or is damaged.
+        """
         self.left -= 1
         if self.left < 0:
             raise _broken("the schema is too large", f"over {MAX_VALUES} values")
@@ -174,21 +214,62 @@ class CompactReader:
         raise _broken("the footer is damaged", f"type {kind}")
 
     def element(self, kind: int, depth: int) -> Any:
-        """A value in a list, where a boolean takes a byte of its own."""
+        """Read a value in a list, where a boolean takes a byte.
+
+        Args:
+            kind: the kind of the value in the protocol.
+            depth: how many structs and lists contain it.
+
+        Returns:
+            The value.
+
+        Raises:
+            SpecError: PQT001, as `value`.
+        """
         return self.take(1)[0] == _TRUE if kind in (_TRUE, _FALSE) else self.value(kind, depth + 1)
 
     def fitting(self, count: int) -> int:
+        """Check that a count of elements fits into the rest of the footer.
+
+        Args:
+            count: the count.
+
+        Returns:
+            The count.
+
+        Raises:
+            SpecError: PQT001 if it does not.
+        """
         if count > len(self.data) - self.at:
             raise _broken("a list of the footer is longer than the footer", count)
         return count
 
     def take(self, count: int) -> bytes:
+        """Read bytes.
+
+        Args:
+            count: the number of bytes.
+
+        Returns:
+            The bytes.
+
+        Raises:
+            SpecError: PQT001 if the footer is truncated.
+        """
         if count > len(self.data) - self.at:
             raise _broken("the footer is truncated", count)
         self.at += count
         return self.data[self.at - count : self.at]
 
     def varint(self) -> int:
+        """Read an unsigned number in groups of seven bits.
+
+        Returns:
+            The number.
+
+        Raises:
+            SpecError: PQT001 if it is too long.
+        """
         value = shift = 0
         while shift < 70:
             octet = self.data[self.at]
@@ -200,12 +281,13 @@ class CompactReader:
         raise _broken("a number of the footer is too long", shift)
 
     def integer(self) -> int:
+        """Read a zig-zag integer."""
         value = self.varint()
         return value >> 1 ^ -(value & 1)
 
 
 def _tree(elements: list[dict[int, Any]], place: int, depth: int) -> tuple[ParquetNode, int]:
-    """The node at a place of the list, which is in depth-first order, and the place after it."""
+    """The node at an index of the list, which is in depth-first order, and the index after it."""
     if depth > MAX_DEPTH:
         raise _broken("the schema nests too deep", depth)
     element = elements[place]
@@ -284,7 +366,7 @@ def _text(value: bytes | None) -> str | None:
 
 
 def _converted(name: str, element: dict[int, Any]) -> tuple[str, tuple[Any, ...]]:
-    """The logical type that a converted type stands for (Parquet, LogicalTypes, compatibility)."""
+    """The logical type that a converted type represents (Parquet, LogicalTypes, compatibility)."""
     match name.partition("_"):
         case "UTF8", _, _:
             return "STRING", ()

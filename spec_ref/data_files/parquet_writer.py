@@ -20,7 +20,7 @@ from spec_ref.data_files.storage_arrays import stored_batch
 from spec_ref.data_types.types import UNKNOWN, ListType, MapType, StructType, Type, VariantType
 
 SAMPLE = 2048
-"""Rows that are looked at to find out whether the values of a column come again."""
+"""The number of rows that are examined to find out whether the values of a column repeat."""
 
 
 class ParquetWriter:
@@ -37,7 +37,11 @@ class ParquetWriter:
             raise violation("PQT006", "a Parquet file has a column at least, and columns of type unknown are left out")
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Append a row group."""
+        """Append a row group.
+
+        Args:
+            batch: the rows, with the columns of the file.
+        """
         try:
             made = stored_batch(self._struct, batch, self._schema)
             self._writer(made).write_batch(made, row_group_size=batch.num_rows)
@@ -45,7 +49,7 @@ class ParquetWriter:
             raise refused("PQT007", error) from error
 
     def _writer(self, first: pa.RecordBatch) -> pq.ParquetWriter:
-        """What writes the file, with dictionaries of columns whose values come again: of others they cost twice."""
+        """The writer of the file, with dictionaries for columns whose values repeat: for others they cost twice."""
         if self._made is None:
             names = [field.name for field in self._schema]
             with_dictionary: Any = [name for name, array in zip(names, first.columns, strict=True) if _repeats(array)]
@@ -54,7 +58,7 @@ class ParquetWriter:
         return self._made
 
     def size(self) -> int:
-        """The bytes of the row groups."""
+        """The number of bytes of the row groups."""
         return int(self._out.tell())
 
     def close(self) -> FileLayout:
@@ -76,7 +80,7 @@ class ParquetWriter:
         return FileLayout(sizes, tuple(sorted(group_offsets(footer))))
 
     def abandon(self) -> None:
-        """Write no footer, which pyarrow would do as soon as nobody holds its writer."""
+        """Write no footer; pyarrow would write it as soon as its writer is collected."""
         if self._is_completed:
             self._out.hold()
         if self._made is not None:
@@ -84,7 +88,7 @@ class ParquetWriter:
 
 
 def _repeats(array: Any) -> bool:
-    """Whether values of a column come again, as far as some of its rows tell."""
+    """Whether values of a column repeat, judging by some of its rows."""
     if pa.types.is_nested(array.type) or pa.types.is_boolean(array.type):
         return False
     sample = storage_of(array).take(np.linspace(0, max(len(array) - 1, 0), min(SAMPLE, len(array)), dtype=np.int64))
@@ -93,7 +97,7 @@ def _repeats(array: Any) -> bool:
 
 
 def _column_ids(type_: Type, own: int) -> Iterator[int]:
-    """The field ids of the physical columns of a column, in their order."""
+    """The field ids of the physical columns of a column, in order."""
     match type_:
         case StructType(fields):
             for field in fields:

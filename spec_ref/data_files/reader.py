@@ -16,7 +16,7 @@ from spec_ref.schemas.name_mapping import MappedField
 
 @record
 class DataFileReader:
-    """A data file that is opened: its columns, and what reads its rows."""
+    """An opened data file: its columns, and the function that reads its rows."""
 
     written: WrittenColumns
     """The columns with their ids, from the file or the name mapping."""
@@ -24,12 +24,15 @@ class DataFileReader:
     _batches: Batches
 
     def batches(self, columns: Sequence[str], rows: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
-        """The rows in their order in the file, so that the first one has position 0.
+        """Read the rows in the order of the file, so that the first one has position 0.
 
         Args:
-            columns: the names of the top-level columns to read; others may be in the batches too. Without any, batches
-                only say how many rows there are.
-            rows: the most rows of a batch.
+            columns: the names of the top-level columns to read; batches may have others too. If it is empty, batches
+                only have a number of rows.
+            rows: the greatest number of rows of a batch.
+
+        Returns:
+            An iterator over the batches.
 
         Raises:
             SpecError: the file is damaged, or cannot be read here.
@@ -48,15 +51,19 @@ def open_rows(
     """Open a data file, position delete file or equality delete file.
 
     Args:
-        file: is closed by the caller, after the batches.
+        file: the file; the caller closes it, after reading the batches.
         file_format: the format that the manifest entry names.
-        mapping: the table's name mapping, for files without field ids.
-        threads: whether columns are decoded by several threads, where the format can.
-        dictionaries: whether columns of texts and bytes may come as Arrow's dictionary arrays, which the projection
-            (`spec_ref.columnar.schemas.column_projection`) takes.
+        mapping: the table's name mapping, for files without field ids; None if it has none.
+        threads: whether columns may be decoded in several threads, if the format supports that.
+        dictionaries: whether columns of texts and bytes may be returned as Arrow's dictionary arrays, which the
+            projection (`spec_ref.columnar.schemas.column_projection`) accepts.
+
+    Returns:
+        The opened file.
 
     Raises:
-        SpecError: the file is not of the format, or has columns that no Iceberg type is stored as.
+        SpecError: DFL003 for a format without rows; PQT001 to PQT007, ORC001 to ORC008 or AVR001 to AVR014 if the file
+            is not of the format, or has columns that Iceberg cannot read.
     """
     # Each is imported when it is needed, since ORC alone takes a while.
     if file_format is FileFormat.PARQUET:

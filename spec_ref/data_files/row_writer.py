@@ -1,4 +1,4 @@
-"""What writes the rows of one data file, and what it says of the file afterwards (Appendix A)."""
+"""The interface for writing the rows of one data file, and its layout afterwards (Appendix A)."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from spec_ref.core.errors import violation
 from spec_ref.core.records import record
 
 Output: TypeAlias = IO[bytes] | pa.NativeFile
-"""A file that is opened for writing and tells its position."""
+"""A file that is opened for writing and has a position."""
 
 
 @record
 class FileLayout:
-    """Where a file has its columns, as its manifest entry tells."""
+    """The locations of the columns in a file, for its manifest entry."""
 
     column_sizes: dict[int, int] | None = None
     """Bytes by the id of the column, element, key or value; None for a row-oriented file (DFL011)."""
 
     split_offsets: tuple[int, ...] | None = None
-    """Where the file can be split; None where the format has no such places (DFL019)."""
+    """The offsets where the file can be split; None if the format has no such places (DFL019)."""
 
 
 class DataFileWriter(Protocol):
-    """What writes the rows of one file."""
+    """Writes the rows of one file."""
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Append rows.
@@ -36,15 +36,23 @@ class DataFileWriter(Protocol):
         """
 
     def size(self) -> int:
-        """About how many bytes the file has by now."""
+        """About how many bytes the file has so far."""
 
     def close(self) -> FileLayout:
         """Write what is left. The output stays open."""
 
     def abandon(self) -> None:
-        """Write no more, as the file is not wanted any longer."""
+        """Stop writing, because the file is not wanted any longer."""
 
 
 def refused(requirement: str, error: Exception) -> Any:
-    """The error for what the library behind a format cannot write."""
+    """Make the error for rows that the library behind a format cannot write.
+
+    Args:
+        requirement: the code of the rule.
+        error: the error of the library.
+
+    Returns:
+        The error.
+    """
     return violation(requirement, f"the rows cannot be written: {error}")

@@ -14,12 +14,15 @@ from spec_ref.data_types.types import UNKNOWN, ListType, MapType, StructType, Ty
 
 
 def stored_batch(struct: StructType, batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """A batch in the types of a file's Arrow schema, without the columns of type unknown, which files do not have.
+    """Convert a batch to the types of a file's Arrow schema, without columns of type unknown, which files do not store.
 
     Args:
-        struct: the columns of the batch, in their order.
-        batch: in the types of `spec_ref.columnar.schemas.column_projection`.
-        schema: that of the file.
+        struct: the columns of the batch, in order.
+        batch: a batch in the types of `spec_ref.columnar.schemas.column_projection`.
+        schema: the Arrow schema of the file.
+
+    Returns:
+        The converted batch.
     """
     kept = [(field, array) for field, array in zip(struct.fields, batch.columns, strict=True) if field.type != UNKNOWN]
     arrays = [stored(field.type, array, to.type) for (field, array), to in zip(kept, schema, strict=True)]
@@ -27,7 +30,16 @@ def stored_batch(struct: StructType, batch: pa.RecordBatch, schema: pa.Schema) -
 
 
 def stored(type_: Type, array: Any, target: Any) -> Any:
-    """An array of a type as one of the Arrow type that is written."""
+    """Convert an array of a type to the Arrow type that is written.
+
+    Args:
+        type_: the type of the values.
+        array: the values.
+        target: the Arrow type to write.
+
+    Returns:
+        The converted array.
+    """
     if array.type == target and not has_required(type_):
         return array
     match type_:
@@ -59,15 +71,28 @@ def stored(type_: Type, array: Any, target: Any) -> Any:
 
 
 def has_required(type_: Type) -> bool:
-    """Whether a type has a required field in a struct, at any depth."""
+    """Decide whether a type has a required field in a struct, at any depth.
+
+    Args:
+        type_: any type.
+
+    Returns:
+        Whether it has.
+    """
     own = isinstance(type_, StructType) and any(field.required for field in type_.fields)
     return own or any(has_required(child) for _, child in children(type_))
 
 
 def filled(array: Any) -> Any:
-    """An array of a required field with some value wherever it is null, which it only is where its struct is.
+    """Replace the nulls of a required field, which is null only where its struct is.
 
-    Arrow's writer of Parquet refuses nulls in required fields without looking at the struct around them.
+    Arrow's writer of Parquet refuses nulls in required fields without considering the struct that contains them.
+
+    Args:
+        array: the values of the field.
+
+    Returns:
+        The array with any value in the place of nulls.
     """
     if array.null_count == 0:
         return array
@@ -90,14 +115,17 @@ def filled(array: Any) -> Any:
 
 
 def nulled(array: Any, around: Any = None) -> Any:
-    """An array with null wherever a struct around it is null, at every depth.
+    """Set an array to null wherever a struct that contains it is null, at every depth.
 
-    Arrow's writer of ORC stores what stands below a null struct inside of another struct, which has no place there:
-    all values after it would be read in the place of others.
+    Arrow's writer of ORC stores the values below a null struct inside of another struct, although they do not belong
+    there: all values after them would be read in the place of others.
 
     Args:
-        array: with extension types at no depth.
-        around: numpy booleans, false where a struct around is null; None for nowhere.
+        array: an array without extension types at any depth.
+        around: numpy booleans, false where a containing struct is null; None for nowhere.
+
+    Returns:
+        The array.
     """
     valid = is_valid(array)
     if around is not None:

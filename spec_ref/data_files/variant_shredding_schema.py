@@ -1,6 +1,6 @@
 """The parts of a shredded variant in the schema of a Parquet file (Appendix A, Parquet; Parquet's Variant Shredding).
 
-How a value is put together from them is in `spec_ref.encodings.variant.shredding`.
+`spec_ref.encodings.variant.shredding` reconstructs a value from them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SHREDDED: frozenset[tuple[str, str | None, tuple[Any, ...]]] = frozenset(
         ("byte_array", "STRING", ()),
     }
 )  # fmt: skip
-"""Physical type, annotation and its parameters of the columns that hold primitives, without decimals and UUIDs."""
+"""Physical type, annotation and its parameters of the columns that store primitives, except for decimals and UUIDs."""
 
 _DECIMALS = frozenset({"int32", "int64", "byte_array", "fixed_len_byte_array"})
 MAX_PRECISION = max(DECIMAL_DIGITS.values())
@@ -30,10 +30,13 @@ PARTS = frozenset({"value", "typed_value"})
 
 
 def check_shredding(node: ParquetNode) -> None:
-    """Refuse a group annotated VARIANT whose parts are not those of a variant.
+    """Check that a group annotated VARIANT has the parts of a variant.
+
+    Args:
+        node: the group.
 
     Raises:
-        SpecError: PQT005; the path leads from the variant to the part.
+        SpecError: PQT005 if a part is missing, unknown or malformed; the path leads from the variant to the part.
     """
     _check_parts(node, "metadata")
 
@@ -59,7 +62,7 @@ def _check_binary(node: ParquetNode) -> None:
 
 
 def _check_pair(node: ParquetNode) -> None:
-    """An element of a shredded array, or a field of a shredded object."""
+    """Check an element of a shredded array, or a field of a shredded object."""
     if node.physical is not None or node.logical is not None or node.repetition == "repeated":
         raise _malformed("a shredded value is not a group", _shown(node), "a required group")
     _check_parts(node)

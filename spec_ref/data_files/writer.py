@@ -14,15 +14,18 @@ def open_writer(
     """Begin a file.
 
     Args:
-        out: where to; it is closed by the caller.
+        out: the output; the caller closes it.
         struct: the columns, with their ids.
         file_format: Parquet, ORC or Avro.
-        codec: how it is compressed, by the name that the format has for it; zstd where not given, deflate in Avro.
-        name: the name of the record, in Avro.
+        codec: the compression codec, by its name in the format; zstd by default, deflate in Avro.
+        name: the name of the outermost record of an Avro file.
+
+    Returns:
+        The writer of its rows.
 
     Raises:
-        SpecError: DFL003, for a format that has no rows; PQT006, ORC005 and the codes of types for a column that
-            cannot be written here.
+        SpecError: DFL003 for a format without rows; PQT006, ORC005 or the code of a type for a column that cannot be
+            written.
     """
     # Each is imported when it is needed, since ORC alone takes a while.
     if file_format is FileFormat.PARQUET:

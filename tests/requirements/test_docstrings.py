@@ -26,7 +26,7 @@ def double(number: int) -> int:
 
 
 def found(source: str) -> list[str]:
-    return [problem for _, problem in problems(ast.parse(source), {"violation": "SpecError"}, {"read"})]
+    return [problem for _, problem in problems(ast.parse(source), {"violation": {"SpecError"}}, {"read"})]
 
 
 def test_no_docstring_is_incomplete() -> None:

@@ -18,12 +18,20 @@ Positions: TypeAlias = npt.NDArray[np.uint64]
 
 @attrs.frozen
 class PositionBitmap:
-    """The deleted positions of one data file, as a deletion vector has them."""
+    """The deleted positions of one data file, in a deletion vector."""
 
     vector: DeletionVector
 
     def deleted(self, first: int, count: int) -> npt.NDArray[np.bool_]:
-        """For ``count`` rows from position ``first`` on, whether each is deleted."""
+        """Find the deleted rows in a range.
+
+        Args:
+            first: the position of the first row.
+            count: the number of rows.
+
+        Returns:
+            A flag per row.
+        """
         mask = np.zeros(count, dtype=bool)
         within = self.vector.bitmap & BitMap64(range(first, first + count))
         mask[np.asarray(within.to_array(), dtype=np.uint64).astype(np.int64) - first] = True
@@ -31,13 +39,33 @@ class PositionBitmap:
 
 
 def positions_array(vector: DeletionVector) -> Positions:
-    """`DeletionVector.positions` as an array."""
+    """List all positions, as `DeletionVector.positions`.
+
+    Args:
+        vector: the deletion vector.
+
+    Returns:
+        The positions in ascending order, as unsigned 64-bit integers.
+
+    Raises:
+        SpecError: PUF022 if there are too many positions to list.
+    """
     vector.check_listable()
     return np.asarray(vector.bitmap.to_array(), dtype=np.uint64)
 
 
 def position_ranges(vector: DeletionVector) -> list[tuple[int, int]]:
-    """What `DeletionVector.ranges` gives."""
+    """List the runs of consecutive positions, as `DeletionVector.ranges`.
+
+    Args:
+        vector: the deletion vector.
+
+    Returns:
+        The first and the last position of each run, in ascending order.
+
+    Raises:
+        SpecError: PUF022 if there are too many positions to list.
+    """
     positions = positions_array(vector)
     if not len(positions):
         return []
@@ -48,12 +76,32 @@ def position_ranges(vector: DeletionVector) -> list[tuple[int, int]]:
 
 
 def decode_deletion_vector(blob: bytes) -> DeletionVector:
-    """What `spec_ref.deletes.deletion_vector.decode_deletion_vector` gives."""
+    """Decode a blob, as `spec_ref.deletes.deletion_vector.decode_deletion_vector`.
+
+    Args:
+        blob: the bytes of the blob.
+
+    Returns:
+        The deletion vector.
+
+    Raises:
+        SpecError: PUF018 to PUF020, as the definition.
+    """
     return deletion_vector.decode_deletion_vector(blob, cardinality64)
 
 
 def encode_positions(positions: npt.NDArray[np.integer]) -> bytes:
-    """What `spec_ref.deletes.deletion_vector.encode_deletion_vector` gives for an array of integers."""
+    """Encode positions, as `spec_ref.deletes.deletion_vector.encode_deletion_vector`.
+
+    Args:
+        positions: an array of integers, in any order, possibly repeated.
+
+    Returns:
+        The bytes of the blob.
+
+    Raises:
+        SpecError: PUF020 if a position is out of range.
+    """
     unique = np.unique(positions)
     for position in (unique[:1], unique[-1:]):
         if position.size:

@@ -25,7 +25,16 @@ Bools = npt.NDArray[np.bool_]
 
 
 def column_values(column: DeleteColumn, batch: pa.RecordBatch, place: int) -> Any:
-    """The values of a delete column out of a batch that was projected to its field; null where a parent is null."""
+    """Find the values of a delete column.
+
+    Args:
+        column: the column.
+        batch: a batch that was projected to the column's field.
+        place: the index of the field in the batch.
+
+    Returns:
+        The values; null where a parent is null.
+    """
     array: Any = batch.column(place)
     for _ in column.names[1:]:
         array = pc.struct_field(array, [0])
@@ -33,27 +42,28 @@ def column_values(column: DeleteColumn, batch: pa.RecordBatch, place: int) -> An
 
 
 _BUCKETS_PER_KEY = 4
-"""Most buckets of keys are empty then, and few have many keys."""
+"""With this many, most buckets are empty, and few have several keys."""
 
 _FLAGS_PER_BUCKET = 4
-"""Few rows that are not deleted share the high bits of a key that one of so many flags stands for."""
+"""With this many flags, few rows that are not deleted share the flag of the high bits of a key."""
 
 _MOST_FLAG_BITS = 30
 _BLOCK_ROWS = 1 << 17
-"""So many rows are looked up at once: what is computed on the way stays near the processor, and each step takes long
-enough for another thread to work meanwhile, as taking Python's lock again costs more than a step of fewer rows."""
+"""The number of rows that are looked up together: intermediate results stay in the processor's cache, and each step
+takes long enough for another thread to work in the meantime, because acquiring Python's lock again costs more
+than a step of fewer rows."""
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _HALF = np.uint64(32)
 _INTEGERS = frozenset({"int", "long", "date", "time", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns"})
-"""The types whose values are integers of their own, which need no other hash."""
+"""The types whose values are distinct integers, which need no other hash."""
 
 
 class EqualityDeleteSet:
-    """The keys of equality deletes that compare the same columns, and up to which sequence number each deletes."""
+    """The keys of equality deletes that compare the same columns, and up to which sequence number each deletes rows."""
 
     def __init__(self, types: Sequence[Type], keys: Sequence[Any], sequence_numbers: npt.NDArray[np.int64]) -> None:
-        """Index some deletes.
+        """Index deletes.
 
         Args:
             types: the types of the delete columns.
@@ -82,7 +92,7 @@ class EqualityDeleteSet:
         self.low_flags[_low(self.hashes) & self.low_bits] = True
 
     def _keep_newest(self) -> None:
-        """Drop deletes that the one before, as new or newer, has the same key as."""
+        """Drop deletes that have the same key as the one before, which is at least as new."""
         alike = np.flatnonzero(self.hashes[1:] == self.hashes[:-1])
         repeats = alike[self._equal(self.columns, alike + 1, alike)] + 1
         if not len(repeats):
@@ -92,12 +102,15 @@ class EqualityDeleteSet:
         self.columns = [column.take(pa.array(kept)) for column in self.columns]
 
     def deleted(self, columns: Sequence[Any], rows: int, sequence_number: int) -> Bools:
-        """Which rows of a data file are deleted.
+        """Find the deleted rows of a data file.
 
         Args:
             columns: for each delete column the values of the rows, an Arrow array of the type.
-            rows: how many rows there are.
+            rows: the number of rows.
             sequence_number: the data sequence number of the data file; only later deletes apply (SCN010).
+
+        Returns:
+            A flag per row.
         """
         mask = np.zeros(rows, bool)
         if not len(self.hashes):
@@ -114,7 +127,7 @@ class EqualityDeleteSet:
         return mask
 
     def _of_equal_hashes(self, hashes: npt.NDArray[np.uint64], first: int) -> Iterator[tuple[Any, Any]]:
-        """Rows, the first of which has the place ``first``, and keys of the same hashes."""
+        """Compare rows, the first of which has the index ``first``, with keys of the same hashes."""
         flagged: Any = np.flatnonzero(self.flags.take((hashes >> self.flag_shift).view(np.int64)))
         wanted: Any = hashes[flagged]
         twice = self.low_flags.take((_low(wanted) & self.low_bits).view(np.int64))
@@ -140,14 +153,14 @@ class EqualityDeleteSet:
 
 
 def _newest_first(hashes: npt.NDArray[np.uint64], sequence_numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
-    """Deletes in the order of their hashes, of equal ones the newest first, so that it decides about equal keys."""
+    """Sort deletes by their hashes, those with equal hashes newest first: the newest one decides about equal keys."""
     if np.all(sequence_numbers == sequence_numbers[:1]):
         return np.argsort(hashes)  # by vector instructions, unlike the sort by two keys
     return np.lexsort((-sequence_numbers, hashes))
 
 
 def _comparable(array: Any) -> Any:
-    """The array in a form that Arrow compares, with one NaN and one zero."""
+    """Convert an array to a form that Arrow compares, with one NaN and one zero."""
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
     array = storage_of(array)
@@ -169,7 +182,7 @@ def _same_array(left: Any, right: Any) -> Bools:
 
 
 def _hashes(types: Sequence[Type], columns: Sequence[Any], rows: int) -> npt.NDArray[np.uint64]:
-    """A number for each row that rows of the same values share; its high bits depend on all bits of all values."""
+    """Compute a number for each row that rows of the same values share; its high bits depend on all bits of them."""
     mixed: Any = None
     for type_, column in zip(types, columns, strict=True):
         codes = _codes(type_, column)
@@ -178,12 +191,12 @@ def _hashes(types: Sequence[Type], columns: Sequence[Any], rows: int) -> npt.NDA
 
 
 def _low(hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Numbers whose low bits tell hashes apart that share their high ones."""
+    """Compute numbers whose low bits distinguish hashes that share their high bits."""
     return (hashes ^ (hashes >> _HALF)) * _MIX >> _HALF
 
 
 def _codes(type_: Type, column: Any) -> npt.NDArray[np.uint64]:
-    """A number for each value; 0 for null."""
+    """Compute a number for each value; 0 for null."""
     name = kind(type_)
     if name in _INTEGERS:
         codes = fixed_width(type_, column).astype(np.int64, copy=False).view(np.uint64)

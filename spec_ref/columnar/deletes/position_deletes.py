@@ -13,27 +13,43 @@ from spec_ref.deletes.position_deletes import check_position
 
 Positions = npt.NDArray[np.int64]
 Deleted = Mapping[str, Positions]
-"""Deleted positions by the path of the data file, ascending and each once."""
+"""Deleted positions by the path of the data file, ascending and without repetitions."""
 
 NONE: Positions = np.zeros(0, np.int64)
 
 
 class DeletedRows(Protocol):
-    """What knows which rows of one data file are deleted: positions, or a deletion vector."""
+    """The deleted rows of one data file: positions, or a deletion vector."""
 
     def deleted(self, first: int, count: int) -> npt.NDArray[np.bool_]:
-        """For ``count`` rows from position ``first`` on, whether each is deleted."""
+        """Find the deleted rows in a range.
+
+        Args:
+            first: the position of the first row.
+            count: the number of rows.
+
+        Returns:
+            A flag per row.
+        """
         ...
 
 
 class PositionSet:
-    """Deleted positions of one data file, as sorted numbers."""
+    """The deleted positions of one data file, as sorted numbers."""
 
     def __init__(self, positions: Positions) -> None:
         self.positions = positions
 
     def deleted(self, first: int, count: int) -> npt.NDArray[np.bool_]:
-        """For ``count`` rows from position ``first`` on, whether each is deleted."""
+        """Find the deleted rows in a range.
+
+        Args:
+            first: the position of the first row.
+            count: the number of rows.
+
+        Returns:
+            A flag per row.
+        """
         mask = np.zeros(count, bool)
         start, end = np.searchsorted(self.positions, (first, first + count))
         mask[self.positions[start:end] - first] = True
@@ -41,13 +57,16 @@ class PositionSet:
 
 
 def read_position_deletes(batches: Iterable[pa.RecordBatch]) -> Deleted:
-    """The deletes of one position delete file by data file, in time and memory of the order of its rows.
+    """Read the deletes of one position delete file, in time and memory proportional to its rows.
 
     Args:
         batches: the columns `POSITION_DELETE_FIELDS`, projected.
 
+    Returns:
+        The deleted positions by data file.
+
     Raises:
-        SpecError: DEL013, for a negative position.
+        SpecError: DEL013 if a position is negative.
     """
     found: dict[str, list[Positions]] = {}
     for batch in batches:
@@ -71,11 +90,19 @@ def _by_path(batch: pa.RecordBatch) -> Iterator[tuple[str, Positions]]:
 
 
 def _set_of(parts: list[Positions]) -> Positions:
-    """Positions ascending and each once; those that are sorted already, as they should be, are not sorted again."""
+    """Sort positions and drop repetitions; positions that are sorted already, as they should be, are kept."""
     joined = parts[0] if len(parts) == 1 else np.concatenate(parts)
     return joined if (joined[1:] > joined[:-1]).all() else np.unique(joined)
 
 
 def merged(deletes: Iterable[Deleted], path: str) -> PositionSet:
-    """The positions that several position delete files delete in the data file with a path."""
+    """Merge the positions that several position delete files delete in one data file.
+
+    Args:
+        deletes: the deletes of each file.
+        path: the path of the data file.
+
+    Returns:
+        The positions.
+    """
     return PositionSet(_set_of([file.get(path, NONE) for file in deletes] or [NONE]))

@@ -1,4 +1,4 @@
-"""The shape of a serialized Roaring bitmap over arrays: the kernel beside `spec_ref.encodings.roaring.check_bitmap`."""
+"""Check the structure of a serialized Roaring bitmap over arrays: the kernel for `spec_ref.encodings.roaring`."""
 
 from __future__ import annotations
 
@@ -17,12 +17,22 @@ I64: TypeAlias = npt.NDArray[np.int64]
 
 
 def cardinality64(data: bytes) -> int:
-    """What `spec_ref.encodings.roaring.cardinality64` gives."""
+    """Check a serialized 64-bit bitmap, as `spec_ref.encodings.roaring.cardinality64`.
+
+    Args:
+        data: the serialized bitmap.
+
+    Returns:
+        The number of positions.
+
+    Raises:
+        SpecError: PUF019 or PUF020, as the definition.
+    """
     return roaring.cardinality64(data, lambda data, start, path: _Bitmap(data, start, path).check())
 
 
 class _Bitmap:
-    """One 32-bit bitmap at ``start``; `check` goes through its parts in their order."""
+    """One 32-bit bitmap at ``start``; `check` reads its parts in order."""
 
     def __init__(self, data: bytes, start: int, path: str) -> None:
         self.data = data
@@ -31,7 +41,7 @@ class _Bitmap:
         self.path = path
 
     def check(self) -> tuple[int, int]:
-        """The size in bytes and the cardinality."""
+        """Check the bitmap, and return its size in bytes and its cardinality."""
         (cookie,) = struct.unpack("<I", self.take(4, "a cookie"))
         if cookie == NO_RUNS:
             (count,) = struct.unpack("<I", self.take(4, "the number of containers"))
@@ -81,7 +91,7 @@ class _Bitmap:
             self.check_runs(values, begins, cardinalities, np.flatnonzero(has_runs))
 
     def walk(self, sizes: I64, has_runs: npt.NDArray[np.bool_]) -> I64:
-        """The starts of the few containers of a bitmap without offsets; puts in the sizes of those with runs."""
+        """Find the starts of the few containers of a bitmap without offsets, and the sizes of those with runs."""
         starts = np.zeros_like(sizes)
         position = self.at
         for place in range(len(sizes)):
@@ -94,7 +104,7 @@ class _Bitmap:
         return starts
 
     def words(self, places: I64) -> I64:
-        """The 16-bit integers at some places."""
+        """Read the 16-bit integers at some offsets."""
         octets = np.frombuffer(self.data, dtype=np.uint8)
         return octets[places].astype(np.int64) | octets[places + 1].astype(np.int64) << 8
 

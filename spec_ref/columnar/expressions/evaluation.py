@@ -1,7 +1,7 @@
-"""Predicates evaluated on Arrow tables: the kernel beside `spec_ref.expressions.bound.evaluate`.
+"""Predicates evaluated on Arrow tables: the kernel for `spec_ref.expressions.bound.evaluate`.
 
-A column is found by the names along the path of its field, so names of the table are those of the bound schema. The
-result has no nulls, since predicates are two-valued.
+A column is found by the names along the path of its field, so the table has the names of the bound schema. The result
+has no nulls, because predicates are two-valued.
 """
 
 from __future__ import annotations
@@ -43,11 +43,14 @@ _O = Operation
 
 
 def evaluate_array(predicate: BoundPredicate, table: Table) -> Any:
-    """Which rows match, as a `pyarrow.BooleanArray` without nulls.
+    """Evaluate a predicate on the rows of a table.
 
     Args:
         predicate: a bound predicate.
         table: an Arrow table or record batch with the columns of the bound schema by name; others are ignored.
+
+    Returns:
+        A `pyarrow.BooleanArray` without nulls, one value per row.
 
     Raises:
         SpecError: EXP003 where a column is missing; the code of the type where its Arrow type or a value is not of it;
@@ -102,11 +105,11 @@ _KERNELS: dict[Operation, Callable[[Any, Any], Any]] = {
     _O.EQ: pc.equal,
     _O.NOT_EQ: pc.not_equal,
 }
-"""Arrow compares text and bytes as unsigned bytes and floats as IEEE 754 does; null is null."""
+"""The comparisons of Arrow: text and bytes as unsigned bytes, floats as IEEE 754; null gives null."""
 
 
 def _constants(leaf: BoundComparison | BoundSetTest, array: Any) -> Any:
-    """A plain array compared with constants; null where the array is."""
+    """Compare a plain array with constants; the result is null where the array is."""
     operation = leaf.operation
     if isinstance(leaf, BoundSetTest):
         equal = (pc.equal(array, _scalar(leaf.term.type, value, array.type)) for value in leaf.values)
@@ -123,7 +126,7 @@ def _scalar(type_: Type, value: Any, arrow_type: Any) -> Any:
 
 
 def _compare(operation: Operation, type_: Type, left: Column, right: Column) -> Any:
-    """Two columns of one type; null equals null, and NaN equals NaN (EXP008, EXP010)."""
+    """Compare two columns of one type; null equals null, and NaN equals NaN (EXP008, EXP010)."""
     left, right = _comparable(type_, left), _comparable(type_, right)
     found: Any = pc.fill_null(_KERNELS[operation](left, right), False)  # noqa: FBT003
     if operation in (_O.LT, _O.GT):
@@ -158,7 +161,7 @@ _ARROW_TYPES: dict[str, Any] = {
 
 
 def _arrow_type(type_: Any) -> Any:
-    """The one Arrow type in which columns of a type meet."""
+    """The common Arrow type of columns of a type."""
     match type_:
         case DecimalType(precision, scale):
             return pa.decimal128(precision, scale)
@@ -169,7 +172,7 @@ def _arrow_type(type_: Any) -> Any:
 
 
 def _comparable(type_: Type, column: Column) -> Any:
-    """A column in the layout in which columns of its type meet."""
+    """Convert a column to the common layout of columns of its type."""
     check_values(type_, column)
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)

@@ -1,8 +1,8 @@
-"""The inclusive evaluation of a predicate on the metrics of many files at once (Scan Planning).
+"""Evaluate a predicate inclusively on the metrics of many files at once (Scan Planning).
 
 `spec_ref.expressions.metrics_evaluation.might_match` is the definition; here the counts and bounds of a column are
-arrays over the files, and what comes out are the files of which it is true. Numbers and short texts are compared as
-arrays. Other types, and terms that are not plain columns, are looked at file by file, with the definition itself.
+arrays over the files, and the result is the files for which it is true. Numbers and short texts are compared as arrays.
+For other types, and for terms that are not plain columns, the definition itself is called file by file.
 """
 
 from __future__ import annotations
@@ -42,29 +42,54 @@ Values = npt.NDArray[Any]
 
 
 class FileStatistics(Protocol):
-    """The counts and bounds of many files, as `spec_ref.columnar.manifests.entry_columns.ManifestColumns` has them."""
+    """The counts and bounds of many files, as in `spec_ref.columnar.manifests.entry_columns.ManifestColumns`."""
 
     @property
     def record_count(self) -> npt.NDArray[np.int64]:
-        """The rows of each file."""
+        """The number of rows of each file."""
 
     def counts(self, attribute: str, field_id: int, rows: Rows | None = None) -> Nullable:
-        """One column's counts in some files."""
+        """Read one column's counts.
+
+        Args:
+            attribute: the name of the map of counts.
+            field_id: the id of the column.
+            rows: the numbers of the files, ascending; None for all.
+
+        Returns:
+            The counts, one per file.
+        """
 
     def lower_bounds(self, field_id: int, rows: Rows | None = None) -> Bounds:
-        """One column's lower bounds in some files."""
+        """Read one column's lower bounds.
+
+        Args:
+            field_id: the id of the column.
+            rows: the numbers of the files, ascending; None for all.
+
+        Returns:
+            The bounds, one per file.
+        """
 
     def upper_bounds(self, field_id: int, rows: Rows | None = None) -> Bounds:
-        """One column's upper bounds in some files."""
+        """Read one column's upper bounds.
+
+        Args:
+            field_id: the id of the column.
+            rows: the numbers of the files, ascending; None for all.
+
+        Returns:
+            The bounds, one per file.
+        """
 
 
 def matching_files(predicate: BoundPredicate, files: FileStatistics, rows: Rows) -> Rows:
-    """The files that may have matching rows.
+    """Find the files that may have matching rows.
 
     Args:
-        predicate: a predicate that is bound to the schema of the rows.
+        predicate: a predicate bound to the schema of the rows.
         files: the counts and bounds.
-        rows: the places of the files to look at, ascending.
+        rows: the numbers of the files to consider, ascending.
 
     Returns:
         Those of ``rows`` for whose metrics `spec_ref.expressions.metrics_evaluation.might_match` is true.
@@ -115,7 +140,7 @@ def _leaf(leaf: Leaf, files: FileStatistics, rows: Rows) -> Mask:
 
 
 def _counted(leaf: Leaf, term: BoundReference, bounded: Mask, files: FileStatistics, rows: Rows) -> Mask:
-    """The leaf by its bounds and its counts."""
+    """Evaluate a leaf by its bounds and its counts."""
     null, nan = holds(leaf, None), has_nan(term.type) and holds(leaf, float("nan"))
     if null or nan:
         return _with_counts(bounded, term, files, rows, null=null, nan=nan)
@@ -129,7 +154,7 @@ def _counted(leaf: Leaf, term: BoundReference, bounded: Mask, files: FileStatist
 def _with_counts(
     bounded: Mask, term: BoundReference, files: FileStatistics, rows: Rows, *, null: bool, nan: bool
 ) -> Mask:
-    """What the counts say: nulls and NaNs that match, and whether there is any other value."""
+    """Derive from the counts whether nulls and NaNs match, and whether there is any other value."""
     everything = np.ones(len(rows), np.bool_)
     if not len(rows):
         return everything
@@ -155,7 +180,7 @@ def _with_counts(
 
 
 def _known(counts: Nullable) -> Nullable:
-    """Counts below zero are not known."""
+    """Replace negative counts, which mean unknown."""
     return Nullable(counts.values, counts.valid & (counts.values >= 0))
 
 
@@ -173,23 +198,23 @@ _LENGTHS: dict[str, dict[int, str]] = {
     "float": {4: "<f4"},
     "double": {4: "<f4", 8: "<f8"},
 }
-"""The types whose bounds are compared as numbers: how they are stored, by their length. A bound of another length is
-promoted, or refused, by the definition."""
+"""The types whose bounds are compared as numbers: how they are stored, by their length. The definition promotes or
+refuses a bound of another length."""
 
 _NO_COUNTS = frozenset({"struct", "list", "map", "variant"})
-"""The types whose counts are of other things than their nulls."""
+"""The types whose counts are not of their nulls."""
 
 
 @attrs.frozen(eq=False)
 class _Partly:
-    """What is told of some of the files."""
+    """A result for some of the files."""
 
     mask: Mask
     told: Mask
 
 
 def _between(leaf: Leaf, term: BoundReference, files: FileStatistics, rows: Rows) -> Mask | _Partly | None:
-    """Whether a value that is neither null nor NaN may match; None where the bounds are not comparable as arrays."""
+    """Whether a value that is neither null nor NaN may match; None if the bounds cannot be compared as arrays."""
     if isinstance(leaf, BoundTest):
         return np.full(len(rows), leaf.operation in (Operation.NOT_NULL, Operation.NOT_NAN))
     if kind(term.type) in _LENGTHS:
@@ -216,7 +241,7 @@ _BYTES: dict[str, Callable[[Any], bytes]] = {
 
 
 def _short(bounds: Bounds, texts: ShortBytesArray, type_: Type) -> Mask:
-    """Which bounds are short and surely of the type: any bytes for binary, ASCII for strings."""
+    """Find the bounds that are short and always of the type: any bytes for binary, ASCII for strings."""
     fits = bounds.lengths <= WIDTH
     if isinstance(type_, FixedType) or kind(type_) == "uuid":
         fits = fits & (bounds.lengths == (type_.length if isinstance(type_, FixedType) else 16))
@@ -227,7 +252,7 @@ def _short(bounds: Bounds, texts: ShortBytesArray, type_: Type) -> Mask:
 
 
 def _compared(leaf: Any, term: BoundReference, lower: Nullable, upper: Nullable, told: Callable[[Any], Any]) -> Mask:
-    """The comparison of a leaf with bounds as arrays; ``told`` makes a constant comparable with them."""
+    """Compare a leaf with bounds as arrays; ``told`` makes a constant comparable with them."""
     if has_nan(term.type):  # a NaN among the bounds spoils both
         spoiled = (lower.valid & np.isnan(lower.values)) | (upper.valid & np.isnan(upper.values))
         lower, upper = _without(lower, spoiled), _without(upper, spoiled)
@@ -243,7 +268,7 @@ def _without(bounds: Nullable, wrong: Mask) -> Nullable:
 
 
 def _numbers(bounds: Bounds, type_: Type) -> Nullable | None:
-    """Bounds as an array of numbers; None where one is not stored as the type or as what is widened without change."""
+    """Read bounds as numbers; None if one is stored neither as the type nor as one that is widened without change."""
     stored = _LENGTHS[kind(type_)]
     dtype = np.float64 if has_nan(type_) else np.int64
     values = np.zeros(len(bounds.valid), dtype)
@@ -257,13 +282,13 @@ def _numbers(bounds: Bounds, type_: Type) -> Nullable | None:
 
 
 def _at_least(bound: Nullable, value: Any) -> Mask:
-    """Where an upper bound is at least a value, or not known."""
+    """Where an upper bound is at least a value, or unknown."""
     mask: Mask = ~bound.valid | (bound.values >= value)
     return mask
 
 
 def _at_most(bound: Nullable, value: Any) -> Mask:
-    """Where a lower bound is at most a value, or not known."""
+    """Where a lower bound is at most a value, or unknown."""
     mask: Mask = ~bound.valid | (bound.values <= value)
     return mask
 
@@ -276,7 +301,7 @@ def _among(lower: Nullable, upper: Nullable, values: tuple[Any, ...]) -> Mask:
 
 
 def _not_among(lower: Nullable, upper: Nullable, values: tuple[Any, ...]) -> Mask:
-    """Only where both bounds are one of the values is every value of the column that one."""
+    """Every value of the column is one of the values only if both bounds are that one."""
     one = lower.valid & upper.valid & (lower.values == upper.values)
     equal = np.zeros(len(one), np.bool_)
     for value in values:
@@ -303,7 +328,7 @@ _COMPARED: dict[Operation, Callable[[Nullable, Nullable, Any], Mask]] = {
 
 
 def _one_by_one(predicate: BoundPredicate, files: FileStatistics, rows: Rows) -> Mask:
-    """The definition, on the metrics of each file; files with the same metrics are looked at once."""
+    """Apply the definition to the metrics of each file; files with the same metrics are evaluated once."""
     ids = sorted(referenced_ids(predicate))
     parts: list[list[Any]] = []
     for field_id in ids:
@@ -336,7 +361,14 @@ def _metrics(ids: list[int], found: tuple[Any, ...]) -> Metrics:
 
 
 def referenced_ids(predicate: BoundPredicate | BoundTerm) -> frozenset[int]:
-    """The ids of the fields that a predicate refers to."""
+    """Collect the ids of the fields that a predicate refers to.
+
+    Args:
+        predicate: a bound predicate or term.
+
+    Returns:
+        The ids.
+    """
     match predicate:
         case BoundReference():
             return frozenset((predicate.id,))

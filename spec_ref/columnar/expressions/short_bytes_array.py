@@ -1,7 +1,7 @@
-"""Short strings of bytes as arrays that are compared at once, for the bounds of many files (Scan Planning).
+"""Short byte strings as arrays that are compared at once, for the bounds of many files (Scan Planning).
 
-Bounds of strings and bytes are cut to few characters. Up to `WIDTH` bytes are two integers of eight bytes each, filled
-up with zeros; where these are equal, the shorter string is the lesser. UTF-8 keeps the order of code points (EXP011).
+Bounds of strings and bytes are truncated to a few characters. Up to `WIDTH` bytes are two integers of eight bytes each,
+padded with zeros; if these are equal, the shorter string is less. UTF-8 keeps the order of code points (EXP011).
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ import numpy.typing as npt
 from spec_ref.columnar.manifests.nullable_arrays import Bounds, Mask
 
 WIDTH = 16
-"""Bytes that are compared. Longer strings are for other ways."""
+"""The number of bytes that are compared. Longer strings are handled elsewhere."""
 
 _MASKS = np.array(
     [0, *((0xFFFFFFFFFFFFFFFF << 8 * (8 - size)) & 0xFFFFFFFFFFFFFFFF for size in range(1, 9))], np.uint64
 )
-"""The bits of the first bytes of eight."""
+"""The bits of the first n of eight bytes."""
 
 _HIGH_BITS = np.uint64(0x8080808080808080)
 
 
 class ShortBytesArray:
-    """Strings of bytes, each at most `WIDTH` long, with the comparisons of arrays."""
+    """Byte strings, each at most `WIDTH` long, with comparisons as arrays."""
 
     __slots__ = ("first", "second", "sizes")
 
@@ -36,7 +36,7 @@ class ShortBytesArray:
 
     @property
     def ascii(self) -> Mask:
-        """Which of them have only bytes that are ASCII."""
+        """Which strings have only ASCII bytes."""
         mask: Mask = (self.first | self.second) & _HIGH_BITS == 0
         return mask
 
@@ -66,14 +66,28 @@ class ShortBytesArray:
 
 
 def short_bytes(value: bytes) -> ShortBytesArray:
-    """One string of any length, to compare others with: what is behind `WIDTH` bytes only makes it longer."""
+    """Convert one string of any length, to compare others with; what is beyond `WIDTH` bytes only makes it longer.
+
+    Args:
+        value: the bytes.
+
+    Returns:
+        An array of one string.
+    """
     padded = value[:WIDTH].ljust(WIDTH, b"\0")
     first, second = (np.array([int.from_bytes(half, "big")], np.uint64) for half in (padded[:8], padded[8:]))
     return ShortBytesArray(first, second, np.array([len(value)], np.int64))
 
 
 def short_bytes_array(bounds: Bounds) -> ShortBytesArray:
-    """The bounds, of which those that are missing or longer than `WIDTH` mean nothing."""
+    """Convert bounds; the result has no meaning for those that are missing or longer than `WIDTH`.
+
+    Args:
+        bounds: the stored bounds.
+
+    Returns:
+        The strings, one per bound.
+    """
     length = len(bounds.valid)
     halves = np.zeros((2, length), np.uint64)
     usable = bounds.valid & (bounds.lengths <= WIDTH)

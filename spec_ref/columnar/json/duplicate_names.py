@@ -1,9 +1,9 @@
-"""Whether a JSON text repeats a name in one object (RFC 8259, 4), told by counting.
+"""Detect whether a JSON text repeats a name in one object (RFC 8259, 4), by counting.
 
-A parser that looks for repeated names takes half as long again. One that does not drops all but one of the members of
-a name, so that the parsed document then has fewer members than the text. Both numbers are counted quickly: too many
-members are counted of some texts and too few of some documents, but never the other way round, so that equal numbers
-prove that nothing was dropped.
+A parser that detects repeated names takes half as long again. One that does not drops all but one of the members of a
+name, so that the parsed document has fewer members than the text. Both numbers are counted quickly: the count is too
+high for some texts and too low for some documents, but never the other way round, so that equal numbers prove that
+nothing was dropped.
 """
 
 from __future__ import annotations
@@ -21,15 +21,30 @@ COLON, QUOTE = b':"'
 
 
 def unrepeated(kind: Kind, text: bytes, document: Any) -> bool:
-    """Whether what was parsed of a text, of a kind, surely has all of its members; False where it is not sure."""
+    """Decide whether a parsed document is known to have all members of its text.
+
+    Args:
+        kind: the kind of the document.
+        text: the JSON text, in UTF-8.
+        document: the parsed document.
+
+    Returns:
+        True if no member was dropped; False if that is not known.
+    """
     return least_members(kind, document) == most_members(text)
 
 
 def most_members(text: bytes) -> int:
-    """How many members the objects of a JSON text have, or more.
+    """Count the members of the objects in a JSON text, or more.
 
-    Counted are the colons after a quote or anything below it, as whitespace is: every member has one. Colons inside of
-    strings are counted too where a quote or space precedes them.
+    It counts the colons after a quote or anything below it, such as whitespace: every member has one. Colons inside of
+    strings are counted too if a quote or space precedes them.
+
+    Args:
+        text: the JSON text, in UTF-8.
+
+    Returns:
+        The count.
     """
     import numpy as np  # here, as only large documents need it
 
@@ -39,8 +54,16 @@ def most_members(text: bytes) -> int:
 
 
 def least_members(kind: Kind, document: Any) -> int:
-    """How many members the objects of a document have, or fewer where it is not as its kind says or holds what no
-    version knows.
+    """Count the members of the objects in a document, or fewer.
+
+    It counts fewer if the document does not follow its kind or has members that no version defines.
+
+    Args:
+        kind: the kind of the document.
+        document: the parsed document.
+
+    Returns:
+        The count.
     """
     try:
         return _members(kind, [document])
@@ -49,10 +72,7 @@ def least_members(kind: Kind, document: Any) -> int:
 
 
 def _members(kind: Kind, values: Sequence[Any]) -> int:
-    """The members in all values of a kind together, so that nearly all of the work is done by functions in C.
-
-    Those of `dict`, unlike `len`, raise a TypeError for what is no object.
-    """
+    """Count the members in all values of a kind together, so that functions in C do nearly all of the work."""
     match kind:
         case Via(inner):
             return _members(inner, values)

@@ -1,7 +1,7 @@
-"""Many manifests decoded together (Scan Planning).
+"""Decode many manifests together (Scan Planning).
 
-A table has many manifests that were written alike. Those of one Avro schema and one partition spec that stand one
-behind the other are decoded in one set of columns, a batch at a time, whatever the number of manifests in a batch.
+A table has many manifests that were written alike. Consecutive ones of one Avro schema and one partition spec are
+decoded in one set of columns, a batch at a time, whatever the number of manifests in a batch.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from spec_ref.core.errors import SpecError
 from spec_ref.manifests.manifest import REQUIREMENT, Manifest
 
 BATCH_BYTES = 4 << 20
-"""About how many decompressed bytes are decoded together: what a processor keeps close to itself."""
+"""About how many decompressed bytes are decoded together: what fits in a processor's cache."""
 
 
 @attrs.define
@@ -36,10 +36,16 @@ class _Pending:
 
 
 def joined_columns(manifests: Iterable[Manifest]) -> Iterator[ManifestColumns]:
-    """The entries of manifests in columns, in their order, a batch at a time.
+    """Decode the entries of manifests to columns, in their order, a batch at a time.
 
-    No more is held than a batch, which may be of several manifests. In an error, the place tells the file and the
-    number of the entry in it.
+    No more is held than a batch, which may be of several manifests. The place in an error names the file and the number
+    of the entry in it.
+
+    Args:
+        manifests: the manifests.
+
+    Yields:
+        The columns of each batch.
 
     Raises:
         SpecError: as `spec_ref.columnar.manifests.reader.decoded_batches` and `ManifestColumns`.
@@ -91,5 +97,12 @@ def _decoded(pending: list[_Pending], row_id: int | None) -> ManifestColumns:
 
 
 def first_row_id(manifest: Manifest) -> int | None:
-    """What the first data file of a manifest inherits as its first row id."""
+    """Find the first row id that the first data file of a manifest inherits.
+
+    Args:
+        manifest: the manifest.
+
+    Returns:
+        The id; None if there is none.
+    """
     return None if manifest.manifest_file is None else manifest.manifest_file.first_row_id

@@ -27,7 +27,15 @@ _TEMPORAL = ("time", "timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns
 
 
 def metrics_of_array(type_: Type, array: pa.Array[Any]) -> ColumnMetrics:
-    """The metrics of one array, whose Arrow type is one that Parquet or ORC files of the Iceberg type are read as."""
+    """Compute the metrics of one array.
+
+    Args:
+        type_: the type of the column.
+        array: an array in an Arrow type that Parquet or ORC files of the type are read as.
+
+    Returns:
+        The metrics of its values.
+    """
     array = storage_of(array)
     if type_ == UNKNOWN:
         return ColumnMetrics(type_, len(array), len(array))
@@ -49,10 +57,18 @@ def metrics_of_array(type_: Type, array: pa.Array[Any]) -> ColumnMetrics:
 def metrics_of_batches(
     struct: StructType, batches: Iterable[pa.RecordBatch], mode: MetricsMode = TRUNCATED
 ) -> FileMetrics:
-    """The metrics of batches whose columns are those of ``struct``, by name, in any order; others are ignored.
+    """Compute the metrics of batches.
+
+    Args:
+        struct: the columns; they are found by name, in any order, and other columns are ignored.
+        batches: the rows.
+        mode: what to keep of every column.
+
+    Returns:
+        The metrics of all rows.
 
     Raises:
-        SpecError: DFL012, if a column of the struct is missing.
+        SpecError: DFL012 if a column of the struct is missing or there are several of its name.
     """
     columns = {field_id: ColumnMetrics(type_) for _, field_id, type_ in leaves(struct)}
     paths = [(field_id, leaf_names(struct, path)) for path, field_id, _ in leaves(struct)]
@@ -66,7 +82,15 @@ def metrics_of_batches(
 
 
 def leaf_names(struct: StructType, path: tuple[int, ...]) -> tuple[str, ...]:
-    """The names on the way to a column."""
+    """Find the names on the path to a column.
+
+    Args:
+        struct: the columns.
+        path: the indexes of the fields from the root.
+
+    Returns:
+        The names.
+    """
     names = []
     for place in path:
         field = struct.fields[place]
@@ -77,7 +101,18 @@ def leaf_names(struct: StructType, path: tuple[int, ...]) -> tuple[str, ...]:
 
 
 def leaf_array(batch: pa.RecordBatch, names: tuple[str, ...]) -> pa.Array[Any]:
-    """The values of a column by the names on the way to it; null where a struct around it is null."""
+    """Find the values of a column.
+
+    Args:
+        batch: the rows.
+        names: the names on the path to the column.
+
+    Returns:
+        The array; null where a struct that contains it is null.
+
+    Raises:
+        SpecError: DFL012 if the column is missing or there are several of its name.
+    """
     place = batch.schema.get_field_index(names[0])
     array = batch.column(place) if place >= 0 else None
     for name in names[1:]:
@@ -92,7 +127,14 @@ def leaf_array(batch: pa.RecordBatch, names: tuple[str, ...]) -> pa.Array[Any]:
 
 
 def storage_of(array: Any) -> Any:
-    """The array without extension type and dictionary."""
+    """Remove the extension type and the dictionary of an array.
+
+    Args:
+        array: an Arrow array.
+
+    Returns:
+        The array of its storage type.
+    """
     if isinstance(array, pa.ExtensionArray):
         array = array.storage
     if isinstance(array.type, pa.DictionaryType):
@@ -116,7 +158,15 @@ def _floats(array: Any) -> tuple[int, float | None, float | None]:
 
 
 def comparable(type_: Type, array: Any) -> Any:
-    """The array in Arrow's type whose scalars are values of the spec."""
+    """Convert an array to the Arrow type whose scalars are values of the spec.
+
+    Args:
+        type_: the type of the values.
+        array: an Arrow array.
+
+    Returns:
+        The array.
+    """
     name = kind(type_)
     if name == "date":
         return array.cast(pa.int32())

@@ -1,8 +1,7 @@
 """The columns of a manifest's entries as they are stored, for planning (Scan Planning; Manifest Entry Fields).
 
 Status and content are decoded at once into numpy arrays over all entries; statistics stay encoded until a column's are
-asked for. Null is a mask beside the values. What entries inherit is added by
-`spec_ref.columnar.manifests.entry_columns`.
+needed. Null is a mask beside the values. `spec_ref.columnar.manifests.entry_columns` adds inherited values.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ _FILE = field_rules(DataFile)
 
 @attrs.frozen
 class Run:
-    """Entries of one manifest that stand one behind the other."""
+    """Consecutive entries of one manifest."""
 
     manifest: Manifest
     first: int
@@ -56,7 +55,7 @@ class Run:
 
 
 class StoredColumns:
-    """The entries of a manifest, of a part of one or of several, in columns, without what they inherit.
+    """The entries of a manifest, of a part of one or of several, in columns, without inherited values.
 
     Every property is an array over the entries, in their order.
     """
@@ -65,9 +64,9 @@ class StoredColumns:
         """Read the columns of some batches.
 
         Args:
-            runs: the manifests, or the parts of manifests, that the entries are of. They have one Avro schema and one
+            runs: the manifests, or the parts of manifests, with the entries. They have one Avro schema and one
                 partition spec.
-            batches: the batches, one behind the other.
+            batches: the batches, in order.
         """
         self._runs = tuple(runs)
         self._ends = np.cumsum([run.count for run in runs])
@@ -94,7 +93,7 @@ class StoredColumns:
     # Fields
 
     def _field(self, attribute: str) -> list[Column | None]:
-        """A field of the entries in each batch; None where the file does not have it."""
+        """A field of the entries in each batch; None if the file does not have it."""
         place = self._places.get(_ENTRY[attribute].id or 0)
         return [None if place is None else batch.fields[place] for batch in self._batches]
 
@@ -118,23 +117,38 @@ class StoredColumns:
         return [None if place is None else files.fields[place] for files in self._files]
 
     def place(self, row: int) -> tuple[Manifest, int]:
-        """The manifest of an entry, and its number there."""
+        """Find the manifest of an entry, and its number there.
+
+        Args:
+            row: the number of the entry in these columns.
+
+        Returns:
+            The manifest and the number of the entry in it.
+        """
         run = int(np.searchsorted(self._ends, row, side="right"))
         found = self._runs[run]
         return found.manifest, found.first + row - (int(self._ends[run]) - found.count)
 
     def located(self, error: SpecError, row: int) -> SpecError:
-        """The error with the manifest and the entry that it is of."""
+        """Add the manifest and the number of an entry to an error.
+
+        Args:
+            error: the error.
+            row: the number of the entry in these columns.
+
+        Returns:
+            The error with the place.
+        """
         manifest, number = self.place(row)
         problem = error.violation
         return SpecError(attrs.evolve(problem, path=f"/{number}{problem.path}", file=manifest.file))
 
     def _by_run(self, value: Callable[[Run], Any]) -> npt.NDArray[Any]:
-        """A value of each manifest, or of each part, over its entries."""
+        """Repeat a value of each manifest, or of each part, for its entries."""
         return np.repeat([value(run) for run in self._runs], [run.count for run in self._runs])
 
     def _numbers(self, columns: Sequence[Column | None]) -> Nullable:
-        """A field of integers over all batches."""
+        """Read a field of integers over all batches."""
         values = np.zeros(self._length, np.int64)
         valid = np.zeros(self._length, np.bool_)
         start = 0
@@ -168,7 +182,7 @@ class StoredColumns:
         return numbers.values
 
     def _check(self) -> None:
-        """Refuse what planning cannot go on with: an unknown status, or content."""
+        """Refuse what planning cannot handle: an unknown status, or content."""
         status = self._numbers(self._field("status"))
         self._refuse(~status.valid | (status.values < 0) | (status.values > 2), status, "MAN011", "/status")
         content = self._numbers(self._file_field("content"))
@@ -191,11 +205,25 @@ class StoredColumns:
             raise self.located(error, number)
 
     def file_paths(self, rows: Rows | None = None) -> list[Any]:
-        """The paths of the files, or of some of them."""
+        """List the paths of files.
+
+        Args:
+            rows: the numbers of the files, ascending; None for all.
+
+        Returns:
+            The paths.
+        """
         return self._values(self._file_field("file_path"), rows)
 
     def referenced_data_files(self, rows: Rows | None = None) -> list[Any]:
-        """The data files that delete files refer to."""
+        """List the data files that delete files refer to.
+
+        Args:
+            rows: the numbers of the files, ascending; None for all.
+
+        Returns:
+            The paths, None for null.
+        """
         return self._values(self._file_field("referenced_data_file"), rows)
 
     def _values(self, columns: Sequence[Column | None], rows: Rows | None) -> list[Any]:
@@ -217,10 +245,17 @@ class StoredColumns:
     # Partitions
 
     def partition(self, field_id: int, rows: Rows | None = None) -> list[Any]:
-        """The values of a partition field, by its id, of all files or of some.
+        """List the values of a partition field.
+
+        Args:
+            field_id: the id of the partition field.
+            rows: the numbers of the files, ascending; None for all.
+
+        Returns:
+            The values, None for null.
 
         Raises:
-            SpecError: DFL004, if the manifest's partition tuples have no such field.
+            SpecError: DFL004 if the manifest's partition tuples have no such field.
         """
         columns, type_ = self._partition_field(field_id)
         read = value_reader(type_, from_avro(type_))
@@ -228,18 +263,30 @@ class StoredColumns:
         return values if read is None else [None if value is None else read(value) for value in values]
 
     def partition_type(self, field_id: int) -> Type:
-        """The type that the values of a partition field are stored in.
+        """Find the type in which the values of a partition field are stored.
+
+        Args:
+            field_id: the id of the partition field.
+
+        Returns:
+            The type.
 
         Raises:
-            SpecError: DFL004, if the manifest's partition tuples have no such field.
+            SpecError: DFL004 if the manifest's partition tuples have no such field.
         """
         return from_avro(self._partition_field(field_id)[1])
 
     def partition_numbers(self, field_id: int) -> Nullable:
-        """The values of a partition field of a type that is stored as an integer, a date say, as 64-bit integers.
+        """Read the values of a partition field of a type that is stored as an integer, such as a date.
+
+        Args:
+            field_id: the id of the partition field.
+
+        Returns:
+            64-bit integers, one per file.
 
         Raises:
-            SpecError: DFL004, if there is no such field, or its type is another.
+            SpecError: DFL004 if there is no such field, or its type is not stored as an integer.
         """
         columns, _ = self._partition_field(field_id)
         try:
@@ -270,12 +317,15 @@ class StoredColumns:
     # Statistics
 
     def counts(self, attribute: str, field_id: int, rows: Rows | None = None) -> Nullable:
-        """One column's counts or sizes over all files.
+        """Read one column's counts or sizes.
 
         Args:
             attribute: ``column_sizes``, ``value_counts``, ``null_value_counts`` or ``nan_value_counts``.
             field_id: the id of the column.
-            rows: the files to tell of, ascending; all where not given.
+            rows: the numbers of the files, ascending; None for all.
+
+        Returns:
+            The counts, one per file.
         """
         length = self._length if rows is None else len(rows)
         values = np.zeros(length, np.int64)
@@ -286,11 +336,27 @@ class StoredColumns:
         return Nullable(values, valid)
 
     def lower_bounds(self, field_id: int, rows: Rows | None = None) -> Bounds:
-        """One column's lower bounds over all files, or some of them."""
+        """Read one column's lower bounds.
+
+        Args:
+            field_id: the id of the column.
+            rows: the numbers of the files, ascending; None for all.
+
+        Returns:
+            The bounds, one per file.
+        """
         return self._bounds("lower_bounds", field_id, rows)
 
     def upper_bounds(self, field_id: int, rows: Rows | None = None) -> Bounds:
-        """One column's upper bounds over all files, or some of them."""
+        """Read one column's upper bounds.
+
+        Args:
+            field_id: the id of the column.
+            rows: the numbers of the files, ascending; None for all.
+
+        Returns:
+            The bounds, one per file.
+        """
         return self._bounds("upper_bounds", field_id, rows)
 
     def _bounds(self, attribute: str, field_id: int, rows: Rows | None) -> Bounds:
@@ -309,7 +375,7 @@ class StoredColumns:
         return Bounds(tuple(data), part, offsets, lengths, valid)
 
     def _entries_of(self, attribute: str, field_id: int, rows: Rows | None) -> Iterator[tuple[Rows, Column]]:
-        """The entries of maps with a key: the files that have it, as places in ``rows``, and their values."""
+        """Find the entries of maps with a key: the files that have it, as indexes of ``rows``, and their values."""
         swapped = self._swapped(attribute)
         start = 0
         columns = self._file_field(attribute)
@@ -345,7 +411,7 @@ class StoredColumns:
             yield (files if known is None else files[known]) + here, found
 
     def _swapped(self, attribute: str) -> int:
-        """1 where the records of a map have the value first."""
+        """1 if the value is first in the records of a map, otherwise 0."""
         assert isinstance(self._file_record, Record)
         place = self._file_places.get(_FILE[attribute].id or 0)
         if place is None:
@@ -358,25 +424,46 @@ class StoredColumns:
     # As written
 
     def written(self, attribute: str) -> Nullable:
-        """A number of the entries, or else of their files, as it is written: without what is inherited."""
+        """Read a number of the entries, or of their files, as stored: without inherited values.
+
+        Args:
+            attribute: the name of the attribute.
+
+        Returns:
+            The numbers, one per entry.
+        """
         return self._numbers(self._field(attribute) if attribute in _ENTRY else self._file_field(attribute))
 
     @functools.cached_property
     def paths(self) -> list[Any]:
-        """The paths of all files, None for null; kept, as several rules ask for them."""
+        """The paths of all files, None for null; cached, because several rules use them."""
         return self._values(self._file_field("file_path"), None)
 
     @functools.cached_property
     def formats(self) -> list[Any]:
-        """The file formats as they are written, None for null; kept like `paths`."""
+        """The file formats as stored, None for null; cached like `paths`."""
         return self.texts("file_format")
 
     def texts(self, attribute: str) -> list[Any]:
-        """A string of the files, None for null."""
+        """List a string of the files.
+
+        Args:
+            attribute: the name of the attribute.
+
+        Returns:
+            The strings, None for null.
+        """
         return self._values(self._file_field(attribute), None)
 
     def nulls(self, attribute: str) -> Mask:
-        """Where a field of the files is null, or the file does not have it."""
+        """Find where a field of the files is null, or does not exist.
+
+        Args:
+            attribute: the name of the attribute.
+
+        Returns:
+            A flag per file.
+        """
         missing = np.ones(self._length, np.bool_)
         start = 0
         for column, batch in zip(self._file_field(attribute), self._batches, strict=True):
@@ -391,9 +478,15 @@ class StoredColumns:
         return missing
 
     def items(self, attribute: str) -> Iterator[tuple[Rows, Column]]:
-        """The elements of a list or map of the files, or the records of its entries: the files that have one, and it.
+        """Read the elements of a list or map of the files; for a map they are the records of its entries.
 
         The elements of a file come in their order.
+
+        Args:
+            attribute: the name of the attribute.
+
+        Yields:
+            The numbers of the files and an element of each; the elements of a file are in their order.
         """
         start = 0
         for column, batch in zip(self._file_field(attribute), self._batches, strict=True):
@@ -412,9 +505,13 @@ class StoredColumns:
                 yield files + here, found
 
     def maps(self, attribute: str) -> Iterator[tuple[int, Rows, Column]]:
-        """A map of the files by column: the column's id, the files that have it, and their values, nulls left out.
+        """Read a map of the files, column by column. An id may be repeated, with other files each time.
 
-        An id may come several times, with other files each time.
+        Args:
+            attribute: the name of the attribute.
+
+        Yields:
+            The id of the column, the numbers of the files that have it, and their values without nulls.
         """
         swapped = self._swapped(attribute)
         for files, pairs in self.items(attribute):
@@ -429,7 +526,14 @@ class StoredColumns:
                 yield key, here if known is None else here[known], found
 
     def rows(self, rows: Rows) -> list[tuple[Any, ...]]:
-        """The entries with these numbers, ascending, as the rows that `Manifest.entry_of` makes entries of."""
+        """Decode entries to the rows from which `Manifest.entry_of` makes entries.
+
+        Args:
+            rows: the numbers of the entries, ascending.
+
+        Returns:
+            The rows.
+        """
         made: list[tuple[Any, ...]] = []
         for batch, mine in zip(self._batches, self._by_batch(rows), strict=True):
             assert mine is not None
@@ -443,7 +547,7 @@ class StoredColumns:
 
 
 def _by_key(keys: npt.NDArray[Any]) -> Iterator[tuple[int, Rows | None]]:
-    """The ids among keys, ascending, with the places of each, None for all; mostly there is one id alone."""
+    """Find the ids among keys, ascending, with the indexes of each, None for all; mostly there is only one id."""
     if len(keys) and (keys == keys[0]).all():
         yield int(keys[0]), None
         return

@@ -1,8 +1,8 @@
 """A manifest's entries as columns, for planning (Scan Planning).
 
-What decides about a file before anything else - its status, its numbers, its partition - is decoded at once into numpy
-arrays over all entries. Statistics stay encoded until a column's are asked for, and no object is made for an entry
-that is not. Null is a mask beside the values.
+What decides about a file first - its status, its numbers, its partition - is decoded at once into numpy arrays over all
+entries. Statistics stay encoded until a column's are needed, and no object is made for an entry that is not needed.
+Null is a mask beside the values.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from spec_ref.manifests.inheritance import check_row_id, inherited_sequence_numb
 from spec_ref.manifests.manifest import Manifest
 
 SAFE_ROW_IDS = float(1 << 62)
-"""Below it no sum of row ids leaves 64 bits; above, each is looked at."""
+"""Below it no sum of row ids exceeds 64 bits; above, each is checked."""
 
 _ENTRY = field_rules(ManifestEntry)
 _FILE = field_rules(DataFile)
 
 
 class ManifestColumns(StoredColumns):
-    """The entries of a manifest, of a part of one or of several, in columns; inheritance is applied.
+    """The entries of a manifest, of a part of one or of several, in columns, with inherited values.
 
     Every property is an array over the entries, in their order.
     """
@@ -50,7 +50,7 @@ class ManifestColumns(StoredColumns):
 
     @functools.cached_property
     def live(self) -> Mask:
-        """The entries that scans use."""
+        """Which entries scans use."""
         live: Mask = self.status != EntryStatus.DELETED
         return live
 
@@ -113,7 +113,7 @@ class ManifestColumns(StoredColumns):
         return _filled(found, inherited.values, ~found.valid & inherited.valid)
 
     def _number_rows(self, row_id: int, here: slice, target: Longs) -> None:
-        """The first row ids of the entries of one run."""
+        """Compute the first row ids of the entries of one run."""
         counts = self._inheriting_rows[here]
         if row_id + float(np.abs(counts.astype(np.float64)).sum()) > SAFE_ROW_IDS:
             following = row_id
@@ -135,7 +135,7 @@ class ManifestColumns(StoredColumns):
 
     @property
     def next_row_id(self) -> int | None:
-        """The first row id that entries of the last manifest behind these inherit."""
+        """The first row id that entries of the last manifest after these inherit."""
         run = self._runs[-1]
         here = slice(self._length - run.count, self._length)
         return None if run.row_id is None else run.row_id + sum(self._inheriting_rows[here].tolist())
@@ -149,7 +149,7 @@ class ManifestColumns(StoredColumns):
         return self._numbers(self._file_field("content_size_in_bytes"))
 
     def load(self) -> ManifestColumns:
-        """Decode all statistics now, and give the columns."""
+        """Decode all statistics now, and return the columns."""
         for files in self._files:
             for column in files.fields:
                 forced(column)
@@ -158,11 +158,17 @@ class ManifestColumns(StoredColumns):
     # Entries
 
     def entries(self, rows: Rows | Sequence[int], *, without: Collection[str] = ()) -> list[ManifestEntry]:
-        """The entries with these numbers, ascending, as objects.
+        """Make objects of entries.
 
         Args:
-            rows: the numbers.
+            rows: the numbers of the entries, ascending.
             without: attributes of the files that are not decoded and left None.
+
+        Returns:
+            The entries.
+
+        Raises:
+            SpecError: the code of a malformed or missing value, with the manifest and the number of the entry.
         """
         chosen = np.asarray(rows, np.intp)
         try:
@@ -192,7 +198,7 @@ class ManifestColumns(StoredColumns):
 
     @functools.cached_property
     def _inherits_what_files_lack(self) -> bool:
-        """Whether entries inherit a number for which their manifests have no field, as those of v1 do."""
+        """Whether entries inherit a number for which their manifests have no field, such as those of v1."""
         lacking = [name for name in _INHERITED if _ENTRY[name].id not in self._places]
         lacking += ["first_row_id"] * (_FILE["first_row_id"].id not in self._file_places)
         return any(getattr(self, name).valid.any() for name in lacking)
@@ -207,7 +213,7 @@ class ManifestColumns(StoredColumns):
         return [sum(lengths[:place]) for place in range(len(lengths))]
 
     def _complete(self, batch: RecordColumn, rows: Rows, start: int, left_out: Collection[int | None]) -> RecordColumn:
-        """Some entries of a batch, with what they inherit in place of what they have, and nulls in some fields."""
+        """Replace values of some entries of a batch by what they inherit, and set some fields to null."""
         at = self._places[2]
         fields: list[Column] = []
         inherited = {self._places.get(_ENTRY[name].id or 0): name for name in _INHERITED}
@@ -242,7 +248,7 @@ _INHERITED = ("snapshot_id", "sequence_number", "file_sequence_number")
 
 
 def _column_of(numbers: Nullable, rows: Rows) -> Column:
-    """Numbers of some rows as a column that can be null."""
+    """Make a column with nulls from the numbers of some rows."""
     values, valid = numbers.values[rows], numbers.valid[rows]
     if valid.all():
         return NumberColumn(values)
@@ -251,11 +257,14 @@ def _column_of(numbers: Nullable, rows: Rows) -> Column:
 
 
 def column_batches(manifest: Manifest, *, whole: bool = False) -> Iterator[ManifestColumns]:
-    """The entries in columns, a batch at a time, so that no more than one batch is held.
+    """Decode the entries to columns, a batch at a time, so that no more than one batch is held.
 
     Args:
         manifest: the manifest.
-        whole: whether every value will be looked at, as for `decoded_batches`.
+        whole: whether every value will be used, as for `decoded_batches`.
+
+    Yields:
+        The columns of each batch.
 
     Raises:
         SpecError: as `decoded_batches`.
@@ -268,12 +277,18 @@ def column_batches(manifest: Manifest, *, whole: bool = False) -> Iterator[Manif
 
 
 def all_columns(manifest: Manifest) -> ManifestColumns:
-    """All entries in columns, with what they inherit; the decompressed manifest is held while they are.
+    """Decode all entries to columns, with inherited values; the decompressed manifest is held in memory.
 
     `column_batches` holds no more than a batch.
 
+    Args:
+        manifest: the manifest.
+
+    Returns:
+        The columns.
+
     Raises:
-        SpecError: as `decoded_batches`; or a status or content is not one of the known.
+        SpecError: as `decoded_batches`, or the code of an unknown status or content.
     """
     batches = list(decoded_batches(manifest))
     count = sum(batch.length for batch in batches)

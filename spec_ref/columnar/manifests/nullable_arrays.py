@@ -1,4 +1,4 @@
-"""What the columns of a manifest are made of: numbers with a mask, and bounds that are still encoded."""
+"""The parts of the columns of a manifest: numbers with a mask, and bounds that are still encoded (Manifests)."""
 
 from __future__ import annotations
 
@@ -18,39 +18,45 @@ Longs: TypeAlias = npt.NDArray[np.int64]
 
 @attrs.frozen(eq=False)
 class Nullable:
-    """Values with a mask of those that are there; the values elsewhere mean nothing."""
+    """Values with a mask of those that exist; the other values have no meaning."""
 
     values: npt.NDArray[Any]
     valid: Mask
 
     def to_list(self) -> list[Any]:
-        """The values as Python objects, None for null."""
+        """List the values as Python objects, None for null."""
         there = self.valid.tolist()
         return [value if valid else None for value, valid in zip(self.values.tolist(), there, strict=True)]
 
 
 @attrs.frozen(eq=False)
 class Bounds:
-    """The bounds of one column, as they are stored: where each stands in the decompressed bytes."""
+    """The bounds of one column as stored: the location of each in the decompressed bytes."""
 
     data: tuple[bytes, ...]
     part: npt.NDArray[np.int64]
-    """Which of `data` each bound stands in."""
+    """The index in `data` of the bytes that contain each bound."""
 
     offsets: Longs
     lengths: Longs
     valid: Mask
 
     def to_bytes(self) -> list[bytes | None]:
-        """The stored bytes, None where there is no bound."""
+        """List the stored bytes, None if there is no bound."""
         rows = zip(self.part.tolist(), self.offsets.tolist(), self.lengths.tolist(), self.valid.tolist(), strict=True)
         return [self.data[part][at : at + size] if valid else None for part, at, size, valid in rows]
 
     def to_list(self, type_: Type) -> list[Any]:
-        """The bounds as values of the column's type of today, promoted where they were stored as another.
+        """Decode the bounds as values of the column's current type, promoted if they were stored as another.
+
+        Args:
+            type_: the type that the column has now.
+
+        Returns:
+            The bounds, None if there is none.
 
         Raises:
-            SpecError: a bound is not one of the type; the path is the number of the entry.
+            SpecError: the codes of `spec_ref.single_value.bounds.decode_bound`; the path is the number of the entry.
         """
         made: list[Any] = []
         for number, data in enumerate(self.to_bytes()):
@@ -62,12 +68,15 @@ class Bounds:
         return made
 
     def fixed(self, rows: npt.NDArray[np.intp], size: int, form: str) -> npt.NDArray[Any]:
-        """The bounds of some files, all of them of one length, as numbers.
+        """Read the bounds of some files, all of one length, as numbers.
 
         Args:
-            rows: the places of bounds that are there.
-            size: the length of each.
+            rows: the numbers of bounds that exist.
+            size: the length of each in bytes.
             form: the numpy type of the stored bytes.
+
+        Returns:
+            The numbers, one per row.
         """
         values = np.zeros(len(rows), form)
         for number, data in enumerate(self.data):

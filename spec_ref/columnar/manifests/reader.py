@@ -1,4 +1,4 @@
-"""Entries of manifests decoded many at a time: the kernels beside `spec_ref.manifests.manifest.Manifest.rows`."""
+"""Decode entries of manifests many at a time: the kernels for `spec_ref.manifests.manifest.Manifest.rows`."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ STATISTICS = frozenset(
         "upper_bounds", "split_offsets",
     )
 )  # fmt: skip
-"""The ids of the fields that planning may not need: they are decoded when they are asked for."""
+"""The ids of the fields that planning may not need: they are decoded on demand."""
 
 ENTRIES_AT_ONCE = 1000
-"""How many objects are made together, so that no batch stands there in objects."""
+"""How many objects are made together, so that a batch is never completely in objects."""
 
 
 class Layouts:
@@ -40,12 +40,12 @@ class Layouts:
 
     @functools.cached_property
     def lazy(self) -> Layout:
-        """For planning: statistics are decoded when they are asked for."""
+        """The layout for planning: statistics are decoded on demand."""
         return self._layout(STATISTICS)
 
     @functools.cached_property
     def whole(self) -> Layout:
-        """For who looks at all of them: each value once, without passing over any before."""
+        """The layout for reading every value: each is decoded once, without being passed over first."""
         return self._layout(frozenset())
 
     def _layout(self, lazy: frozenset[int]) -> Layout:
@@ -61,11 +61,18 @@ def _path_name(data_file: object) -> str | None:
 
 
 _LAYOUTS: WeakKeyDictionary[Any, Layouts] = WeakKeyDictionary()
-"""By what manifests of one Avro schema share."""
+"""The layouts by what manifests of one Avro schema share."""
 
 
 def layouts_of(manifest: Manifest) -> Layouts:
-    """How the entries of a manifest are decoded, made once for all manifests of its Avro schema."""
+    """Find how the entries of a manifest are decoded; cached for all manifests of its Avro schema.
+
+    Args:
+        manifest: the manifest.
+
+    Returns:
+        The layouts.
+    """
     found = _LAYOUTS.get(manifest.shape)
     if found is None:
         found = _LAYOUTS[manifest.shape] = Layouts(manifest.record)
@@ -73,11 +80,14 @@ def layouts_of(manifest: Manifest) -> Layouts:
 
 
 def decoded_batches(manifest: Manifest, *, whole: bool = False) -> Iterator[Column]:
-    """The entries as columns of records, a batch of blocks at a time.
+    """Decode the entries to columns of records, a batch of blocks at a time.
 
     Args:
         manifest: the manifest.
-        whole: whether every value will be looked at, so that statistics are decoded with the rest.
+        whole: whether every value will be used, so that statistics are decoded with the rest.
+
+    Yields:
+        The column of each batch.
 
     Raises:
         SpecError: a block does not hold the entries that it says, with the path ``/17/data_file``.
@@ -93,7 +103,14 @@ def decoded_batches(manifest: Manifest, *, whole: bool = False) -> Iterator[Colu
 
 
 def rows(manifest: Manifest) -> Iterator[tuple[Any, ...]]:
-    """What `Manifest.rows` gives, with the same errors."""
+    """Decode the entries to rows, as `Manifest.rows`, with the same errors.
+
+    Args:
+        manifest: the manifest.
+
+    Yields:
+        Each row, with values in the order of the Avro schema's fields.
+    """
     for column in decoded_batches(manifest, whole=True):
         for start in range(0, column.length, ENTRIES_AT_ONCE):
             chosen = np.arange(start, min(start + ENTRIES_AT_ONCE, column.length))
@@ -103,6 +120,13 @@ def rows(manifest: Manifest) -> Iterator[tuple[Any, ...]]:
 
 
 def entries(manifest: Manifest) -> Iterator[ManifestEntry]:
-    """What `Manifest.entries` gives, with the same errors."""
+    """Decode the entries, as `Manifest.entries`, with the same errors.
+
+    Args:
+        manifest: the manifest.
+
+    Returns:
+        The entries, with inherited values.
+    """
     written = (manifest.entry_of(row, number) for number, row in enumerate(rows(manifest)))
     return inherit(written, manifest.manifest_file, manifest.format_version)

@@ -1,9 +1,9 @@
-"""The rules of manifest entries over columns: which entries may break one (Manifest Entry Fields; Data File Fields).
+"""The rules of manifest entries over columns: find entries that may break one (Manifest Entry and Data File Fields).
 
 The definition of every rule is on one entry (`spec_ref.manifests.rules` and `spec_ref.manifests.entry_problems`). The
 kernel clears entries: it finds, over all entries of a batch at once, those that no rule can find fault with. The few
-others are made into objects and asked. What the kernel clears wrongly would go unseen, so a property test holds that
-no entry that breaks a rule is cleared.
+others are made into objects and checked by the definition. Nobody would notice an entry that is cleared wrongly, so a
+property test checks that no entry that breaks a rule is cleared.
 """
 
 from __future__ import annotations
@@ -42,12 +42,15 @@ _LONG_TEXT = 64
 
 
 def entry_findings(columns: ManifestColumns, context: Context, types: Mapping[int, Type]) -> Iterator[Finding]:
-    """What is wrong with the entries of a batch, with paths that begin with their numbers in the manifest.
+    """Find what is wrong with the entries of a batch.
 
     Args:
         columns: the batch.
-        context: what the entries stand in.
+        context: the table and the manifest of the entries.
         types: the types of the table's columns by id.
+
+    Yields:
+        Each finding, with a path that begins with the number of the entry in the manifest.
     """
     chosen = suspects(columns, context, types)
     yield from _without_scheme(columns, context, chosen)
@@ -62,7 +65,7 @@ def entry_findings(columns: ManifestColumns, context: Context, types: Mapping[in
 
 
 def _without_scheme(columns: ManifestColumns, context: Context, looked_at: npt.NDArray[np.intp]) -> Iterator[Finding]:
-    """Paths without a scheme, which some tables have in all entries, of the entries that nothing else is wrong with."""
+    """Find paths without a scheme, which some tables have in all entries, among entries that are otherwise valid."""
     try:
         paths = columns.paths
     except SpecError:
@@ -82,9 +85,17 @@ def _without_scheme(columns: ManifestColumns, context: Context, looked_at: npt.N
 
 
 def suspects(columns: ManifestColumns, context: Context, types: Mapping[int, Type]) -> npt.NDArray[np.intp]:
-    """The places in the batch of the entries that may break a rule; none that breaks one is left out.
+    """Find the entries that may break a rule; none that breaks one is left out.
 
     A path without a scheme alone does not make an entry suspicious.
+
+    Args:
+        columns: the batch.
+        context: the table and the manifest of the entries.
+        types: the types of the table's columns by id.
+
+    Returns:
+        The indexes of the entries in the batch.
     """
     try:
         return np.nonzero(_suspicious(columns, context, types))[0]
@@ -148,7 +159,7 @@ _PLAIN = _FORMATS - {"puffin", "PUFFIN"}
 
 
 def _offsets(columns: ManifestColumns) -> Mask:
-    """Lists of offsets that are empty or do not ascend; the elements of each list come in its order."""
+    """Find lists of offsets that are empty or do not ascend; the elements of each list are in its order."""
     wrong = ~columns.nulls("split_offsets")
     files, offsets = [np.zeros(0, np.intp)], [np.zeros(0, np.int64)]
     for rows, values in columns.items("split_offsets"):
@@ -182,7 +193,7 @@ _ALL_OF_THEM = slice(None)
 
 
 def _in_both(left: npt.NDArray[np.intp], right: npt.NDArray[np.intp]) -> tuple[npt.NDArray[np.intp], Any, Any]:
-    """The files that stand in both arrays, and their places in each; mostly the arrays are the same."""
+    """Find the files that are in both arrays, and their indexes in each; mostly the arrays are the same."""
     if len(left) == len(right) and (left == right).all():
         return left, _ALL_OF_THEM, _ALL_OF_THEM
     return np.intersect1d(left, right, assume_unique=True, return_indices=True)
@@ -212,7 +223,7 @@ def _suspicious_bounds(columns: ManifestColumns, types: Mapping[int, Type]) -> M
 
 
 def _undecodable(type_: Type, values: BytesColumn) -> Mask:
-    """Bounds that may not be of the type, or are NaN."""
+    """Find bounds that may not be of the type, or are NaN."""
     name, lengths = kind(type_), values.lengths
     if name in _WHOLE:
         return np.asarray(lengths != _WHOLE[name])
@@ -238,7 +249,7 @@ def _undecodable(type_: Type, values: BytesColumn) -> Mask:
 def _crossed(
     type_: Type, lower_files: npt.NDArray[np.intp], lower: BytesColumn, upper_files: npt.NDArray[np.intp], upper: Column
 ) -> npt.NDArray[np.intp]:
-    """Files whose lower bound may be above the upper one; those that cannot be decoded are suspicious already."""
+    """Find files whose lower bound may be above the upper one; those that cannot be decoded are suspicious already."""
     assert isinstance(upper, BytesColumn)
     files, at_lower, at_upper = _in_both(lower_files, upper_files)
     if at_lower is not _ALL_OF_THEM:
@@ -255,7 +266,7 @@ def _crossed(
 
 
 def _window(values: BytesColumn, form: str, where: Mask) -> npt.NDArray[Any]:
-    """The numbers at the values' places; 0 elsewhere than ``where``."""
+    """The numbers at the values' offsets; 0 except for ``where``."""
     dtype = np.dtype(form)
     made = np.zeros(values.length, dtype)
     if len(values.data) >= dtype.itemsize and where.any():
@@ -267,7 +278,7 @@ def _window(values: BytesColumn, form: str, where: Mask) -> npt.NDArray[Any]:
 
 
 def _word(values: BytesColumn, shift: int = 0) -> npt.NDArray[np.uint64]:
-    """Eight bytes from a place on as a number that sorts as they do, with zeros behind shorter values."""
+    """Eight bytes at an offset as a number that sorts as they do, with zeros after shorter values."""
     starts = values.offsets + shift
     inside = starts + _WORD <= len(values.data)
     words = np.zeros(values.length, np.uint64)
@@ -281,7 +292,7 @@ def _word(values: BytesColumn, shift: int = 0) -> npt.NDArray[np.uint64]:
 
 
 def _above(lower: BytesColumn, upper: BytesColumn) -> Mask:
-    """Where a lower value is above the upper one, as bytes compare: word by word, and whole beyond a length."""
+    """Find where a lower value is above the upper one, as bytes compare: word by word, and whole beyond a length."""
     above = np.zeros(lower.length, np.bool_)
     tied = np.ones(lower.length, np.bool_)
     longest = int(np.maximum(lower.lengths, upper.lengths).max(initial=0))
@@ -301,7 +312,7 @@ def _above(lower: BytesColumn, upper: BytesColumn) -> Mask:
 
 
 def _not_utf8(values: BytesColumn) -> Mask:
-    """Strings that are not UTF-8; ASCII is seen at once, others are decoded."""
+    """Find strings that are not UTF-8; ASCII is detected at once, others are decoded."""
     wrong = np.zeros(values.length, np.bool_)
     other = np.zeros(values.length, np.bool_)
     longest = int(values.lengths.max(initial=0))

@@ -1,4 +1,4 @@
-"""Rows by partition: the partition tuple of every row of an Arrow batch, and the rows of each (Partitioning)."""
+"""Split rows by partition: the partition tuple of every row of an Arrow batch, and the rows of each (Partitioning)."""
 
 from __future__ import annotations
 
@@ -20,17 +20,21 @@ from spec_ref.partitioning.transforms import Void
 from spec_ref.schemas.schema import Schema
 
 MAX_RADIX = 1 << 16
-"""Codes below are sorted in linear time."""
+"""Smaller codes are sorted in linear time."""
 
 Codes = npt.NDArray[np.int64]
 
 
 def check_spec(spec: PartitionSpec, schema: Schema) -> None:
-    """Refuse a spec by which rows of a schema cannot be written.
+    """Check that rows of a schema can be written with a partition spec.
+
+    Args:
+        spec: the partition spec.
+        schema: the schema of the rows.
 
     Raises:
-        SpecError: PAR007, for an unknown transform or one of several sources; PAR004, for a source that the schema does
-            not have or that stands in a list or map; what the transform raises for a type that it does not take.
+        SpecError: PAR007 for an unknown transform or one of several sources; PAR004 for a source that the schema does
+            not have or that is in a list or map; the code of the transform for a type that it does not accept.
     """
     for field in spec.fields:
         if not spec.writable or len(field.sources) != 1:
@@ -42,14 +46,17 @@ def check_spec(spec: PartitionSpec, schema: Schema) -> None:
 def by_partition(
     spec: PartitionSpec, schema: Schema, batch: pa.RecordBatch
 ) -> Iterator[tuple[Mapping[int, Any], pa.RecordBatch]]:
-    """The rows of a batch by partition, in their order, each with the values of its partition tuple by field id.
+    """Split the rows of a batch by partition, keeping their order.
 
-    Floating-point values are told apart by their bits, but that NaN is NaN (SCN013).
+    Floating-point values are distinguished by their bits, except that all NaNs are equal (SCN013).
 
     Args:
         spec: a spec that `check_spec` takes.
         schema: the schema of the batch.
         batch: rows as `spec_ref.columnar.schemas.written_rows` makes them.
+
+    Yields:
+        The values of the partition tuple by partition field id, and the rows of the partition.
 
     Raises:
         SpecError: a transform has no result for a value.
@@ -76,8 +83,17 @@ def by_partition(
 
 
 def partition_columns(spec: PartitionSpec, schema: Schema, batch: pa.RecordBatch) -> list[tuple[int, Type, Any]]:
-    """The id, type and values of every field of the partition tuples of a batch, which need not have the sources of
-    void fields.
+    """Compute the partition values of the rows of a batch.
+
+    The batch need not have the sources of void fields.
+
+    Args:
+        spec: the partition spec.
+        schema: the schema of the rows.
+        batch: the rows.
+
+    Returns:
+        The id, the type and the values of every partition field.
     """
     found: list[tuple[int, Type, Any]] = []
     for field in spec.fields:
@@ -92,7 +108,7 @@ def partition_columns(spec: PartitionSpec, schema: Schema, batch: pa.RecordBatch
 
 
 def _codes(arrays: list[Any], rows: int) -> tuple[Codes, int]:
-    """A number for each row that is the same where the values of all columns are, and how many numbers there may be."""
+    """Compute a number for each row that is the same where the values of all columns are, and the number of codes."""
     codes, count = np.zeros(rows, np.int64), 1
     for array in arrays:
         encoded = distinct(array).dictionary_encode(null_encoding="encode")

@@ -1,7 +1,7 @@
-"""Partition transforms of Arrow arrays: the kernels beside `spec_ref.partitioning.transforms`.
+"""Partition transforms of Arrow arrays: the kernels for `spec_ref.partitioning.transforms`.
 
-Where a value has no result in the result type, the kernel finds the first such value and lets the scalar definition
-refuse it, so that both raise the same error.
+If a value has no result in the result type, the kernel finds the first such value and calls the scalar definition with
+it, so that both raise the same error.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _MIN_INT, _MAX_INT = -(2**31), 2**31 - 1
 _SIGN_MASK = np.uint32(_MAX_INT)
 
 _DIVIDED = 1 << 17
-"""Values per round where a division is all that is done with them."""
+"""The number of values per round if a division is the only operation."""
 
 # The calendar is counted from 0000-03-01, so that a leap day is the last day of a year, of 4 years and of 400.
 _MARCH_0000 = -719_468
@@ -66,15 +66,18 @@ _DAYS_PER_5_MONTHS = 153
 
 
 def transform_array(transform: Transform, type_: Type, column: Column) -> Column:
-    """The transform of every value, in the same chunks; null for null (TRN001).
+    """Apply a transform to every value of a column; null gives null (TRN001).
 
     The result is int32 for bucket, year, month and hour, date32 for day, and the Arrow type of the values for truncate
-    and void, without a dictionary encoding. Identity gives back the column itself.
+    and void, without a dictionary encoding. Identity returns the column itself.
 
     Args:
         transform: the transform.
         type_: the source type.
         column: an Arrow array or chunked array that holds values of the type.
+
+    Returns:
+        The results, in the same chunks.
 
     Raises:
         SpecError: what `transform.apply` raises for the type or for the first value that has no result; the code of
@@ -163,7 +166,7 @@ def _truncate_decimals(transform: Truncate, type_: Any, array: Any) -> Any:
 
 
 def _count(transform: Transform, type_: Type, array: Any, arrow_type: Any) -> Any:
-    """The years, months, days or hours since the epoch."""
+    """Compute the years, months, days or hours since the epoch."""
     of_days = _OF_DAYS.get(type(transform))
     unit = UNITS_PER_DAY[kind(type_)]
     if isinstance(transform, Hour):
@@ -195,7 +198,7 @@ def _floored(values: Longs, unit: int, *, negative: bool) -> Longs:
 
 
 def _months(days: Longs) -> Longs:
-    """Months from 1970-01, by days from 1970-01-01, whose months are within 64 bits by far."""
+    """Compute months from 1970-01 from days from 1970-01-01; the months of any count of days fit into 64 bits."""
     days = days - _MARCH_0000
     cycles = days // CYCLE_DAYS
     day = (days - cycles * CYCLE_DAYS).astype(np.uint32)  # of the 400 years
@@ -213,4 +216,4 @@ def _years(days: Longs) -> Longs:
 
 
 _OF_DAYS: dict[type, Callable[[Longs], Longs]] = {Year: _years, Month: _months}
-"""What the calendar makes of days."""
+"""The calendar function of days, by transform."""

@@ -1,4 +1,4 @@
-"""The columns of row lineage over Arrow arrays: the kernels beside `spec_ref.row_lineage.reading`."""
+"""The columns of row lineage over Arrow arrays: the kernels for `spec_ref.row_lineage.reading`."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ import pyarrow.compute as pc
 
 
 def row_ids(stored: Any, first_row_id: int | None, positions: Any) -> Any:
-    """The ids of rows: `row_id` of each.
+    """Find the ids of rows: `row_id` for each.
 
     Args:
-        stored: the values in the file, an Arrow array of longs with null where there is none; None without the column.
-        first_row_id: that of the file, inherited where its entry has none.
-        positions: of the rows in the file, from 0, an Arrow array of longs without nulls.
+        stored: the values of ``_row_id`` in the file, an Arrow array of longs; None if the file has no such column.
+        first_row_id: the ``first_row_id`` of the file, inherited if its entry has none; None if the file has none at
+            all.
+        positions: the positions of the rows in the file, from 0, an Arrow array of longs without nulls.
+
+    Returns:
+        An Arrow array of longs, null for rows without an id.
     """
     if first_row_id is None:
         return pa.nulls(len(positions), pa.int64())
@@ -24,13 +28,16 @@ def row_ids(stored: Any, first_row_id: int | None, positions: Any) -> Any:
 
 
 def last_updates(stored: Any, first_row_id: int | None, data_sequence_number: int, rows: int) -> Any:
-    """The sequence numbers of the commits that last changed rows: `last_updated` of each.
+    """Find the sequence numbers of the commits that last changed rows: `last_updated` for each.
 
     Args:
-        stored: the values in the file, as for `row_ids`.
-        first_row_id: that of the file.
-        data_sequence_number: the file's.
-        rows: how many there are.
+        stored: the values of ``_last_updated_sequence_number`` in the file, as for `row_ids`.
+        first_row_id: the ``first_row_id`` of the file, as for `row_ids`.
+        data_sequence_number: the data sequence number of the file.
+        rows: the number of rows.
+
+    Returns:
+        An Arrow array of longs, null for rows without a number.
     """
     if first_row_id is None:
         return pa.nulls(rows, pa.int64())

@@ -36,20 +36,23 @@ class Scopes:
     """What the rule compares of some deletes, or of some data files."""
 
     sequence_number: Nullable
-    """The data sequence numbers; null where they are not known."""
+    """The data sequence numbers; null if they are not known."""
 
     partition: Longs
-    """What `partition_numbers` returns."""
+    """The numbers that `partition_numbers` returns."""
 
 
 def position_mismatches(deletes: Scopes, data_files: Scopes) -> Mapping[Mismatch, Bools]:
-    """For each reason, which deletes it keeps from their data file.
+    """Find the reasons for which deletes do not apply to their data files.
 
-    A delete for which there is none may apply: what `spec_ref.scan_planning.delete_scope.may_apply` says of it.
+    A delete without any reason may apply, as `spec_ref.scan_planning.delete_scope.may_apply` decides.
 
     Args:
         deletes: deletion vectors, or position delete files with a ``referenced_data_file``.
         data_files: for each of them the data file that it names.
+
+    Returns:
+        For each reason, a flag per delete.
     """
     mine, theirs = deletes.sequence_number, data_files.sequence_number
     return {
@@ -59,7 +62,14 @@ def position_mismatches(deletes: Scopes, data_files: Scopes) -> Mapping[Mismatch
 
 
 def partition_numbers(columns: ManifestColumns) -> Longs:
-    """A number for the partition of each entry: the same for equal `partition_key`, and for hardly any others."""
+    """Compute a number for the partition of each entry: the same for equal `partition_key`, and for hardly any others.
+
+    Args:
+        columns: the entries of manifests of one partition spec.
+
+    Returns:
+        The numbers, one per entry.
+    """
     spec = columns.manifest.spec
     seed = zlib.crc32(str(columns.manifest.spec_id).encode())
     hashes = np.full(len(columns), seed, np.uint64)

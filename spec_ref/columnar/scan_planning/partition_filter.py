@@ -1,7 +1,7 @@
-"""What the partitions of one spec leave of a filter (Scan Planning).
+"""Apply a filter to the partitions of one spec (Scan Planning).
 
 `spec_ref.scan_planning.partition_residual` is the definition. Here each leaf is projected once for all partitions of a
-spec, and a partition is looked at once however many files it has.
+spec, and each partition is evaluated once, however many files it has.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class _Leaf:
 
 @record
 class Selection:
-    """The files of some partitions that are left with one filter."""
+    """The files of the partitions that leave the same residual filter."""
 
     residual: BoundPredicate
     rows: Rows
@@ -50,12 +50,12 @@ class PartitionFilter:
         """Project the filter.
 
         Args:
-            predicate: a predicate that is bound to the schema of the rows.
+            predicate: a predicate bound to the schema of the rows.
             spec: the spec that manifests were written with.
-            tolerate_truncated_times: as `spec_ref.expressions.projection.Projection` has it.
+            tolerate_truncated_times: see `spec_ref.expressions.projection.Projection`.
 
         Raises:
-            SpecError: a transform of the spec does not take the type of its source.
+            SpecError: the code of a transform (TRN002 to TRN015) that does not accept the type of its source.
         """
         self._predicate = predicate
         self._types: dict[int, Type] = {}
@@ -79,14 +79,17 @@ class PartitionFilter:
                 return made
 
     def selections(self, columns: ManifestColumns, rows: Rows) -> list[Selection]:
-        """The files that their partitions do not rule out, by what is left of the filter.
+        """Select the files that their partitions do not rule out, by residual filter.
 
         Args:
             columns: the entries of manifests of the spec.
-            rows: the entries to look at, ascending.
+            rows: the numbers of the entries to consider, ascending.
+
+        Returns:
+            The files of each residual.
 
         Raises:
-            SpecError: DFL004, if the partition tuples lack a field of the spec.
+            SpecError: DFL004 if the partition tuples lack a field of the spec.
         """
         ids = [field_id for field_id, type_ in self._types.items() if reads_as(columns.partition_type(field_id), type_)]
         if len(ids) < len(self._types) or not ids:  # values that cannot be told, or nothing to tell
@@ -102,7 +105,14 @@ class PartitionFilter:
         return [Selection(left, rows[groups == place]) for left, place in places.items()]
 
     def residual(self, partition: dict[int, Any]) -> BoundPredicate:
-        """What is left of the filter in one partition."""
+        """Compute the residual of the filter for one partition.
+
+        Args:
+            partition: the partition tuple, values by partition field id.
+
+        Returns:
+            The residual.
+        """
         key = tuple(partition.get(field_id) for field_id in self._types)
         if key not in self._residuals:
             self._residuals[key] = _left(self._tree, partition)
@@ -129,7 +139,7 @@ def _left(node: Any, partition: dict[int, Any]) -> Any:
 
 
 def _distinct(columns: ManifestColumns, ids: list[int], rows: Rows) -> tuple[Rows, list[tuple[Any, ...]]]:
-    """The distinct partition values of some files, and which of them each file has."""
+    """Find the distinct partition values of some files, and which of them each file has."""
     if len(ids) == 1 and kind(columns.partition_type(ids[0])) in NUMBERS:
         numbers = columns.partition_numbers(ids[0])
         valid = numbers.valid[rows]

@@ -1,7 +1,7 @@
-"""Planning a scan over the columns of manifests: the kernel beside `spec_ref.scan_planning.planner.plan`.
+"""Plan a scan over the columns of manifests: the kernel for `spec_ref.scan_planning.planner.plan`.
 
-Files are left out by their partitions, and then by their counts and bounds, before an object is made for a file. No
-more than a batch of entries is held at a time, apart from the deletes and the paths of the files that are planned.
+Files are ruled out by their partitions, and then by their counts and bounds, before an object is made for a file. No
+more than a batch of entries is held at a time, apart from the deletes and the paths of the planned files.
 """
 
 from __future__ import annotations
@@ -56,7 +56,25 @@ def plan(
     all_deletes: bool = False,
     tolerate_truncated_times: bool = False,
 ) -> Iterator[ScanTask]:
-    """What `spec_ref.scan_planning.planner.plan` gives, with the same errors."""
+    """Plan a scan, as `spec_ref.scan_planning.planner.plan`, with the same errors.
+
+    Args:
+        metadata: the table.
+        snapshot: the snapshot to scan; None for a table without snapshots, which has no files.
+        predicate: the unbound filter.
+        read_file: reads a manifest list or manifest by its location.
+        schema: the schema that the rows are read with; the table's current one by default.
+        case_sensitive: whether the names in the filter have to be spelled as in the schema.
+        statistics: whether the files of the tasks keep their counts, sizes and bounds.
+        all_deletes: whether tasks have the deletes of rows that do not match, too.
+        tolerate_truncated_times: see `spec_ref.expressions.projection.Projection`.
+
+    Returns:
+        The tasks, in the order of the manifests.
+
+    Raises:
+        SpecError: as `spec_ref.scan_planning.planner.plan`.
+    """
     bound = bind(predicate, schema or metadata.current_schema, case_sensitive=case_sensitive)
     specs = {spec.spec_id: spec for spec in metadata.partition_specs}
     rows = _Filter(bound, specs, metadata.format_version, tolerate_truncated_times)
@@ -66,7 +84,7 @@ def plan(
 
 @attrs.frozen
 class _Filter:
-    """A row filter over the manifests and partitions of every spec."""
+    """A row filter for the manifests and partitions of every spec."""
 
     predicate: BoundPredicate
     specs: Mapping[int, PartitionSpec]
@@ -93,7 +111,7 @@ class _Scan:
     specs: Mapping[int, PartitionSpec]
     rows: _Filter
     deletes: _Filter
-    """The filter of the rows that deletes have to be known of."""
+    """The filter of the rows whose deletes have to be known."""
 
     read_file: ReadFile
     statistics: bool
@@ -143,7 +161,7 @@ class _Scan:
             )
 
     def _kept(self, columns: ManifestColumns, content: FileContent) -> list[Selection]:
-        """The live files that neither partitions (SCN003, MAN004) nor, for data, metrics (SCN005) rule out."""
+        """Find the live files that neither partitions (SCN003, MAN004) nor, for data, metrics (SCN005) rule out."""
         live = np.nonzero(columns.live)[0]
         _check(columns, live, data=content is FileContent.DATA)
         spec = columns.manifest.spec
@@ -206,7 +224,7 @@ class _Told:
 
 
 def _check(columns: ManifestColumns, live: Rows, *, data: bool) -> None:
-    """Refuse live entries of the other kind, and sequence numbers that cannot be."""
+    """Refuse live entries of the wrong content, and impossible sequence numbers."""
     other = (columns.content[live] != FileContent.DATA) == data
     if other.any():
         place = int(live[np.argmax(other)])

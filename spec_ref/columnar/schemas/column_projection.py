@@ -1,4 +1,4 @@
-"""Column projection over Arrow batches: the kernel beside `spec_ref.schemas.column_projection.project_row`."""
+"""Column projection over Arrow batches: the kernel for `spec_ref.schemas.column_projection.project_row`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from spec_ref.schemas.promotion import UNITS_PER_DAY
 
 Array: TypeAlias = Any
 ArrowType: TypeAlias = Any
-"""A `pyarrow.DataType`; the stubs know more of these than code that makes them of Iceberg types can say."""
+"""A `pyarrow.DataType`; the stubs distinguish more types than code that derives them from Iceberg types can state."""
 
 Read: TypeAlias = Callable[[Array], Array]
 
@@ -56,13 +56,20 @@ _ARROW: dict[str, ArrowType] = {
 
 _TIMESTAMPS = frozenset({"timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns"})
 _CHECKED = frozenset({"string", "decimal", "time"})
-"""The types of which a file may hold what is no value, and that are checked; WKB and variants are not looked into."""
+"""The types for which a file may store what is not a value, so that values are checked; WKB and variants are not
+parsed."""
 
 
 def arrow_type(type_: Type) -> ArrowType:
-    """The Arrow type in which values of a type are read.
+    """Find the Arrow type in which values of a type are read.
 
-    Geometry and geography are WKB, a variant a struct of its two parts, and unknown is null.
+    Geometry and geography are WKB, a variant is a struct of its two parts, and unknown is null.
+
+    Args:
+        type_: any type.
+
+    Returns:
+        The Arrow type.
     """
     match type_:
         case DecimalType(precision, scale):
@@ -87,12 +94,28 @@ def _part_field(name: str, type_: Type, *, required: bool) -> pa.Field[Any]:
 
 
 def arrow_field(field: NestedField) -> pa.Field[Any]:
-    """A field of the table as a field of Arrow batches."""
+    """Make the field of Arrow batches for a field of the table.
+
+    Args:
+        field: a field of the table.
+
+    Returns:
+        The Arrow field.
+    """
     return pa.field(field.name, arrow_type(field.type), nullable=not field.required)
 
 
 def constant_array(type_: Type, value: Any, length: int) -> Array:
-    """One value of the spec, so many times."""
+    """Repeat one value of the spec.
+
+    Args:
+        type_: the type of the value.
+        value: the value, or None.
+        length: how often to repeat it.
+
+    Returns:
+        The Arrow array.
+    """
     array = arrow_values(type_, [value])
     if type_ == UNKNOWN:
         return pa.nulls(length)
@@ -100,12 +123,20 @@ def constant_array(type_: Type, value: Any, length: int) -> Array:
 
 
 def arrow_values(type_: Type, values: Sequence[Any]) -> Array:
-    """An Arrow array of values of the spec, in the type that `arrow_type` gives."""
+    """Convert values of the spec to an Arrow array.
+
+    Args:
+        type_: the type of the values.
+        values: the values, None for null.
+
+    Returns:
+        The array, in the type that `arrow_type` returns.
+    """
     return _wrapped(type_, pa.array([_plain(type_, value) for value in values], _storage_type(type_)))
 
 
 def _plain(type_: Type, value: Any) -> Any:
-    """A value as Arrow takes it: structs by name, maps as pairs, counts as they are."""
+    """Convert a value to the form that Arrow accepts: structs by name, maps as pairs, counts unchanged."""
     if value is None:
         return None
     match type_:
@@ -122,7 +153,7 @@ def _plain(type_: Type, value: Any) -> Any:
 
 
 def _storage_type(type_: Type) -> ArrowType:
-    """The type without the extension of uuid, at any depth, which Arrow does not make of Python values."""
+    """The type without the extension of uuid, at any depth, which Arrow does not make from Python values."""
     match type_:
         case StructType(fields):
             return pa.struct([pa.field(field.name, _storage_type(field.type)) for field in fields])
@@ -135,7 +166,7 @@ def _storage_type(type_: Type) -> ArrowType:
 
 
 def _wrapped(type_: Type, array: Array) -> Array:
-    """An array of the storage type as one of the type."""
+    """Convert an array of the storage type to the type."""
     return array if array.type == arrow_type(type_) else _read(type_, type_, {}, mapped=False)(array)
 
 
@@ -144,22 +175,25 @@ def _wrapped(type_: Type, array: Array) -> Array:
 
 @record
 class FileProjection:
-    """What makes batches of the schema out of the batches of one file."""
+    """Converts the batches of one file to batches of the schema."""
 
     columns: tuple[str, ...]
-    """The names of the file's columns that are needed, each once."""
+    """The names of the file's columns that are needed, without repetitions."""
 
     schema: pa.Schema
     _made: tuple[tuple[str | None, Read | Callable[[int], Array]], ...]
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """The batch as the schema has it.
+        """Convert a batch to the schema.
 
         Args:
-            batch: some rows of the file, with the columns of these names and maybe others.
+            batch: some rows of the file, with the columns of these names and possibly others.
+
+        Returns:
+            The converted batch.
 
         Raises:
-            SpecError: a required value is null, or a value is none of its type.
+            SpecError: TYP002 to TYP004 if a required value is null; the code of the type if a value is not of it.
         """
         arrays = []
         for field, (name, make) in zip(self.schema, self._made, strict=True):
@@ -171,11 +205,19 @@ class FileProjection:
 
 
 def compile_projection(fields: Sequence[NestedField], written: WrittenColumns, constants: Constants) -> FileProjection:
-    """The projection of a file; arguments and errors as in `spec_ref.schemas.column_projection.project_row`.
+    """Prepare the projection of a file, as `spec_ref.schemas.column_projection.project_row` defines it.
+
+    Args:
+        fields: the fields to read, of the table's schema.
+        written: the columns of the file.
+        constants: the identity partition values of the file, by field id.
+
+    Returns:
+        The projection of its batches.
 
     Raises:
-        SpecError: a field has neither column nor value, a type that the file's is not promoted to, or a column that
-            cannot be read.
+        SpecError: PRJ001 or PRJ005 for a field with several columns or without a value; EVO003 for a type that is not
+            promoted from that of the file; the problem of a column that cannot be read.
     """
     check_selected(fields, written)
     made: list[tuple[str | None, Any]] = []
@@ -202,7 +244,7 @@ def _constant(field: NestedField, value: Any) -> Callable[[int], Array]:
 
 
 def _with_dictionaries(read: Read) -> Read:
-    """Reads dictionary arrays too: each value of the dictionary once."""
+    """Read dictionary arrays too: each value of the dictionary once."""
 
     def whole(array: Array) -> Array:
         if not pa.types.is_dictionary(array.type):
@@ -216,7 +258,7 @@ def _with_dictionaries(read: Read) -> Read:
 
 
 def _field(field: NestedField, column: NestedField, constants: Constants, *, mapped: bool) -> Read:
-    """Reads a column as a field, and refuses null where the field is required."""
+    """Read a column as a field, and refuse null if the field is required."""
     read = _with_dictionaries(_read(field.type, column.type, constants, mapped=mapped))
     if not field.required:
         return read
@@ -230,7 +272,17 @@ def _field(field: NestedField, column: NestedField, constants: Constants, *, map
 
 
 def refuse_nulls(type_: Type, array: Array, parent: Array | None, requirement: str) -> None:
-    """Refuse nulls where the parent is not null."""
+    """Refuse nulls where the parent is not null.
+
+    Args:
+        type_: the type of the values.
+        array: the values of a required field, element, key or value.
+        parent: the struct that contains them; None if there is none.
+        requirement: the code to raise.
+
+    Raises:
+        SpecError: ``requirement`` if a required value is null.
+    """
     if array.null_count == 0:
         return
     if parent is None or parent.null_count == 0 or pc.any(pc.and_(parent.is_valid(), array.is_null())).as_py():
@@ -238,7 +290,7 @@ def refuse_nulls(type_: Type, array: Array, parent: Array | None, requirement: s
 
 
 def _read(type_: Type, written: Type, constants: Constants, *, mapped: bool) -> Read:
-    """What reads arrays of a type as arrays of another; every Arrow type that a format gives for it is taken."""
+    """Make the function that reads arrays of a type as another; all Arrow types that formats use are accepted."""
     target = arrow_type(type_)
     match type_, written:
         case StructType(fields), StructType():
@@ -307,7 +359,14 @@ def _struct_reader(
 
 
 def ranges(array: Array) -> tuple[Any, int, int]:
-    """The offsets of a list or map from 0 on, and which of its values they are of."""
+    """Find the offsets of a list or map array, counted from 0, and the range of its values.
+
+    Args:
+        array: a list or map array.
+
+    Returns:
+        The buffer of the offsets, the index of the first value, and the number of values.
+    """
     offsets = np.asarray(array.offsets)
     first, last = (int(offsets[0]), int(offsets[-1])) if len(offsets) else (0, 0)
     rebased = (offsets - first).astype(np.int32) if len(offsets) else np.zeros(1, np.int32)
@@ -315,7 +374,17 @@ def ranges(array: Array) -> tuple[Any, int, int]:
 
 
 def list_reader(target: ArrowType, element: Type, inner: Read, *, required: bool) -> Read:
-    """What makes lists of an Arrow type of lists of any form, with what their elements are made by."""
+    """Make the function that reads lists of any form as lists of an Arrow type.
+
+    Args:
+        target: the Arrow type of the result.
+        element: the type of the elements.
+        inner: the function that reads the elements.
+        required: whether elements may not be null.
+
+    Returns:
+        The function.
+    """
 
     def read(array: Array) -> Array:
         array = storage_of(array)
@@ -335,8 +404,18 @@ def map_reader(
     target: Any, type_: MapType, read_keys: Read, read_values: Read, *, required: bool,
     check: Callable[[Array, Any], None] | None = None,
 ) -> Read:  # fmt: skip
-    """What makes maps of an Arrow type, with what keys and values are made by; `check` gets the keys of all maps, and
-    where those of each begin.
+    """Make the function that reads maps of any form as maps of an Arrow type.
+
+    Args:
+        target: the Arrow type of the result.
+        type_: the type of the maps.
+        read_keys: the function that reads the keys.
+        read_values: the function that reads the values.
+        required: whether values may not be null.
+        check: receives the keys of all maps and the offsets of each map; None for no check.
+
+    Returns:
+        The function.
     """
     entries = pa.struct([target.key_field, target.item_field])
 
@@ -384,7 +463,7 @@ def _primitive_reader(type_: Type, written: Type, target: ArrowType) -> Read:
 
 
 def _promoted_dates(type_: Type, array: Array, target: ArrowType) -> Array:
-    """Days as the counts of a timestamp at midnight; one that has none fails, and does not wrap around (EVO006)."""
+    """Convert days to counts of a timestamp at midnight; one out of range is refused, and does not wrap (EVO006)."""
     days = array.cast(pa.date32()).cast(pa.int32()).cast(pa.int64())
     try:
         return pc.multiply_checked(days, UNITS_PER_DAY[type_]).cast(target)  # type: ignore[index]

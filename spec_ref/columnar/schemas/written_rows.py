@@ -1,14 +1,14 @@
-"""Rows that are to be written, as the schema has them (Schemas and Data Types; Default Values).
+"""Convert rows to be written to the schema of the table (Schemas and Data Types; Default Values).
 
-The columns of an input are found by name; what comes out has every column of the schema, in its order and in the Arrow
-types of `spec_ref.columnar.schemas.column_projection`, and holds nothing but values of the types.
+The columns of an input are found by name; the result has every column of the schema, in its order and in the Arrow
+types of `spec_ref.columnar.schemas.column_projection`, and contains only values of the types.
 
 Decided here, because the text leaves it open:
 
-- A column that the input does not have takes its write default, else null; a null that the input has stays null.
-- A value is taken from a wider Arrow type where it is one of the schema's type exactly: 5 in 64 bits is an int, 1.5 in
-  64 bits is a float, and microseconds in nanoseconds are a timestamp. One that is not is refused, never cut off.
-- A column that the schema does not have is refused, as its values would be lost.
+- A column that the input does not have takes its write default, or else null; a null of the input stays null.
+- A value of a wider Arrow type is accepted if it is exactly a value of the schema's type: 5 in 64 bits is an int, 1.5
+  in 64 bits is a float, and microseconds in nanoseconds are a timestamp. Others are refused, never truncated.
+- A column that the schema does not have is refused, because its values would be lost.
 """
 
 from __future__ import annotations
@@ -58,22 +58,25 @@ Convert: TypeAlias = Callable[[Array], Array]
 
 @record
 class InputRows:
-    """What makes rows of the schema of the rows of one input."""
+    """Converts the rows of one input to rows of the schema."""
 
     schema: pa.Schema
-    """Of the rows that are made."""
+    """The Arrow schema of the converted rows."""
 
     _made: tuple[tuple[int | None, Callable[[Any], Array]], ...]
 
     def __call__(self, batch: pa.RecordBatch, first_row: int = 0) -> pa.RecordBatch:
-        """A batch of the input as the schema has it.
+        """Convert a batch of the input to the schema.
 
         Args:
             batch: some rows of the input.
             first_row: the number of the first one, for errors, whose path starts with the number of the row.
 
+        Returns:
+            The converted batch.
+
         Raises:
-            SpecError: a required value is null (TYP002 to TYP004), or a value is none of its type (the type's code).
+            SpecError: TYP002 to TYP004 if a required value is null; the code of the type if a value is not of it.
         """
         try:
             return self._converted(batch)
@@ -93,7 +96,7 @@ class InputRows:
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
     def _first_wrong(self, batch: pa.RecordBatch) -> int:
-        """The first row that cannot be converted, found by halving."""
+        """Find the first row that cannot be converted, by bisection."""
         low, high = 0, batch.num_rows
         while high - low > 1:
             middle = (low + high) // 2
@@ -107,11 +110,14 @@ class InputRows:
 
 
 def compile_input(fields: Sequence[NestedField], given: pa.Schema) -> InputRows:
-    """What makes rows of the schema of the batches of an input.
+    """Prepare the conversion of an input.
 
     Args:
         fields: the columns of the schema.
         given: the Arrow schema of the batches.
+
+    Returns:
+        The conversion of its batches.
 
     Raises:
         SpecError: TYP002, for a column that the schema does not have or that is there twice; DEF007, for a required
@@ -142,7 +148,15 @@ def _check_names(known: Sequence[str], given: Sequence[str]) -> None:
 
 
 def column_array(batch: pa.RecordBatch, column: Column) -> Array:
-    """The values of a column that may stand in structs; null where a struct around it is null."""
+    """Find the values of a column that may be inside of structs.
+
+    Args:
+        batch: the rows.
+        column: the column.
+
+    Returns:
+        The values; null where a struct that contains it is null.
+    """
     array: Any = batch.column(column.path[0])
     for name in column.path[1:]:
         array = pc.struct_field(array, [array.type.get_field_index(name)])
@@ -254,7 +268,7 @@ def _map(type_: MapType, source: Any) -> Convert:
 
 
 def _refuse_twice(type_: MapType, keys: Array, offsets: Any) -> None:
-    """Refuse a key that stands twice in one map."""
+    """Refuse a key that is repeated in one map."""
     if not is_primitive(type_.key):
         values = values_of(type_.key, keys)
         for start, end in pairwise(offsets.tolist()):
@@ -270,7 +284,14 @@ def _refuse_twice(type_: MapType, keys: Array, offsets: Any) -> None:
 
 
 def distinct(array: Array) -> Array:
-    """An array that Arrow finds equal values in as the spec does: floating-point values by their bits, with one NaN."""
+    """Convert an array so that Arrow finds equal values as the spec does: floats by their bits, with one NaN.
+
+    Args:
+        array: an Arrow array.
+
+    Returns:
+        The array.
+    """
     if not pa.types.is_floating(array.type):
         return array
     values = np.array(array.fill_null(0.0))
@@ -329,7 +350,7 @@ _WIDER: dict[str, Callable[[ArrowType], bool]] = {
     "decimal": pa.types.is_decimal, "date": pa.types.is_date, "time": pa.types.is_time, "string": _is_text,
     "uuid": lambda source: isinstance(source, pa.UuidType) or _is_bytes(source),
 }  # fmt: skip
-"""The Arrow types of which values of a type may be taken, by type; of other types only its own."""
+"""The Arrow types from which values of a type may be converted, by type; for other types only its own."""
 
 _CHECKED = frozenset({"string", "decimal", "time", "geometry", "geography"})
 """The types that have fewer values than their Arrow types."""
@@ -357,7 +378,7 @@ def _primitive(type_: Type, source: ArrowType) -> Convert:
 
 
 def _cast(type_: Type, array: Array, stored: Any) -> Array:
-    """The values in the Arrow type that they are stored as, where it has all of them."""
+    """Convert the values to the Arrow type in which they are stored, if it can represent all of them."""
     if pa.types.is_fixed_size_binary(stored):
         if pa.types.is_binary_view(array.type):
             array = array.cast(pa.large_binary())

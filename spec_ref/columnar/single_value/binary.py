@@ -1,4 +1,4 @@
-"""Binary single values of Arrow arrays (Appendix D): the kernel beside `spec_ref.single_value.binary.to_binary`."""
+"""Binary single values of Arrow arrays (Appendix D): the kernel for `spec_ref.single_value.binary.to_binary`."""
 
 from __future__ import annotations
 
@@ -24,17 +24,20 @@ from spec_ref.core.errors import violation
 from spec_ref.data_types.types import Type, is_primitive, kind
 
 RESULT = pa.large_binary()
-"""The Arrow type of a column of binary single values, whatever their type: its offsets never run out."""
+"""The Arrow type of a column of binary single values, whatever their type: its offsets cannot overflow."""
 
 
 def binary_array(type_: Type, column: Column) -> Column:
-    """The binary single value of every value, as a large_binary column of the same chunks; null for null.
+    """Serialize every value of a column.
 
-    The bits of a NaN stay what they are.
+    The bits of a NaN are kept.
 
     Args:
         type_: the type of the values.
-        column: an Arrow array or chunked array that holds values of the type.
+        column: an Arrow array or chunked array of values of the type.
+
+    Returns:
+        A large_binary column in the same chunks; null for null.
 
     Raises:
         SpecError: SVB009 for a type that has no binary form; the code of the type where the Arrow type or a value is
@@ -80,6 +83,6 @@ def _decimals(array: Any) -> Any:
 
 
 def _with_offsets(array: Any, offsets: npt.NDArray[Any], data: npt.NDArray[np.uint8]) -> Any:
-    """The values between the offsets, null where ``array`` is; the bytes are shared, not copied."""
+    """Make the array of the values between the offsets, null where ``array`` is; the bytes are shared, not copied."""
     buffers = [validity(array), pa.py_buffer(offsets.astype(np.int64, copy=False).data), pa.py_buffer(data.data)]
     return pa.Array.from_buffers(RESULT, len(array), buffers)

@@ -1,4 +1,4 @@
-"""Sorting Arrow batches by a sort order (Sorting): the kernel beside `spec_ref.sorting.comparator.compare_rows`."""
+"""Sort Arrow batches by a sort order (Sorting): the kernel for `spec_ref.sorting.comparator.compare_rows`."""
 
 from __future__ import annotations
 
@@ -19,12 +19,15 @@ _MAGNITUDE = np.int64(0x7FFF_FFFF_FFFF_FFFF)
 
 
 def sort_indices(order: SortOrder, schema: Schema, batch: pa.RecordBatch) -> Any:
-    """The places of the rows of a batch in the order of a sort order; equal rows keep their order (SRT003 to SRT005).
+    """Find the order of the rows of a batch by a sort order; equal rows keep their order (SRT003 to SRT005).
 
     Args:
-        order: an order that `spec_ref.sorting.comparator.sortable` takes.
+        order: an order for which `spec_ref.sorting.comparator.sortable` is true.
         schema: the schema of the batch.
         batch: rows as `spec_ref.columnar.schemas.written_rows` makes them.
+
+    Returns:
+        The indexes of the rows, sorted.
     """
     keys: list[Any] = []
     directions: list[Any] = []
@@ -46,19 +49,35 @@ def sort_indices(order: SortOrder, schema: Schema, batch: pa.RecordBatch) -> Any
 
 
 def sorted_batch(order: SortOrder, schema: Schema, batch: pa.RecordBatch) -> pa.RecordBatch:
-    """A batch with its rows in the order."""
+    """Sort the rows of a batch.
+
+    Args:
+        order: an order for which `spec_ref.sorting.comparator.sortable` is true.
+        schema: the schema of the batch.
+        batch: rows as `spec_ref.columnar.schemas.written_rows` makes them.
+
+    Returns:
+        The sorted batch.
+    """
     return batch.take(sort_indices(order, schema, batch))
 
 
 def _key(array: Any) -> Any:
-    """Values that Arrow compares as the spec sorts."""
+    """Convert values so that Arrow compares them as the spec sorts."""
     if pa.types.is_floating(array.type):
         return pa.array(float_sort_keys(array.fill_null(0.0)), mask=np.asarray(array.is_null()))
     return array.cast(pa.int8()) if pa.types.is_boolean(array.type) else array
 
 
 def float_sort_keys(array: Any) -> Any:
-    """`float_sort_key` of the values of an Arrow array without nulls, as 64-bit integers."""
+    """Compute `float_sort_key` for the values of an array.
+
+    Args:
+        array: an Arrow array of floats or doubles without nulls.
+
+    Returns:
+        64-bit integers, one per value.
+    """
     values = np.asarray(array.cast(pa.float64()))
     values = np.where(np.isnan(values), np.copysign(np.nan, values), values)
     bits = values.view(np.int64)

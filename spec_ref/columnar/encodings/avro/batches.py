@@ -1,17 +1,18 @@
-"""Batches of Avro blocks decoded into columns.
+"""Batches of Avro blocks decoded into columns (Appendix A, Avro).
 
-The objects of a block stand one behind the other, and where the next one begins is known only when the one before has
-been decoded. Two ways lead to many lanes at once all the same:
+The objects of a block are stored one after another, and where the next one begins is known only when the one before has
+been decoded. There are two ways to decode many objects in parallel lanes all the same:
 
 * Every block is a lane, and the lanes pass over object after object in lockstep. Where the objects begin is then known,
-  and every object becomes a lane.
-* Every object is a lane at once. The caller names a string that starts alike in all objects, the *anchor*, as the path
-  of a data file does. Where the buffer holds that start, an object may be: the lanes decode from behind the string to
-  the end of the object, and from there, which is where the next object begins, to the next string.
+and every object becomes a lane.
 
-Neither trusts what it supposes: an object counts only where the one before it in its block has ended, the first where
-the block begins, and the last one ends where the block does. Where that does not come out, and where little is to be
-decoded, the batch is decoded one object at a time, which also finds the words for what is wrong.
+* Every object is a lane from the start. The caller names a string that starts alike in all objects, the *anchor*, such
+as the path of a data file. Wherever the buffer contains this start, there may be an object: the lanes decode from the
+end of the string to the end of the object, and from there, which is where the next object begins, to the next string.
+
+Neither relies on these assumptions: an object counts only if the one before it in its block has ended there, the first
+one if the block begins there, and the last one ends where the block does. If that does not hold, and if little is to be
+decoded, the batch is decoded one object at a time, which also reports what is wrong.
 """
 
 from __future__ import annotations
@@ -33,20 +34,20 @@ BATCH_BYTES = 16 << 20
 """About how many decompressed bytes are decoded together; the memory of a batch is a small multiple of it."""
 
 FEW_OBJECTS = 24
-"""So many objects are decoded one at a time, as the steps of lanes cost as much for one lane as for a hundred."""
+"""At most this many objects are decoded one at a time, because a step costs as much for one lane as for a hundred."""
 
 LOCKSTEP_OBJECTS = 4
-"""Where no block has more objects than these, the blocks are the lanes at once."""
+"""If no block has more objects than this, the blocks are the lanes."""
 
 LOCKSTEP_LANES = 256
-"""So many blocks have to go in lockstep to be faster than one object at a time."""
+"""The least number of blocks for which lockstep is faster than one object at a time."""
 
 SAMPLES = 32
 LEAST_ANCHOR = 5
-"""The shortest start of a string that is searched for: that of ``/a/b/`` or ``s3://``."""
+"""The least length of the start of a string that is searched for: that of ``/a/b/`` or ``s3://``."""
 
 MOST_LOOKALIKES = 8
-"""So many strings for each object may begin as anchors do; in a file with more of them, they are not looked into."""
+"""At most this many strings for each object may begin as anchors do; otherwise anchors are not used."""
 
 MAX_FOOTPRINT = 1 << 20
 
@@ -58,21 +59,21 @@ class Part:
     """One block, decompressed."""
 
     count: int
-    """The number of objects that it says it has."""
+    """The number of objects that it states."""
 
     payload: bytes
 
 
 class Layout:
-    """What the batches of one Avro schema have in common."""
+    """Everything that the batches of one Avro schema share."""
 
     def __init__(self, type_: Record, anchor: Sequence[str] = (), lazy: Collection[int] = ()) -> None:
         """Prepare a schema.
 
         Args:
             type_: the type of the objects.
-            anchor: the field names on the way to the string that starts alike in all objects; nothing, where none does.
-            lazy: the ids of the fields that are decoded only when they are asked for.
+            anchor: the field names on the path to the string that starts alike in all objects; empty if there is none.
+            lazy: the ids of the fields that are decoded on demand only.
         """
         self.type = type_
         self.anchor = tuple(anchor)
@@ -82,25 +83,32 @@ class Layout:
 
     @functools.cached_property
     def footprint(self) -> int:
-        """The bytes of an object where there are only zeros."""
+        """The number of bytes of an object if all of them are zero."""
         return footprint(self.type)
 
     @functools.cached_property
     def node(self) -> Node:
-        """How lanes decode objects."""
+        """The node that decodes objects in lanes."""
         return compile_type(self.type, self.lazy)
 
     @functools.cached_property
     def way(self) -> _Way | None:
-        """The way to the anchor, where there is one."""
+        """The path to the anchor, if there is one."""
         return _way(self.type, self.anchor, self.lazy) if self.anchor else None
 
     def decode(self, parts: Sequence[Part], requirement: str, first: int = 0) -> Column:
-        """The objects of some blocks, as a column of records.
+        """Decode the objects of some blocks to a column of records.
+
+        Args:
+            parts: the blocks.
+            requirement: the code to raise if a block does not contain the objects that it states.
+            first: the number of objects in the blocks before, for paths of errors.
+
+        Returns:
+            The column.
 
         Raises:
-            SpecError: a block does not hold the objects that it says, with the path ``/17/data_file`` of the first
-                thing wrong; ``first`` is the number of objects in the blocks before.
+            SpecError: ``requirement`` with the path of the first malformed value, such as ``/17/data_file``.
         """
         made = self._in_lanes(parts)
         if made is not None:
@@ -126,7 +134,7 @@ class Layout:
         return made
 
     def _lockstep(self, parts: Sequence[Part]) -> Column | None:
-        """Each block is a lane, and passes over an object in each turn; then each object is a lane."""
+        """Decode with each block as a lane, which passes over an object in each turn; then with each object as one."""
         lanes, starts, ends, counts = self._lanes(parts)
         order = np.argsort(-counts, kind="stable")
         firsts = (np.cumsum(counts) - counts)[order]
@@ -141,7 +149,7 @@ class Layout:
         return column if _chained(begins, behind, starts, ends, counts) else None
 
     def _anchored(self, parts: Sequence[Part], start: bytes) -> Column | None:
-        """Each object is a lane, found by the start of its anchor."""
+        """Decode with each object as a lane, found by the start of its anchor."""
         assert self.way is not None
         lanes, starts, ends, counts = self._lanes(parts)
         strings, sizes = _occurrences(lanes, start)
@@ -168,7 +176,7 @@ class Layout:
     def _follow(
         self, lanes: Lanes, starts: Ints, counts: Ints, strings: Ints, sizes: Ints, behind: Ints
     ) -> Ints | None:
-        """Those of the supposed strings that are reached from the starts of the blocks, object by object."""
+        """Select the assumed strings that are reached from the starts of the blocks, object by object."""
         assert self.way is not None
         _, found, found_sizes = self.way.head(lanes, np.concatenate((starts, behind)))
         place = np.minimum(np.searchsorted(strings, found), len(strings) - 1)
@@ -186,7 +194,7 @@ class Layout:
         return np.array(chosen, np.intp)
 
     def _lanes(self, parts: Sequence[Part]) -> tuple[Lanes, Ints, Ints, Ints]:
-        """The joined blocks; where each starts and ends, and how many objects it says it has."""
+        """Join the blocks: where each starts and ends, and how many objects it states."""
         sizes = np.fromiter((len(part.payload) for part in parts), np.intp, len(parts))
         ends = np.cumsum(sizes)
         counts = np.fromiter((part.count for part in parts), np.intp, len(parts))
@@ -194,7 +202,15 @@ class Layout:
 
 
 def batches(parts: Iterable[Part], size: int = BATCH_BYTES) -> Iterator[list[Part]]:
-    """Group blocks into batches of about ``size`` bytes, at least one block in each."""
+    """Group blocks into batches, with at least one block in each.
+
+    Args:
+        parts: the blocks.
+        size: about how many decompressed bytes a batch has.
+
+    Yields:
+        The blocks of each batch.
+    """
     batch: list[Part] = []
     held = 0
     for part in parts:
@@ -208,7 +224,7 @@ def batches(parts: Iterable[Part], size: int = BATCH_BYTES) -> Iterator[list[Par
 
 
 def _chained(begins: Ints, behind: Ints, starts: Ints, ends: Ints, counts: Ints) -> bool:
-    """Whether the objects stand one behind the other in their blocks, from the start of each block to its end."""
+    """Whether the objects follow each other in their blocks, from the start of each block to its end."""
     filled = counts > 0
     lasts = np.cumsum(counts)[filled] - 1
     expected = np.empty(len(begins), np.intp)
@@ -218,7 +234,7 @@ def _chained(begins: Ints, behind: Ints, starts: Ints, ends: Ints, counts: Ints)
 
 
 def _occurrences(lanes: Lanes, start: bytes) -> tuple[Ints, Ints]:
-    """Where strings that begin so may be, and the lengths that seem to stand before them."""
+    """Find where strings with this start may be, and the lengths that seem to precede them."""
     gaps = lanes.data.split(start)
     lengths = np.fromiter(map(len, gaps), np.intp, len(gaps))[:-1]
     strings = np.cumsum(lengths + len(start)) - len(start)
@@ -235,10 +251,10 @@ def _occurrences(lanes: Lanes, start: bytes) -> tuple[Ints, Ints]:
 
 @attrs.frozen
 class _Level:
-    """A record on the way to the anchor, and what stands in it before and behind the field that leads on."""
+    """A record on the path to the anchor, and its fields before and after the one that leads on."""
 
     branch: int | None
-    """The branch of the union that the record stands in, if it does."""
+    """The branch of the union that contains the record, if there is one."""
 
     before: tuple[Node, ...]
     before_decoders: tuple[Decoder, ...]
@@ -247,16 +263,16 @@ class _Level:
 
 @attrs.frozen
 class _Way:
-    """The records on the way to the anchor, outermost first."""
+    """The records on the path to the anchor, outermost first."""
 
     levels: tuple[_Level, ...]
     branch: int | None
-    """The branch of the union that the anchor stands in, if it does."""
+    """The branch of the union that contains the anchor, if there is one."""
 
     whole: Decoder
 
     def head(self, lanes: Lanes, pos: Positions) -> tuple[list[list[Column]], Positions, Ints]:
-        """Decode objects up to their anchors: the columns of each level, where the anchors stand and their lengths."""
+        """Decode objects up to their anchors: the columns of each level, and the anchors' positions and lengths."""
         made = []
         for level in self.levels:
             pos = _enter(lanes, pos, level.branch)
@@ -267,7 +283,7 @@ class _Way:
         return made, pos, sizes
 
     def tail(self, lanes: Lanes, pos: Positions) -> tuple[list[list[Column]], Positions]:
-        """Decode objects from behind their anchors to their ends: the columns of each level, and the ends."""
+        """Decode objects from after their anchors to their ends: the columns of each level, and the ends."""
         made = []
         for level in reversed(self.levels):
             columns, pos = _run(level.after, lanes, pos)
@@ -275,14 +291,14 @@ class _Way:
         return made[::-1], pos
 
     def joined(self, before: list[list[Column]], anchor: BytesColumn, after: list[list[Column]]) -> Column:
-        """The column of the objects."""
+        """Join the column of the objects."""
         column: Column = _within(anchor, self.branch)
         for level, head, tail in zip(reversed(self.levels), reversed(before), reversed(after), strict=True):
             column = _within(RecordColumn([*head, column, *tail], anchor.length), level.branch)
         return column
 
     def anchor(self, parts: Sequence[Part], total: int) -> bytes | None:
-        """The longest start that strings have in common, up to a slash, and that stands often enough in the parts."""
+        """Find the longest start that strings share, up to a slash, and that is frequent enough in the parts."""
         samples = self._samples(parts)
         if not samples:
             return None
@@ -297,7 +313,7 @@ class _Way:
         return None
 
     def _samples(self, parts: Sequence[Part]) -> list[bytes]:
-        """The strings of some objects: the first of some blocks, and some of one block."""
+        """Read the strings of some objects: the first of some blocks, and some of one block."""
         found = []
         filled = [part for part in parts if part.count]
         try:
@@ -341,7 +357,7 @@ def _within(column: Column, branch: int | None) -> Column:
 
 
 def _way(type_: AvroType, anchor: tuple[str, ...], lazy: Collection[int]) -> _Way | None:
-    """The way through the fields of these names, the last of which is a string; None where they are not there."""
+    """Find the path through the fields of these names, the last of which is a string; None if they do not exist."""
     levels: list[_Level] = []
     at = type_
     for name in anchor:
@@ -365,7 +381,7 @@ def _way(type_: AvroType, anchor: tuple[str, ...], lazy: Collection[int]) -> _Wa
 
 
 def _present(type_: AvroType) -> tuple[AvroType | None, int | None]:
-    """The type beside null and its branch; the type itself where it is no union."""
+    """Find the type beside null and its branch; the type itself if it is not a union."""
     if not isinstance(type_, Union):
         return type_, None
     inner = type_.optional

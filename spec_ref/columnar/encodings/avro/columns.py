@@ -1,8 +1,8 @@
-"""Decoded Avro data as columns: arrays over many objects instead of an object for each.
+"""Decoded Avro data as columns: arrays over many objects instead of an object for each (Appendix A, Avro).
 
-A column is made by the lanes of `spec_ref.columnar.encodings.avro.vectorized` or, with the same meaning, of single
-values by `column_of`. Text and bytes stay where they were decompressed and are an offset and a length until they are
-asked for; a lazy column is not even decoded until then.
+A column is made by the lanes of `spec_ref.columnar.encodings.avro.vectorized` or, with the same meaning, from single
+values by `column_of`. Text and bytes stay in the decompressed buffer and are an offset and a length until they are
+needed; a lazy column is not even decoded until then.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from spec_ref.core.errors import violation
 from spec_ref.encodings.avro.types import Array, AvroType, Enum, Field, Fixed, Map, Primitive, Record, Union
 
 Rows: TypeAlias = npt.NDArray[np.intp]
-"""Numbers of rows, ascending."""
+"""Row numbers, ascending."""
 
 Values: TypeAlias = npt.NDArray[Any]
 
 
 class NullColumn:
-    """Nothing but null."""
+    """A column of nulls."""
 
     __slots__ = ("length",)
 
@@ -54,7 +54,7 @@ class NumberColumn:
 
 
 class EnumColumn:
-    """Names out of a list, as their places in it."""
+    """Members of an enumeration, as indexes of its symbols."""
 
     __slots__ = ("length", "places", "symbols")
 
@@ -71,7 +71,7 @@ class EnumColumn:
 
 
 class BytesColumn:
-    """Text, bytes or fixed-size bytes: where each value stands in a buffer."""
+    """Text, bytes or fixed-size bytes: the location of each value in a buffer."""
 
     __slots__ = ("data", "length", "lengths", "offsets", "text")
 
@@ -86,7 +86,7 @@ class BytesColumn:
         return BytesColumn(self.data, self.offsets[rows], self.lengths[rows], text=self.text)
 
     def to_bytes(self) -> list[bytes]:
-        """The values as they stand, text as UTF-8."""
+        """List the values as stored, text as UTF-8."""
         data, ends = self.data, self.offsets + self.lengths
         return [data[start:end] for start, end in zip(self.offsets.tolist(), ends.tolist(), strict=True)]
 
@@ -145,8 +145,8 @@ class UnionColumn:
 class ListColumn:
     """Lists, or the entries of maps.
 
-    A slot is some rows (None for all rows once) and an item for each. The items of a row are those of its places in the
-    slots, one slot behind the other.
+    A slot is some rows (None for all rows once) and an item for each. The items of a row are those of its positions in
+    the slots, one slot after another.
     """
 
     __slots__ = ("length", "slots")
@@ -172,7 +172,7 @@ class ListColumn:
 
 
 class ObjectColumn:
-    """Values as they are, for the unions of several types that Iceberg does not have."""
+    """Values as objects, for the unions of several types that Iceberg does not have."""
 
     __slots__ = ("length", "values")
 
@@ -188,7 +188,7 @@ class ObjectColumn:
 
 
 class LazyColumn:
-    """A column that is decoded when it is first asked for, or only in the rows that are asked for."""
+    """A column that is decoded on first use, or only in the rows that are needed."""
 
     __slots__ = ("_column", "_decode", "_find", "_rows", "length")
 
@@ -199,13 +199,13 @@ class LazyColumn:
         find: Callable[[int, int, Rows | None], tuple[Rows, Column] | None] | None = None,
         rows: Rows | None = None,
     ) -> None:
-        """Put decoding off.
+        """Make a column that is not decoded yet.
 
         Args:
             decode: decodes some rows, or all.
             length: the number of rows.
             find: for maps of integers, see `find`.
-            rows: the rows of what ``decode`` knows that this column has.
+            rows: the rows of ``decode`` that this column has.
         """
         self._decode = decode
         self._find = find
@@ -214,21 +214,21 @@ class LazyColumn:
         self.length = length
 
     def get(self) -> Column:
-        """The decoded column."""
+        """Decode the column, once."""
         if self._column is None:
             self._column = self._decode(self._rows)
         return self._column
 
     def find(self, key: int, place: int, rows: Rows | None = None) -> tuple[Rows, Column] | None:
-        """The values of one key of maps, without decoding the others; None where they have to be decoded.
+        """Find the values of one key of maps, without decoding the others.
 
         Args:
             key: the key.
-            place: the place of the key in the records of the entries: 0, or 1 where the value comes first.
-            rows: the rows to look into, ascending; None for all.
+            place: the index of the key in the records of the entries: 0, or 1 if the value is first.
+            rows: the rows to search, ascending; None for all.
 
         Returns:
-            The places in ``rows`` of the maps that have the key, in no order, and its values.
+            The rows that have the key and their values; None if the whole column has to be decoded.
         """
         if self._column is not None or self._find is None:
             return None
@@ -262,7 +262,7 @@ Column: TypeAlias = (
 
 
 def _pick(chosen: Rows | None, column: Column, rows: Rows, length: int) -> tuple[Rows | None, Column]:
-    """What stands in ``rows`` of what stands in the chosen rows, renumbered."""
+    """Select ``rows`` of a column that has values for the chosen rows, and renumber them."""
     if chosen is None:
         return None, column.take(rows)
     numbers = np.full(length, -1, np.intp)
@@ -273,12 +273,26 @@ def _pick(chosen: Rows | None, column: Column, rows: Rows, length: int) -> tuple
 
 
 def forced(column: Column) -> Column:
-    """The column itself, decoded where it was lazy."""
+    """Decode a lazy column.
+
+    Args:
+        column: any column.
+
+    Returns:
+        The column itself, or the decoded one if it is lazy.
+    """
     return column.get() if isinstance(column, LazyColumn) else column
 
 
 def optional(column: Column) -> tuple[Rows | None, Column]:
-    """The rows of a column that are not null (None for all) and their values, of the one type that is not null."""
+    """Separate the nulls of a column.
+
+    Args:
+        column: a column of one type and null.
+
+    Returns:
+        The rows that are not null (None for all) and their values.
+    """
     column = forced(column)
     if isinstance(column, NullColumn):
         return np.zeros(0, np.intp), column
@@ -294,7 +308,14 @@ def optional(column: Column) -> tuple[Rows | None, Column]:
 
 
 def entry_record(values: AvroType) -> Record:
-    """The record that an entry of an Avro map is read as."""
+    """Make the record type that an entry of an Avro map is read as.
+
+    Args:
+        values: the type of the values of the map.
+
+    Returns:
+        The record type.
+    """
     return Record("entry", (Field("key", Primitive("string")), Field("value", values)))
 
 
@@ -302,7 +323,15 @@ _DTYPES = {"boolean": np.bool_, "int": np.int64, "long": np.int64, "float": np.f
 
 
 def column_of(type_: AvroType, values: Sequence[Any]) -> Column:
-    """The column of values that were decoded one at a time."""
+    """Make the column of values that were decoded one at a time.
+
+    Args:
+        type_: the Avro type.
+        values: the decoded values.
+
+    Returns:
+        The column.
+    """
     match type_:
         case Primitive("null"):
             return NullColumn(len(values))
@@ -347,7 +376,7 @@ def _union_of(union: Union, values: Sequence[Any]) -> Column:
 
 
 def _list_of(items: AvroType, values: Sequence[Sequence[Any]]) -> ListColumn:
-    """All items in one slot, in which a row stands as often as it has items."""
+    """Put all items in one slot, in which a row is as often as it has items."""
     found = [item for value in values for item in value]
     if not found:
         return ListColumn([], len(values))

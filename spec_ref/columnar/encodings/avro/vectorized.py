@@ -1,10 +1,10 @@
-"""Avro's binary encoding decoded in lanes: many values of one type at once, each at its own position.
+"""Avro's binary encoding decoded for many values of one type at once, each at its own position (Appendix A, Avro).
 
 A lane is a position in one buffer. Every step - a length, an integer, the branch of a union - is taken by all lanes in
 one numpy call, so that the cost per step is that of the interpreter and the cost per value that of memory. The nodes of
-`compile_type` mirror those of `spec_ref.encodings.avro.values.decoder`, which is the definition; here a lane that reads
-what is malformed is *lost*: it ends behind the end of the buffer, where no sound lane can end, and the caller, who
-compares the ends with what they have to be, decodes the data the plain way to say what is wrong.
+`compile_type` mirror those of `spec_ref.encodings.avro.values.decoder`, which is the definition. A lane that reads
+malformed data is *lost*: it ends after the end of the buffer, where no valid lane can end, and the caller, who compares
+the ends with the expected ones, decodes the data the plain way to report what is wrong.
 """
 
 from __future__ import annotations
@@ -42,25 +42,50 @@ FEW_LANES = 64
 
 
 def _too_few(active: int, count: int, steps: int) -> bool:
-    """Whether so few lanes are still in a long list that to decode it the plain way costs less. They are then lost."""
+    """Whether so few lanes are still in a long list that decoding it the plain way costs less. They are then lost."""
     return steps >= LONG_LIST and active * FEW_LANES < max(count, steps)
 
 
 class Node:
-    """How the lanes decode a type."""
+    """Decodes a type in many lanes."""
 
     def run(self, lanes: Lanes, pos: Positions) -> tuple[Column, Positions]:
-        """Decode a value in each lane."""
+        """Decode a value in each lane.
+
+        Args:
+            lanes: the buffer.
+            pos: the position of each lane.
+
+        Returns:
+            The values as a column, and the positions after them.
+        """
         raise NotImplementedError
 
     def skip(self, lanes: Lanes, pos: Positions) -> Positions:
-        """Pass over a value in each lane, with no more checks than that needs."""
+        """Pass over a value in each lane, with only the checks that this needs.
+
+        Args:
+            lanes: the buffer.
+            pos: the position of each lane.
+
+        Returns:
+            The positions after the values.
+        """
         return self.run(lanes, pos)[1]
 
     def find(self, lanes: Lanes, pos: Positions, key: int, place: int) -> tuple[Rows, Column] | None:
-        """The lanes whose map has a key, and its values; None where this way cannot tell.
+        """Find the lanes whose map has a key, and the values.
 
-        The lanes have been passed over before and are sound. Of a key that stands twice in a map the first is taken.
+        The lanes have been passed over before and are valid. If a map repeats the key, its first value is taken.
+
+        Args:
+            lanes: the buffer.
+            pos: the position of each lane.
+            key: the key.
+            place: the index of the key in the records of the entries: 0, or 1 if the value is first.
+
+        Returns:
+            The numbers of the lanes and the values; None if this node cannot find keys.
         """
         return None
 
@@ -156,11 +181,11 @@ class _Record(Node):
         return pos
 
     def is_entry(self, place: int) -> bool:
-        """Whether it is an entry of a map of integers, with the key at a place."""
+        """Whether it is an entry of a map of integers, with the key at an index."""
         return len(self.fields) == 2 and isinstance(self.fields[place], _Long)
 
     def entry(self, lanes: Lanes, pos: Positions, key: int, place: int) -> tuple[Mask, Positions, Positions]:
-        """Pass over an entry of a map: where it has a key, where its value stands, and the positions behind it."""
+        """Pass over an entry of a map: which lanes have a key, where its value is, and the positions after it."""
         if place:
             behind = self.fields[0].skip(lanes, pos)
             keys, after = lanes.long(behind)
@@ -174,7 +199,7 @@ class _Union(Node):
         self.branches = branches
 
     def _choices(self, lanes: Lanes, pos: Positions) -> tuple[int | None, Any, Positions]:
-        """The branch of all lanes, or None and the branch of each."""
+        """Read the branch of all lanes, or None and the branch of each."""
         first = lanes.byte(pos)
         low, high = int(first.min()), int(first.max())
         if low == high and not low & 1 and low >> 1 < len(self.branches) and low < 0x80:
@@ -383,7 +408,7 @@ class _Integers(_Items):
 
 
 class _IntegerBytes(_Record):
-    """An integer and bytes, as the entries of bounds are: passed over in one look where both are short."""
+    """An integer and bytes, such as the entries of bounds: passed over in one step if both are short."""
 
     def skip(self, lanes: Lanes, pos: Positions) -> Positions:
         both = lanes.halves[pos]
@@ -399,7 +424,7 @@ class _IntegerBytes(_Record):
 
 
 class _Lazy(Node):
-    """Passes over values and decodes them when they are asked for."""
+    """Passes over values and decodes them on demand."""
 
     def __init__(self, node: Node, type_: AvroType) -> None:
         self.node = node
@@ -442,11 +467,14 @@ _PRIMITIVES: dict[str, Callable[[], Node]] = {
 
 
 def compile_type(type_: AvroType, lazy: Collection[int] = ()) -> Node:
-    """How the lanes decode a type.
+    """Make the node that decodes a type.
 
     Args:
         type_: the Avro type.
-        lazy: the ids of the fields that are decoded only when they are asked for.
+        lazy: the ids of the fields that are decoded on demand only.
+
+    Returns:
+        The node.
     """
     match type_:
         case Primitive(name):
@@ -468,7 +496,15 @@ def compile_type(type_: AvroType, lazy: Collection[int] = ()) -> Node:
 
 
 def compile_field(field: Field, lazy: Collection[int] = ()) -> Node:
-    """How the lanes decode a field of a record."""
+    """Make the node that decodes a field of a record.
+
+    Args:
+        field: the field.
+        lazy: the ids of the fields that are decoded on demand only.
+
+    Returns:
+        The node.
+    """
     node = compile_type(field.type, lazy)
     return _Lazy(node, field.type) if field.id in lazy else node
 
@@ -482,7 +518,14 @@ def _items(item: AvroType, lazy: Collection[int]) -> Node:
 
 
 def footprint(type_: AvroType) -> int:
-    """The bytes that a value of the type takes where there are only zeros."""
+    """Compute the number of bytes that a value of a type takes if all of them are zero.
+
+    Args:
+        type_: the Avro type.
+
+    Returns:
+        The number of bytes.
+    """
     match type_:
         case Union(branches):
             return 1 + footprint(branches[0])

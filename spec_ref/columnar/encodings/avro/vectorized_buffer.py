@@ -1,6 +1,6 @@
-"""A buffer of Avro data and the steps that many positions in it take together.
+"""A buffer of Avro data and the steps that many positions in it take together (Appendix A, Avro).
 
-See `spec_ref.columnar.encodings.avro.vectorized`, which decodes types with them.
+`spec_ref.columnar.encodings.avro.vectorized` decodes types with them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Positions: TypeAlias = npt.NDArray[np.intp]
 Longs: TypeAlias = npt.NDArray[np.int64]
 
 MARGIN = 64
-"""Bytes behind the buffer that a step may look at beyond the position of a lane."""
+"""The number of bytes after the buffer that a step may read beyond the position of a lane."""
 
 _U32 = np.uint32
 _U64 = np.uint64
@@ -33,7 +33,7 @@ _ZIGZAG = np.array([(byte >> 1) ^ -(byte & 1) for byte in range(256)], np.int64)
 
 
 class Lanes:
-    """A buffer, with room behind its end for lanes that are lost."""
+    """A buffer, with room after its end for lanes that are lost."""
 
     __slots__ = ("bytes", "data", "eights", "end", "fours", "halves", "lost")
 
@@ -49,10 +49,25 @@ class Lanes:
         self.eights = np.ndarray((room,), "<u8", self.data, strides=(1,))
 
     def byte(self, pos: Positions) -> npt.NDArray[np.uint8]:
+        """Read the byte at each position.
+
+        Args:
+            pos: the positions.
+
+        Returns:
+            The bytes.
+        """
         return self.bytes.take(pos, mode="clip")
 
     def long(self, pos: Positions) -> tuple[Longs, Positions]:
-        """The integers at the positions, and the positions behind them."""
+        """Read the integer at each position.
+
+        Args:
+            pos: the positions.
+
+        Returns:
+            The integers, and the positions after them.
+        """
         first = self.byte(pos)
         if not len(first) or first.max() < 0x80:
             return _ZIGZAG.take(first), pos + 1
@@ -93,6 +108,14 @@ class Lanes:
         after[large] = np.where(more & (tenth > 1), self.lost, at + 1 + more)
 
     def skip_long(self, pos: Positions) -> Positions:
+        """Pass over the integer at each position.
+
+        Args:
+            pos: the positions.
+
+        Returns:
+            The positions after the integers.
+        """
         first = self.byte(pos)
         if not len(first) or first.max() < 0x80:
             return pos + 1
@@ -103,7 +126,14 @@ class Lanes:
         return self._long_word(pos)[1]
 
     def size(self, pos: Positions) -> tuple[Longs, Positions]:
-        """The lengths at the positions, and the positions behind; lanes without so many bytes behind are lost."""
+        """Read the length at each position; lanes that are not followed by as many bytes are lost.
+
+        Args:
+            pos: the positions.
+
+        Returns:
+            The lengths, and the positions after them.
+        """
         size, after = self.long(pos)
         room = self.end - after
         if len(size) and ((size > room).any() or size.min() < 0):
@@ -112,5 +142,13 @@ class Lanes:
         return size, after
 
     def lose(self, pos: Positions, wrong: npt.NDArray[np.bool_]) -> Positions:
-        """Lose the lanes that read something wrong."""
+        """Move the lanes that read something malformed to the position of lost lanes.
+
+        Args:
+            pos: the positions.
+            wrong: a flag per lane.
+
+        Returns:
+            The positions.
+        """
         return np.where(wrong, self.lost, pos) if wrong.any() else pos

@@ -1,4 +1,4 @@
-"""Arrow arrays of shredded variants as arrays of variants: the kernel beside `spec_ref.encodings.variant.shredding`."""
+"""Convert Arrow arrays of shredded variants: the kernel for `spec_ref.encodings.variant.shredding`."""
 
 from __future__ import annotations
 
@@ -32,14 +32,18 @@ Array: TypeAlias = Any
 
 
 def unshredded(array: Array, target: Any) -> Array:
-    """A column of shredded variants as one of variants, with the dictionaries that the file has.
+    """Reconstruct a column of shredded variants, with the dictionaries that the file has.
 
     Args:
-        array: structs with the fields metadata and, of value and typed_value, at least one.
-        target: the Arrow type of variants: a struct of metadata and value.
+        array: structs with the fields metadata and at least one of value and typed_value.
+        target: the Arrow type of the result, a struct of metadata and value.
+
+    Returns:
+        The column of variants.
 
     Raises:
-        SpecError: PQT005 for values that are shredded as none should be, TYP006 for parts that are not of the encoding.
+        SpecError: PQT005 if a row has no metadata, or the two values of a variant conflict; TYP006 if a part is not in
+            the variant encoding.
     """
     parts = _parts(array)
     metadata = parts["metadata"].cast(pa.binary())
@@ -63,7 +67,7 @@ def unshredded(array: Array, target: Any) -> Array:
 
 @attrs.frozen
 class _Dictionary:
-    """The names of a variant, by id and the other way round."""
+    """The names of a variant by id, and the ids by name."""
 
     names: tuple[str, ...]
     ids: Mapping[str, int]
@@ -76,12 +80,12 @@ def _dictionary(metadata: bytes) -> _Dictionary:
 
 
 def _parts(array: Array) -> dict[str, Array]:
-    """The fields of structs, which are null where the struct is."""
+    """Find the fields of structs, which are null where the struct is."""
     return dict(zip((field.name for field in array.type), array.flatten(), strict=True))
 
 
 def _needed(node: Node | None) -> Node:
-    """What stands for a value that cannot be missing."""
+    """The replacement for a value that may not be missing."""
     return NULL if node is None else node
 
 
@@ -90,7 +94,7 @@ def _binaries(array: Array | None, length: int) -> list[bytes | None]:
 
 
 def _pairs(array: Array, dictionaries: Sequence[_Dictionary], depth: int) -> list[Node | None]:
-    """The values that ``value`` and ``typed_value`` hold, `depth` objects and arrays below the root."""
+    """Reconstruct the values of ``value`` and ``typed_value``, `depth` objects and arrays below the root."""
     parts = _parts(array)
     values = _binaries(parts.get("value"), len(array))
     typed, shredded = _typed(parts.get("typed_value"), dictionaries, depth)
@@ -103,7 +107,7 @@ def _pairs(array: Array, dictionaries: Sequence[_Dictionary], depth: int) -> lis
 def _typed(
     array: Array | None, dictionaries: Sequence[_Dictionary], depth: int
 ) -> tuple[Sequence[Node | None], frozenset[str]]:
-    """What ``typed_value`` holds, and the names of the fields that it has columns for."""
+    """Read the values of ``typed_value``, and the names of the fields that it has columns for."""
     if array is None:
         return [None] * len(dictionaries), frozenset()
     valid = array.is_valid().to_pylist()
@@ -136,13 +140,13 @@ _PHYSICAL: dict[Any, Physical] = {
     pa.uuid(): Physical.UUID, pa.timestamp("us"): Physical.TIMESTAMP_NTZ, pa.timestamp("us", "UTC"): Physical.TIMESTAMP,
     pa.timestamp("ns"): Physical.TIMESTAMP_NTZ_NANOS, pa.timestamp("ns", "UTC"): Physical.TIMESTAMP_NANOS,
 }  # fmt: skip
-"""The Arrow types that Parquet's columns are read as, without booleans and decimals."""
+"""The Arrow types that Parquet's columns are read as, except for booleans and decimals."""
 
 _COUNTS: tuple[tuple[Callable[[Any], bool], Any], ...] = (
     (pa.types.is_date32, pa.int32()), (pa.types.is_time64, pa.int64()), (pa.types.is_timestamp, pa.int64()),
     (pa.types.is_string, pa.binary()),
 )  # fmt: skip
-"""As what Arrow gives the values that a `Scalar` has."""
+"""The integer types that Arrow converts to the values of a `Scalar`."""
 
 
 def _plain(array: Array) -> list[Any]:
