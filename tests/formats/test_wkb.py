@@ -96,7 +96,7 @@ def refused(function, data):
     with pytest.raises(SpecError) as error:
         function(data)
     assert error.value.violation.requirement == "NOT010"
-    return str(error.value)
+    return error.value.violation
 
 
 @pytest.mark.parametrize(("text", "little", "big"), GEOS)
@@ -186,8 +186,8 @@ def test_bytes_that_are_not_iso_wkb_are_refused(name, data):
     refused(read_wkb, data)
 
 
-def test_the_error_says_what_extended_wkb_is():
-    assert "extended WKB" in refused(read_wkb, struct.pack("<BIIdd", 1, 0x20000001, 4326, 1, 2))
+def test_the_error_of_extended_wkb_asks_for_iso_wkb():
+    assert refused(read_wkb, struct.pack("<BIIdd", 1, 0x20000001, 4326, 1, 2)).expected == "ISO WKB"
 
 
 def test_collections_nest_to_a_limit():
@@ -196,9 +196,12 @@ def test_collections_nest_to_a_limit():
     deepest = header * (MAX_DEPTH - 1) + inner
     text = wkb_to_wkt(deepest)
     assert wkt_to_wkb(text) == deepest
-    assert "deeper" in refused(read_wkb, header * MAX_DEPTH + inner)
-    assert "deeper" in refused(read_wkb, header * 100_000 + inner)
-    assert "deeper" in refused(read_wkt, "GEOMETRYCOLLECTION (" * 100_000)
+    for read, data in (
+        (read_wkb, header * MAX_DEPTH + inner),
+        (read_wkb, header * 100_000 + inner),
+        (read_wkt, "GEOMETRYCOLLECTION (" * 100_000),
+    ):
+        assert refused(read, data).expected == f"at most {MAX_DEPTH} levels"
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,16 @@ def reword_class(made: type, name: str, position: int | None, words: random.Rand
     made.__init__ = init  # type: ignore[misc]
 
 
+def without_messages(document: Any) -> Any:
+    """A report as JSON without what its findings say, to compare two reports."""
+    match document:
+        case dict():
+            return {key: without_messages(value) for key, value in document.items() if key != "message"}
+        case list():
+            return [without_messages(one) for one in document]
+    return document
+
+
 class _Rewording(Loader):
     """The loader of a module whose classes have messages."""
 

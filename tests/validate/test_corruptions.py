@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import tomllib
 from pathlib import Path
 
 import corruptions
@@ -19,6 +20,12 @@ from spec_ref.requirements import register
 from tools.grid.workbench import Workbench
 
 KIT = corruptions.load()
+
+SHOWN: dict[str, set[str]] = collections.defaultdict(set)
+"""The checks that a corruption has to show, by its id."""
+
+for _check, _id in tomllib.loads(Path(__file__).with_name("shown_checks.toml").read_text())["corruptions"].items():
+    SHOWN[_id].add(_check)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -42,6 +49,7 @@ def test_a_corruption_is_found(one: corruptions.Corruption, tmp_path: Path) -> N
         assert check is not None, finding
         (rated,) = tolerate([evolve(finding, severity=check.severity)])
         assert finding.severity is rated.severity, finding
+    assert SHOWN[one.id] <= {finding.check for finding in report.findings}
     errors = {finding.requirement for finding in report.findings if finding.severity is Severity.ERROR}
     if one.severity == "error":
         assert one.code in errors

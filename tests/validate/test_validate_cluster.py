@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from clusters import installed, standalone
+from reword import without_messages
 
 import conformance
 from conformance.golden_tables import PLACE, materialize
@@ -44,5 +45,6 @@ def test_a_standalone_cluster_finds_what_this_machine_finds(tmp_path: Path) -> N
     for name in TABLES:
         here = validate(str(PLACE / name), Level.ROWS, Local())
         assert here.findings
-        assert found[str(PLACE / name)] == json.loads(json.dumps([finding_json(one) for one in here.findings]))
+        expected = json.loads(json.dumps([finding_json(one) for one in here.findings]))
+        assert without_messages(found[str(PLACE / name)]) == without_messages(expected)
     assert os.listdir(tmp_path / "work")

@@ -12,9 +12,9 @@ from spec_ref.core.records import field_rules
 from spec_ref.data_types.types import NestedField
 from spec_ref.encodings.puffin import file
 from spec_ref.manifest_lists.manifest_file import FieldSummary, ManifestFile
-from spec_ref.manifests.checks import KEYS
 from spec_ref.manifests.data_file import DataFile
 from spec_ref.manifests.entry import ManifestEntry
+from spec_ref.manifests.manifest import HEADER as KEYS
 from spec_ref.partitioning.spec import PartitionField, PartitionSpec
 from spec_ref.schemas.schema import Schema
 from spec_ref.snapshots.references import SnapshotRef
@@ -124,7 +124,7 @@ def cells() -> Iterator[Cell]:
         yield from (Cell(structure, rule.name, change) for rule in field_rules(record).values() for change in CHANGES)
     for structure, record in AVRO.items():
         yield from (Cell(structure, rule.name, change) for rule in field_rules(record).values() for change in CHANGES)
-    yield from (Cell(HEADER, key.name, change) for key in KEYS for change in CHANGES)
+    yield from (Cell(HEADER, name, change) for name in KEYS for change in CHANGES)
     for structure, record in (*PUFFIN.items(), (ROW, PartitionStatistics)):
         yield from (Cell(structure, rule.name, change) for rule in field_rules(record).values() for change in CHANGES)
 

@@ -199,9 +199,9 @@ class StoredColumns:
         if wrong.any():
             number = int(np.argmax(wrong))
             value = int(found.values[number]) if found.valid[number] else None
-            error = violation(
-                requirement, "the value is not one of the known", found=value, path=path, aspect="unknown-value"
-            )
+            message = "the value is not one of the known" if found.valid[number] else "the value is null"
+            aspect = "unknown-value" if found.valid[number] else "null"
+            error = violation(requirement, message, found=value, path=path, aspect=aspect)
             raise self.located(error, number)
 
     def file_paths(self, rows: Rows | None = None) -> list[Any]:

@@ -146,7 +146,7 @@ class _WkbReader:
             case Kind.POLYGON:
                 return Polygon(dimensions, tuple(self.line(dimensions) for _ in range(self.count("rings", 4))))
         if depth == MAX_DEPTH:
-            raise self.error(f"collections nest deeper than {MAX_DEPTH}")
+            raise self.error("collections nest too deep", expected=f"at most {MAX_DEPTH} levels")
         # 9 bytes is a geometry without positions: byte order, type and a count of 0.
         number = self.count("members", 9)
         return Collection(kind, dimensions, tuple(self.member(kind, dimensions, depth) for _ in range(number)))

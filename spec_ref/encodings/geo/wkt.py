@@ -138,7 +138,7 @@ class _WktReader:
         if kind is not Kind.GEOMETRYCOLLECTION:
             return self.body(kind, dimensions)
         if depth == MAX_DEPTH:
-            self.refuse(f"collections nest deeper than {MAX_DEPTH}")
+            self.refuse("collections nest too deep", expected=f"at most {MAX_DEPTH} levels")
         return Collection(kind, dimensions, self.items(lambda: self.member(dimensions, depth)))
 
     def member(self, dimensions: Dimensions, depth: int) -> Geometry:

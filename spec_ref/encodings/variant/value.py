@@ -363,7 +363,9 @@ class _ValueReader:
                 raise self.error(f"field id {id_} is not in the dictionary", ids_at, f"below {len(self.names)}")
             names.append(self.names[id_])
         if any(a >= b for a, b in itertools.pairwise(names)):
-            raise self.error("field ids are not in the order of unique names", ids_at)
+            raise self.error(
+                "the field ids of an object are out of order", ids_at, "ids of unique names in their order"
+            )
         return dict(zip(names, values, strict=True))
 
     def array(self, header: int, start: int, end: int, depth: int) -> list[Node]:

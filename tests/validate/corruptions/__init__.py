@@ -50,14 +50,17 @@ def corruption(
 def load() -> list[Corruption]:
     """All corruptions."""
     from corruptions import (  # noqa: F401
+        avro_columns,
         data_files,
         deletes,
         entries,
+        file_parts,
         fine_points,
         lists,
         manifest_files,
         metadata,
         metadata_forms,
+        metadata_parts,
         nested_bounds,
         repeated_facts,
         single_bytes,

@@ -1,0 +1,184 @@
+"""Corruptions of single parts of files, and of entries, that the tables of other modules leave whole."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import pyarrow as pa
+
+from corruptions import corruption
+from corruptions.data_files import rewritten
+from corruptions.deletes import VECTORS, _deletes, _footer, _vector
+from corruptions.statistics import PARTITIONED, _field, _struct, counted, place, stored
+from corruptions.stored_types import columns_of, without_metrics
+
+V2, EQUALITY, TYPES = "position-deletes-parquet", "equality-deletes-parquet", "types-v2-parquet"
+
+# Entries
+
+
+@corruption("DEL018", "part-of-structs", EQUALITY)
+def _of_structs(bench: Any) -> None:
+    inner = {"type": "struct", "fields": [{"id": 902, "name": "a", "required": False, "type": "long"}]}
+    bench.schema["fields"].append({"id": 901, "name": "added", "required": False, "type": inner})
+    bench.metadata["last-column-id"] = 950
+    bench.delete_file["equality_ids"] = [901]
+
+
+@corruption("DFL001", "part-deletes-in-v1", "types-v1-parquet", also=("SNP013",))
+def _deletes_in_v1(bench: Any) -> None:
+    fields = bench.data.fields("data_file")
+    fields.append({"name": "content", "type": "int", "field-id": 134})
+    for file in bench.data.files:
+        file["content"] = 0
+    bench.file["content"] = 1
+
+
+@corruption("MLS006", "part-deletes-in-v1", "types-v1-parquet")
+def _delete_manifest_in_v1(bench: Any) -> None:
+    fields = bench.list.fields()
+    fields.append({"name": "content", "type": "int", "field-id": 517})
+    for listed in bench.list.records:
+        listed["content"] = 0
+    bench.data.listed["content"] = 1
+
+
+@corruption("MAN017", "part-deleted-by-no-snapshot", "position-deletes-partitioned", severity="warning")
+def _deleted_by_none(bench: Any) -> None:
+    record = next(one for manifest in bench.manifests for one in manifest.records if one["status"] == 2)
+    record["snapshot_id"] = None
+
+
+@corruption("DEL004", "part-position-deletes-left", "position-deletes-by-file", severity="info")
+def _left(bench: Any) -> None:
+    bench.delete_file["referenced_data_file"] = "file:/t/gone.parquet"
+
+
+# Delete files
+
+
+@corruption("DEL013", "part-negative-position", V2, "rows", also=("DFL016",))
+def _negative(bench: Any) -> None:
+    def change(table: pa.Table) -> pa.Table:
+        place = table.schema.get_field_index("pos")
+        return table.set_column(place, table.schema.field(place), pa.array([-1] * table.num_rows, pa.int64()))
+
+    _deletes(bench, change)
+
+
+@corruption("PUF006", "part-payload-no-json", VECTORS, "files")
+def _payload(bench: Any) -> None:
+    location = _vector(bench)["file_path"]
+    content = bytearray(bench.read(location))
+    (size,) = struct.unpack("<i", content[-12:-8])
+    content[-12 - size : -12] = b"[" * size
+    bench.replace(location, bytes(content))
+
+
+@corruption("PUF021", "part-no-data-file", VECTORS, "files")
+def _no_data_file(bench: Any) -> None:
+    _footer(bench, lambda payload: [blob["properties"].pop("referenced-data-file") for blob in payload["blobs"]])
+
+
+# Data files
+
+
+@corruption("RES002", "part-pos-a-string", V2, "files")
+def _pos(bench: Any) -> None:
+    field = pa.field("_pos", pa.string(), metadata={"PARQUET:field_id": "2147483645"})
+    rewritten(
+        bench, bench.file["file_path"],
+        lambda table: table.append_column(field, pa.array(["a"] * table.num_rows)), bench.file,
+    )  # fmt: skip
+
+
+@corruption("RES004", "part-change-type-a-long", V2, "files")
+def _change_type(bench: Any) -> None:
+    field = pa.field("_change_type", pa.int64(), metadata={"PARQUET:field_id": "2147483543"})
+    rewritten(
+        bench, bench.file["file_path"],
+        lambda table: table.append_column(field, pa.array([1] * table.num_rows)), bench.file,
+    )  # fmt: skip
+
+
+@corruption("PQT001", "part-first-magic", V2, "files")
+def _magic(bench: Any) -> None:
+    location = bench.file["file_path"]
+    bench.replace(location, b"PAR2" + bench.read(location)[4:])
+
+
+@corruption("DFL003", "part-data-in-puffin", "row-lineage-parquet", "files")
+def _puffin(bench: Any) -> None:
+    bench.file["file_format"] = "puffin"
+
+
+@corruption("DFL017", "part-second-before-1970-in-orc", "types-v2-orc", "rows", severity="tolerated")
+def _early(bench: Any) -> None:
+    def change(table: pa.Table) -> pa.Table:
+        place = table.schema.get_field_index("ts")
+        field = table.schema.field(place)
+        return table.set_column(place, field, pa.array([500_000_000] * table.num_rows, field.type))
+
+    columns_of(bench, change, is_orc=True)
+    column = next(field["id"] for field in bench.schema["fields"] if field["name"] == "ts")
+    without_metrics(bench, column)
+    for manifest in bench.manifests:
+        for file in manifest.files:
+            bound = {"key": column, "value": struct.pack("<q", -500_000)}
+            file["upper_bounds"] = [*(file["upper_bounds"] or []), bound]
+
+
+# Partition statistics
+
+
+@corruption("STA017", "part-field-of-another-type", PARTITIONED, "files")
+def _field_type(bench: Any) -> None:
+    rows, wanted = counted(bench), _struct(bench)
+    texts = pa.struct([_field(one.name, pa.string(), int(one.metadata[b"PARQUET:field_id"])) for one in wanted])
+    for row in rows:
+        row["partition"] = {key: None if value is None else str(value) for key, value in row["partition"].items()}
+    place(bench, stored(rows, texts))
+
+
+# Bounds of UUIDs in the order of Iceberg-Java, which compares them as two signed numbers
+
+
+def _uuid_bounds(bench: Any, **bounds: bytes) -> None:
+    column = next(field["id"] for field in bench.schema["fields"] if field["type"] == "uuid")
+    for name in ("lower_bounds", "upper_bounds"):
+        told = [] if name not in bounds else [{"key": column, "value": bounds[name]}]
+        bench.file[name] = [*(one for one in bench.file[name] or [] if one["key"] != column), *told]
+
+
+@corruption("DFL016", "part-signed-lower-uuid", TYPES, "rows", severity="tolerated")
+def _signed_lower(bench: Any) -> None:
+    _uuid_bounds(bench, lower_bounds=b"\xff" * 16)
+
+
+@corruption("DFL017", "part-signed-upper-uuid", TYPES, "rows", severity="tolerated")
+def _signed_upper(bench: Any) -> None:
+    _uuid_bounds(bench, upper_bounds=b"\x7f" + b"\xff" * 15)
+
+
+@corruption("DFL016", "part-signed-uuids-crossed", TYPES, severity="tolerated")
+def _crossed(bench: Any) -> None:
+    _uuid_bounds(bench, lower_bounds=b"\xff" * 16, upper_bounds=b"\x7f" + b"\xff" * 15)
+
+
+@corruption("DFL014", "part-nan-count-nested-in-orc", "nested-orc", "rows", severity="tolerated")
+def _nan_count(bench: Any) -> None:
+    bench.file["nan_value_counts"] = [{"key": 6, "value": 2}]
+
+
+for _id, _name, _code in (
+    (106, "file_ordinal", "DFL009"), (107, "sort_columns", "DFL010"), (111, "distinct_counts", "DFL015"),
+):  # fmt: skip
+
+    @corruption(_code, f"part-{_name}-a-string", "types-v1-parquet")
+    def _a_string(bench: Any, id_: int = _id, name: str = _name) -> None:
+        bench.data.fields("data_file").append(
+            {"name": name, "type": ["null", "string"], "default": None, "field-id": id_}
+        )
+        for file in bench.data.files:
+            file[name] = "a"
