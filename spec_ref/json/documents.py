@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
 from typing import Any
 
 import jiter
@@ -29,20 +28,15 @@ MAX_VALUES = 1 << 23
 COUNTED = 1 << 24
 """Size of a document from which on its values are counted before it is parsed; smaller ones hold no more anyway."""
 
-LARGE = 1 << 18
-"""Size of a document from which on it is worth looking for repeated names apart from parsing."""
-
 DOCUMENT = "TMD029"
 """The code of everything that makes a text no JSON document of the kinds that Appendix C lists."""
 
 
-def loads(text: bytes | str, unrepeated: Callable[[bytes, Any], bool] | None = None) -> Any:
+def loads(text: bytes | str) -> Any:
     """Parse one JSON document of UTF-8 text.
 
     Args:
         text: the text.
-        unrepeated: tells of the text and what was parsed of it that no object has a name twice, sooner than a parser
-            that looks for it would; where it cannot tell, the parser looks.
 
     Raises:
         SpecError: the text is not JSON, not UTF-8, repeats a name in an object, holds a lone surrogate, nests too deep,
@@ -59,10 +53,6 @@ def loads(text: bytes | str, unrepeated: Callable[[bytes, Any], bool] | None = N
         if most > MAX_VALUES:
             raise violation(DOCUMENT, "the document has too many values", found=most, expected=f"at most {MAX_VALUES}")
     try:
-        if unrepeated is not None and len(data) >= LARGE:
-            document = jiter.from_json(data, allow_inf_nan=False, cache_mode="keys")
-            if unrepeated(data, document):
-                return document
         return jiter.from_json(data, catch_duplicate_keys=True, allow_inf_nan=False, cache_mode="keys")
     except ValueError as error:
         message = str(error)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import copy
-import functools
 from typing import Any
 
-from spec_ref.columnar.json.duplicate_names import unrepeated
 from spec_ref.core.errors import violation
 from spec_ref.core.versions import FormatVersion
 from spec_ref.json.documents import DOCUMENT, check_document, loads
 from spec_ref.json.reading import wrong
 from spec_ref.table_metadata.files import is_compressed, unpack
-from spec_ref.table_metadata.metadata import METADATA
 
 Source = bytes | str | dict[str, Any]
 """Metadata as the content of a file (JSON, or JSON in gzip), as JSON text, or as the parsed object."""
@@ -34,7 +31,7 @@ def document_of(data: Source) -> dict[str, Any]:
         check_document(data)
         return copy.deepcopy(data)
     text = unpack(data) if isinstance(data, bytes) and is_compressed(data) else data
-    document = loads(text, functools.partial(unrepeated, METADATA))
+    document = loads(text)
     if not isinstance(document, dict):
         raise wrong("an object of table metadata", DOCUMENT, document)
     return document

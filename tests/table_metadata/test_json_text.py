@@ -4,57 +4,10 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
-from conformance.strategies_metadata import table_metadata
-from spec_ref.columnar.json.duplicate_names import least_members, most_members, unrepeated
 from spec_ref.core.errors import SpecError
-from spec_ref.json import documents
 from spec_ref.json.documents import loads
-from spec_ref.table_metadata import TableMetadata, check_metadata, dumps, read_metadata
-from spec_ref.table_metadata.metadata import METADATA
-
-SOME = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(st.characters(exclude_categories=["Cs"]), max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a", ":", 'b":', " :", "é"]), inner),
-    max_leaves=20,
-)
-
-
-def members(value: Any) -> int:
-    if isinstance(value, dict):
-        return len(value) + sum(members(item) for item in value.values())
-    return sum(members(item) for item in value) if isinstance(value, list) else 0
-
-
-@given(JSON, st.sampled_from([None, 1, "\t"]), st.sampled_from([":", ": ", " :", "\n:\t"]), st.booleans())
-def test_no_fewer_members_are_counted_than_a_text_has(value: Any, indent: Any, colon: str, ascii: bool) -> None:
-    text = json.dumps(value, indent=indent, separators=(",", colon), ensure_ascii=ascii)
-    assert most_members(text.encode()) >= members(value)
-
-
-@SOME
-@given(table_metadata())
-def test_the_members_of_common_metadata_are_counted_exactly(metadata: TableMetadata) -> None:
-    document = json.loads(dumps(metadata))
-    assert least_members(METADATA, document) <= members(document)
-    assert most_members(dumps(metadata).encode()) >= members(document)
-    plain = {
-        name: value
-        for name, value in document.items()
-        if name in {"schemas", "partition-specs", "sort-orders", "refs", "snapshot-log"}
-    }
-    assert least_members(METADATA, plain) == members(plain) == most_members(json.dumps(plain).encode())
-
-
-@pytest.mark.parametrize(
-    "document", [[], "text", {"snapshots": "text"}, {"snapshots": ["text"]}, {"properties": "text"}, {"refs": ["text"]}]
-)
-def test_what_is_not_of_its_kind_is_not_counted(document: Any) -> None:
-    assert least_members(METADATA, document) == 0
-
+from spec_ref.table_metadata import check_metadata, read_metadata
 
 SNAPSHOT = {
     "snapshot-id": 5,
@@ -104,12 +57,8 @@ REPEATED = "\u0000repeated"
 POINTERS = [path for path, _ in objects(document())]
 
 
-@pytest.mark.parametrize("large", [True, False])
 @pytest.mark.parametrize("pointer", POINTERS)
-def test_a_name_that_stands_twice_is_refused_wherever_it_stands(
-    pointer: str, large: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(documents, "LARGE", 0 if large else 1 << 30)
+def test_a_name_that_stands_twice_is_refused_wherever_it_stands(pointer: str) -> None:
     changed = json.loads(json.dumps(document()))
     holder = next(value for path, value in objects(changed) if path == pointer)
     name = next(iter(holder))
@@ -119,13 +68,6 @@ def test_a_name_that_stands_twice_is_refused_wherever_it_stands(
         read_metadata(text)
     assert (error.value.violation.requirement, error.value.violation.path) == ("TMD029", f"{pointer}/{name}")
     assert [(found.requirement, found.path) for found in check_metadata(text)] == [("TMD029", f"{pointer}/{name}")]
-
-
-def test_large_texts_without_repeated_names_are_told_by_counting() -> None:
-    made = document(**{"x-new": None})
-    for text in (json.dumps(made), json.dumps(made, indent=2), json.dumps(made, separators=(",", ":"))):
-        assert unrepeated(METADATA, text.encode(), made)
-    assert not unrepeated(METADATA, json.dumps(made).replace('"a": "b"', '"a": "b", "a": "b"').encode(), made)
 
 
 @pytest.mark.parametrize(

@@ -1,1 +1,0 @@
-"""Kernels over JSON text (Appendix C)."""
