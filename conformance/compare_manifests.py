@@ -163,7 +163,7 @@ def _manifest(args: Form, data: bytes) -> Form:
         manifest_length=len(data),
     )
     manifest = read_manifest(data, manifest_file=listed, specs=specs)
-    form = manifest_form(manifest, spec.partition_type(schema))
+    form = manifest_form(manifest, manifest.entries(), spec.partition_type(schema))
     form["entries"] = [_unsorted(entry) for entry in form["entries"]]
     header = manifest.header
     form["header"] = {"format_version": int(header.format_version), "partition_spec_id": header.spec_id}

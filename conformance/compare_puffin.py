@@ -63,9 +63,10 @@ def deletion_vector(_args: dict[str, Any], expected: str, got: str) -> Differenc
 
 def _written_vector(data: bytes) -> Form:
     from conformance.exchange_puffin import vector_form
-    from spec_ref.columnar.deletes.deletion_vector import decode_deletion_vector
+    from spec_ref.columnar.deletes.deletion_vector import decode_deletion_vector, position_ranges
 
-    return vector_form(decode_deletion_vector(data))
+    vector = decode_deletion_vector(data)
+    return vector_form(vector, position_ranges(vector))
 
 
 def theta_sketch(_args: dict[str, Any], expected: str, got: str) -> Differences:

@@ -8,14 +8,13 @@ The partition tuple is an object of values by partition field id. What is null i
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import attrs
 
 from conformance.exchange import from_exchange, to_exchange
 from spec_ref.avro_mapping.rows import NeverWritten
-from spec_ref.columnar.manifests.reader import entries
 from spec_ref.core.errors import violation
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import V3
@@ -66,14 +65,14 @@ def entry_form(entry: ManifestEntry, partition: StructType | None) -> Form:
     return {**form, "data_file": data_file}
 
 
-def manifest_form(manifest: Manifest, partition: StructType | None) -> Form:
-    """A manifest that was read, with what its entries inherit."""
+def manifest_form(manifest: Manifest, entries: Iterable[ManifestEntry], partition: StructType | None) -> Form:
+    """A manifest that was read, and its entries with what they inherit."""
     header = {
         "format_version": int(manifest.format_version),
         "content": int(manifest.content),
         "partition_spec_id": manifest.spec_id,
     }
-    return {"header": header, "entries": [entry_form(entry, partition) for entry in entries(manifest)]}
+    return {"header": header, "entries": [entry_form(entry, partition) for entry in entries]}
 
 
 def listed_form(manifest: ManifestFile) -> Form:

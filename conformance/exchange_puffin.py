@@ -7,11 +7,11 @@ positions of a deletion vector are ranges of the first and the last position, as
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from pyroaring import BitMap64
 
-from spec_ref.columnar.deletes.deletion_vector import position_ranges
 from spec_ref.core.errors import violation
 from spec_ref.deletes.deletion_vector import MAX_POSITION, DeletionVector
 from spec_ref.encodings.puffin.file import Blob, PuffinFile
@@ -52,10 +52,9 @@ def blob_from_form(form: Form) -> Blob:
     )
 
 
-def vector_form(vector: DeletionVector) -> Form:
-    """A deletion vector that was read."""
-    ranges = [[str(first), str(last)] for first, last in position_ranges(vector)]
-    return {"cardinality": str(vector.cardinality), "ranges": ranges}
+def vector_form(vector: DeletionVector, ranges: Iterable[tuple[int, int]]) -> Form:
+    """A deletion vector that was read, and the ranges of its positions."""
+    return {"cardinality": str(vector.cardinality), "ranges": [[str(first), str(last)] for first, last in ranges]}
 
 
 def sketch_form(sketch: ThetaSketch) -> Form:

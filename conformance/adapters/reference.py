@@ -1,4 +1,6 @@
-"""The adapter of the reference implementation, `spec_ref`.
+"""The adapters of the reference implementation, `spec_ref`: ``reference`` and ``reference:plain``.
+
+They differ in what `conformance.adapters.reference_forms` lists, and nowhere else.
 
 An operation raises `SpecError` for input that the spec refuses: pass `REFUSALS` to `serve` with the operations.
 """
@@ -11,6 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from conformance.adapters import reference_expressions, reference_manifests, reference_metadata, reference_puffin
+from conformance.adapters.reference_forms import FAST, PLAIN, Functions, functions
 from conformance.adapters.serve import serve
 from conformance.exchange import from_exchange, to_exchange
 from conformance.exchange_bounds import bound_from_exchange, bound_to_exchange
@@ -30,9 +33,13 @@ REFUSALS = (SpecError,)
 """What the operations raise where the spec refuses the input."""
 
 
-def implementation() -> dict[str, Any]:
+NAMES = {FAST: "reference", PLAIN: "reference:plain"}
+"""The adapters, by the form of the reference that each runs."""
+
+
+def implementation(form: str = FAST) -> dict[str, Any]:
     """Who answers."""
-    return {"implementation": "reference", "version": tool_version(), "format_versions": [1, 2, 3]}
+    return {"implementation": NAMES[form], "version": tool_version(), "format_versions": [1, 2, 3]}
 
 
 def _type(json: Any) -> Type:
@@ -104,8 +111,13 @@ def _type_parse(args: Arguments) -> object:
     return type_to_json(type_from_json(args["type"]))
 
 
-def operations() -> dict[str, Callable[[Arguments], object]]:
-    """What can be asked of the reference, by name."""
+def operations(form: str = FAST) -> dict[str, Callable[[Arguments], object]]:
+    """What can be asked of the reference, by name.
+
+    Args:
+        form: which of its two forms answers, `FAST` or `PLAIN` (`conformance.adapters.reference_forms`).
+    """
+    called = functions(form)
     return {
         "hash": _hash,
         "transform": _transform,
@@ -119,28 +131,35 @@ def operations() -> dict[str, Callable[[Arguments], object]]:
         "bound.truncate": _bound_truncate,
         "type.parse": _type_parse,
         **reference_metadata.operations(),
-        **reference_manifests.operations(),
-        **reference_puffin.operations(),
+        **reference_manifests.operations(called),
+        **reference_puffin.operations(called),
         **reference_expressions.operations(),
-        **{name: _when_asked(name, module) for name, module in COLUMNAR.items()},
+        **{name: _when_asked(name, module, called) for name, module in OF_TABLES[form].items()},
     }
 
 
-COLUMNAR = {
-    "commit.replay": "conformance.adapters.reference_commits",
-    "scan.plan": "conformance.adapters.reference_tables",
-    "table.change": "conformance.adapters.reference_writing",
-    "table.read": "conformance.adapters.reference_tables",
-    "table.write": "conformance.adapters.reference_writing",
+OF_TABLES = {
+    FAST: {
+        "commit.replay": "conformance.adapters.reference_commits",
+        "scan.plan": "conformance.adapters.reference_tables",
+        "table.change": "conformance.adapters.reference_writing",
+        "table.read": "conformance.adapters.reference_tables",
+        "table.write": "conformance.adapters.reference_writing",
+    },
+    PLAIN: {
+        "commit.replay": "conformance.adapters.reference_commits",
+        "scan.plan": "conformance.adapters.reference_tables",
+        "table.read": "conformance.adapters.reference_tables",
+    },
 }
-"""The operations that need Arrow or numpy, which take longer to load than most questions to answer, by module."""
+"""The operations that take longer to load than most questions to answer, by module."""
 
 
-def _when_asked(name: str, module: str) -> Callable[[Arguments], object]:
+def _when_asked(name: str, module: str, called: Functions) -> Callable[[Arguments], object]:
     """An operation whose module is loaded with the first question."""
 
     def ask(args: Arguments) -> object:
-        answer: object = import_module(module).operations()[name](args)
+        answer: object = import_module(module).operations(called)[name](args)
         return answer
 
     return ask

@@ -9,6 +9,7 @@ from typing import Any
 
 from conformance.adapters import race_logs
 from conformance.adapters.race_logs import Arguments, Change, Conflict
+from conformance.adapters.reference_forms import Functions
 from conformance.races.fixtures import (
     LOCATION,
     SCHEMA,
@@ -332,6 +333,6 @@ def replay(args: Arguments) -> object:
     return race_logs.replayed(args, lambda: ReferenceWriter(args, runner, store, snapshots), now)
 
 
-def operations() -> dict[str, Callable[[Arguments], object]]:
+def operations(_: Functions) -> dict[str, Callable[[Arguments], object]]:
     """The operation, by name."""
     return {"commit.replay": replay}

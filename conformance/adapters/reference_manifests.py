@@ -1,17 +1,20 @@
 """The operations of the reference implementation on manifests and manifest lists.
 
-They load numpy, which runs that ask for none do not wait for: modules are imported where they are used.
+Modules are imported where they are used, as runs that ask for none do not wait for them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
+
+from conformance.adapters.reference_forms import Functions
 
 Arguments = dict[str, Any]
 
 
-def _read(args: Arguments) -> object:
+def _read(functions: Functions, args: Arguments) -> object:
     from conformance.exchange_manifests import listed_from_form, manifest_form, table_of
     from spec_ref.manifests import read_manifest
 
@@ -19,7 +22,8 @@ def _read(args: Arguments) -> object:
     schema, specs = table_of(args["schema"], args["specs"])
     listed = listed_from_form(args["manifest_file"], manifest_path="m.avro", manifest_length=len(data))
     manifest = read_manifest(data, manifest_file=listed, specs=specs)
-    return manifest_form(manifest, specs[listed.partition_spec_id].partition_type(schema))
+    entries = functions["manifest entries"](manifest)
+    return manifest_form(manifest, entries, specs[listed.partition_spec_id].partition_type(schema))
 
 
 def _write(args: Arguments) -> object:
@@ -90,10 +94,10 @@ def _list_check(args: Arguments) -> list[str]:
     return sorted({finding.requirement for finding in found})
 
 
-def operations() -> dict[str, Callable[[Arguments], object]]:
+def operations(functions: Functions) -> dict[str, Callable[[Arguments], object]]:
     """What can be asked, by name."""
     return {
-        "manifest.read": _read,
+        "manifest.read": partial(_read, functions),
         "manifest.write": _write,
         "manifest.check": _check,
         "manifest-list.read": _list_read,

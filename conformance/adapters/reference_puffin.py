@@ -1,12 +1,15 @@
 """The operations of the reference implementation on Puffin files and deletion vectors.
 
-They load numpy, which runs that ask for none do not wait for: modules are imported where they are used.
+Modules are imported where they are used, as runs that ask for none do not wait for them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
+
+from conformance.adapters.reference_forms import Functions
 
 Arguments = dict[str, Any]
 
@@ -26,11 +29,11 @@ def _puffin_write(args: Arguments) -> object:
     return write_puffin(blobs, args["properties"]).hex().upper()
 
 
-def _dv_decode(args: Arguments) -> object:
+def _dv_decode(functions: Functions, args: Arguments) -> object:
     from conformance.exchange_puffin import vector_form
-    from spec_ref.columnar.deletes.deletion_vector import decode_deletion_vector
 
-    return vector_form(decode_deletion_vector(bytes.fromhex(args["bytes"])))
+    vector = functions["deletion vector"](bytes.fromhex(args["bytes"]))
+    return vector_form(vector, functions["position ranges"](vector))
 
 
 def _dv_encode(args: Arguments) -> object:
@@ -58,12 +61,12 @@ def _theta_encode(args: Arguments) -> object:
     return encode_theta(sketch_of(values)).hex().upper()
 
 
-def operations() -> dict[str, Callable[[Arguments], object]]:
+def operations(functions: Functions) -> dict[str, Callable[[Arguments], object]]:
     """What can be asked, by name."""
     return {
         "puffin.read": _puffin_read,
         "puffin.write": _puffin_write,
-        "dv.decode": _dv_decode,
+        "dv.decode": partial(_dv_decode, functions),
         "dv.encode": _dv_encode,
         "theta.decode": _theta_decode,
         "theta.encode": _theta_encode,

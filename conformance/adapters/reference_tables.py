@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+from conformance.adapters.reference_forms import Functions
 from conformance.adapters.serve import Invalid
 from conformance.compare import read_type
 from conformance.exchange import to_exchange
 from conformance.failures import NotExamined
 from conformance.pipeline.file_access import read_bytes
-from conformance.pipeline.local import read_table
 from conformance.pipeline.tables import Table, load_table
-from spec_ref.columnar.arrow_values import values_of
-from spec_ref.columnar.scan_planning.planner import plan
 from spec_ref.expressions.expression_json import predicate_from_json
 from spec_ref.expressions.predicates import TRUE, Predicate
 from spec_ref.scan_planning import ScanTask, table_state
@@ -41,27 +40,21 @@ def _state(args: Arguments) -> dict[str, Any]:
     }
 
 
-def _table_read(args: Arguments) -> object:
+def _table_read(functions: Functions, args: Arguments) -> object:
     table = _load(args)
     types = {name: read_type(json) for name, json in args["types"].items()}
-    rows = []
     try:
-        for batch in read_table(table, select=args.get("select"), filter=_predicate(args), threads=1, **_state(args)):
-            names = batch.schema.names
-            columns = [values_of(types[name], batch.column(name)) for name in names]
-            rows += [
-                {name: to_exchange(types[name], value) for name, value in zip(names, row, strict=True)}
-                for row in zip(*columns, strict=True)
-            ]
+        rows = functions["table rows"](table, select=args.get("select"), filter=_predicate(args), **_state(args))
+        return {"rows": [{name: to_exchange(types[name], value) for name, value in row.items()} for row in rows]}
     except NotExamined as error:
         raise Invalid(str(error)) from None
-    return {"rows": rows}
 
 
-def _scan_plan(args: Arguments) -> object:
+def _scan_plan(functions: Functions, args: Arguments) -> object:
     table = _load(args)
     state = table_state(table.metadata, **_state(args))
     try:
+        plan = functions["scan plan"]
         tasks = plan(table.metadata, state.snapshot, _predicate(args), read_bytes, schema=state.schema)
         return {"files": [_planned(task) for task in tasks]}
     except NotExamined as error:
@@ -77,6 +70,6 @@ def _planned(task: ScanTask) -> dict[str, Any]:
     return {"data_file": task.data_file.file_path, "delete_files": deletes}
 
 
-def operations() -> dict[str, Callable[[Arguments], object]]:
+def operations(functions: Functions) -> dict[str, Callable[[Arguments], object]]:
     """What can be asked of tables that are read, by name."""
-    return {"table.read": _table_read, "scan.plan": _scan_plan}
+    return {"table.read": partial(_table_read, functions), "scan.plan": partial(_scan_plan, functions)}

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from conformance.adapters import script_steps
+from conformance.adapters.reference_forms import Functions
 from conformance.adapters.script_steps import MAIN, same_columns
 from conformance.adapters.serve import Invalid
 from conformance.exchange_changes import column_change
@@ -281,6 +282,6 @@ def operations_of(make: Callable[[str | None], ReferenceWriter], name: str) -> d
     return script_steps.operations(writing, name)
 
 
-def operations() -> dict[str, Callable[[Arguments], object]]:
+def operations(_: Functions) -> dict[str, Callable[[Arguments], object]]:
     """What can be asked of tables that are written, by name."""
     return operations_of(ReferenceWriter, NAME)

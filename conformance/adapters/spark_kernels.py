@@ -23,7 +23,7 @@ from conformance.adapters.script_steps import WRITING
 from conformance.adapters.serve import Invalid, perform
 from conformance.exchange import from_exchange, to_exchange
 from conformance.failures import NotExamined
-from conformance.pipeline.read_tasks import read_task
+from conformance.pipeline.read_tasks import arrow_schema, read_task
 from spec_ref.columnar.hashing import hash_array
 from spec_ref.columnar.partitioning.transforms import transform_array
 from spec_ref.columnar.single_value.binary import binary_array
@@ -132,7 +132,7 @@ def read_task_rows(args: Question) -> Any:
     reading = _unpacked(args["reading"])
     try:
         batches = read_task(_unpacked(args["task"]), reading)
-        return arrow_rows.answer(pa.Table.from_batches(batches, reading.arrow_schema), args["types"])
+        return arrow_rows.answer(pa.Table.from_batches(batches, arrow_schema(reading)), args["types"])
     except NotExamined as error:
         raise Invalid(str(error)) from None
 

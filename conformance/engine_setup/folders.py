@@ -41,7 +41,9 @@ VARIABLE = "ICEBERG_CONFORMANCE_ENGINES"
 
 FILE = "engine.toml"
 OURS = Path(__file__).parent.parent / "engines"
-NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*(?::[a-z0-9]+)?")
+"""The name of an engine, and after a colon that of one of the forms in which it answers."""
+
 ROLES = ("producer", "consumer")
 
 Json = Any
@@ -139,7 +141,7 @@ def _read(path: Path) -> EngineFolder:
         if key not in document:
             raise UsageError(f"{file}: /{key}: expected {_ENGINE[key]}, found nothing")
     if not NAME.fullmatch(document["name"]):
-        what = "expected small letters and digits, in words that dashes separate"
+        what = "expected small letters and digits, in words that dashes separate, and at most one colon"
         raise UsageError(f"{file}: /name: {what}, found {document['name']!r}")
     common = {key: value for key, value in document.items() if key in _RELEASE}
     releases = []

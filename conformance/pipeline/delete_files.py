@@ -10,22 +10,21 @@ from typing import Any, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from conformance.pipeline.file_access import FileAccessError, open_input, short_read
-from conformance.pipeline.reading import Reading, in_file
+from conformance.pipeline.file_access import open_input
+from conformance.pipeline.reading import Reading, in_file, read_vector, refuse_encrypted
 from spec_ref.columnar.deletes.deletion_vector import PositionBitmap, decode_deletion_vector
 from spec_ref.columnar.deletes.equality_deletes import EqualityDeleteSet, column_values
 from spec_ref.columnar.deletes.position_deletes import Deleted, DeletedRows, merged, read_position_deletes
 from spec_ref.columnar.schemas.column_projection import compile_projection
 from spec_ref.core.errors import violation
 from spec_ref.data_files.reader import open_rows
-from spec_ref.data_types.types import StructType
 from spec_ref.deletes.equality_deletes import DeleteColumn, delete_column
 from spec_ref.deletes.position_deletes import POSITION_DELETE_FIELDS
 from spec_ref.manifests.data_file import DataFile, FileContent
 from spec_ref.partitioning.spec import identity_values
 from spec_ref.scan_planning.delete_scope import partition_key
+from spec_ref.scan_planning.rows import check_cardinality, check_delete_columns, check_vector_entry
 from spec_ref.scan_planning.tasks import ScanDelete, ScanTask
-from spec_ref.schemas.column_projection import WrittenColumns, check_selected
 
 REMEMBERED = 256
 """Delete files and indexes that are kept; those that were not used for longest are forgotten."""
@@ -94,7 +93,7 @@ class DeleteFiles:
 
     def _position_file(self, file: DataFile) -> Deleted:
         def read() -> Deleted:
-            _refuse_encrypted(file)
+            refuse_encrypted(file)
             with open_input(file.file_path) as opened, in_file(file.file_path):
                 rows = open_rows(opened, file.file_format)
                 project = compile_projection(POSITION_DELETE_FIELDS, rows.written, {})
@@ -103,30 +102,10 @@ class DeleteFiles:
         return self._files.get(file.file_path, read)
 
     def _vector(self, file: DataFile, path: str) -> PositionBitmap:
-        _refuse_encrypted(file)
         with in_file(file.file_path):
-            if file.referenced_data_file != path:
-                message = "the deletion vector is for another data file"
-                raise violation("DFL023", message, found=file.referenced_data_file, expected=path)
-            for code, value, name in (
-                ("DFL024", file.content_offset, "content_offset"),
-                ("DFL025", file.content_size_in_bytes, "content_size_in_bytes"),
-            ):
-                if value is None or value < 0:
-                    raise violation(code, f"a deletion vector has a {name}", found=value, expected="0 or more")
-            with open_input(file.file_path) as opened:
-                if (file.content_offset or 0) + (file.content_size_in_bytes or 0) > opened.size():
-                    found = f"{file.content_offset} + {file.content_size_in_bytes}"
-                    message = "the deletion vector ends after the file"
-                    raise violation("DFL025", message, found=found, expected=f"at most {opened.size()}")
-                opened.seek(file.content_offset or 0)
-                blob = opened.read(file.content_size_in_bytes)
-                if len(blob) != file.content_size_in_bytes:
-                    raise short_read(file.file_path, len(blob), file.content_size_in_bytes or 0)
-                vector = decode_deletion_vector(blob)
-            if vector.cardinality != file.record_count:
-                message = "the deletion vector has another cardinality than its entry"
-                raise violation("DFL005", message, found=vector.cardinality, expected=str(file.record_count))
+            check_vector_entry(file, path)
+            vector = decode_deletion_vector(read_vector(file))
+            check_cardinality(file, vector)
         return PositionBitmap(vector)
 
     # Deletes by equality
@@ -182,28 +161,10 @@ class DeleteFiles:
 
     def _equality_batches(self, columns: Sequence[DeleteColumn], delete: ScanDelete) -> list[pa.RecordBatch]:
         file = delete.data_file
-        _refuse_encrypted(file)
+        refuse_encrypted(file)
         constants = identity_values(self._reading.spec(delete.partition_spec_id), file.partition)
         with open_input(file.file_path) as opened, in_file(file.file_path):
             rows = open_rows(opened, file.file_format, self._reading.mapping)
-            check_selected([column.field for column in columns], rows.written)
-            for column in columns:
-                if column.id not in constants and not _has(rows.written, column.field.id, column.id):
-                    message = "an equality delete file has the columns that it compares"
-                    raise violation("DFL020", message, found=f"no field {column.id}", expected=".".join(column.names))
+            check_delete_columns(columns, rows.written, constants)
             project = compile_projection([column.field for column in columns], rows.written, constants)
             return [project(batch) for batch in rows.batches(project.columns)]
-
-
-def _has(written: WrittenColumns, root_id: int, field_id: int) -> bool:
-    """Whether a file has a column below one of its top-level columns, or that column itself."""
-
-    def inside(struct: StructType) -> bool:
-        return any(f.id == field_id or (isinstance(f.type, StructType) and inside(f.type)) for f in struct.fields)
-
-    return inside(StructType(tuple(field for field in written.struct.fields if field.id == root_id)))
-
-
-def _refuse_encrypted(file: DataFile) -> None:
-    if file.key_metadata is not None:
-        raise FileAccessError(file.file_path, "the file is encrypted, which cannot be read here")

@@ -2,7 +2,8 @@
 
 A location is taken as it stands: nothing is percent-decoded, and ``?`` and ``#`` are characters of names, because
 engines write partition values into paths that way. Object stores are those of ``pyarrow.fs``; credentials and
-endpoints come from the environment variables that each store's own tools use.
+endpoints come from the environment variables that each store's own tools use. pyarrow is loaded with the first
+file that is opened for seeks or is not of this machine: local files are read whole, listed and written without it.
 """
 
 from __future__ import annotations
@@ -13,14 +14,16 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import attrs
-import pyarrow as pa
-from pyarrow import fs
 
 from conformance.failures import NotExamined, UsageError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyarrow import fs
 
 CONNECT_SECONDS = 10.0
 STORE_SECONDS = "ICEBERG_CONFORMANCE_STORE_SECONDS"
@@ -137,13 +140,27 @@ def file_system(location: str) -> tuple[fs.FileSystem, str]:
     Raises:
         FileAccessError: nothing serves the location, or the store cannot be reached.
     """
+    path = _local_path(location)
+    if path is not None:
+        return _local(), path
     place = split_location(location)
-    if place.scheme == "file":
-        if os.environ.get(LOCAL_FILES) == REFUSE:
-            raise FileForbidden(location, "a table on a store names a file of this machine (see --allow-local-files)")
-        return _LOCAL, place.path
     with _told(location):
         return _store(place.scheme, place.authority, _settings()), place.path
+
+
+def _local_path(location: str) -> str | None:
+    """The path of a file of this machine; None where a store has the file.
+
+    Raises:
+        UnknownScheme: no file system serves the scheme.
+        FileForbidden: the file is of this machine, whose files are not to be read.
+    """
+    place = split_location(location)
+    if place.scheme != "file":
+        return None
+    if os.environ.get(LOCAL_FILES) == REFUSE:
+        raise FileForbidden(location, "a table on a store names a file of this machine (see --allow-local-files)")
+    return place.path
 
 
 def open_input(location: str) -> pa.NativeFile:
@@ -154,18 +171,19 @@ def open_input(location: str) -> pa.NativeFile:
     """
     system, path = file_system(location)
     with _told(location):
-        if system is _LOCAL and _never_ends(path):
-            raise FileAccessError(location, "this is no file but a pipe or a device")
+        if system is _local():
+            _refuse_endless(location, path)
         return system.open_input_file(path)
 
 
-def _never_ends(path: str) -> bool:
-    """Whether what stands at a local path may be waited for, or read, without end."""
+def _refuse_endless(location: str, path: str) -> None:
+    """Refuse what stands at a local path where it may be waited for, or read, without end."""
     try:
         mode = os.stat(path).st_mode
     except (OSError, ValueError):  # opening it tells what is wrong
-        return False
-    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+        return
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise FileAccessError(location, "this is no file but a pipe or a device")
 
 
 def read_bytes(location: str, *, limit: int = MAX_FILE_BYTES) -> bytes:
@@ -174,13 +192,22 @@ def read_bytes(location: str, *, limit: int = MAX_FILE_BYTES) -> bytes:
     Raises:
         FileAccessError: it cannot be read, or has more than ``limit`` bytes.
     """
-    with open_input(location) as file, _told(location):
-        size = file.size()
-        if size > limit:
-            raise FileAccessError(location, f"the file has {size} bytes; at most {limit} are read at once")
-        data: bytes = file.read()
-        if len(data) != size:
-            raise short_read(location, len(data), size)
+    path = _local_path(location)
+    if path is None:
+        with open_input(location) as file, _told(location):
+            return _whole(location, file, file.size(), limit)
+    with _told_locally(location):
+        _refuse_endless(location, path)
+        with open(path, "rb") as local:
+            return _whole(location, local, os.fstat(local.fileno()).st_size, limit)
+
+
+def _whole(location: str, file: Any, size: int, limit: int) -> bytes:
+    if size > limit:
+        raise FileAccessError(location, f"the file has {size} bytes; at most {limit} are read at once")
+    data: bytes = file.read(size)
+    if len(data) != size:
+        raise short_read(location, len(data), size)
     return data
 
 
@@ -206,6 +233,8 @@ def file_size(location: str) -> int:
     Raises:
         FileAccessError: there is no such file, or it may not be seen.
     """
+    from pyarrow import fs
+
     system, path = file_system(location)
     with _told(location):
         info = system.get_file_info(path)
@@ -222,9 +251,15 @@ def is_directory(location: str) -> bool:
     Raises:
         FileAccessError: the store cannot be asked.
     """
-    system, path = file_system(location)
+    path = _local_path(location)
+    if path is not None:
+        with _told_locally(location):
+            return os.path.isdir(path)
+    from pyarrow import fs
+
+    system, key = file_system(location)
     with _told(location):
-        return bool(system.get_file_info(path).type is fs.FileType.Directory)
+        return bool(system.get_file_info(key).type is fs.FileType.Directory)
 
 
 def list_files(location: str) -> tuple[Listed, ...]:
@@ -233,10 +268,17 @@ def list_files(location: str) -> tuple[Listed, ...]:
     Raises:
         FileAccessError: there is no such directory, or it may not be listed.
     """
-    system, path = file_system(location)
-    with _told(location):
-        found = system.get_file_info(fs.FileSelector(path))
     base = location.rstrip("/")
+    path = _local_path(location)
+    if path is not None:
+        with _told_locally(location), os.scandir(path) as entries:
+            inside = [(entry.name, entry.stat().st_size) for entry in entries if entry.is_file()]
+        return tuple(Listed(f"{base}/{name}", name, size) for name, size in sorted(inside))
+    from pyarrow import fs
+
+    system, key = file_system(location)
+    with _told(location):
+        found = system.get_file_info(fs.FileSelector(key))
     files = (Listed(f"{base}/{i.base_name}", i.base_name, i.size) for i in found if i.type is fs.FileType.File)
     return tuple(sorted(files, key=lambda file: file.name))
 
@@ -247,30 +289,57 @@ def write_bytes(location: str, data: bytes) -> None:
     Raises:
         FileAccessError: the file may not be written.
     """
-    system, path = file_system(location)
-    with _told(location):
-        if isinstance(system, fs.LocalFileSystem):
-            system.create_dir(os.path.dirname(path), recursive=True)
-        with system.open_output_stream(path) as out:
-            out.write(data)
+    path = _local_path(location)
+    if path is not None:
+        with _told_locally(location):
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "wb") as file:
+                file.write(data)
+        return
+    system, key = file_system(location)
+    with _told(location), system.open_output_stream(key) as out:
+        out.write(data)
+
+
+@contextmanager
+def _told_locally(location: str) -> Iterator[None]:
+    """What Python raises of a local file, as errors for people."""
+    try:
+        yield
+    except (OSError, ValueError) as error:  # ValueError: the name holds what no name may hold
+        known = _plain_failure(location, error)
+        words = " ".join(str(error).split())
+        raise known or FileAccessError(location, f"it cannot be read: {words}") from error
+
+
+def _plain_failure(location: str, error: BaseException) -> FileAccessError | None:
+    """What the kind of an error says of a file, whoever raised it."""
+    match error:
+        case FileNotFoundError():
+            return FileMissing(location, "there is no such file or directory")
+        case PermissionError():
+            return FileForbidden(location, "reading it is not permitted")
+        case IsADirectoryError():
+            return FileAccessError(location, "this is a directory")
+        case UnicodeEncodeError():
+            return FileMissing(location.encode(errors="replace").decode(), "the name is no text")
+        case _:
+            return None
 
 
 @contextmanager
 def _told(location: str) -> Iterator[None]:
-    """What a file system raises, as errors for people. Stores tell of missing rights in words alone."""
+    """What a file system of pyarrow raises, as errors for people. Stores tell of missing rights in words alone."""
+    import pyarrow as pa
+
     try:
         yield
     except FileAccessError:
         raise
-    except FileNotFoundError as error:
-        raise FileMissing(location, "there is no such file or directory") from error
-    except PermissionError as error:
-        raise FileForbidden(location, "reading it is not permitted") from error
-    except IsADirectoryError as error:
-        raise FileAccessError(location, "this is a directory") from error
-    except UnicodeEncodeError as error:
-        raise FileMissing(location.encode(errors="replace").decode(), "the name is no text") from error
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, UnicodeEncodeError, pa.ArrowException) as error:
+        known = _plain_failure(location, error)
+        if known is not None:
+            raise known from error
         words = " ".join(str(error).split())
         if any(sign in words for sign in _MISSING_WORDS):
             raise FileMissing(location, f"there is no such file or bucket: {words}") from error
@@ -294,7 +363,13 @@ _FORBIDDEN_WORDS = (
     "PERMISSION_DENIED",
 )
 
-_LOCAL = fs.LocalFileSystem()
+
+@lru_cache(maxsize=1)
+def _local() -> fs.LocalFileSystem:
+    from pyarrow import fs
+
+    return fs.LocalFileSystem()
+
 
 _VARIABLES = (
     "AWS_ENDPOINT_URL_S3",
@@ -326,6 +401,8 @@ def _store(scheme: str, authority: str, settings: Settings) -> fs.FileSystem:
 
 
 def _s3(bucket: str, settings: dict[str, str]) -> fs.FileSystem:
+    from pyarrow import fs
+
     endpoint = urlsplit(settings.get("AWS_ENDPOINT_URL_S3") or settings.get("AWS_ENDPOINT_URL") or "")
     region = settings.get("AWS_REGION") or settings.get("AWS_DEFAULT_REGION")
     if region is None and not endpoint.netloc and "AWS_PROFILE" not in settings:
@@ -337,6 +414,8 @@ def _s3(bucket: str, settings: dict[str, str]) -> fs.FileSystem:
 
 
 def _gcs(bucket: str, settings: dict[str, str]) -> fs.FileSystem:
+    from pyarrow import fs
+
     del bucket
     emulator = urlsplit(settings.get("STORAGE_EMULATOR_HOST", ""))
     if emulator.netloc:
@@ -345,6 +424,8 @@ def _gcs(bucket: str, settings: dict[str, str]) -> fs.FileSystem:
 
 
 def _azure(authority: str, settings: dict[str, str]) -> fs.FileSystem:
+    from pyarrow import fs
+
     host = authority.partition("@")[2]
     account = host.partition(".")[0] or settings.get("AZURE_STORAGE_ACCOUNT")
     if not account:
@@ -357,6 +438,8 @@ def _azure(authority: str, settings: dict[str, str]) -> fs.FileSystem:
 
 
 def _hdfs(authority: str, settings: dict[str, str]) -> fs.FileSystem:
+    from pyarrow import fs
+
     del settings
     host, _, port = authority.partition(":")
     return fs.HadoopFileSystem(host or "default", int(port or 0))

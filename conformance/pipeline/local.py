@@ -14,9 +14,10 @@ import pyarrow as pa
 
 from conformance.pipeline.delete_files import DeleteFiles
 from conformance.pipeline.file_access import read_bytes
-from conformance.pipeline.read_tasks import read_task
+from conformance.pipeline.read_tasks import arrow_schema, metadata_type, read_task
 from conformance.pipeline.reading import Reading, reading_of
 from conformance.pipeline.tables import Table
+from spec_ref.columnar.arrow_values import values_of
 from spec_ref.columnar.scan_planning.planner import plan
 from spec_ref.data_files.batches import BATCH_ROWS
 from spec_ref.expressions.predicates import TRUE, Predicate
@@ -71,7 +72,28 @@ def read_table(
     def work(task: ScanTask) -> Iterator[pa.RecordBatch]:
         return read_task(task, reading, deletes, batch_rows=batch_rows, threads=alone)
 
-    return pa.RecordBatchReader.from_batches(reading.arrow_schema, in_threads(tasks, work, workers))
+    return pa.RecordBatchReader.from_batches(arrow_schema(reading), in_threads(tasks, work, workers))
+
+
+def read_rows(table: Table, **arguments: Any) -> Iterator[dict[str, Any]]:
+    """The rows of a table, in the order of the plan and of the files, as values of the spec by column names.
+
+    Args:
+        table: the table.
+        arguments: those of `read_table`.
+
+    Raises:
+        SpecError, FileAccessError: as `read_table`.
+    """
+    reading, planned = plan_reading(table, **arguments)
+    tasks = list(planned)
+    deletes = DeleteFiles(reading, tasks)
+    types = {field.name: field.type for field in reading.fields}
+    types |= {name: metadata_type(reading, name) for name in reading.metadata_columns}
+    for task in tasks:
+        for batch in read_task(task, reading, deletes):
+            columns = [values_of(type_, batch.column(name)) for name, type_ in types.items()]
+            yield from (dict(zip(types, row, strict=True)) for row in zip(*columns, strict=True))
 
 
 def plan_reading(

@@ -11,20 +11,44 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from conformance.pipeline.delete_files import DeleteFiles
-from conformance.pipeline.file_access import FileAccessError, open_input
-from conformance.pipeline.reading import Reading, in_file
+from conformance.pipeline.file_access import open_input
+from conformance.pipeline.reading import Reading, in_file, refuse_encrypted
 from spec_ref.columnar.deletes.equality_deletes import column_values
 from spec_ref.columnar.expressions.evaluation import evaluate_array
 from spec_ref.columnar.row_lineage.reading import last_updates, row_ids
-from spec_ref.columnar.schemas.column_projection import FileProjection, compile_projection, constant_array
+from spec_ref.columnar.schemas.column_projection import (
+    FileProjection,
+    arrow_field,
+    arrow_type,
+    compile_projection,
+    constant_array,
+)
 from spec_ref.data_files.batches import BATCH_ROWS
 from spec_ref.data_files.reader import DataFileReader, open_rows
-from spec_ref.expressions.bound import BoundPredicate, BoundReference
+from spec_ref.data_types.types import Type
 from spec_ref.expressions.predicates import TRUE
 from spec_ref.partitioning.spec import identity_values
 from spec_ref.row_lineage.reading import LAST_UPDATED, ROW_ID
+from spec_ref.scan_planning.rows import references
 from spec_ref.scan_planning.tasks import ScanTask
 from spec_ref.schemas.column_projection import select_fields
+from spec_ref.schemas.reserved_field_ids import BY_NAME
+
+
+def arrow_schema(reading: Reading) -> pa.Schema:
+    """The schema of the batches that a reading gives."""
+    given = [arrow_field(field) for field in reading.fields]
+    return pa.schema([*given, *(_metadata_field(reading, name) for name in reading.metadata_columns)])
+
+
+def _metadata_field(reading: Reading, name: str) -> pa.Field:  # type: ignore[type-arg]
+    optional = name in ("_row_id", "_last_updated_sequence_number")
+    return pa.field(name, arrow_type(metadata_type(reading, name)), nullable=optional)
+
+
+def metadata_type(reading: Reading, name: str) -> Type:
+    """The type of a metadata column."""
+    return BY_NAME[name].type or reading.partition_type
 
 
 def read_task(
@@ -49,8 +73,7 @@ def read_task(
         FileAccessError: a file is missing or may not be read.
     """
     file = task.data_file
-    if file.key_metadata is not None:
-        raise FileAccessError(file.file_path, "the file is encrypted, which cannot be read here")
+    refuse_encrypted(file)
     found = _Deletes.of(task, deletes or DeleteFiles(reading))
     with open_input(file.file_path) as opened, in_file(file.file_path):
         rows = open_rows(opened, file.file_format, reading.mapping, threads=threads, dictionaries=True)
@@ -104,7 +127,7 @@ class _Reader:
             compile_projection(fields, rows.written, constants)
             for fields in (reading.fields, filtered, compared, lineage)
         )
-        return cls(task, reading, deletes, output, tested, others, stored, reading.arrow_schema)
+        return cls(task, reading, deletes, output, tested, others, stored, arrow_schema(reading))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -181,14 +204,3 @@ def _left(batch: pa.RecordBatch, kept: npt.NDArray[np.bool_]) -> pa.RecordBatch:
     if count < _MOST * batch.num_rows or not batch.num_columns:  # arrays alone do not tell how many rows there are
         return batch.filter(mask)
     return pa.RecordBatch.from_arrays([column.filter(mask) for column in batch.columns], schema=batch.schema)
-
-
-def references(predicate: BoundPredicate) -> Iterator[int]:
-    """The ids of the fields that a predicate looks at."""
-    waiting: list[Any] = [predicate]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, BoundReference):
-            yield node.id
-        elif attrs.has(type(node)):
-            waiting += (getattr(node, field.name) for field in attrs.fields(type(node)))

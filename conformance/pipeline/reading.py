@@ -6,17 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import attrs
-import pyarrow as pa
 
-from conformance.pipeline.file_access import FileAccessError, store_failure
+from conformance.pipeline.file_access import FileAccessError, open_input, short_read, store_failure
 from conformance.pipeline.tables import Table
-from spec_ref.columnar.schemas.column_projection import arrow_field, arrow_type
 from spec_ref.core.errors import SpecError, violation
 from spec_ref.data_types.types import UNKNOWN, NestedField, StructType
+from spec_ref.manifests.data_file import DataFile
 from spec_ref.partitioning.spec import PartitionSpec
+from spec_ref.scan_planning.rows import check_inside
 from spec_ref.schemas.column_projection import select_fields
 from spec_ref.schemas.name_mapping import NAME_MAPPING_PROPERTY, MappedField, read_name_mapping
-from spec_ref.schemas.reserved_field_ids import BY_NAME
 from spec_ref.schemas.schema import Schema
 from spec_ref.statistics.partition import unified_partition_type
 from spec_ref.table_metadata.metadata import TableMetadata
@@ -60,17 +59,6 @@ class Reading:
         if spec_id not in self.specs:
             raise violation("TMD010", "the table has no partition spec with the id", found=spec_id)
         return self.specs[spec_id]
-
-    @property
-    def arrow_schema(self) -> pa.Schema:
-        """The schema of the batches that the reading gives."""
-        given = [arrow_field(field) for field in self.fields]
-        return pa.schema([*given, *(self._metadata_field(name) for name in self.metadata_columns)])
-
-    def _metadata_field(self, name: str) -> pa.Field:  # type: ignore[type-arg]
-        type_ = BY_NAME[name].type
-        optional = name in ("_row_id", "_last_updated_sequence_number")
-        return pa.field(name, arrow_type(self.partition_type if type_ is None else type_), nullable=optional)
 
 
 def reading_of(
@@ -160,3 +148,30 @@ def in_file(location: str) -> Iterator[None]:
         if error.violation.file is not None:
             raise
         raise SpecError(attrs.evolve(error.violation, file=location)) from error.__cause__
+
+
+def refuse_encrypted(file: DataFile) -> None:
+    """Refuse a file that is encrypted.
+
+    Raises:
+        FileAccessError: it is.
+    """
+    if file.key_metadata is not None:
+        raise FileAccessError(file.file_path, "the file is encrypted, which cannot be read here")
+
+
+def read_vector(file: DataFile) -> bytes:
+    """The bytes of a deletion vector, from where its manifest entry says that they are.
+
+    Raises:
+        SpecError: DFL025, if they end after the file.
+        FileAccessError: they cannot be read.
+    """
+    refuse_encrypted(file)
+    with open_input(file.file_path) as opened, in_file(file.file_path):
+        check_inside(file, opened.size())
+        opened.seek(file.content_offset or 0)
+        blob: bytes = opened.read(file.content_size_in_bytes)
+        if len(blob) != file.content_size_in_bytes:
+            raise short_read(file.file_path, len(blob), file.content_size_in_bytes or 0)
+        return blob

@@ -20,7 +20,7 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
 from conformance.pipeline.delete_files import DeleteFiles
 from conformance.pipeline.local import plan_reading
-from conformance.pipeline.read_tasks import read_task
+from conformance.pipeline.read_tasks import arrow_schema, read_task
 from conformance.pipeline.reading import Reading
 from conformance.pipeline.spark_types import spark_batch, spark_schema
 from conformance.pipeline.spark_worker import settle_in
@@ -67,7 +67,7 @@ def read_dataframe(
     number = max(1, min(partitions or len(sent), MOST_PARTITIONS))
     # Out of one partition the tasks are dealt out evenly.
     frame = spark.createDataFrame(sent, "task binary").coalesce(1).repartition(number)
-    schema = from_arrow_schema(spark_schema(reading.arrow_schema), prefer_timestamp_ntz=True)
+    schema = from_arrow_schema(spark_schema(arrow_schema(reading)), prefer_timestamp_ntz=True)
     return frame.mapInArrow(reader_of(reading), schema)
 
 

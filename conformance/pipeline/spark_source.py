@@ -35,6 +35,7 @@ from pyspark.sql.datasource import (
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from conformance.pipeline.local import plan_reading
+from conformance.pipeline.read_tasks import arrow_schema
 from conformance.pipeline.reading import Reading
 from conformance.pipeline.spark import rows_of
 from conformance.pipeline.spark_types import spark_schema
@@ -111,7 +112,7 @@ class IcebergReference(DataSource):  # type: ignore[misc]
 
     def schema(self) -> Any:
         reading, _ = plan_reading(load_table(self.options["path"]), **self.asked())
-        return from_arrow_schema(spark_schema(reading.arrow_schema), prefer_timestamp_ntz=True)
+        return from_arrow_schema(spark_schema(arrow_schema(reading)), prefer_timestamp_ntz=True)
 
     def reader(self, schema: Any) -> DataSourceReader:
         return Reader(self.options["path"], self.asked())

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from conformance.pipeline.file_access import read_bytes
-from conformance.pipeline.read_tasks import read_task, references
+from conformance.pipeline.read_tasks import read_task
 from conformance.writing.deletes import plan_equality_deletes
 from conformance.writing.files import NewFiles, taken_back
 from conformance.writing.matching import Matched, Source, check_branch
@@ -32,6 +32,7 @@ from spec_ref.partitioning.transforms import Void
 from spec_ref.scan_planning import ScanTask
 from spec_ref.scan_planning.delete_scope import partition_key
 from spec_ref.scan_planning.manifest_selection import listed_manifests
+from spec_ref.scan_planning.rows import references
 from spec_ref.schemas.schema import Schema
 from spec_ref.snapshots.references import MAIN
 

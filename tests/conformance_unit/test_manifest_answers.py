@@ -9,7 +9,7 @@ import json
 import fastavro
 import pytest
 
-from conformance.adapters.reference_manifests import operations
+from conformance.adapters.reference import operations
 from conformance.compare import Undecodable
 from conformance.operations import OPERATIONS
 from spec_ref.core.errors import SpecError

@@ -2,7 +2,7 @@
 
 import pytest
 
-from conformance.adapters.reference_puffin import operations
+from conformance.adapters.reference import operations
 from conformance.compare import Undecodable
 from conformance.compare_puffin import deletion_vector, puffin_file, puffin_form
 from conformance.operations import OPERATIONS

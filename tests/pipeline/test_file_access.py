@@ -86,7 +86,11 @@ def test_forbidden_file_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     def refuse(location: str) -> None:
         raise PermissionError(13, location)
 
-    monkeypatch.setattr(file_access, "_LOCAL", type("Refusing", (), {"open_input_file": staticmethod(refuse)})())
+    refusing = type("Refusing", (), {"open_input_file": staticmethod(refuse)})()
+    monkeypatch.setattr(file_access, "_local", lambda: refusing)
+    with pytest.raises(FileForbidden, match="not permitted"):
+        open_input(str(tmp_path / "a"))
+    monkeypatch.setattr(file_access, "open", lambda path, _: refuse(path), raising=False)
     with pytest.raises(FileForbidden, match="not permitted"):
         read_bytes(str(tmp_path / "a"))
 

@@ -22,9 +22,9 @@ LIBRARIES = (
 )  # fmt: skip
 PRELOADED = (
     "conformance.adapters.reference_commits", "conformance.adapters.reference_tables",
-    "conformance.adapters.spark_kernels", "conformance.judge", "conformance.properties.filter_pushdown",
-    "conformance.properties.metamorphic", "conformance.races.suites", "conformance.validate.local",
-    "conformance.vectors",
+    "conformance.adapters.spark_kernels", "conformance.judge", "conformance.pipeline.local",
+    "conformance.properties.filter_pushdown", "conformance.properties.metamorphic", "conformance.races.suites",
+    "conformance.validate.local", "conformance.vectors",
 )  # fmt: skip
 
 OURS = ("spec_ref", "conformance", "corruptions")

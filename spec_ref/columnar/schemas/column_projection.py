@@ -14,7 +14,7 @@ from spec_ref.columnar.arrow_types import check_values, validity
 from spec_ref.columnar.encodings.variant.shredding import unshredded
 from spec_ref.columnar.manifests.computed_metrics import comparable, storage_of
 from spec_ref.core.errors import SpecError, at, violation
-from spec_ref.core.records import record
+from spec_ref.core.records import evolve, record
 from spec_ref.data_types.types import (
     DATE,
     UNKNOWN,
@@ -170,6 +170,29 @@ def _wrapped(type_: Type, array: Array) -> Array:
     return array if array.type == arrow_type(type_) else _read(type_, type_, {}, mapped=False)(array)
 
 
+def canonical_array(type_: Type, array: Array) -> Array:
+    """A column of a file, as a format gives it, in the Arrow type that `arrow_type` gives; nulls are taken anywhere.
+
+    Raises:
+        SpecError: it holds what is no value of the type.
+    """
+    optional = optional_parts(type_)
+    return _with_dictionaries(_read(optional, optional, {}, mapped=False))(array)
+
+
+def optional_parts(type_: Type) -> Type:
+    """A type whose fields, elements and values, at any depth, may be null."""
+    match type_:
+        case StructType(fields):
+            return StructType(tuple(evolve(one, type=optional_parts(one.type), required=False) for one in fields))
+        case ListType(_, element):
+            return evolve(type_, element=optional_parts(element), element_required=False)
+        case MapType(_, key, _, value):
+            return evolve(type_, key=optional_parts(key), value=optional_parts(value), value_required=False)
+        case _:
+            return type_
+
+
 # The projection of one file
 
 
@@ -198,7 +221,7 @@ class FileProjection:
         arrays = []
         for field, (name, make) in zip(self.schema, self._made, strict=True):
             with at(f"/{field.name}"):
-                arrays.append(make(batch.num_rows) if name is None else make(_by_name(batch, name)))
+                arrays.append(make(batch.num_rows) if name is None else make(column_named(batch, name)))
         if not arrays:
             return batch.select([])
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
@@ -232,7 +255,12 @@ def compile_projection(fields: Sequence[NestedField], written: WrittenColumns, c
     return FileProjection(names, pa.schema(list(map(arrow_field, fields))), tuple(made))
 
 
-def _by_name(batch: pa.RecordBatch, name: str) -> Array:
+def column_named(batch: pa.RecordBatch, name: str) -> Array:
+    """The column of a batch that has a name.
+
+    Raises:
+        SpecError: PRJ001, if there is none, or several.
+    """
     place = batch.schema.get_field_index(name)
     if place < 0:
         raise violation("PRJ001", "the file has no column, or several, of the name", found=name)

@@ -1,0 +1,68 @@
+"""The two forms of the reference: what its operations call.
+
+Nearly all code of the reference is there once, and both adapters run it. Where a rule has a definition and a kernel
+that computes the same faster, `FAST` (the adapter ``reference``) calls the kernel and `PLAIN` (``reference:plain``) the
+definition. `FUNCTIONS` is the whole difference.
+
+What is plain imports neither `spec_ref.columnar` nor `spec_ref.data_files`, numpy or pyarrow, but for data files: what
+their bytes say is asked of `spec_ref.data_files.records`, through pyarrow, and is values of Python from there on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from operator import attrgetter
+from typing import Any, TypeAlias
+
+FAST, PLAIN = "fast", "plain"
+
+FUNCTIONS: dict[str, dict[str, str]] = {
+    "manifest entries": {
+        FAST: "spec_ref.columnar.manifests.reader:entries",
+        PLAIN: "spec_ref.manifests.manifest:Manifest.entries",
+    },
+    "deletion vector": {
+        FAST: "spec_ref.columnar.deletes.deletion_vector:decode_deletion_vector",
+        PLAIN: "spec_ref.deletes.deletion_vector:decode_deletion_vector",
+    },
+    "position ranges": {
+        FAST: "spec_ref.columnar.deletes.deletion_vector:position_ranges",
+        PLAIN: "spec_ref.deletes.deletion_vector:DeletionVector.ranges",
+    },
+    "scan plan": {
+        FAST: "spec_ref.columnar.scan_planning.planner:plan",
+        PLAIN: "spec_ref.scan_planning.planner:plan",
+    },
+    "table rows": {
+        FAST: "conformance.pipeline.local:read_rows",
+        PLAIN: "conformance.pipeline.records:read_rows",
+    },
+}
+"""What the operations call, in each form, as ``module:name``."""
+
+Function: TypeAlias = Callable[..., Any]
+Functions: TypeAlias = Mapping[str, Function]
+
+
+def functions(form: str) -> Functions:
+    """The functions of a form, each of which is loaded when it is called first.
+
+    Args:
+        form: `FAST` or `PLAIN`.
+    """
+    return {name: _when_called(forms[form]) for name, forms in FUNCTIONS.items()}
+
+
+def function_at(place: str) -> Function:
+    """The function that ``module:name`` names."""
+    module, _, name = place.partition(":")
+    found: Function = attrgetter(name)(import_module(module))
+    return found
+
+
+def _when_called(place: str) -> Function:
+    def call(*args: Any, **options: Any) -> Any:
+        return function_at(place)(*args, **options)
+
+    return call

@@ -1,0 +1,1 @@
+"""All about the plain form of this reference."""

@@ -1,0 +1,290 @@
+"""The rows of a scan task, one at a time (Scan Planning; Column Projection; Delete Formats; Row Lineage).
+
+A row of a data file is read when none of the deletes that apply to the file deletes it, and when it matches what is
+left of the filter. Its columns are projected from those of the file, and what identifies it is inherited from the
+file's entry. What the bytes of data files and delete files say is asked of `Files`.
+
+This is the definition. `conformance.pipeline` does the same with Arrow batches, here and on clusters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from functools import partial
+from typing import Any, Protocol, TypeAlias
+
+import attrs
+
+from spec_ref.core.errors import violation
+from spec_ref.core.records import record
+from spec_ref.data_types.types import NestedField, StructType
+from spec_ref.deletes.deletion_vector import DeletionVector, decode_deletion_vector
+from spec_ref.deletes.equality_deletes import DeleteColumn, delete_column, is_deleted
+from spec_ref.deletes.position_deletes import POSITION_DELETE_FIELDS, check_position
+from spec_ref.expressions.bound import BoundPredicate, BoundReference, evaluate
+from spec_ref.manifests.data_file import DataFile, FileContent
+from spec_ref.partitioning.spec import PartitionSpec, identity_values
+from spec_ref.row_lineage.reading import LAST_UPDATED, ROW_ID, last_updated, row_id
+from spec_ref.scan_planning.tasks import ScanDelete, ScanTask
+from spec_ref.schemas.column_projection import (
+    Constants,
+    WrittenColumns,
+    check_selected,
+    column_of,
+    project_row,
+    select_fields,
+)
+from spec_ref.schemas.schema import Schema
+
+Values: TypeAlias = Mapping[int, Any]
+"""Values by field id."""
+
+
+@record
+class RecordFile:
+    """A data file or delete file that is opened."""
+
+    written: WrittenColumns
+
+    rows: Callable[[Sequence[NestedField]], Iterator[Values]]
+    """The rows in their order in the file, with the values of those of its columns that are asked for."""
+
+
+class Files(Protocol):
+    """The data files and delete files of a table."""
+
+    def records(self, file: DataFile) -> AbstractContextManager[RecordFile]:
+        """Open a file of rows."""
+        ...
+
+    def blob(self, file: DataFile) -> bytes:
+        """The bytes of a deletion vector."""
+        ...
+
+
+@record
+class Row:
+    """A row that is read."""
+
+    values: Values
+    """The columns that were asked for."""
+
+    position: int
+    """The place of the row in its file, from 0 (RES002)."""
+
+    deleted: bool
+    row_id: int | None
+    """None for files without row lineage, and where it was not asked for."""
+
+    last_updated_sequence_number: int | None
+
+
+@record
+class RowReader:
+    """What is read of a table, whichever of its files a row stands in."""
+
+    schema: Schema
+    """The schema that is read with."""
+
+    fields: tuple[NestedField, ...]
+    """The columns to give; of structs the fields that were asked for."""
+
+    schemas: tuple[Schema, ...]
+    """The schema, then those of the table from the newest on, for columns that deletes compare (DEL022)."""
+
+    specs: Mapping[int, PartitionSpec]
+
+    files: Files
+
+    lineage: bool = False
+    """Whether rows have their ids and the sequence numbers of their last changes."""
+
+    deleted: bool = False
+    """Whether rows that are deleted are given too."""
+
+    def rows(self, task: ScanTask) -> Iterator[Row]:
+        """Read a data file.
+
+        Args:
+            task: what `spec_ref.scan_planning.planner.plan` gives.
+
+        Yields:
+            The rows that match, in their order in the file.
+
+        Raises:
+            SpecError: a file is damaged, is not what its manifest entry says, or cannot be read with the schema.
+        """
+        entry, number = task.data_file, task.data_sequence_number
+        constants = self._constants(task.partition_spec_id, entry)
+        vector, positions = self._vector(task), self._positions(task)
+        deletes = [self._equality_deletes(delete) for delete in equality_deletes(task)]
+        tested = select_fields(self.schema, frozenset(references(task.residual)))
+        stored = (ROW_ID, LAST_UPDATED) if self.lineage else ()
+        compared = [column.field for columns, _ in deletes for column in columns]
+        with self.files.records(entry) as file:
+            columns = _columns((*self.fields, *tested, *stored, *compared), file.written, constants)
+            for position, row in enumerate(file.rows(columns)):
+                read = partial(project_row, written=file.written, row=row, constants=constants)
+                deleted = (
+                    position in positions
+                    or (vector is not None and position in vector)
+                    or any(is_deleted(_compared(columns, read), rows) for columns, rows in deletes)
+                )
+                if (deleted and not self.deleted) or not evaluate(task.residual, read(tested)):
+                    continue
+                own = read(stored)
+                yield Row(
+                    values=read(self.fields),
+                    position=position,
+                    deleted=deleted,
+                    row_id=row_id(own.get(ROW_ID.id), entry.first_row_id, position),
+                    last_updated_sequence_number=last_updated(own.get(LAST_UPDATED.id), entry.first_row_id, number),
+                )
+
+    def _constants(self, spec_id: int, file: DataFile) -> Constants:
+        if spec_id not in self.specs:
+            raise violation("TMD010", "the table has no partition spec with the id", found=spec_id)
+        return identity_values(self.specs[spec_id], file.partition)
+
+    def _vector(self, task: ScanTask) -> DeletionVector | None:
+        """The deletion vector of the data file, beside which no position deletes apply (DEL011)."""
+        for delete in task.deletes:
+            if delete.data_file.is_deletion_vector:
+                check_vector_entry(delete.data_file, task.data_file.file_path)
+                vector = decode_deletion_vector(self.files.blob(delete.data_file))
+                check_cardinality(delete.data_file, vector)
+                return vector
+        return None
+
+    def _positions(self, task: ScanTask) -> frozenset[int]:
+        """The positions that position delete files delete in the data file."""
+        found: set[int] = set()
+        for delete in task.deletes:
+            file = delete.data_file
+            if file.content is FileContent.POSITION_DELETES and not file.is_deletion_vector:
+                with self.files.records(file) as opened:
+                    path, pos = POSITION_DELETE_FIELDS
+                    for row in opened.rows(_columns(POSITION_DELETE_FIELDS, opened.written, {})):
+                        values = project_row(POSITION_DELETE_FIELDS, opened.written, row, {})
+                        position = check_position(values[pos.id])
+                        if values[path.id] == task.data_file.file_path:
+                            found.add(position)
+        return frozenset(found)
+
+    def _equality_deletes(self, delete: ScanDelete) -> tuple[tuple[DeleteColumn, ...], list[tuple[Any, ...]]]:
+        """The columns that a file of equality deletes compares, and the values in its rows."""
+        file = delete.data_file
+        columns = tuple(delete_column(field_id, self.schemas) for field_id in sorted(set(file.equality_ids or ())))
+        constants = self._constants(delete.partition_spec_id, file)
+        fields = [column.field for column in columns]
+        with self.files.records(file) as opened:
+            check_delete_columns(columns, opened.written, constants)
+            read = partial(project_row, written=opened.written, constants=constants)
+            rows = opened.rows(_columns(fields, opened.written, constants))
+            return columns, [_compared(columns, partial(read, row=row)) for row in rows]
+
+
+def _compared(columns: Sequence[DeleteColumn], read: Callable[[Sequence[NestedField]], Values]) -> tuple[Any, ...]:
+    return tuple(value_of(column, read([column.field])) for column in columns)
+
+
+def value_of(column: DeleteColumn, row: Values) -> Any:
+    """The value of a delete column in a row that was projected to its field; None where a parent is null."""
+    field, value = column.field, row[column.field.id]
+    while field.id != column.id and value is not None:
+        assert isinstance(field.type, StructType)
+        (field,) = field.type.fields
+        value = value[field.id]
+    return value
+
+
+def _columns(fields: Sequence[NestedField], written: WrittenColumns, constants: Constants) -> list[NestedField]:
+    """The columns of a file that fields are read from, each once."""
+    check_selected(fields, written)
+    found = (column_of(field, written.struct, constants, mapped=written.mapped) for field in fields)
+    return list({column.id: column for column in found if column is not None}.values())
+
+
+# What scans and their deletes have to do with each other
+
+
+def references(predicate: BoundPredicate) -> Iterator[int]:
+    """The ids of the fields that a predicate looks at."""
+    waiting: list[Any] = [predicate]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, BoundReference):
+            yield node.id
+        elif attrs.has(type(node)):
+            waiting += (getattr(node, field.name) for field in attrs.fields(type(node)))
+
+
+def equality_deletes(task: ScanTask) -> list[ScanDelete]:
+    """The equality deletes that apply to the data file of a task."""
+    return [delete for delete in task.deletes if delete.data_file.content is FileContent.EQUALITY_DELETES]
+
+
+def check_vector_entry(file: DataFile, path: str) -> None:
+    """Refuse the manifest entry of a deletion vector that is for another data file or does not say where it is.
+
+    Args:
+        file: the entry.
+        path: the data file that the vector is to be applied to.
+
+    Raises:
+        SpecError: DFL023, DFL024, DFL025.
+    """
+    if file.referenced_data_file != path:
+        message = "the deletion vector is for another data file"
+        raise violation("DFL023", message, found=file.referenced_data_file, expected=path)
+    for code, value, name in (
+        ("DFL024", file.content_offset, "content_offset"),
+        ("DFL025", file.content_size_in_bytes, "content_size_in_bytes"),
+    ):
+        if value is None or value < 0:
+            raise violation(code, f"a deletion vector has a {name}", found=value, expected="0 or more")
+
+
+def check_inside(file: DataFile, size: int) -> None:
+    """Refuse a deletion vector that ends after its file, which has so many bytes.
+
+    Raises:
+        SpecError: DFL025.
+    """
+    if (file.content_offset or 0) + (file.content_size_in_bytes or 0) > size:
+        found = f"{file.content_offset} + {file.content_size_in_bytes}"
+        raise violation("DFL025", "the deletion vector ends after the file", found=found, expected=f"at most {size}")
+
+
+def check_cardinality(file: DataFile, vector: DeletionVector) -> None:
+    """Refuse a deletion vector with more or fewer positions than its manifest entry says.
+
+    Raises:
+        SpecError: DFL005.
+    """
+    if vector.cardinality != file.record_count:
+        message = "the deletion vector has another cardinality than its entry"
+        raise violation("DFL005", message, found=vector.cardinality, expected=str(file.record_count))
+
+
+def check_delete_columns(columns: Sequence[DeleteColumn], written: WrittenColumns, constants: Constants) -> None:
+    """Refuse a file of equality deletes that lacks a column that it compares.
+
+    Raises:
+        SpecError: DFL020; what a column that cannot be read is refused for.
+    """
+    check_selected([column.field for column in columns], written)
+    for column in columns:
+        if column.id not in constants and not _has(written, column.field.id, column.id):
+            message = "an equality delete file has the columns that it compares"
+            raise violation("DFL020", message, found=f"no field {column.id}", expected=".".join(column.names))
+
+
+def _has(written: WrittenColumns, root_id: int, field_id: int) -> bool:
+    """Whether a file has a column below one of its top-level columns, or that column itself."""
+
+    def inside(struct: StructType) -> bool:
+        return any(f.id == field_id or (isinstance(f.type, StructType) and inside(f.type)) for f in struct.fields)
+
+    return inside(StructType(tuple(field for field in written.struct.fields if field.id == root_id)))

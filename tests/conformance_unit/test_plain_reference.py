@@ -1,0 +1,88 @@
+"""`reference:plain` answers through the definitions alone, and as the kernels of `reference` do."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from types import ModuleType
+
+import pytest
+
+from conformance import vectors
+from conformance.adapters import reference, reference_plain
+from conformance.adapters.asking import Adapter, InProcess, Request
+from conformance.adapters.process import Limits, Process
+from conformance.adapters.reference_forms import FAST, FUNCTIONS, PLAIN, function_at
+from conformance.golden_tables import materialize_for
+from conformance.judge import Outcome, judge
+from conformance.operations import OPERATIONS
+from conformance.vectors import Vector
+
+OF_DATA_FILES = {"table.read", "table.write", "table.change"}
+"""The operations that read or write data files, which only pyarrow does here."""
+
+REFUSING = """
+import sys
+from importlib.abc import MetaPathFinder
+
+class Refusing(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in ("numpy", "pyarrow") or name.startswith(("spec_ref.columnar", "spec_ref.data_files")):
+            raise ImportError(f"{name} is refused")
+
+sys.meta_path.insert(0, Refusing())
+__import__(sys.argv[1], fromlist=["main"]).main()
+"""
+"""An adapter that fails where anything but definitions is loaded."""
+
+LIMITS = Limits(start=60, request=60, window=64)
+
+
+def shipped(operations: Iterable[str]) -> list[Vector]:
+    wanted = set(operations)
+    found = [one for one in vectors.load(vectors.shipped()) if one.operation.name in wanted]
+    materialize_for(found)
+    return found
+
+
+def outcomes(adapter: Adapter, asked: list[Vector]) -> dict[str, Outcome]:
+    with adapter:
+        adapter.start()
+        answers = adapter.ask([Request(one.operation.name, one.args) for one in asked])
+        return {one.id: judge(one, answer).outcome for one, answer in zip(asked, answers, strict=True)}
+
+
+def failing(found: dict[str, Outcome]) -> list[str]:
+    return [one for one, outcome in found.items() if outcome is not Outcome.PASSED]
+
+
+def refusing(adapter: ModuleType) -> Process:
+    return Process("refusing", [sys.executable, "-c", REFUSING, adapter.__name__], limits=LIMITS)
+
+
+def test_what_needs_no_data_file_is_answered_without_a_kernel_numpy_or_pyarrow() -> None:
+    asked = shipped(OPERATIONS.keys() - OF_DATA_FILES)
+    assert len(asked) > 7000
+    assert failing(outcomes(refusing(reference_plain), asked)) == []
+
+
+def test_the_fast_form_needs_what_is_refused() -> None:
+    asked = shipped(["manifest.read"])[:5]
+    assert len(failing(outcomes(refusing(reference), asked))) == len(asked)
+
+
+def test_rows_that_are_read_one_at_a_time_are_those_that_vectors_expect() -> None:
+    plain = InProcess("plain", reference_plain.implementation(), reference_plain.operations(), reference_plain.REFUSALS)
+    asked = shipped(["table.read"])
+    assert len(asked) > 800
+    assert failing(outcomes(plain, asked)) == []
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_each_form_has_another_function(name: str) -> None:
+    found = {form: function_at(place) for form, place in FUNCTIONS[name].items()}
+    assert found.keys() == {FAST, PLAIN}
+    assert found[FAST] is not found[PLAIN]
+    kernel = ("spec_ref.columnar.", "conformance.pipeline.local")
+    assert found[FAST].__module__.startswith(kernel)
+    assert not found[PLAIN].__module__.startswith((*kernel, "spec_ref.data_files."))
