@@ -25,6 +25,7 @@ conformance: $(READY)    ## replay every vector against the reference and the re
 	$(BIN)/iceberg-conformance metamorphic --adapter reference --seed 0 --examples 15
 	$(BIN)/iceberg-conformance run --all-engines --latest --jobs 2 -k "not table.write and not table.change" --expect known-deviations --results results/conformance.jsonl --report json:results/conformance.json --report html:results/conformance.html --report junit:results/conformance.xml
 	$(BIN)/iceberg-conformance run --adapter reference --adapter pyiceberg --jobs 2 -k "table.write or table.change" --expect known-deviations
+	$(BIN)/iceberg-conformance run --adapter reference:plain --expect known-deviations
 	$(BIN)/iceberg-conformance matrix --quick --producer reference --producer spark-reference --producer iceberg-java --producer pyiceberg --producer golden --golden-results results/conformance.jsonl --results results/matrix.jsonl --report html:results/matrix.html
 
 older: $(READY)    ## replay every vector against the older versions of engines too: ten minutes

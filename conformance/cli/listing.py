@@ -58,10 +58,13 @@ def list_adapters(*, format: Format = "text") -> int:
     Args:
         format: Text for people, or JSON.
     """
+    from conformance.cli.targets import inside_the_tool
     from conformance.engine_setup import list_engines
     from conformance.version import tool_version
 
-    found: list[dict[str, Any]] = [{"name": "reference", "version": tool_version(), "ready": True}]
+    found: list[dict[str, Any]] = [
+        {"name": name, "version": tool_version(), "ready": True} for name in inside_the_tool()
+    ]
     found += [
         {"name": engine.label, "version": engine.version, "ready": engine.installed, **_reason(engine.reason)}
         for engine in list_engines()
