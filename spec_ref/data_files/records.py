@@ -30,6 +30,9 @@ def open_records(file: Input, file_format: FileFormat, mapping: Sequence[MappedF
         file_format: the format that the manifest entry names.
         mapping: the table's name mapping, for files without field ids.
 
+    Returns:
+        The columns of the file, and what reads its rows.
+
     Raises:
         SpecError: the file is not of the format, or has columns that no Iceberg type is stored as; then, while it is
             read, that it is damaged.

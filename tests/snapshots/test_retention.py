@@ -5,12 +5,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from spec_ref.table_metadata.expiration import expire
 
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
 from spec_ref.snapshots.references import RefType, SnapshotRef, with_main
-from spec_ref.snapshots.retention import RetentionPolicy, ancestors, policy_of, retained
+from spec_ref.snapshots.retention import RetentionPolicy, ancestors, expire, policy_of, retained
 from spec_ref.snapshots.snapshot import Operation, Snapshot
 from spec_ref.table_metadata import TableMetadata, read_metadata
 from spec_ref.table_metadata.logs import MetadataLogEntry, SnapshotLogEntry, logged, snapshot_at, without_expired

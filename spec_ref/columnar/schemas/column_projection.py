@@ -171,7 +171,14 @@ def _wrapped(type_: Type, array: Array) -> Array:
 
 
 def canonical_array(type_: Type, array: Array) -> Array:
-    """A column of a file, as a format gives it, in the Arrow type that `arrow_type` gives; nulls are taken anywhere.
+    """A column of a file, as a format gives it, in its Arrow type; nulls are taken anywhere.
+
+    Args:
+        type_: the type of the column in the file.
+        array: the column, in any Arrow type that a format gives for it.
+
+    Returns:
+        The values in the type that `arrow_type` gives.
 
     Raises:
         SpecError: it holds what is no value of the type.
@@ -256,7 +263,14 @@ def compile_projection(fields: Sequence[NestedField], written: WrittenColumns, c
 
 
 def column_named(batch: pa.RecordBatch, name: str) -> Array:
-    """The column of a batch that has a name.
+    """Find a column by its name.
+
+    Args:
+        batch: some rows.
+        name: the name of one column.
+
+    Returns:
+        The column.
 
     Raises:
         SpecError: PRJ001, if there is none, or several.
