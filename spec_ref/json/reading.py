@@ -1,9 +1,9 @@
 """Reading JSON objects into records, by the field rules (Writer requirements; Appendix C).
 
-For a kind of record and a format version, `record_reader` generates one Python function from the rows of the record's
-field table: which property, what it holds, and what that version does with it. Nothing else decides about versions.
-`spec_ref.json.writing` makes the other direction of the same rows, and `spec_ref.json.checking` walks them without
-stopping at the first thing that is wrong.
+For a kind of record and a format version, `record_reader` follows the rows of the record's field table: which property,
+what it holds, and what that version does with it. Nothing else decides about versions. `spec_ref.json.structuring`
+makes the same records faster, `spec_ref.json.writing` goes the other direction, and `spec_ref.json.checking` does not
+stop at the first thing that is wrong.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Any
 import attrs
 
 from spec_ref.core.errors import SpecError, at, violation
-from spec_ref.core.records import RULE, field_rules
+from spec_ref.core.records import field_rules
 from spec_ref.core.versions import FieldRule, FormatVersion, Presence
 from spec_ref.json.documents import DOCUMENT, escaped
-from spec_ref.json.wire_types import ANY, CONDITION_NAMES, Kind, ListOf, MapOf, RecordOf, Scalar, Via
+from spec_ref.json.wire_types import ANY, Kind, ListOf, MapOf, RecordOf, Scalar, Via
 
 ABSENT: Any = object()
 Reader = Callable[[Any], Any]
@@ -150,6 +150,8 @@ def _read_map(read: Reader, requirement: str, value: Any) -> dict[str, Any]:
 
 def read_row_of(row: Row, version: FormatVersion) -> Reader:
     """Reads what stands in a row, or `ABSENT`; null is the same as absent."""
+    if row.read is Presence.OMITTED:
+        return lambda _: row.absent()
     read = reader(row.kind, version, row.rule.requirement)
 
     def read_row(value: Any) -> Any:
@@ -205,67 +207,19 @@ def keeps_unknown(kind: RecordOf) -> bool:
     return any(field.name == "extra" for field in attrs.fields(kind.cls))
 
 
-def _plain(kind: RecordOf) -> bool:
-    """Whether the constructor does nothing but fill the slots, so that a generated reader may do it, faster."""
-    return not (
-        hasattr(kind.cls, "__attrs_post_init__")
-        or any(field.converter or field.validator or not field.init for field in attrs.fields(kind.cls))
-        or any(RULE not in field.metadata and field.name != "extra" for field in attrs.fields(kind.cls))
-    )
-
-
-def _blank(cls: type) -> type:
-    """A class with the slots of a record, but not frozen: to fill it and then make it the record costs half."""
-    slots = cls.__slots__  # type: ignore[attr-defined]
-    return type(f"Blank{cls.__name__}", (), {"__slots__": slots})
-
-
-def _absence(row: Row, index: int, names: dict[str, Any]) -> str:
-    """The expression for what a reader takes where a row's field is missing."""
-    made_anew = isinstance(row.rule.missing, attrs.Factory)  # type: ignore[arg-type]
-    names[f"absent{index}"] = row.absent if made_anew else row.absent()
-    return f"absent{index}()" if made_anew else f"absent{index}"
-
-
 @functools.cache
 def record_reader(kind: RecordOf, version: FormatVersion) -> Reader:
-    """Generate the function that reads a JSON object into a record."""
-    table = rows(kind, version)
-    names: dict[str, Any] = {**CONDITION_NAMES, "ABSENT": ABSENT, "unknown": unknown_of(kind)}
-    names["other"] = lambda value: wrong(f"{kind.title}, an object", kind.requirement, value)
-    names["constant"] = functools.partial(check_constants, kind)
-    names.update(make=kind.cls, finish=kind.finish, version=version)
-    present = sum(row.read is not Presence.OMITTED for row in table) + len(kind.constants)
-    lines = ["def read(o):", " if type(o) is not dict: raise other(o)", " get = o.get", f" n = {present}"]
-    lines += [" constant(o)"] if kind.constants else []
-    values = []
-    for index, row in enumerate(table):
-        v = f"v{index}"
-        if row.read is Presence.OMITTED:
-            lines.append(f" {v} = {_absence(row, index, names)}")
-        else:
-            names[f"row{index}"] = read_row_of(row, version)
-            test = row.kind.test.format(v=v) if isinstance(row.kind, Scalar) else "False"
-            lines.append(f" {v} = get({row.rule.name!r}, ABSENT)")
-            lines.append(f" if not ({test}):")
-            lines.append(f"  if {v} is ABSENT:")
-            lines.append("   n -= 1")
-            taken = f"row{index}(ABSENT)" if row.read is Presence.REQUIRED else _absence(row, index, names)
-            lines.append(f"   {v} = {taken}")
-            lines.append(f"  else: {v} = row{index}({v})")
-        values.append((row.attribute, v))
-    if keeps_unknown(kind):
-        # An object with as many properties as rows were found has no others: only then is it worth looking for them.
-        lines.append(" extra = {} if len(o) == n else unknown(o)")
-        values.append(("extra", "extra"))
-    if _plain(kind):
-        names.update(blank=_blank(kind.cls), cls=kind.cls)
-        lines.append(" r = blank()")
-        lines += [f" r.{name} = {v}" for name, v in values]
-        lines.append(" r.__class__ = cls")
-    else:
-        lines.append(f" r = make({', '.join(f'{name}={v}' for name, v in values)})")
-    lines.append(" return finish(r, version)" if kind.finish else " return r")
-    exec("\n".join(lines), names)  # noqa: S102 - the lines are made of the field tables alone
-    made: Reader = names["read"]
-    return made
+    """The function that reads a JSON object into a record, and raises a `SpecError` at the first thing wrong."""
+    table = tuple((row.attribute, row.rule.name, read_row_of(row, version)) for row in rows(kind, version))
+    unknown = unknown_of(kind) if keeps_unknown(kind) else None
+
+    def read(document: Any) -> Any:
+        if type(document) is not dict:
+            raise wrong(f"{kind.title}, an object", kind.requirement, document)
+        check_constants(kind, document)
+        values = {attribute: read_row(document.get(name, ABSENT)) for attribute, name, read_row in table}
+        if unknown is not None:
+            values["extra"] = unknown(document)
+        return finished(kind, kind.cls(**values), version)
+
+    return read

@@ -1,13 +1,15 @@
 """Writing records as JSON objects, by the field rules (Writer requirements; Appendix C).
 
-The same rows make two forms: JSON values, for who wants to look at them, and JSON text, for files: the text of a large
-table takes half the time when no values are made on the way.
+The same rows make two forms: JSON values, one after the other, and JSON text, for files. The text of a large table is
+written column by column and without values in between, which takes half the time.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
+import itertools
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from json.encoder import encode_basestring
 from typing import Any, TypeAlias
 
@@ -16,82 +18,49 @@ from spec_ref.core.records import field_rules
 from spec_ref.core.versions import FormatVersion, Presence
 from spec_ref.json.documents import DOCUMENT, dumps, escaped
 from spec_ref.json.reading import Row, keeps_unknown, read_scalar, rows
-from spec_ref.json.wire_types import CONDITION_NAMES, Kind, ListOf, MapOf, RecordOf, Scalar, Via
+from spec_ref.json.wire_types import (  # fmt: skip
+    BOOLEAN,
+    INT,
+    INT_MAX,
+    INT_MIN,
+    LONG,
+    LONG_MAX,
+    LONG_MIN,
+    STRING,
+    STRING_MAP,
+    Kind,
+    ListOf,
+    MapOf,
+    RecordOf,
+    Scalar,
+    Via,
+)
 
 Writer: TypeAlias = Callable[[Any], Any]
+ColumnWriter: TypeAlias = Callable[[Sequence[Any]], list[str]]
+"""Writes the JSON text of many values of a kind."""
 
 
-class _Names(dict[str, str]):
-    """The text of names of members, with the colon, remembered: there are few of them, and each many times."""
-
-    def __missing__(self, name: str) -> str:
-        text = encode_basestring(name) + ":"
-        if len(self) < MOST_NAMES and len(name) < LONGEST_NAME:
-            self[name] = text
-        return text
-
-
-MOST_NAMES, LONGEST_NAME = 4096, 100
-"""How much is remembered, whatever the tables are that a process gets to see."""
-
-_names = _Names()
-
-
-def string_map(values: Mapping[str, str]) -> str:
-    """An object of strings as JSON text; a value that is no string is a TypeError."""
-    names, string = _names, encode_basestring
-    return f"{{{','.join([f'{names[name]}{string(value)}' for name, value in values.items()])}}}"
-
-
-WORDS: dict[str, Any] = {
-    **CONDITION_NAMES,
-    "boolean": {True: "true", False: "false"},
-    "string": encode_basestring,
-    "string_map": string_map,
-    "dumps": dumps,
-}
-"""What the conditions and texts of kinds may call."""
-
-
-def writer(kind: Kind, version: FormatVersion, requirement: str = DOCUMENT, *, text: bool = False) -> Writer:
+def writer(kind: Kind, version: FormatVersion, requirement: str = DOCUMENT) -> Writer:
     """The function that writes a value, and raises a `SpecError` for one that the version cannot hold.
 
     Args:
         kind: what the value is.
         version: the format version that is written.
         requirement: the code of the row that the value stands in.
-        text: whether to write JSON text; otherwise JSON values.
     """
     match kind:
         case Scalar(name):
-            checked = functools.partial(read_scalar, kind.accepts, name, requirement)
-            if not text:
-                return checked
-            shown: Writer = eval(f"lambda v: f'{{{kind.text.format(v='v')}}}'", WORDS)  # noqa: S307
-            return lambda value: shown(checked(value))
+            return functools.partial(read_scalar, kind.accepts, name, requirement)
         case ListOf(item):
-            items = functools.partial(_write_list, writer(item, version, requirement, text=text))
-            return (lambda values: _list_text(items(values))) if text else items
+            return functools.partial(_write_list, writer(item, version, requirement))
         case MapOf(value):
-            members = functools.partial(_write_map, writer(value, version, requirement, text=text))
-            return (lambda values: _members_text(members(values))) if text else members
+            return functools.partial(_write_map, writer(value, version, requirement))
         case Via(inner, _, write):
-            inner_writer = writer(inner, version, requirement, text=text)
+            inner_writer = writer(inner, version, requirement)
             return lambda value: inner_writer(write(value, version))
         case RecordOf():
-            return record_writer(kind, version, text=text)
-
-
-def _list_text(items: list[str]) -> str:
-    if not items:
-        return "[]"
-    items[0] = "[" + items[0]  # rather than before the whole text, which would be copied
-    items[-1] += "]"
-    return ",".join(items)
-
-
-def _members_text(members: dict[str, str]) -> str:
-    return "{" + ",".join([f"{encode_basestring(name)}:{text}" for name, text in members.items()]) + "}"
+            return record_writer(kind, version)
 
 
 def _write_list(write: Writer, values: tuple[Any, ...]) -> list[Any]:
@@ -113,8 +82,8 @@ def _write_map(write: Writer, values: dict[str, Any]) -> dict[str, Any]:
     return done
 
 
-def _write_row(row: Row, version: FormatVersion, *, text: bool) -> Writer:
-    write = writer(row.kind, version, row.rule.requirement, text=text)
+def _write_row(row: Row, version: FormatVersion) -> Writer:
+    write = writer(row.kind, version, row.rule.requirement)
 
     def write_row(value: Any) -> Any:
         if value is None:
@@ -128,89 +97,213 @@ def _write_row(row: Row, version: FormatVersion, *, text: bool) -> Writer:
     return write_row
 
 
-def _condition(row: Row, v: str) -> str | None:
-    """When a row is written; None for always."""
-    if row.write is Presence.REQUIRED and row.read is Presence.REQUIRED:
-        return None
-    if row.write is Presence.REQUIRED or row.absent() is None:
-        # A required field may be unknown where the object was carried from a version that did not have it.
-        return f"{v} is not None"
-    return f"{v} is not None and {v} != absent_{v}"
+def _written_rows(kind: RecordOf, version: FormatVersion) -> Iterator[Row]:
+    """The rows that a version writes."""
+    return (row for row in rows(kind, version) if row.write is not Presence.OMITTED or row.retained)
 
 
-def record_writer(kind: RecordOf, version: FormatVersion, *, text: bool = False) -> Writer:
-    """The function that writes a record, properties in the order of the spec's table."""
-    return _text_writer(kind, version) if text else _value_writer(kind, version)
+def _is_always_written(row: Row) -> bool:
+    """Whether a row is written whatever it holds.
+
+    A required field may be unknown where the object was carried from a version that did not have it.
+    """
+    return row.write is Presence.REQUIRED and row.read is Presence.REQUIRED
 
 
-def _written(
-    kind: RecordOf, version: FormatVersion, *, text: bool
-) -> Iterator[tuple[Row, str, str | None, Writer, Any]]:
-    """The rows that a version writes: the row, its variable, when it is written, its writer, and its default."""
-    for index, row in enumerate(rows(kind, version)):
-        if row.write is not Presence.OMITTED or row.retained:
-            yield row, f"v{index}", _condition(row, f"v{index}"), _write_row(row, version, text=text), row.absent()
+def _left_out(row: Row) -> Any:
+    """The value beside None that is left out of a row, as a reader takes it anyway; None where there is no other."""
+    return None if row.write is Presence.REQUIRED else row.absent()
 
 
 @functools.cache
-def _value_writer(kind: RecordOf, version: FormatVersion) -> Writer:
-    names: dict[str, Any] = {**WORDS, "unknown": _unknown_of(kind)}
-    lines = ["def write(r):", f" o = {dict(kind.constants)!r}"]
-    for row, v, condition, write_row, absent in _written(kind, version, text=False):
-        names.update({f"write_{v}": write_row, f"absent_{v}": absent})
-        test = row.kind.test.format(v=v) if isinstance(row.kind, Scalar) else "False"
-        lines.append(f" {v} = r.{row.attribute}")
-        lines += [f" if {condition}:"] if condition else [" if True:"]
-        lines.append(f"  o[{row.rule.name!r}] = {v} if {test} else write_{v}({v})")
-    lines += [" if r.extra: o.update(unknown(r.extra))"] if keeps_unknown(kind) else []
-    return _compiled([*lines, " return o"], names)
+def record_writer(kind: RecordOf, version: FormatVersion) -> Writer:
+    """The function that writes a record as a JSON object, properties in the order of the spec's table."""
+    table = tuple(
+        (operator.attrgetter(row.attribute), row.rule.name, _is_always_written(row), _left_out(row),
+         _write_row(row, version))
+        for row in _written_rows(kind, version)
+    )  # fmt: skip
+    unknown = _unknown_of(kind)
+
+    def write(record: Any) -> dict[str, Any]:
+        document: dict[str, Any] = dict(kind.constants)
+        for get, name, always, left_out, write_row in table:
+            value = get(record)
+            if always or (value is not None and (left_out is None or value != left_out)):
+                document[name] = write_row(value)
+        return document | unknown(record)
+
+    return write
 
 
-@functools.cache
-def _text_writer(kind: RecordOf, version: FormatVersion) -> Writer:
-    names: dict[str, Any] = {**WORDS, "members": _members, "unknown": _unknown_of(kind)}
-    names["again"] = _value_writer(kind, version)
-    lines = ["def write(r):", " try:"]
-    parts = [f',"{name}":"{value}"' for name, value in kind.constants.items()]
-    for row, v, condition, write_row, absent in _written(kind, version, text=True):
-        names.update({f"write_{v}": write_row, f"absent_{v}": absent})
-        start = f',"{row.rule.name}":'
-        if isinstance(row.kind, Scalar):
-            shown, test = row.kind.text.format(v=v), row.kind.text_test.format(v=v)
-        else:
-            shown, test = f"write_{v}({v})", "True"
-        lines.append(f"  {v} = r.{row.attribute}")
-        if condition:
-            lines.append(f"  if not ({condition}): s{v} = {v} = ''")
-            lines.append(f"  elif {test}: s{v}, {v} = {start!r}, {shown}")
-            lines.append(f"  else: write_{v}({v})")
-            parts.append(f"{{s{v}}}{{{v}}}")
-        else:
-            lines.append(f"  if not ({test}): write_{v}({v})")
-            parts.append(f"{start}{{{shown}}}")
-    if keeps_unknown(kind):
-        lines.append("  more = members(unknown(r.extra)) if r.extra else ''")
-        parts.append("{more}")
-    first_is_sure = parts[0].startswith(",")
-    made = "".join(parts)
-    lines.append(f"  return f'{{{{{made[1:]}}}}}'" if first_is_sure else f"  return '{{' + f'{made}'[1:] + '}}'")
-    # Escaping a string tells whether it is one, so that the conditions need not; the values then tell what is wrong.
-    lines.append(" except TypeError: return dumps(again(r))")
-    return _compiled(lines, names)
-
-
-def _compiled(lines: list[str], names: dict[str, Any]) -> Writer:
-    exec("\n".join(lines), names)  # noqa: S102 - the lines are made of the field tables alone
-    made: Writer = names["write"]
-    return made
-
-
-def _members(values: dict[str, Any]) -> str:
-    """Members to append to the text of an object, each after a comma."""
-    return "".join(f",{encode_basestring(name)}:{dumps(value)}" for name, value in values.items())
-
-
-def _unknown_of(kind: RecordOf) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
-    """Takes the properties that no version knows, as they were read; a name that a version knows is not one of them."""
+def _unknown_of(kind: RecordOf) -> Callable[[Any], dict[str, Any]]:
+    """The properties of a record that no version knows, as they were read; a name that a version knows is not one."""
+    if not keeps_unknown(kind):
+        return lambda _: {}
     known = frozenset(rule.name for rule in field_rules(kind.cls).values()) | frozenset(kind.constants)
-    return lambda extra: {name: value for name, value in extra.items() if name not in known}
+    return lambda record: {name: value for name, value in record.extra.items() if name not in known}
+
+
+# Text
+
+
+def text_writer(kind: RecordOf, version: FormatVersion) -> Callable[[Any], str]:
+    """The function that writes a record as JSON text.
+
+    Args:
+        kind: the record.
+        version: the format version that is written.
+
+    Returns:
+        A function of a record. It raises a `SpecError` for one that the version cannot hold.
+    """
+    texts = _record_texts(kind, version)
+
+    def write(record: Any) -> str:
+        try:
+            return texts([record])[0]
+        except (AttributeError, SpecError, TypeError):  # writing values says what is wrong, and where
+            return dumps(record_writer(kind, version)(record))
+
+    return write
+
+
+def _string_texts(values: Iterable[Any]) -> list[str]:
+    return list(map(encode_basestring, values))
+
+
+def _texts_if(accepts: Callable[[Any], bool], text: Callable[[Any], str]) -> ColumnWriter:
+    def texts(values: Sequence[Any]) -> list[str]:
+        if not all(map(accepts, values)):
+            raise TypeError(values)
+        return list(map(text, values))
+
+    return texts
+
+
+def _integer_texts(least: int, most: int) -> ColumnWriter:
+    def texts(values: Sequence[Any]) -> list[str]:
+        if values and (set(map(type, values)) != {int} or min(values) < least or max(values) > most):
+            raise TypeError(values)
+        return list(map(str, values))
+
+    return texts
+
+
+class _Names(dict[str, str]):
+    """The text of names of members, with the colon, remembered: there are few of them, and each many times."""
+
+    def __missing__(self, name: str) -> str:
+        text = encode_basestring(name) + ":"
+        if len(self) < MOST_NAMES and len(name) < LONGEST_NAME:
+            self[name] = text
+        return text
+
+
+MOST_NAMES, LONGEST_NAME = 4096, 100
+"""How much is remembered, whatever the tables are that a process gets to see."""
+
+_names = _Names()
+
+
+def _string_map_text(values: Mapping[str, str]) -> str:
+    names, string = _names, encode_basestring
+    return f"{{{','.join([f'{names[name]}{string(value)}' for name, value in values.items()])}}}"
+
+
+_SCALAR_TEXTS: dict[Scalar, ColumnWriter] = {
+    STRING: _string_texts,
+    INT: _integer_texts(INT_MIN, INT_MAX),
+    LONG: _integer_texts(LONG_MIN, LONG_MAX),
+    BOOLEAN: _texts_if(BOOLEAN.accepts, {True: "true", False: "false"}.__getitem__),
+    STRING_MAP: lambda values: list(map(_string_map_text, values)),
+}
+
+
+def _texts(kind: Kind, version: FormatVersion) -> ColumnWriter:
+    """The function that writes many values of a kind; a value that is not of the kind is a TypeError."""
+    match kind:
+        case Scalar():
+            return _SCALAR_TEXTS.get(kind) or _texts_if(kind.accepts, dumps)
+        case ListOf(item):
+            return functools.partial(_list_texts, _texts(item, version))
+        case MapOf(value):
+            return functools.partial(_map_texts, _texts(value, version))
+        case Via(inner, _, write):
+            wire = _texts(inner, version)
+            return lambda values: wire([write(value, version) for value in values])
+        case RecordOf():
+            return _record_texts(kind, version)
+
+
+def _row_texts(row: Row, version: FormatVersion) -> ColumnWriter:
+    write = _texts(row.kind, version)
+
+    def texts(values: Sequence[Any]) -> list[str]:
+        if any(value is None for value in values):  # a field that is missing
+            raise TypeError(row.rule.name)
+        return write(values)
+
+    return write if isinstance(row.kind, Scalar) else texts
+
+
+def _list_texts(write: ColumnWriter, values: Sequence[Any]) -> list[str]:
+    texts = iter(write(list(itertools.chain.from_iterable(values))))
+    return [_list_text(list(itertools.islice(texts, len(value)))) for value in values]
+
+
+def _list_text(items: list[str]) -> str:
+    if not items:
+        return "[]"
+    items[0] = "[" + items[0]  # rather than before the whole text, which would be copied
+    items[-1] += "]"
+    return ",".join(items)
+
+
+def _map_texts(write: ColumnWriter, values: Sequence[Any]) -> list[str]:
+    names = map(_names.__getitem__, itertools.chain.from_iterable(values))
+    members = map(operator.add, names, write(list(itertools.chain.from_iterable(map(dict.values, values)))))
+    return [f"{{{','.join(itertools.islice(members, len(value)))}}}" for value in values]
+
+
+def _written_places(values: Sequence[Any], left_out: Any) -> Sequence[int]:
+    """The places of the values of a field that are written."""
+    missing = sum(map(operator.is_, values, itertools.repeat(None)))
+    if missing == len(values):
+        return ()
+    if left_out is None:
+        return range(len(values)) if not missing else [place for place, value in enumerate(values) if value is not None]
+    return [place for place, value in enumerate(values) if value is not None and value != left_out]
+
+
+@functools.cache
+def _record_texts(kind: RecordOf, version: FormatVersion) -> ColumnWriter:
+    table = tuple(_written_rows(kind, version))
+    columns = tuple((row, f',"{row.rule.name}":', _row_texts(row, version)) for row in table)
+    attributes = [*(row.attribute for row in table), *(["extra"] if keeps_unknown(kind) else [])]
+    getters = tuple(map(operator.attrgetter, attributes))
+    constants = ",".join(f'"{name}":"{value}"' for name, value in kind.constants.items())
+    begins = bool(constants) or _is_always_written(table[0])
+    if not constants and begins:  # the first member is always there, so that no comma comes before it
+        columns = ((table[0], columns[0][1][1:], columns[0][2]), *columns[1:])
+    unknown = _unknown_of(kind)
+
+    def texts(records: Sequence[Any]) -> list[str]:
+        parts: list[Iterable[str]] = [itertools.repeat("{" + constants)]
+        found = [list(map(get, records)) for get in getters]
+        for (row, start, write), values in zip(columns, found, strict=False):
+            chosen = range(len(values)) if _is_always_written(row) else _written_places(values, _left_out(row))
+            if len(chosen) == len(values):
+                parts += itertools.repeat(start), write(values)
+            elif chosen:
+                part = [""] * len(values)
+                for place, text in zip(chosen, write([values[place] for place in chosen]), strict=True):
+                    part[place] = start + text
+                parts.append(part)
+        if keeps_unknown(kind) and any(found[-1]):
+            parts.append(["".join(f",{_names[name]}{dumps(value)}" for name, value in unknown(one).items())
+                          for one in records])  # fmt: skip
+        made = map("".join, zip(*parts, itertools.repeat("}", len(records))))  # noqa: B905 - the others repeat for ever
+        return list(made) if begins else [text.replace(",", "", 1) for text in made]
+
+    return texts

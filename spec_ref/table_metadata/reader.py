@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import attrs
 
 from spec_ref.core.errors import SpecError
-from spec_ref.json.reading import record_reader
+from spec_ref.json.structuring import read_record
 from spec_ref.table_metadata.checks import REFUSALS
 from spec_ref.table_metadata.metadata import METADATA, TableMetadata
 from spec_ref.table_metadata.source import Source, document_of, version_of
@@ -53,7 +53,7 @@ def read_metadata(data: Source, *, file: str | None = None) -> TableMetadata:
 def _read(data: Source) -> TableMetadata:
     document = document_of(data)
     version = version_of(document)
-    metadata: TableMetadata = record_reader(METADATA, version)(document)
+    metadata: TableMetadata = read_record(METADATA, version, document)
     for rule in REFUSALS:
         for broken in rule.violations(metadata):
             raise SpecError(broken)

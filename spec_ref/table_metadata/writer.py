@@ -6,9 +6,8 @@ from typing import Any
 
 from spec_ref.core.errors import violation
 from spec_ref.core.records import evolve, field_rules
-from spec_ref.core.versions import OMITTED, FormatVersion
 from spec_ref.json.documents import DOCUMENT
-from spec_ref.json.writing import record_writer
+from spec_ref.json.writing import record_writer, text_writer
 from spec_ref.table_metadata.files import pack
 from spec_ref.table_metadata.metadata import DEPRECATED, METADATA, TableMetadata
 from spec_ref.table_metadata.upgrade import upgrade
@@ -44,7 +43,8 @@ def _written(metadata: TableMetadata, format_version: FormatVersion | int | None
         for attribute, copied in DEPRECATED
         if rules[attribute].write(metadata.format_version) is not OMITTED
     }
-    return record_writer(METADATA, metadata.format_version, text=text)(evolve(metadata, **copies))
+    write = text_writer if text else record_writer
+    return write(METADATA, metadata.format_version)(evolve(metadata, **copies))
 
 
 def dumps(metadata: TableMetadata, format_version: FormatVersion | int | None = None) -> str:

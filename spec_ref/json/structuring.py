@@ -1,0 +1,167 @@
+"""Reading JSON objects into records fast: converters of cattrs, made from the field tables (Appendix C).
+
+The hooks refuse what `spec_ref.json.reading` refuses, without saying where: whoever gets an error reads the document
+again with that, which finds the place. So a sound document is read in half the time, and a broken one in both.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import attrs
+from cattrs import Converter
+from cattrs.gen import make_dict_structure_fn, override
+
+from spec_ref.core.errors import SpecError
+from spec_ref.core.records import field_rules
+from spec_ref.core.versions import FormatVersion, Presence
+from spec_ref.json.reading import Row, check_constants, finished, keeps_unknown, record_reader, rows, unknown_of
+from spec_ref.json.wire_types import (
+    ANY,
+    INT,
+    INT_MAX,
+    INT_MIN,
+    LONG,
+    LONG_MAX,
+    LONG_MIN,
+    STRING,
+    Kind,
+    ListOf,
+    MapOf,
+    RecordOf,
+    Scalar,
+    Via,
+)
+
+Hook: TypeAlias = Callable[[Any, Any], Any]
+"""What cattrs calls with a JSON value, and a type that the kinds make needless."""
+
+_CONVERTER = Converter(detailed_validation=False)
+
+
+def read_record(kind: RecordOf, version: FormatVersion, document: Any) -> Any:
+    """Read a JSON object into a record.
+
+    Args:
+        kind: the record.
+        version: the format version whose reader's rules hold.
+        document: the JSON object.
+
+    Returns:
+        The record.
+
+    Raises:
+        SpecError: the first thing that is wrong, as `record_reader` finds it.
+    """
+    try:
+        return _record_hook(kind, version)(document, None)
+    except (AttributeError, KeyError, TypeError, ValueError, SpecError):
+        return record_reader(kind, version)(document)
+
+
+def _refuse(value: Any) -> Any:
+    raise TypeError(value)
+
+
+def _scalar_hook(kind: Scalar, null: Callable[[Any], Any]) -> Hook:
+    """The hook of a field that holds a scalar.
+
+    The most frequent kinds have hooks that call nothing for a value that is of the kind.
+
+    Args:
+        kind: what the field holds.
+        null: called with a value that is not of the kind; it refuses it, or gives what null stands for.
+
+    Returns:
+        The hook.
+    """
+    if kind is STRING:
+        return lambda value, _: value if type(value) is str else null(value)
+    if kind is INT:
+        return lambda value, _: value if type(value) is int and INT_MIN <= value <= INT_MAX else null(value)
+    if kind is LONG:
+        return lambda value, _: value if type(value) is int and LONG_MIN <= value <= LONG_MAX else null(value)
+    accepts = kind.accepts
+    return lambda value, _: value if accepts(value) else null(value)
+
+
+def _hook(kind: Kind, version: FormatVersion) -> Hook:
+    """The hook of a kind; it raises any error for a value that is not of the kind."""
+    match kind:
+        case Scalar():
+            return _scalar_hook(kind, _refuse)
+        case ListOf(item):
+            read_item = _hook(item, version)
+            return lambda value, _: (
+                tuple([read_item(one, None) for one in value]) if type(value) is list else _refuse(value)
+            )
+        case MapOf(item):
+            read_item = _hook(item, version)
+            return lambda value, _: (
+                {name: read_item(one, None) for name, one in value.items()} if type(value) is dict else _refuse(value)
+            )
+        case Via(inner, read) if inner is ANY:
+            return lambda value, _: read(value, version)
+        case Via(inner, read):
+            read_wire = _hook(inner, version)
+            return lambda value, _: read(read_wire(value, None), version)
+        case RecordOf():
+            return _record_hook(kind, version)
+
+
+@functools.cache
+def _record_hook(kind: RecordOf, version: FormatVersion) -> Hook:
+    defaults = {field.name: field.default for field in attrs.fields(kind.cls)}
+    overrides = {"extra": override(omit=True)} if keeps_unknown(kind) else {}
+    table = rows(kind, version)
+    ignored = {}
+    for row in table:
+        if row.read is Presence.OMITTED and row.rule.missing is defaults[row.attribute] is not attrs.NOTHING:
+            overrides[row.attribute] = override(omit=True)
+            continue
+        if row.read is Presence.OMITTED:
+            ignored[row.rule.name] = None
+        overrides[row.attribute] = override(rename=row.rule.name, struct_hook=_row_hook(row, version))
+    structure = make_dict_structure_fn(kind.cls, _CONVERTER, _cattrs_use_linecache=False, **overrides)  # type: ignore[arg-type]
+    added = {row.rule.name: None for row in table if _needs_hook_if_absent(row, defaults[row.attribute])}
+    known = frozenset(rule.name for rule in field_rules(kind.cls).values()) | frozenset(kind.constants)
+    keeps, unknown = keeps_unknown(kind), unknown_of(kind)
+
+    def hook(document: Any, _: Any) -> Any:
+        if type(document) is not dict:
+            _refuse(document)
+        if kind.constants:
+            check_constants(kind, document)
+        made = structure({**added, **document, **ignored} if added or ignored else document, kind.cls)
+        if keeps and not known.issuperset(document):
+            made = attrs.evolve(made, extra=unknown(document))
+        return made if kind.finish is None else finished(kind, made, version)
+
+    return hook
+
+
+def _needs_hook_if_absent(row: Row, default: Any) -> bool:
+    """Whether a field that is not there cannot be left to cattrs, which takes the default of the attribute."""
+    if row.read is Presence.REQUIRED:
+        return default is not attrs.NOTHING
+    return row.read is Presence.OPTIONAL and row.rule.missing is not default
+
+
+def _row_hook(row: Row, version: FormatVersion) -> Hook:
+    """The hook of a field; null is the same as absent, and what the version omits is always null here."""
+    if row.read is Presence.OMITTED:
+        return lambda value, _: row.absent()
+    read = _hook(row.kind, version)
+    if row.read is Presence.REQUIRED:
+        if isinstance(row.kind, Scalar):
+            return read
+        return lambda value, _: _refuse(value) if value is None else read(value, None)
+
+    def null(value: Any) -> Any:
+        return row.absent() if value is None else _refuse(value)
+
+    if isinstance(row.kind, Scalar):
+        return _scalar_hook(row.kind, null)
+    return lambda value, _: null(value) if value is None else read(value, None)
