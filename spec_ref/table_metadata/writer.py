@@ -6,6 +6,7 @@ from typing import Any
 
 from spec_ref.core.errors import violation
 from spec_ref.core.records import evolve, field_rules
+from spec_ref.core.versions import OMITTED, FormatVersion
 from spec_ref.json.documents import DOCUMENT
 from spec_ref.json.writing import record_writer, text_writer
 from spec_ref.table_metadata.files import pack
