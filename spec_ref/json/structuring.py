@@ -116,7 +116,7 @@ def _record_hook(kind: RecordOf, version: FormatVersion) -> Hook:
     defaults = {field.name: field.default for field in attrs.fields(kind.cls)}
     overrides = {"extra": override(omit=True)} if keeps_unknown(kind) else {}
     table = rows(kind, version)
-    ignored = {}
+    ignored: dict[str, None] = {}
     for row in table:
         if row.read is Presence.OMITTED and row.rule.missing is defaults[row.attribute] is not attrs.NOTHING:
             overrides[row.attribute] = override(omit=True)
@@ -124,7 +124,7 @@ def _record_hook(kind: RecordOf, version: FormatVersion) -> Hook:
         if row.read is Presence.OMITTED:
             ignored[row.rule.name] = None
         overrides[row.attribute] = override(rename=row.rule.name, struct_hook=_row_hook(row, version))
-    structure = make_dict_structure_fn(kind.cls, _CONVERTER, _cattrs_use_linecache=False, **overrides)  # type: ignore[arg-type]
+    structure: Hook = make_dict_structure_fn(kind.cls, _CONVERTER, _cattrs_use_linecache=False, **overrides)  # type: ignore[arg-type]
     added = {row.rule.name: None for row in table if _needs_hook_if_absent(row, defaults[row.attribute])}
     known = frozenset(rule.name for rule in field_rules(kind.cls).values()) | frozenset(kind.constants)
     keeps, unknown = keeps_unknown(kind), unknown_of(kind)

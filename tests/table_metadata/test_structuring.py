@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-import spec_ref.json.structuring as structuring
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import spec_ref.json.structuring as structuring
 from conformance.strategies_metadata import table_metadata
 from spec_ref.core.errors import SpecError
 from spec_ref.core.versions import FormatVersion
