@@ -82,7 +82,7 @@ def page() -> str:
 def _upgrade(old: FormatVersion, new: FormatVersion) -> Iterator[str]:
     yield from (f"## From version {old} to version {new}", "")
     does = (STEPS[old].__doc__ or "").strip()
-    yield from (f"The upgrade of the table metadata: {plain(does[0].lower() + does[1:])}", "")
+    yield from (plain(does), "")
     rules = (one for one in register().values() if one.document == "spec" and one.section == f"Version {new}")
     yield from table(["requirement", "what it asks for"], ([_codes([one.code]), plain(one.text)] for one in rules))
     yield ""
