@@ -21,7 +21,7 @@ from conformance.validate.opened import Opened
 from conformance.validate.partition_of_rows import PartitionOfRows, early_in_orc
 from conformance.validate.patience import alive
 from conformance.validate.row_ids import LAST_UPDATED, ROW_ID, RowIds, deleted_facts
-from conformance.validate.sorted_rows import Ascending, SortKey, sort_key
+from conformance.validate.sorted_rows import Ascending, SortKey, ascending
 from spec_ref.checks.findings import Finding
 from spec_ref.columnar.manifests.computed_metrics import leaf_names, metrics_of_array, storage_of
 from spec_ref.core.errors import SpecError, shown, violation
@@ -187,7 +187,7 @@ class _Checks:
                 if self.place.data_file.content is FileContent.EQUALITY_DELETES:
                     self.order_lacks = source
                 break
-            keys.append(sort_key(field, self.leaves[source][1]))
+            keys.append(SortKey(field, self.leaves[source][1]))
         return Ascending(tuple(keys)) if keys else None
 
     def add(self, batch: Batch) -> None:
@@ -341,7 +341,7 @@ class _PositionDeletes:
 
     def __init__(self, place: Place) -> None:
         self.place = place
-        keys = (SortKey(FILE_PATH, STRING), SortKey(POS, LONG))
+        keys = (ascending(FILE_PATH, STRING), ascending(POS, LONG))
         self.order = Ascending(keys)
         self.other: str | None = None
         self.negative: int | None = None

@@ -9,34 +9,31 @@ from typing import Any
 import attrs
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from spec_ref.columnar.arrow_values import values_of
+from spec_ref.columnar.sorting.comparator import compare_neighbours
 from spec_ref.data_types.types import Type, kind
-from spec_ref.partitioning.transforms import Identity, Transform, Void
-from spec_ref.sorting.comparator import float_sort_key
-from spec_ref.sorting.order import NullOrder, SortDirection, SortField
-
-_IDENTITY = Identity()
+from spec_ref.partitioning.transforms import Identity, Void
+from spec_ref.sorting.comparator import compare_values
+from spec_ref.sorting.order import SortField
 
 
 @attrs.frozen
 class SortKey:
-    """One field of an order."""
+    """One field of an order, over a column of a type."""
 
-    source: int
+    field: SortField
     type: Type
-    transform: Transform = _IDENTITY
-    descending: bool = False
-    nulls_first: bool = True
+
+    @property
+    def source(self) -> int:
+        """The id of the column."""
+        return self.field.sources[0]
 
 
-def sort_key(field: SortField, type_: Type) -> SortKey:
-    """The key of a field of a sort order, over a column of a type."""
-    return SortKey(
-        field.sources[0], type_, field.transform, field.direction is SortDirection.DESC,
-        field.null_order is NullOrder.NULLS_FIRST,
-    )  # fmt: skip
+def ascending(source: int, type_: Type) -> SortKey:
+    """The key of a column whose values ascend."""
+    return SortKey(SortField(transform=Identity(), source_id=source), type_)
 
 
 class Ascending:
@@ -82,54 +79,22 @@ def _joined(last: Any, array: Any) -> Any:
 
 
 def _comparable(key: SortKey, column: Any) -> Any:
-    """Values that compare as the spec sorts: an Arrow array where that is certain, else a list."""
-    if isinstance(column, pa.Array) and isinstance(key.transform, Identity) and kind(key.type) not in _BY_VALUE:
+    """Values to compare: an Arrow array where Arrow compares them as the spec sorts, else a list of sort values."""
+    transform = key.field.transform
+    if isinstance(column, pa.Array) and isinstance(transform, Identity) and kind(key.type) not in _BY_VALUE:
         return column
     values = values_of(key.type, column)
-    values = (
-        [key.transform.apply(key.type, value) for value in values]
-        if not isinstance(key.transform, Void)
-        else ([None] * len(values))
-    )
-    return [_sortable(value) for value in values]
+    if isinstance(transform, Void):
+        return [None] * len(values)
+    return [transform.apply(key.type, value) for value in values]
 
 
 _BY_VALUE = frozenset({"float", "double", "boolean", "uuid", "fixed"})
 
 
-def _sortable(value: Any) -> Any:
-    if isinstance(value, float):
-        return float_sort_key(value)
-    return value.bytes if hasattr(value, "bytes") else value
-
-
 def _compared(key: SortKey, array: Any) -> Any:
     """For each row but the first: 1 where the row before should come after it, -1 where it may not, 0 where equal."""
     if isinstance(array, list):
-        return np.fromiter(
-            (_pair(key, one, two) for one, two in itertools.pairwise(array)), np.int8, max(len(array) - 1, 0)
-        )
-    if pa.types.is_null(array.type):
-        return np.zeros(max(len(array) - 1, 0), np.int8)
-    one, two = array.slice(0, len(array) - 1), array.slice(1)
-    kernels: Any = pc
-    above, below = (
-        kernels.fill_null(compare(one, two), fill_value=False).to_numpy(zero_copy_only=False)
-        for compare in (kernels.greater, kernels.less)
-    )
-    codes = above.astype(np.int8) - below.astype(np.int8)
-    if key.descending:
-        codes = -codes
-    if array.null_count:
-        null = array.is_null().to_numpy(zero_copy_only=False)
-        first, second = null[:-1].astype(np.int8), null[1:].astype(np.int8)
-        of_nulls = second - first if key.nulls_first else first - second
-        codes = np.where(null[:-1] | null[1:], of_nulls, codes)
-    return np.asarray(codes, np.int8)
-
-
-def _pair(key: SortKey, one: Any, two: Any) -> int:
-    if one is None or two is None:
-        return (int(two is None) - int(one is None)) * (1 if key.nulls_first else -1)
-    order = int(one > two) - int(one < two)
-    return -order if key.descending else order
+        pairs = (compare_values(key.field, one, two) for one, two in itertools.pairwise(array))
+        return np.fromiter(pairs, np.int8, max(len(array) - 1, 0))
+    return compare_neighbours(key.field, array)

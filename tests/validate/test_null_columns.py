@@ -65,7 +65,8 @@ VALUES = pa.array([1, 2, None], pa.int64())
     ],
 )
 def test_nulls_of_arrows_type_are_in_order(batches: list[Any], broken: int | None, *, nulls_first: bool) -> None:
-    rows = Ascending((SortKey(1, LONG, nulls_first=nulls_first),))
+    nulls = NullOrder.NULLS_FIRST if nulls_first else NullOrder.NULLS_LAST
+    rows = Ascending((SortKey(SortField(transform=Identity(), source_id=1, null_order=nulls), LONG),))
     for batch in batches:
         rows.add([batch])
     assert rows.broken == broken

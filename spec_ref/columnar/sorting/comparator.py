@@ -13,7 +13,7 @@ from spec_ref.columnar.partitioning.transforms import transform_array
 from spec_ref.columnar.schemas.written_rows import column_array
 from spec_ref.partitioning.transforms import Void
 from spec_ref.schemas.schema import Schema
-from spec_ref.sorting.order import NullOrder, SortDirection, SortOrder
+from spec_ref.sorting.order import NullOrder, SortDirection, SortField, SortOrder
 
 _MAGNITUDE = np.int64(0x7FFF_FFFF_FFFF_FFFF)
 
@@ -60,6 +60,36 @@ def sorted_batch(order: SortOrder, schema: Schema, batch: pa.RecordBatch) -> pa.
         The sorted batch.
     """
     return batch.take(sort_indices(order, schema, batch))
+
+
+def compare_neighbours(field: SortField, array: Any) -> Any:
+    """Compare each value of a column with the next one: the kernel for `spec_ref.sorting.comparator.compare_values`.
+
+    Args:
+        field: a field of a sort order.
+        array: an Arrow array of sort values that Arrow compares as the spec sorts: no floats, and not of the type bool.
+
+    Returns:
+        The results for all values but the last, as 8-bit integers.
+    """
+    pairs = max(len(array) - 1, 0)
+    if pa.types.is_null(array.type):
+        return np.zeros(pairs, np.int8)
+    one, two = array.slice(0, pairs), array.slice(1)
+    kernels: Any = pc
+    above, below = (
+        kernels.fill_null(compare(one, two), fill_value=False).to_numpy(zero_copy_only=False)
+        for compare in (kernels.greater, kernels.less)
+    )
+    results = above.astype(np.int8) - below.astype(np.int8)
+    if field.direction is SortDirection.DESC:
+        results = -results
+    if array.null_count:
+        null = array.is_null().to_numpy(zero_copy_only=False)
+        first, second = null[:-1].astype(np.int8), null[1:].astype(np.int8)
+        of_nulls = second - first if field.null_order is NullOrder.NULLS_FIRST else first - second
+        results = np.where(null[:-1] | null[1:], of_nulls, results)
+    return np.asarray(results, np.int8)
 
 
 def _key(array: Any) -> Any:

@@ -1,0 +1,37 @@
+"""Neighbours are compared by the kernel as the definition compares them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spec_ref.columnar.sorting.comparator import compare_neighbours
+from spec_ref.partitioning.transforms import Identity
+from spec_ref.sorting.comparator import compare_values
+from spec_ref.sorting.order import NullOrder, SortDirection, SortField
+
+FIELDS = [
+    SortField(transform=Identity(), source_id=1, direction=direction, null_order=nulls)
+    for direction in SortDirection
+    for nulls in NullOrder
+]
+COLUMNS = st.one_of(
+    st.lists(st.none() | st.integers(-3, 3)).map(lambda values: pa.array(values, pa.int64())),
+    st.lists(st.none() | st.text(st.sampled_from("aé€\U0001f600"), max_size=2)).map(
+        lambda values: pa.array(values, pa.string())
+    ),
+    st.lists(st.none() | st.binary(max_size=2)).map(lambda values: pa.array(values, pa.binary())),
+    st.lists(st.none()).map(pa.array),
+)
+
+
+@pytest.mark.parametrize("field", FIELDS, ids=lambda field: f"{field.direction.value}-{field.null_order.value}")
+@given(COLUMNS)
+def test_neighbours_are_compared_as_the_definition_says(field: SortField, column: Any) -> None:
+    wanted = [compare_values(field, one, two) for one, two in pairwise(column.to_pylist())]
+    assert compare_neighbours(field, column).tolist() == wanted
