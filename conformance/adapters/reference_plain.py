@@ -1,6 +1,8 @@
 """The adapter ``reference:plain``: the reference through its definitions alone, without a kernel.
 
-What it shares with ``reference``, and what it does not, is told by `conformance.adapters.reference_forms`.
+`conformance.adapters.reference_forms` lists the functions in which it differs from ``reference``; all others are shared. So
+is the decoding of data files (`spec_ref.data_files`, through pyarrow), up to the values of Python that a row consists of. It
+writes no tables: ``table.write`` and ``table.change`` are not supported, as the reference writes rows as arrays alone.
 """
 
 from __future__ import annotations

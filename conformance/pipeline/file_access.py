@@ -198,8 +198,9 @@ def read_bytes(location: str, *, limit: int = MAX_FILE_BYTES) -> bytes:
             return _whole(location, file, file.size(), limit)
     with _told_locally(location):
         _refuse_endless(location, path)
+        size = os.path.getsize(path)
         with open(path, "rb") as local:
-            return _whole(location, local, os.fstat(local.fileno()).st_size, limit)
+            return _whole(location, local, size, limit)
 
 
 def _whole(location: str, file: Any, size: int, limit: int) -> bytes:

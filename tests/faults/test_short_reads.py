@@ -45,9 +45,15 @@ class ShortFiles(fs.FileSystemHandler):  # type: ignore[misc]
 
     def open_input_file(self, path: str) -> Any:
         if re.search(self._pattern, path):
-            self.short += 1
-            return pa.PythonFile(ShortFile(path, self._lacking), mode="r")
+            return pa.PythonFile(self.open(path), mode="r")
         return self._real.open_input_file(path)
+
+    def open(self, path: str, mode: str = "rb") -> Any:
+        """What `open` gives, for files that are read whole."""
+        if mode == "rb" and re.search(self._pattern, path):
+            self.short += 1
+            return ShortFile(path, self._lacking)
+        return open(path, mode)
 
     def get_file_info(self, paths: list[str]) -> Any:
         return self._real.get_file_info(paths)
@@ -70,7 +76,9 @@ class ShortFiles(fs.FileSystemHandler):  # type: ignore[misc]
 
 def shortened(monkeypatch: pytest.MonkeyPatch, pattern: str, lacking: int) -> ShortFiles:
     handler = ShortFiles(pattern, lacking)
-    monkeypatch.setattr(file_access, "_LOCAL", fs.PyFileSystem(handler))
+    short = fs.PyFileSystem(handler)
+    monkeypatch.setattr(file_access, "_local", lambda: short)
+    monkeypatch.setattr(file_access, "open", handler.open, raising=False)
     return handler
 
 

@@ -86,6 +86,7 @@ def test_forbidden_file_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     def refuse(location: str) -> None:
         raise PermissionError(13, location)
 
+    (tmp_path / "a").write_bytes(b"a")
     refusing = type("Refusing", (), {"open_input_file": staticmethod(refuse)})()
     monkeypatch.setattr(file_access, "_local", lambda: refusing)
     with pytest.raises(FileForbidden, match="not permitted"):
