@@ -6,6 +6,7 @@ vector's request or one of its permitted answers contains a value of the class.
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -14,6 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from attrs import field, frozen
+
+from conformance.exchange import to_exchange
+from conformance.vectors import shipped
+from spec_ref.errors import SpecError
+from spec_ref.schemas.type_json import type_from_json
+from spec_ref.single_value.binary import from_binary
 
 TABLE = Path(__file__).with_suffix(".toml")
 
@@ -208,18 +215,14 @@ def _column_types(schema: Any) -> dict[str, Any]:
     return {member["name"]: member["type"] for member in schema["fields"]}
 
 
-def _predicate(operation: str) -> Callable[[Any, list[Any]], Extracted]:
-    """Of operations that judge a predicate."""
-
-    def extract(args: Any, answers: list[Any]) -> Extracted:
-        del answers
-        types = _column_types(args["schema"])
-        yield from _named(operation, _literals(args["predicate"], types))
-        if "row" in args:
-            for one in _typed(args["schema"], args["row"]):
-                yield operation, *one
-
-    return extract
+def _bound(type_: str, digits: str) -> Iterator[TypedValue]:
+    """The value of a bound in hexadecimal; nothing where it has none, as a bound from before a promotion."""
+    try:
+        type_of_bound = type_from_json(type_)
+        value = from_binary(type_of_bound, bytes.fromhex(digits))
+    except (SpecError, ValueError):
+        return
+    yield _base(type_), to_exchange(type_of_bound, value)
 
 
 def _partition_type(source: str, transform: str) -> str:
@@ -227,6 +230,37 @@ def _partition_type(source: str, transform: str) -> str:
     if name in ("identity", "truncate"):
         return source
     return "date" if name == "day" else "int"
+
+
+def _predicate(operation: str) -> Callable[[Any, list[Any]], Extracted]:
+    """Of operations that judge a predicate: its constants, and the rows, bounds and partitions that it is judged by.
+
+    ``projection.evaluate`` has a part for each transform.
+    """
+
+    def extract(args: Any, answers: list[Any]) -> Extracted:
+        del answers
+        types = _column_types(args["schema"])
+        fields = args.get("spec", {}).get("fields", ())
+        name = f"{operation} {_base(fields[0]['transform'])}" if operation == "projection.evaluate" else operation
+        yield from _named(name, _literals(args["predicate"], types))
+        by_id = {str(member["id"]): member["type"] for member in args["schema"]["fields"]}
+        if "row" in args:
+            yield from _named(name, _typed(args["schema"], args["row"]))
+        for kind in ("lower_bounds", "upper_bounds"):
+            for id_, digits in args.get("metrics", {}).get(kind, {}).items():
+                yield from _named(name, _bound(by_id[id_], digits))
+        for position, member in enumerate(fields):
+            type_ = _partition_type(by_id.get(str(member.get("source-id")), ""), member["transform"])
+            value = args.get("partition", {}).get(str(member["field-id"]))
+            if value is not None:
+                yield name, _base(type_), value
+            for summary in args.get("summaries", ())[position : position + 1]:
+                for kind in ("lower_bound", "upper_bound"):
+                    if kind in summary:
+                        yield from _named(name, _bound(type_, summary[kind]))
+
+    return extract
 
 
 def _manifest(operation: str) -> Callable[[Any, list[Any]], Extracted]:
@@ -259,6 +293,22 @@ def _table_read(args: Any, answers: list[Any]) -> Extracted:
             for name, value in row.items():
                 yield "table.read", "name", name
                 yield from _named("table.read", _typed(types.get(name), value))
+
+
+@cache
+def _golden_types(table: str) -> Mapping[str, Any]:
+    """The types of the columns of a golden table, by its name; none where its index does not list rows."""
+    index = json.loads((shipped() / "golden" / "tables" / table / "index.json").read_text(encoding="utf-8"))
+    types: Mapping[str, Any] = index["states"][-1]["types"] if "states" in index else {}
+    return types
+
+
+def _plan(args: Any, answers: list[Any]) -> Extracted:
+    """Of plans: the constants of the filter, whose types are those of the golden table."""
+    del answers
+    if "filter" in args:
+        name = args["table"].partition("/tables/")[2].partition("/")[0]
+        yield from _named("scan.plan", _literals(args["filter"], _golden_types(name)))
 
 
 def _script(operation_name: str) -> Callable[[Any, list[Any]], Extracted]:
@@ -305,6 +355,47 @@ def _names(operation: str, *members: str) -> Callable[[Any, list[Any]], Extracte
     return extract
 
 
+def _members(document: Any, name: str) -> list[Any]:
+    """A list in a document that may be broken; an empty one where it has none."""
+    found = document.get(name) if isinstance(document, dict) else None
+    return found if isinstance(found, list) else []
+
+
+def _metadata(operation: str) -> Callable[[Any, list[Any]], Extracted]:
+    """Of table metadata: names, and the default values of columns."""
+    named = _names(operation, "name", "location", "properties", "refs")
+
+    def extract(args: Any, answers: list[Any]) -> Extracted:
+        yield from named(args, answers)
+        metadata = args["metadata"]
+        for schema in _members(metadata, "schemas"):
+            for member in _members(schema, "fields"):
+                if isinstance(member, dict) and "initial-default" in member:
+                    yield from _named(operation, _typed(member.get("type"), member["initial-default"]))
+
+    return extract
+
+
+_LISTED_LONGS = ("manifest_length", "added_snapshot_id", "sequence_number", "added_rows_count")
+
+
+def _listed(operation: str) -> Callable[[Any, list[Any]], Extracted]:
+    """Of manifest lists: paths, numbers, bounds and key metadata."""
+
+    def extract(args: Any, answers: list[Any]) -> Extracted:
+        read = [answer for answer in answers if isinstance(answer, dict)]
+        manifests = args.get("manifests") or [one for answer in read for one in answer["manifests"]]
+        for one in manifests:
+            yield operation, "name", one.get("manifest_path")
+            yield operation, "int", one.get("added_files_count")
+            yield from ((operation, "long", one.get(name)) for name in _LISTED_LONGS)
+            yield operation, "binary", one.get("key_metadata")
+            for summary in one.get("partitions") or ():
+                yield operation, "binary", summary.get("lower_bound")
+
+    return extract
+
+
 EXTRACTORS: dict[str, Callable[[Any, list[Any]], Extracted]] = {
     **{
         name: _of_type(name)
@@ -322,14 +413,16 @@ EXTRACTORS: dict[str, Callable[[Any, list[Any]], Extracted]] = {
     "manifest.write": _manifest("manifest.write"),
     "manifest.read": _manifest("manifest.read"),
     "table.read": _table_read,
+    "scan.plan": _plan,
     "table.write": _script("table.write"),
     "table.change": _script("table.change"),
     "name-mapping.apply": _names("name-mapping.apply", "name", "names"),
     "schema.evolve": _names("schema.evolve", "name"),
     "type.parse": _names("type.parse", "name"),
-    "metadata.read": _names("metadata.read", "name", "properties", "refs"),
+    **{name: _metadata(name) for name in ("metadata.read", "metadata.write", "metadata.upgrade", "retention.expire")},
     "puffin.read": _names("puffin.read", "properties"),
     "puffin.write": _names("puffin.write", "properties"),
-    "manifest-list.read": _names("manifest-list.read", "manifest_path"),
+    "manifest-list.read": _listed("manifest-list.read"),
+    "manifest-list.write": _listed("manifest-list.write"),
 }  # fmt: skip
 """By operation, what its vectors contain."""

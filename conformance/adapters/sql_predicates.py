@@ -159,6 +159,9 @@ class Dialect:
     escapes_backslash: bool = False
     """Whether a backslash in a text has to be doubled."""
 
+    nul: str = ""
+    """What a NUL is replaced with inside of a text, where SQL cannot have one; nothing where it can."""
+
     literals: Mapping[str, str] | None = None
     """By type, how a constant is written: ``{text}`` is its exchange form, ``{string}`` that as a text, ``{hex}`` that
     without hyphens, ``{type}`` the Iceberg type."""
@@ -243,7 +246,8 @@ def text(value: str, dialect: Dialect) -> str:
     """A text in SQL."""
     if dialect.escapes_backslash:  # Spark 3 takes '' between two texts for nothing
         return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
-    return "'" + value.replace("'", "''") + "'"
+    quoted = "'" + value.replace("'", "''") + "'"
+    return "(" + quoted.replace("\0", dialect.nul) + ")" if dialect.nul and "\0" in value else quoted
 
 
 def _literal(type_: Json, constant: Any, dialect: Dialect) -> str:

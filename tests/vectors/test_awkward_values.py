@@ -19,7 +19,7 @@ from conformance.awkward_values import (
 )
 from conformance.vector_lint import uncovered_values
 from conformance.vectors import vector_files
-from tools.derive.cases import awkward
+from tools.derive import awkward
 
 VECTORS = Path(__file__).parents[2] / "vectors"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tools.derive.cases import awkward
+from tools.derive import awkward
 from tools.derive.metadata import DROP, Document, edited, topic_files
 from tools.derive.metadata_bases import DATA, ID, NESTED
 from tools.derive.vector import INVALID, Vector, VectorFile, any_of, ok

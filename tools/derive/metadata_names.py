@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tools.derive.cases import awkward
+from tools.derive import awkward
 from tools.derive.metadata import Document, topic_files
 from tools.derive.vector import INVALID, Vector, VectorFile, any_of, ok
 

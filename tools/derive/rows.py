@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
+from tools.derive.instants import DIGITS, count
+
 Row = dict[str, Any]
 
 
@@ -69,8 +71,8 @@ def _equal(value: Any, constant: Any) -> bool:
 def _comparable(type_: Any, value: Any) -> Any:
     """A value whose order in Python is the spec's (EXP011, EXP019).
 
-    Dates, times and timestamps of the years 1 to 9999 are ordered as their text, once fractions are of one length; text
-    by code points, as its UTF-8 is; hexadecimal digits of one case as their bytes.
+    Dates, times and timestamps are ordered as what is counted from the epoch; text by code points, as its UTF-8 is;
+    hexadecimal digits of one case as their bytes.
     """
     if value is None:
         return None
@@ -80,10 +82,8 @@ def _comparable(type_: Any, value: Any) -> Any:
         return float(value)
     if type_.startswith("decimal"):
         return Decimal(value)
-    if type_ in ("timestamp", "timestamptz", "time", "timestamp_ns", "timestamptz_ns"):
-        text = value.removesuffix("+00:00")
-        whole, _, fraction = text.partition(".")
-        return f"{whole}.{fraction.ljust(9, '0')}"
+    if type_ == "date" or type_ in DIGITS:
+        return count(type_, value)
     if type_ == "binary" or type_.startswith("fixed"):
         return bytes.fromhex(value)
     return value

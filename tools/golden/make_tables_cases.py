@@ -2,6 +2,7 @@
 
 from tools.golden import (
     make_tables_arrow,
+    make_tables_awkward,
     make_tables_broken,
     make_tables_deletes,
     make_tables_evolution,
@@ -14,6 +15,7 @@ from tools.golden import (
 
 __all__ = [
     "make_tables_arrow",
+    "make_tables_awkward",
     "make_tables_broken",
     "make_tables_deletes",
     "make_tables_evolution",

@@ -31,6 +31,7 @@ METADATA_COLUMNS = {
 }
 DIALECT = Dialect(
     "DuckDB",
+    nul="' || chr(0) || '",
     literals={
         "float": "CAST('{text}' AS FLOAT)",
         "double": "CAST('{text}' AS DOUBLE)",

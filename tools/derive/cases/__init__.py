@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tools.derive import (
+    metadata_awkward,
     metadata_evolution,
     metadata_golden,
     metadata_names,
@@ -14,6 +15,7 @@ from tools.derive import (
     metadata_vectors,
 )
 from tools.derive.cases import (
+    awkward_planning,
     binary,
     bounds,
     commits,
@@ -49,12 +51,14 @@ def all_files() -> Iterator[VectorFile]:
     yield from types.files()
     yield from metadata_vectors.files()
     yield from metadata_reads.files()
+    yield from metadata_awkward.files()
     yield from metadata_golden.files()
     yield from metadata_evolution.files()
     yield from metadata_partitions.files()
     yield from metadata_retention.files()
     yield from metadata_names.files()
     yield from expressions.files()
+    yield from awkward_planning.files()
     yield from manifests.files()
     yield from puffin.files()
     yield from theta.files()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tools.derive.cases import awkward
+from tools.derive import awkward
 from tools.derive.cases.expression_forms import SchemaVector, and_, leaf, schema
 from tools.derive.vector import Vector, ok
 
@@ -87,24 +87,35 @@ def _instant(type_: str, name: str, value: str) -> Any:
     return leaf("eq", value) if cut == value else and_(leaf("eq", value), leaf("not-eq", cut))
 
 
+def predicate_for(name: str, type_: str, value: Any, note: str) -> tuple[Any, str]:
+    """A predicate that is true of an awkward value, and of few others, with a note that says of which it is not."""
+    if type_ == "boolean":
+        return leaf("eq", value), note
+    if value == "NaN":
+        return leaf("is-nan"), note
+    if name in TAKEN_FOR:
+        others, how = TAKEN_FOR[name]
+        literal = int(value) if type_ == "long" else value
+        said = f"{note}; not what it would be {how}" if note else f"not what it would be {how}"
+        return and_(leaf("eq", literal), leaf("not-in", others)), said
+    if "infinity" in name:
+        largest = 3.4028234663852886e38 if type_ == "float" else 1.7976931348623157e308
+        return leaf("lt", -largest) if value.startswith("-") else leaf("gt", largest), "beyond the largest number"
+    return _instant(type_, name, value), note
+
+
+def order_code(type_: str) -> str:
+    """The requirement for the order of the values of a type."""
+    return "EXP011" if awkward.kind(type_) in ("boolean", "string", "uuid", "fixed", "binary") else "EXP019"
+
+
 def vectors() -> Iterator[Vector]:
     """A vector for each value, true of it alone."""
     for name, type_, value, note in awkward.ROWS:
         if value == "NaN" or type_ == "boolean":
             continue
-        codes = ("EXP011",) if awkward.kind(type_) in ("string", "uuid", "fixed", "binary") else ("EXP019",)
-        if name in TAKEN_FOR:
-            others, how = TAKEN_FOR[name]
-            literal = int(value) if type_ == "long" else value
-            predicate = and_(leaf("eq", literal), leaf("not-in", others))
-            note = f"{note}; not what it would be {how}" if note else f"not what it would be {how}"
-        elif "infinity" in name:
-            largest = 3.4028234663852886e38 if type_ == "float" else 1.7976931348623157e308
-            predicate = leaf("lt", -largest) if value.startswith("-") else leaf("gt", largest)
-            note = "beyond the largest number"
-        else:
-            predicate = _instant(type_, name, value)
+        predicate, said = predicate_for(name, type_, value, note)
         yield SchemaVector(
-            f"expression-awkward-{name}", codes,
-            {"schema": schema(x=type_), "predicate": predicate, "row": {"1": value}}, ok(value=True), ORIGIN, note,
+            f"expression-awkward-{name}", (order_code(type_),),
+            {"schema": schema(x=type_), "predicate": predicate, "row": {"1": value}}, ok(value=True), ORIGIN, said,
         )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tools.derive.cases import awkward
+from tools.derive import awkward
 from tools.derive.cases.writing_kit import (
     COW,
     FORMATS,
@@ -46,7 +46,7 @@ def _columns(types: tuple[str, ...], far: bool | None) -> tuple[list[Json], str,
     """A column for each type of some awkward values, and rows that hold them; with ``far`` only these, or none."""
     rows = [
         row for row in awkward.ROWS
-        if awkward.kind(row[1]) in types and (far is None or row[0].endswith(FAR) is far)
+        if awkward.kind(row[1]) in types and (far is None or row[0].endswith(awkward.FAR) is far)
     ]  # fmt: skip
     kinds = list(dict.fromkeys(row[1] for row in rows))
     values = [[row[2] for row in rows if row[1] == type_] for type_ in kinds]
@@ -68,10 +68,6 @@ KINDS: dict[str, tuple[int, tuple[str, ...], tuple[str, ...]]] = {
     "nanoseconds": (3, ("timestamp_ns", "timestamptz_ns"), ("TYP019", "TYP020")),
 }  # fmt: skip
 WRITTEN = {"parquet": ("PQT003",), "avro": ("AVR006",), "orc": ("ORC002",)}
-
-
-FAR = ("before-1", "after-9999", "max", "min")
-"""Classes of days and instants outside of the years 1 to 9999, which many libraries do not have."""
 
 
 def cases() -> Iterator[Case]:

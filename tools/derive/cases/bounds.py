@@ -6,9 +6,8 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
-from tools.derive import variant
+from tools.derive import awkward, variant
 from tools.derive.bounds import truncate
-from tools.derive.cases import awkward
 from tools.derive.cases.binary import LENGTHS, TEXTS, code, hexadecimal
 from tools.derive.cases.values import BAD_VALUES, NOT_FINITE, TOPICS, UNSUPPORTED
 from tools.derive.encoding import describe

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tools.derive import hashing
-from tools.derive.cases.awkward import not_in
+from tools.derive.awkward import not_in
 from tools.derive.cases.values import BAD_VALUES
 from tools.derive.vector import Vector, VectorFile, ok, refusals
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from tools.derive import awkward
 from tools.derive.avro import Name
-from tools.derive.cases import awkward
 from tools.derive.cases.manifest_reads import LISTED, NUMBER, ZERO, case
 from tools.derive.encoding import parameters, unscaled
 from tools.derive.instants import count

@@ -1,6 +1,8 @@
 """Manifests and manifest lists that readers have to refuse, each with one defect, beside sound ones.
 
-What is refused is no Avro file, lacks a column that every version requires, or has a value that the tables do not have.
+What is refused is no Avro file, has no entries or files in it, or has a value that the tables do not have. Where a
+column that every version requires is missing, a reader may also fill in a default (Writer requirements). The text names
+none, so that it is taken for the zero of the column's type: 0, the empty text, or either boolean.
 """
 
 from __future__ import annotations
@@ -13,24 +15,27 @@ from typing import Any
 
 from tools.derive import avro
 from tools.derive.cases.manifest_partitions import partitioned
-from tools.derive.cases.manifest_reads import LAYOUT, LISTED, read_args
+from tools.derive.cases.manifest_reads import LAYOUT, LISTED, NUMBER, read_args
 from tools.derive.manifests import (
+    SNAPSHOT,
     Json,
     array,
     column,
     columns_of,
     counts,
     entry,
+    entry_form,
     entry_schema,
     field,
     keys,
     list_schema,
     listed,
+    listed_form,
     manifest,
     manifest_list,
     optional,
 )
-from tools.derive.vector import INVALID, Vector
+from tools.derive.vector import INVALID, Vector, any_of, ok
 
 Row = tuple[str, str, bytes, str]
 """The name, the codes, the file and what is wrong with it."""
@@ -352,10 +357,27 @@ def manifests() -> Iterator[Vector]:
         *_manifests(),
         ("zstandard-bomb", MANIFEST.code, _bomb(), _BOMB),
     ):
+        expect, why = _outcomes([{"entries": [form]} for form in FILLED_ENTRIES.get(name, ())])
         yield Vector(
-            f"manifest-read-refuses-{name}", tuple(codes.split()), read_args(data), INVALID, LAYOUT, note, only=(2,)
+            f"manifest-read-refuses-{name}", tuple(codes.split()), read_args(data), expect, LAYOUT, note, why, only=(2,)
         )
     yield from _partitions()
+
+
+FILLED_ENTRIES: dict[str, list[Json]] = {
+    # The number of an entry that exists, and was null, may be inherited all the same (E21).
+    "status-missing": [entry_form(entry(1, 0), snapshot_id=SNAPSHOT), entry_form(entry(1, 0), **NUMBER)],
+    **{
+        f"{name.replace('_', '-')}-missing": [entry_form(entry(1), file={name: zero}, **NUMBER)]
+        for name, zero in (("file_path", ""), ("file_format", ""), ("record_count", 0), ("file_size_in_bytes", 0))
+    },
+}
+"""Entries whose missing column has the zero of its type; a data_file, which is a record, has none."""
+
+
+def _outcomes(answers: list[Json]) -> tuple[Json, tuple[str, ...]]:
+    """A refusal, or one of some answers, and the contradiction that leaves it open."""
+    return (any_of(INVALID, *map(ok, answers)), ("E21",)) if answers else (INVALID, ())
 
 
 _BOMB = "a block of one object has 256 MiB behind it once it is decompressed, in 8 KiB"
@@ -487,4 +509,21 @@ def lists() -> Iterator[Vector]:
     """Manifest lists."""
     for name, codes, data, note in (*_containers(LIST), *_lists()):
         args = {"bytes": data.hex().upper()}
-        yield Vector(f"manifest-list-read-refuses-{name}", tuple(codes.split()), args, INVALID, LAYOUT, note, only=(2,))
+        expect, why = _outcomes([{"manifests": [form]} for form in FILLED_LISTS.get(name, ())])
+        yield Vector(
+            f"manifest-list-read-refuses-{name}", tuple(codes.split()), args, expect, LAYOUT, note, why, only=(2,)
+        )
+
+
+FILLED_LISTS: dict[str, list[Json]] = {
+    **{
+        f"{name.replace('_', '-')}-missing": [listed_form(listed(1), **{name: zero})]
+        for name, zero in (
+            ("manifest_path", ""), ("manifest_length", 0), ("partition_spec_id", 0), ("added_snapshot_id", 0),
+        )
+    },
+    "contains-null-missing": [
+        listed_form(listed(1, partitions=[{"contains_null": either}])) for either in (False, True)
+    ],
+}  # fmt: skip
+"""Manifests in a list whose missing column has the zero of its type."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tools.derive.cases import awkward
+from tools.derive import awkward
 from tools.derive.cases.manifest_partitions import AVRO_TYPES, AWKWARD, TWICE, avro_type, of_type, partitioned, twice
 from tools.derive.cases.manifest_reads import LAYOUT, METRICS
 from tools.derive.manifests import (

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from tools.derive.cases import (
+    awkward_lists,
     golden_manifests,
     manifest_checks,
     manifest_foreign,
@@ -49,11 +50,13 @@ def _reads() -> Iterator[Vector]:
 
 def files() -> Iterator[VectorFile]:
     """The vector files."""
+    list_reads = (*manifest_lists.vectors(), *awkward_lists.reads())
+    list_writes = (*manifest_lists.writes(), *awkward_lists.writes())
     yield from _by_section("manifests", "read", "manifest.read", _reads())
     yield from _by_section("manifests", "refusals", "manifest.read", manifest_refusals.manifests())
     yield from _by_section("manifest-lists", "refusals", "manifest-list.read", manifest_refusals.lists())
-    yield from _by_section("manifest-lists", "read", "manifest-list.read", manifest_lists.vectors())
-    yield from _by_section("manifest-lists", "write", "manifest-list.write", manifest_lists.writes())
+    yield from _by_section("manifest-lists", "read", "manifest-list.read", list_reads)
+    yield from _by_section("manifest-lists", "write", "manifest-list.write", list_writes)
     yield from _by_section("manifests", "check", "manifest.check", manifest_checks.manifests())
     yield from _by_section("manifests", "check-listed", "manifest.check", manifest_list_checks.against_lists())
     yield from _by_section("manifest-lists", "check", "manifest-list.check", manifest_list_checks.lists())

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
 
-from tools.derive.cases import awkward
+from tools.derive import awkward
 from tools.derive.puffin import (
     MAGIC,
     array,

@@ -30,6 +30,11 @@ TOPICS: dict[str, tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]] = {
         (
             ("arrow-int96*", ("PQT004",)),
             ("arrow-pages", ("PQT001", "PQT007")),
+            ("awkward-nulls-parquet", ("PQT001", "PQT002")),
+            ("awkward-names-parquet", ("PQT001",)),
+            ("awkward-nanoseconds-parquet", ("PQT003", "PQT005")),
+            ("awkward-*-parquet", ("PQT003", "PQT004", "PQT007")),
+            ("pyiceberg-awkward-*", ("PQT003", "PQT004", "PQT007")),
             ("types-v3-parquet", ("PQT003", "PQT004", "PQT005", "PQT007")),
             ("types-*-parquet", ("PQT003", "PQT004", "PQT007")),
             ("java-1-10-types", ("PQT003", "PQT004", "PQT007")),
@@ -45,6 +50,10 @@ TOPICS: dict[str, tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]] = {
     "avro": (
         "Avro",
         (
+            ("awkward-nulls-avro", ("AVR001", "AVR005", "AVR013")),
+            ("awkward-names-avro", ("AVR013", "AVR014")),
+            ("awkward-nanoseconds-avro", ("AVR006", "AVR008", "AVR014")),
+            ("awkward-*-avro", ("AVR001", "AVR006", "AVR007", "AVR014")),
             ("types-v3-avro", ("AVR001", "AVR006", "AVR007", "AVR008", "AVR014")),
             ("types-*-avro", ("AVR001", "AVR006", "AVR007", "AVR014")),
             ("nested-avro", ("AVR001", "AVR005", "AVR013")),
@@ -56,6 +65,9 @@ TOPICS: dict[str, tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]] = {
     "orc": (
         "ORC",
         (
+            ("awkward-nulls-orc", ("ORC001", "ORC008")),
+            ("awkward-names-orc", ("ORC001",)),
+            ("awkward-*-orc", ("ORC002", "ORC003", "ORC008")),
             ("types-*-orc", ("ORC002", "ORC003", "ORC008")),
             ("nested-orc", ("ORC001", "ORC008")),
             ("unknown-orc", ("ORC001",)),
@@ -117,6 +129,7 @@ TOPICS: dict[str, tuple[str, tuple[tuple[str, tuple[str, ...]], ...]]] = {
             ("partition-evolution-v1", ("PAR011", "PAR015", "SCN006")),
             ("partition-evolution-v2", ("PAR010", "PAR011", "SCN006")),
             ("partition-*", ("PAR001", "SCN006")),
+            ("awkward-partitions-*", ("PAR001", "SCN006")),
             ("java-1-10-partition-time", ("PAR001", "SCN006")),
             ("names-special", ("PAR001", "SCN006")),
             ("pyiceberg-partitioned", ("PAR001", "SCN006")),

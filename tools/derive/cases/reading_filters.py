@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tools.derive import awkward
+from tools.derive.cases.awkward_predicates import order_code, predicate_for
 from tools.derive.cases.expression_forms import and_, leaf, not_, or_
 
 Filter = tuple[str, str, Any, tuple[str, ...]]
@@ -268,15 +270,49 @@ def _arrow() -> list[Filter]:
     ]
 
 
+def _awkward() -> list[Filter]:
+    """A filter for each awkward value, in a table whose files and partitions hold one row each.
+
+    Far days and instants have no text that all agree on, and two filters find all of them.
+    """
+    made: list[Filter] = []
+    for table, types in awkward.TABLES.items():
+        for name, type_, value, note in awkward.ROWS:
+            far = awkward.is_far(name, type_)
+            if (
+                awkward.kind(type_) not in types
+                or far is not (table == "far")
+                or (far and name.endswith(("max", "min")))
+            ):
+                continue
+            predicate = _of_column(predicate_for(name, type_, value, note)[0], awkward.column(type_))
+            code = "EXP007" if value == "NaN" else order_code(type_)
+            tables = [f"awkward-{table}-parquet"]
+            if table != "nanoseconds":
+                tables.append(f"awkward-partitions-{table}")
+            made += [(pattern, name, predicate, (code,)) for pattern in tables]
+    return made
+
+
+def _of_column(predicate: Any, column: str) -> Any:
+    """A predicate of x as one of a column."""
+    if not isinstance(predicate, dict):
+        return predicate
+    return {
+        name: column if name == "term" else _of_column(member, column) if name in ("left", "right", "child") else member
+        for name, member in predicate.items()
+    }
+
+
 FILTERS: tuple[Filter, ...] = (
-    *_types(), *_partitions(), *_floats(), *_bounds(), *_evolution(), *_deletes(), *_arrow()
+    *_types(), *_partitions(), *_floats(), *_bounds(), *_evolution(), *_deletes(), *_arrow(), *_awkward()
 )  # fmt: skip
 
 OPEN: dict[tuple[str, str], str] = {
     # Iceberg-Java wrote the summary of both uuids with its own order, so that the lower bound is above the upper one.
     (f"partition-identity-v{version}", "u-eq"): "E11"
     for version in (1, 2, 3)
-}
+} | {("awkward-partitions-uuids", row[0]): "E11" for row in awkward.BYTES if row[1] == "uuid"}
 """Filters, by table and name, whose files a planner may skip by metadata that has another order: the contradiction."""
 
 SELECTIONS: tuple[tuple[str, list[str]], ...] = (

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from tools.derive.cases import awkward
+from tools.derive import awkward
 from tools.derive.encoding import single_value
 from tools.derive.theta import WHOLE, sketch, theta_hash
 from tools.derive.vector import INVALID, Vector, VectorFile, ok

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tools.derive.cases import awkward
+from tools.derive import awkward
 from tools.derive.cases.values import BAD_VALUES
 from tools.derive.encoding import number
 from tools.derive.transforms import day_number, transform

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tools.derive.cases import awkward
+from tools.derive import awkward
 from tools.derive.cases.json_values import LIST, MAP, STRUCT
 from tools.derive.vector import INVALID, Vector, VectorFile, any_of, ok
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tools.derive.cases.awkward import not_in
+from tools.derive.awkward import not_in
 
 # name, type, value in the exchange form, note
 Value = tuple[str, str, Any, str]

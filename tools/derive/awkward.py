@@ -89,6 +89,9 @@ NANOSECONDS: list[tuple[str, str, str]] = [
     ("max", "2262-04-11T23:47:16.854775807", "the largest long"),
     ("min", "1677-09-21T00:12:43.145224192", "the smallest long"),
 ]
+FAR = ("before-1", "after-9999", "max", "min")
+"""Classes of days and instants outside of the years 1 to 9999, which many libraries do not have."""
+
 INSTANTS: list[Row] = [
     *((f"timestamp-{name}", "timestamp", text, note) for name, text, note in MOMENTS),
     *((f"timestamptz-{name}", "timestamptz", f"{text}+00:00", note) for name, text, note in MOMENTS),
@@ -143,9 +146,30 @@ PATHS = (*(f"s3://b/wh/t/data/{name}/{number}.parquet" for number, name in enume
 ROWS: list[Row] = [*BOOLEANS, *INTEGERS, *REALS, *DECIMALS, *DATES, *TIMES, *INSTANTS, *STRINGS, *BYTES]
 
 
+TABLES: dict[str, tuple[str, ...]] = {
+    "numbers": ("boolean", "int", "long", "float", "double", "decimal"),
+    "texts": ("string", "fixed", "binary"),
+    "uuids": ("uuid",),
+    "calendar": ("date", "time", "timestamp", "timestamptz"),
+    "far": ("date", "timestamp", "timestamptz"),
+    "nanoseconds": ("timestamp_ns", "timestamptz_ns"),
+}
+"""The types of the columns of the golden tables of awkward values, by the names of the tables."""
+
+
 def kind(type_: str) -> str:
     """The name of a type without its parameters."""
     return type_.partition("(")[0].partition("[")[0]
+
+
+def is_far(name: str, type_: str) -> bool:
+    """Whether a value is a day or an instant outside of the years 1 to 9999."""
+    return kind(type_) in ("date", "timestamp", "timestamptz") and name.endswith(FAR)
+
+
+def column(type_: str) -> str:
+    """The column of a type in golden tables; each kind of decimal has its own."""
+    return type_.split("[")[0].replace("(", "_").replace(", ", "_").replace(")", "")
 
 
 def question(type_: str, value: Any) -> str:
