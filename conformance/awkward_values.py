@@ -18,7 +18,7 @@ from attrs import field, frozen
 
 from conformance.exchange import to_exchange
 from conformance.vectors import shipped
-from spec_ref.errors import SpecError
+from spec_ref.core.errors import SpecError
 from spec_ref.schemas.type_json import type_from_json
 from spec_ref.single_value.binary import from_binary
 
