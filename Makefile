@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.installed
 
-.PHONY: help install conformance older races matrix relay writers test scenarios bench scale trace trace-check lint types docs format lock clean
+.PHONY: help install conformance older races matrix relay writers test reword scenarios bench scale trace trace-check lint types docs format lock clean
 
 help:           ## say what can be made
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -51,6 +51,10 @@ test: $(READY) lint types    ## lint, check the types and pass every test, those
 	$(BIN)/python -m pytest -n 2 --dist loadfile --durations 30 --hypothesis-profile repeatable -p tools.trace_recorder --trace-out results/trace.json
 	$(BIN)/python -m tools.trace --check --run results/trace.json
 	$(BIN)/python -m tools.bench --quick
+
+reword: $(READY)    ## pass every test with every message reworded at random, which shows that nothing depends on a text: as long as the tests
+	$(BIN)/iceberg-conformance engines install --all
+	nice -n 15 $(BIN)/python -m pytest -n 2 --dist loadfile --hypothesis-profile repeatable --reword
 
 EXAMPLES ?= 1000
 SEED ?= 0

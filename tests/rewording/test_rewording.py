@@ -19,10 +19,13 @@ SELECTION = (
     "table_metadata/test_checks.py",
     "requirements/test_commit_rules.py",
     "validate/test_registry.py",
+    "validate/test_row_ids.py",
+    "formats/test_variant.py",
+    "formats/test_wkb.py",
     "properties/test_relay.py::test_a_known_finding_is_matched_by_its_check_and_values_whatever_is_said",
     "matrix/test_matrix_of_golden_tables.py::test_a_known_table_is_matched_by_what_it_breaks_and_not_by_what_is_said",
 )
-"""Tests that take seconds; `pytest --reword` takes all."""
+"""Tests that take seconds; `make reword` takes all."""
 
 
 def test_a_selection_passes_with_every_message_reworded() -> None:
