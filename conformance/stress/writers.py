@@ -89,15 +89,16 @@ def work(client: Client, writer: int, plan: Work, until: float) -> None:
     """Commit changes until a time by the monotonic clock, and note them."""
     chance = random.Random(f"{plan.seed} {writer}")
     mine: list[int] = []
+    kinds = _kinds(client, until)
     expired = time.monotonic()
     with (Path(plan.journals) / f"{writer}.jsonl").open("a", encoding="utf-8") as journal:
         for number in range(1, plan.most_commits + 1):
             if number > 1 and time.monotonic() > until:  # each commits, however slow the machine
                 return
-            entry = {"writer": writer, "number": number, **_chosen(client, chance, writer, number, mine)}
+            entry = {"writer": writer, "number": number, **_chosen(kinds, chance, writer, number, mine)}
             if entry["kind"] == "property" and writer == 0 and time.monotonic() - expired > EXPIRE_EVERY_S:
                 expired = time.monotonic()
-                if "expire" in client.kinds:
+                if "expire" in kinds:
                     entry["kind"] = "expire"
             note(journal, {**entry, "t": time.monotonic()})
             end = _tried(client.commit, client, entry)
@@ -110,6 +111,17 @@ def work(client: Client, writer: int, plan: Work, until: float) -> None:
                 time.sleep(PAUSE_AFTER_ERROR_S)
             if number % OBSERVE_EVERY == 0:
                 _observe(client, journal, writer, -number)
+
+
+def _kinds(client: Client, until: float) -> tuple[str, ...]:
+    """The further kinds of operations, asked for again while the server is away; none where it stays away."""
+    while True:
+        try:
+            return client.kinds
+        except Exception:
+            if time.monotonic() > until:
+                return ()
+            time.sleep(PAUSE_AFTER_ERROR_S)
 
 
 def _observe(client: Client, journal: Any, writer: int, number: int) -> None:
@@ -127,7 +139,7 @@ def _tried(do: Callable[[Entry], Entry | None], client: Client, entry: Entry) ->
     return {"outcome": DONE, "seen": seen or {}}
 
 
-def _chosen(client: Client, chance: random.Random, writer: int, number: int, mine: list[int]) -> Entry:
+def _chosen(kinds: tuple[str, ...], chance: random.Random, writer: int, number: int, mine: list[int]) -> Entry:
     op = writer * PER_WRITER + number
     roll = chance.random()
     if len(mine) > 8 or (mine and roll < 0.2):
@@ -138,7 +150,7 @@ def _chosen(client: Client, chance: random.Random, writer: int, number: int, min
         return {"kind": "property"}
     if roll < 0.53:
         return {"kind": "column"}
-    if roll < 0.6 and "branch" in client.kinds:
+    if roll < 0.6 and "branch" in kinds:
         return {"kind": "append", "op": op, "ref": BRANCH}
     return {"kind": "append", "op": op}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import signal
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import time
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fake_catalog import FakeCatalog, Json
@@ -17,6 +19,7 @@ from fake_catalog import FakeCatalog, Json
 from conformance.cli import main
 from conformance.failures import UsageError
 from conformance.stress.run import Report, Settings, Stopped, stress
+from conformance.stress.writers import Work, work
 
 
 def run(tmp_path: Path, url: str, **more: object) -> Report:
@@ -172,3 +175,38 @@ def test_the_old_name_is_told_and_works(tmp_path: Path, capsys: pytest.CaptureFi
     assert report["problems"] == []
     assert report["acknowledged"] > 3
     assert report["server"] == "file store"
+
+
+class AwayAtFirst:
+    """A client whose server is away when a writer begins, and for so many questions."""
+
+    def __init__(self, questions: float) -> None:
+        self.questions = questions
+        self.done: list[str] = []
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        self.questions -= 1
+        if self.questions >= 0:
+            raise ConnectionRefusedError
+        return ("branch", "expire")
+
+    def commit(self, entry: Json) -> None:
+        self.done.append(entry["kind"])
+
+    def outcome(self, error: Exception) -> str:
+        raise AssertionError from error
+
+    def observe(self) -> Json:
+        return {}
+
+    def contradictions(self) -> list[str]:
+        return []
+
+
+@pytest.mark.parametrize("questions", [2, math.inf])
+def test_a_writer_that_begins_while_the_server_is_away_goes_on(questions: float, tmp_path: Path) -> None:
+    client: Any = AwayAtFirst(questions)
+    plan = Work(client="reference", catalog="", journals=str(tmp_path), most_commits=100)
+    work(client, 1, plan, time.monotonic() + (0.5 if questions > 2 else 60))
+    assert len(client.done) == (1 if questions > 2 else 100)
