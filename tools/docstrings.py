@@ -8,8 +8,7 @@ something; and that what it raises is in ``Raises``, with the requirement codes.
 (DOC501, DOC502) cannot be used: they take ``raise spec_error(...)`` for an exception called ``spec_error``, and forbid
 to document what a callee raises.
 
-Private callables, overrides of a documented method, and magic methods need no docstring. Modules that are not checked
-yet are those for which ``pyproject.toml`` ignores DOC201.
+Private callables, overrides of a documented method, and magic methods need no docstring.
 """
 
 from __future__ import annotations
@@ -17,9 +16,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-import tomllib
 from collections.abc import Iterator
-from fnmatch import fnmatch
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -31,16 +28,6 @@ _PROPERTIES = {"property", "cached_property", "functools.cached_property"}
 _NOT_DOCUMENTED = frozenset({"AssertionError", "NotImplementedError", "StopIteration"})
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-
-
-def pending(root: Path = ROOT) -> tuple[str, ...]:
-    """The patterns of modules whose docstrings are not checked yet, relative to the root of the repository."""
-    config = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["ruff"]["lint"]
-    return tuple(
-        pattern
-        for pattern, rules in config["per-file-ignores"].items()
-        if pattern.startswith("spec_ref") and "DOC201" in rules
-    )
 
 
 def functions(
@@ -175,7 +162,7 @@ def problems(module: ast.Module, factories: dict[str, set[str]], methods: set[st
 
 
 def all_problems(root: Path = ROOT) -> list[str]:
-    """The problems of every module of ``spec_ref`` that is not pending, as ``path:line: what is missing``."""
+    """The problems of every module of ``spec_ref``, as ``path:line: what is missing``."""
     trees = {path: ast.parse(path.read_text()) for path in sorted((root / "spec_ref").rglob("*.py"))}
     factories = error_factories(list(trees.values()))
     methods = {
@@ -184,11 +171,9 @@ def all_problems(root: Path = ROOT) -> list[str]:
         for owner, function in functions(tree.body)
         if owner is not None and ast.get_docstring(function)
     }
-    left_out = pending(root)
     return [
         f"{path.relative_to(root)}:{line}: {problem}"
         for path, tree in trees.items()
-        if not any(fnmatch(str(path.relative_to(root)), pattern) for pattern in left_out)
         for line, problem in problems(tree, factories, methods)
     ]
 

@@ -1,10 +1,10 @@
 """The registry of checks of metadata, manifests and files, each with a stable id, requirements, a level and a severity.
 
-A check is one way in which a table can break a requirement. Its id is the slug of the requirement, with what of it is
-checked behind it where there are several (`spec_ref.requirements.check_id`); an id never changes its meaning. Where a
-rule has a definition and a fast form, both are one check. The registry is data, a TOML file for each level. How bad a
-finding is follows from the requirement: a broken must is an error, a broken should is a warning; a row that departs
-from that has a reason.
+A check is one way in which a table can break a requirement. Its id is the slug of the requirement, followed by the
+aspect that is checked if there are several (`spec_ref.requirements.check_id`); an id never changes its meaning. If a
+rule has a definition and a fast form, both are one check. The registry is data, a TOML file for each level. The
+severity of a finding follows from the requirement: a broken must is an error, a broken should is a warning; a row with
+another severity has a reason.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from spec_ref.core.errors import Violation
 from spec_ref.requirements import Level, check_id, register
 
 LEVELS = ("metadata", "manifests", "files", "rows", "diff")
-"""How deep a check looks; those of ``diff`` compare two versions of one table."""
+"""The depth of a check; those of ``diff`` compare two versions of one table."""
 
 SCOPES = ("field", "document", "file", "several files")
-"""What a check looks at together."""
+"""What a check reads together."""
 
 _SEVERITIES = {Level.MUST: Severity.ERROR, Level.SHOULD: Severity.WARNING, Level.MAY: Severity.INFO}
 
@@ -39,10 +39,10 @@ class Check:
     """Lower-case words with hyphens; it never changes its meaning."""
 
     requirements: tuple[str, ...]
-    """The codes; findings name the first."""
+    """The codes; findings have the first one."""
 
     aspect: str
-    """What of the first requirement is checked; empty where there is one way to break it, or for the main one."""
+    """The part of the first requirement that is checked; empty if there is one way to break it, or for the main one."""
 
     level: str
     """One of `LEVELS`."""
@@ -52,16 +52,23 @@ class Check:
 
     severity: Severity
     reason: str | None = None
-    """Why the severity is another one than the requirement's."""
+    """Why the severity differs from that of the requirement."""
 
     @property
     def requirement(self) -> str:
-        """The code that findings name."""
+        """The code that findings have."""
         return self.requirements[0]
 
 
 def severity_of(requirement: str) -> Severity:
-    """How bad it is to break a requirement, where no check says otherwise."""
+    """Find the severity of breaking a requirement, if no check says otherwise.
+
+    Args:
+        requirement: a code of the register.
+
+    Returns:
+        The severity.
+    """
     return _SEVERITIES[register()[requirement].level]
 
 
@@ -72,10 +79,16 @@ def registry() -> Mapping[str, Check]:
 
 
 def load(folder: Traversable) -> Mapping[str, Check]:
-    """The checks of a folder that has a file ``LEVEL.toml`` for some of the `LEVELS`, by id.
+    """Load the checks of a folder.
+
+    Args:
+        folder: a folder with a file ``LEVEL.toml`` for some of the `LEVELS`.
+
+    Returns:
+        The checks by id, level by level, in the order of the files.
 
     Raises:
-        AssertionError: as for `parse`, or two checks have one id.
+        AssertionError: as `parse`, or if two checks have one id.
     """
     found: dict[str, Check] = {}
     for level in LEVELS:
@@ -88,15 +101,18 @@ def load(folder: Traversable) -> Mapping[str, Check]:
 
 
 def parse(text: str, level: str) -> tuple[Check, ...]:
-    """The checks of one level.
+    """Parse the checks of one level.
 
     Args:
-        text: a TOML document: ``checks``, a list of tables of ``id``, ``code``, ``scope`` and perhaps ``also``, further
-            codes; and ``unlike``, which says of checks (by their ids) that they have another ``severity`` and why.
+        text: a TOML document: ``checks``, a list of tables of ``id``, ``code``, ``scope`` and optionally ``also``,
+            further codes; and ``unlike``, which gives checks (by their ids) another ``severity`` and the reason.
         level: one of `LEVELS`.
 
+    Returns:
+        The checks.
+
     Raises:
-        AssertionError: a check has no id that fits its code, or a severity has no reason.
+        AssertionError: if the id of a check does not fit its code, its scope is unknown, or a severity has no reason.
     """
     document = tomllib.loads(text)
     unlike: dict[str, dict[str, Any]] = {}
@@ -126,12 +142,15 @@ def _check(row: Mapping[str, Any], level: str, unlike: Mapping[str, Any] | None)
 
 
 def rated(problem: Violation, checks: Mapping[str, Check] | None = None) -> Finding:
-    """A violation with the severity of its check.
+    """Give a violation the severity of its check.
 
     Args:
         problem: the violation.
-        checks: the registry; that of this package where not given. What it does not have is something that a reader
-            refuses, and thus an error.
+        checks: the registry; that of this package by default. A violation without a check is something that a reader
+            refuses, and so an error.
+
+    Returns:
+        The finding.
     """
     check = (registry() if checks is None else checks).get(check_id(problem.requirement, problem.aspect))
     return Finding(problem, Severity.ERROR if check is None else check.severity)

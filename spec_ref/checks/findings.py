@@ -1,7 +1,7 @@
-"""What a check finds: a broken requirement, how bad it is, and how often and by whom it was broken.
+"""Findings of checks: a broken requirement, its severity, and how often and by whom it was broken.
 
-Checks of metadata files, manifest lists, manifests, data files and whole tables all tell their findings as these. A
-check of one file tells each place; `Tally` adds the findings of many files up, in any order, to one for each cause.
+Checks of metadata files, manifest lists, manifests, data files and whole tables all report these. A check of one file
+reports each place; `Tally` adds up the findings of many files, in any order, to one for each cause.
 """
 
 from __future__ import annotations
@@ -16,46 +16,46 @@ from spec_ref.core.records import evolve, record
 from spec_ref.requirements import check_id
 
 EXAMPLES = 5
-"""How many places of one cause are told."""
+"""How many places of one cause are reported."""
 
 
 class Severity(enum.Enum):
-    """How bad a finding is, the worst first."""
+    """The severity of a finding, the worst first."""
 
     ERROR = "error"
     """A requirement is broken."""
 
     TOLERATED = "tolerated"
-    """A requirement is broken, but the reference implementation breaks it too and readers cope."""
+    """A requirement is broken, but the reference implementation breaks it too and readers tolerate it."""
 
     WARNING = "warning"
-    """The spec advises against it, or it is known to trip readers."""
+    """The spec advises against it, or it is known to break readers."""
 
     INFO = "info"
     """Nothing is wrong; it is worth knowing."""
 
     @property
     def rank(self) -> int:
-        """0 for the worst."""
+        """The position in the order of severities; 0 for the worst."""
         return list(Severity).index(self)
 
 
 @record
 class Finding:
-    """One thing that is wrong, at one place or, after `Tally`, at several."""
+    """One problem, at one place or, after `Tally`, at several."""
 
     violation: Violation
-    """The requirement, and the place: the first of them in the order of files and paths."""
+    """The requirement, and the first place in the order of files and paths."""
 
     severity: Severity
     count: int = 1
-    """How many places have it."""
+    """The number of places."""
 
     examples: tuple[Violation, ...] = ()
-    """The first places, `violation` among them; empty where there is only that one."""
+    """The first places, including `violation`; empty if there is only that one."""
 
     writer: str | None = None
-    """The implementation that is suspected to have written what is wrong."""
+    """The implementation that is suspected to have written it."""
 
     advice: str | None = None
     """What to do about it."""
@@ -77,12 +77,12 @@ class Finding:
 
     @property
     def cause(self) -> tuple[str, str, str, str]:
-        """What findings of one cause share: severity, requirement, aspect and writer."""
+        """The identity of the cause: severity, requirement, aspect and writer."""
         return self.severity.value, self.requirement, self.violation.aspect, self.writer or ""
 
     @property
     def places(self) -> tuple[Violation, ...]:
-        """The places that are told."""
+        """The reported places."""
         return self.examples or (self.violation,)
 
     def __str__(self) -> str:
@@ -97,7 +97,14 @@ class Tally:
         self.add(findings)
 
     def add(self, findings: Iterable[Finding]) -> Tally:
-        """Add findings, which may be sums already."""
+        """Add findings, which may be sums already.
+
+        Args:
+            findings: the findings.
+
+        Returns:
+            This tally.
+        """
         for finding in findings:
             cause = finding.cause
             first, count, places = self._causes.get(cause, (finding, 0, []))
@@ -121,7 +128,7 @@ class Tally:
 
 
 def _order(place: Violation) -> tuple[object, ...]:
-    """Files by name, and in a file its places, numbers by their value."""
+    """The key that sorts places: files by name, and in a file its places, numbers by their value."""
     parts = tuple(
         (0, int(part), "") if part.isdecimal() and len(part) < 19 else (1, 0, part) for part in place.path.split("/")
     )
@@ -129,6 +136,14 @@ def _order(place: Violation) -> tuple[object, ...]:
 
 
 def in_file(finding: Finding, file: str | None) -> Finding:
-    """The finding with the file that all its places are of."""
+    """Set the file of a finding and of all its places.
+
+    Args:
+        finding: the finding.
+        file: the name or location of the file; None for no file.
+
+    Returns:
+        The finding with the file.
+    """
     violation, *examples = (attrs.evolve(place, file=file) for place in (finding.violation, *finding.examples))
     return evolve(finding, violation=violation, examples=tuple(examples))

@@ -1,7 +1,8 @@
-"""What is wrong with an input, told to the person who has to mend it.
+"""Errors in an input, for the person who has to fix it.
 
-A `Violation` is the record of one broken requirement. Readers raise it as a `SpecError` at the first thing that a
-reader must refuse; checks collect all of them. Both come from the same rules. A bug of ours is never a `SpecError`.
+A `Violation` is the record of one broken requirement. Readers raise it as a `SpecError` at the first problem that a
+reader must refuse; checks collect all of them. Both come from the same rules. A bug of this project is never a
+`SpecError`.
 """
 
 from __future__ import annotations
@@ -15,15 +16,22 @@ import attrs
 from spec_ref.core.versions import FormatVersion
 
 MAX_SHOWN = 120
-"""Characters of a found value that a message shows; hostile files hold long ones."""
+"""The most characters of a found value in a message; hostile files have long ones."""
 
 
 MAX_ITEMS = 1000
-"""Items of a found value, at all levels, that are looked at; more are only counted."""
+"""The most items of a found value, at all levels, that are formatted; otherwise they are only counted."""
 
 
 def shown(value: Any) -> str:
-    """A value as a message shows it: its ``repr``, cut to `MAX_SHOWN` characters."""
+    """Format a value for a message: its ``repr``, cut to `MAX_SHOWN` characters.
+
+    Args:
+        value: any value.
+
+    Returns:
+        The text.
+    """
     if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 4 * MAX_SHOWN:
         return f"an integer of {value.bit_length()} bits"
     if isinstance(value, (str, bytes)) and len(value) > MAX_SHOWN:
@@ -38,7 +46,7 @@ def shown(value: Any) -> str:
 
 
 def _brief(value: Any) -> bool:
-    """Whether a value holds so little that its ``repr`` may be made before it is cut."""
+    """Whether a value has so few items that its ``repr`` may be made before it is cut."""
     pending, seen = [value], 0
     while pending:
         item = pending.pop()
@@ -55,29 +63,29 @@ class Violation:
     """One broken requirement, at one place."""
 
     requirement: str
-    """The code in the register, for instance ``SVB002``."""
+    """The code in the register, such as ``SVB002``."""
 
     message: str = attrs.field(eq=False)
     """What is wrong, in one sentence without the place: text for people, which nothing compares or parses."""
 
     aspect: str = ""
-    """What of the requirement is broken, in lower-case words with hyphens, where it can be broken in several ways;
-    with the requirement it identifies the check (`spec_ref.requirements.check_id`)."""
+    """The part of the requirement that is broken, in lower-case words with hyphens, if it can be broken in several
+    ways; with the requirement it identifies the check (`spec_ref.requirements.check_id`)."""
 
     path: str = ""
-    """Where in the document: a JSON pointer (``/schemas/0/fields/2``), or an Avro or column path."""
+    """The place in the document: a JSON pointer (``/schemas/0/fields/2``), or an Avro or column path."""
 
     found: str | None = None
-    """What stands there."""
+    """The value that was found, abbreviated."""
 
     expected: str | None = None
-    """What the spec asks for."""
+    """What the spec requires."""
 
     file: str | None = None
-    """The file, where there is one."""
+    """The file, if there is one."""
 
     format_version: FormatVersion | None = None
-    """The format version whose rule this is, where the rule depends on it."""
+    """The format version that has the rule, if the rule depends on it."""
 
     def __str__(self) -> str:
         place = ":".join(part for part in (self.file, self.path) if part)
@@ -92,7 +100,7 @@ class Violation:
 
 
 class SpecError(ValueError):
-    """The input breaks a requirement that a reader or writer must not let pass."""
+    """The input breaks a requirement, so that a reader or writer must refuse it."""
 
     def __init__(self, violation: Violation) -> None:
         super().__init__(violation)
@@ -120,11 +128,14 @@ def violation(
     Args:
         requirement: the code in the register.
         message: what is wrong, for people.
-        aspect: what of the requirement is broken, where it can be broken in several ways.
-        found: any value; it is shown shortened.
-        expected: what the spec asks for.
-        path: where in the document.
-        format_version: the version whose rule this is, where it depends on it.
+        aspect: the part of the requirement that is broken, if it can be broken in several ways.
+        found: the value that was found, of any type; it is abbreviated.
+        expected: what the spec requires.
+        path: the place in the document.
+        format_version: the version that has the rule, if it depends on it.
+
+    Returns:
+        The error, to be raised or collected.
     """
     return SpecError(
         Violation(
@@ -141,7 +152,17 @@ def violation(
 
 @contextmanager
 def at(path: str) -> Iterator[None]:
-    """Prefix the path of an error raised inside with ``path`` (a JSON pointer segment such as ``/fields/2``)."""
+    """Prefix the path of an error that is raised inside of the context.
+
+    Args:
+        path: a JSON pointer segment such as ``/fields/2``.
+
+    Yields:
+        Nothing.
+
+    Raises:
+        SpecError: the error with the longer path.
+    """
     try:
         yield
     except SpecError as error:

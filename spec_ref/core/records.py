@@ -1,9 +1,8 @@
-"""The decorator and the field declaration that every record of the spec is made with.
+"""The decorator and the field declaration for every record of the spec.
 
 A record is an immutable ``attrs`` class. A field that the spec lists in a table is declared with `spec_field`, which
-carries the whole row: the name on the wire, the field id, what a writer and a reader of each format version do, and
-what a reader takes when the field is missing. Readers, writers, JSON Schemas, Avro schemas and the trace derive from
-it.
+has the whole row: the name on the wire, the field id, what a writer and a reader of each format version do, and the
+value for a missing field. Readers, writers, JSON Schemas, Avro schemas and the trace derive from it.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import attrs
 from spec_ref.core.versions import FieldRule, FormatVersion, Presence, ReaderRules
 
 RULE = "spec_ref.field_rule"
-"""The key under which a field's `FieldRule` stands in the metadata of its ``attrs`` attribute."""
+"""The key of a field's `FieldRule` in the metadata of its ``attrs`` attribute."""
 
 T = TypeVar("T")
 
@@ -40,15 +39,18 @@ def spec_field(
     Args:
         name: the JSON property or Avro field name.
         v1: what a v1 writer does with the field.
-        v2: what a v2 writer does.
-        v3: what a v3 writer does.
+        v2: what a v2 writer does with the field.
+        v3: what a v3 writer does with the field.
         requirement: the code of the row in the register.
-        read: what readers do where it differs from what writers do: for every version, or by version.
+        read: what readers do if it differs from what writers do: for every version, or by version.
         id: the Iceberg field id, for records that are stored in Avro.
-        type: the type on the wire; its meaning belongs to the wire format (an Iceberg type, or a JSON codec).
-        missing: what a reader takes where the version it reads may leave the field out; ``default`` where not given.
-        default: the default of the Python attribute; ``missing`` where not given.
+        type: the type on the wire, as the wire format defines it (an Iceberg type, or a JSON kind).
+        missing: the value that a reader assigns if the version may leave the field out; ``default`` if not given.
+        default: the default of the Python attribute; ``missing`` if not given.
         converter: applied to the value at construction, as in ``attrs.field``.
+
+    Returns:
+        The declaration of the attribute.
     """
     absent = default if missing is attrs.NOTHING else missing
     rule = FieldRule(
@@ -78,7 +80,13 @@ def record(*, kw_only: bool = False) -> Callable[[type[T]], type[T]]: ...
 def record(cls: type[T] | None = None, /, *, kw_only: bool = False) -> type[T] | Callable[[type[T]], type[T]]:
     """Make a class an immutable, slotted, final record.
 
-    With ``kw_only`` the table may have optional rows before required ones, in the order of the spec.
+    Args:
+        cls: the class, if the decorator is used without arguments.
+        kw_only: whether the attributes are passed by keyword only, so that the table may have optional rows before
+            required ones, in the order of the spec.
+
+    Returns:
+        The record class, or the decorator.
     """
 
     def make(cls: type[T]) -> type[T]:
@@ -91,16 +99,39 @@ def record(cls: type[T] | None = None, /, *, kw_only: bool = False) -> type[T] |
 
 
 def field_rules(cls: type) -> dict[str, FieldRule]:
-    """The rules of a record by Python attribute name, in the order of the spec's table."""
+    """Read the field table of a record.
+
+    Args:
+        cls: the record class.
+
+    Returns:
+        The rules by attribute, in the order of the spec's table.
+    """
     return {a.name: a.metadata[RULE] for a in attrs.fields(cls) if RULE in a.metadata}
 
 
 def written_fields(cls: type, version: FormatVersion) -> dict[str, FieldRule]:
-    """The fields that a writer of ``version`` may write."""
+    """Find the fields that a writer of a version may write.
+
+    Args:
+        cls: the record class.
+        version: the format version.
+
+    Returns:
+        The rules by attribute, in the order of the spec's table.
+    """
     return {name: rule for name, rule in field_rules(cls).items() if rule.write(version) is not Presence.OMITTED}
 
 
 def evolve(value: T, /, **changes: Any) -> T:
-    """The record with some attributes changed; type checkers do not know that a record is an ``attrs`` class."""
+    """Copy a record with some attributes changed; type checkers do not know that a record is an ``attrs`` class.
+
+    Args:
+        value: the record.
+        changes: the new values by attribute.
+
+    Returns:
+        The changed copy.
+    """
     changed: T = attrs.evolve(value, **changes)  # type: ignore[misc]
     return changed

@@ -1,7 +1,7 @@
-"""Format versions, and what a version says about a field (Format Versioning; Writer requirements; Appendix E).
+"""Format versions, and the rule of each version for a field (Format Versioning; Writer requirements; Appendix E).
 
 The spec states its version rules as tables with a column for each version: a field is required, optional, or blank,
-which means that a writer should omit it. `FieldRule` is one row of such a table. What a version brings that is not a
+which means that a writer should omit it. `FieldRule` is one row of such a table. What a version adds that is not a
 field is a row of `FEATURES`. Both are the only places that compare versions.
 """
 
@@ -22,7 +22,14 @@ class FormatVersion(enum.IntEnum):
     V3 = 3
 
     def includes(self, since: FormatVersion) -> bool:
-        """Whether this version has what version ``since`` added."""
+        """Decide whether this version has what another version added.
+
+        Args:
+            since: the version that added it.
+
+        Returns:
+            Whether this version is that one or a later one.
+        """
         return self >= since
 
     @property
@@ -46,17 +53,31 @@ class Feature:
     """The first version whose tables may use it, and whose readers expect it."""
 
     requirements: tuple[str, ...]
-    """Codes of the register: where the text says that it needs the version, and what it asks of such tables."""
+    """Codes of the register: those that say which version it needs, and what such tables have to do."""
 
     until: FormatVersion = NEWEST
     """The last version whose writers may add it; tables that have it keep it."""
 
     def is_supported(self, version: FormatVersion) -> bool:
-        """Whether tables of ``version`` may have it, because they were written with it or upgraded."""
+        """Decide whether tables of a version may have it, because they were written with it or upgraded.
+
+        Args:
+            version: the format version of the table.
+
+        Returns:
+            Whether they may.
+        """
         return version.includes(self.since)
 
     def may_be_added(self, version: FormatVersion) -> bool:
-        """Whether a writer may add it to a table of ``version``."""
+        """Decide whether a writer may add it to a table.
+
+        Args:
+            version: the format version of the table.
+
+        Returns:
+            Whether it may.
+        """
         return version.includes(self.since) and self.until.includes(version)
 
 
@@ -97,7 +118,7 @@ FEATURES: tuple[Feature, ...] = (
     MULTI_ARGUMENT_TRANSFORMS,
     NULL_CURRENT_SNAPSHOT,
 )
-"""Everything that versions added that is not a field, in the order of the versions."""
+"""Everything that versions added except fields, in the order of the versions."""
 
 
 class Presence(enum.Enum):
@@ -107,17 +128,18 @@ class Presence(enum.Enum):
     """A writer writes the field; a reader refuses an object without it."""
 
     OPTIONAL = "optional"
-    """A writer may leave the field out; a reader takes `FieldRule.missing` where it is not there."""
+    """A writer may leave the field out; a reader assigns `FieldRule.missing` if it is absent."""
 
     OMITTED = "omitted"
-    """A writer should not write the field, as the version does not have it, or has dropped it; a reader ignores it."""
+    """A writer should not write the field, because the version does not have it, or has dropped it; a reader ignores
+    it."""
 
 
 REQUIRED, OPTIONAL, OMITTED = Presence
 
 
 ReaderRules: TypeAlias = Presence | Mapping[FormatVersion, Presence] | None
-"""What readers do where it differs from what writers do: one rule for every version, or the rules of some."""
+"""What readers do if it differs from what writers do: one rule for every version, or the rules of some."""
 
 
 def _reader_columns(read: ReaderRules) -> tuple[Presence | None, ...]:
@@ -138,8 +160,8 @@ class FieldRule:
     v3: Presence
 
     reads: tuple[Presence | None, ...] = attrs.field(converter=_reader_columns, default=None)
-    """What readers of each version do, where it differs from what its writers do: they accept what older versions
-    wrote and upgraded tables still have (VER006 to VER008). None where it does not differ."""
+    """What readers of each version do, if it differs from what its writers do: they accept what older versions wrote
+    and upgraded tables still have (VER006 to VER008). None if it does not differ."""
 
     requirement: str
     """The code of this row in the register."""
@@ -151,14 +173,28 @@ class FieldRule:
     """The type on the wire."""
 
     missing: Any
-    """What a reader takes where the field may be missing; ``attrs.NOTHING`` where it has to be there."""
+    """The value that a reader assigns if the field may be absent; ``attrs.NOTHING`` if it is required."""
 
     def write(self, version: FormatVersion) -> Presence:
-        """What a writer of ``version`` does."""
+        """Find what a writer of a version does with the field.
+
+        Args:
+            version: the format version.
+
+        Returns:
+            Whether it is required, optional or omitted.
+        """
         return (self.v1, self.v2, self.v3)[version - 1]
 
     def read(self, version: FormatVersion) -> Presence:
-        """What a reader of ``version`` does: of a JSON document or a file of that version."""
+        """Find what a reader of a version does with the field.
+
+        Args:
+            version: the format version of the JSON document or file.
+
+        Returns:
+            Whether it is required, optional or omitted.
+        """
         return self.reads[version - 1] or self.write(version)
 
     @property

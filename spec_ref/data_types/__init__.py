@@ -1,1 +1,1 @@
-"""Data types and the Python values that stand for theirs (Schemas and Data Types)."""
+"""Data types and the Python values that represent theirs (Schemas and Data Types)."""

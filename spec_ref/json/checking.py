@@ -1,6 +1,6 @@
-"""Everything that is wrong with a JSON object, by the field rules that readers are made of.
+"""Find everything that is wrong with a JSON object, by the field rules that readers use.
 
-A reader raises at the first thing; `collect` notes it and goes on, and `duties` notes what a reader bears.
+A reader raises at the first problem; `collect` records it and continues, and `duties` records what a reader tolerates.
 """
 
 from __future__ import annotations
@@ -29,19 +29,31 @@ from spec_ref.json.wire_types import Kind, ListOf, MapOf, RecordOf, Via
 T = TypeVar("T")
 
 BROKEN: Any = object()
-"""What `collect` gives for a value that could not be read."""
+"""The result of `collect` for a value that could not be read."""
 
 MAX_PER_LIST = 1000
-"""How many broken items of one list or map are told; where there are more, the rest is not looked at."""
+"""How many broken items of one list or map are reported; if there are more, the rest is not checked."""
 
 MAX_DUTIES = 100 * MAX_PER_LIST
-"""How many duties of the items of one list are told. Items may owe several, which are not to crowd each other out."""
+"""How many deviations of the items of one list are reported. Items may have several, which should not crowd each
+other out."""
 
 
 def collect(kind: Kind, value: Any, version: FormatVersion, requirement: str, path: str, found: list[Violation]) -> Any:
-    """Read a JSON value, note everything that is wrong, and give the value or `BROKEN`.
+    """Read a JSON value and record everything that is wrong.
 
-    Broken items are left out of lists and maps, so that the sound ones can still be looked at.
+    Broken items are left out of lists and maps, so that the valid ones can still be checked.
+
+    Args:
+        kind: the kind of the value.
+        value: the parsed JSON.
+        version: the format version.
+        requirement: the code of the row that holds the value.
+        path: the JSON pointer of the value.
+        found: the list to which violations are appended.
+
+    Returns:
+        The value, or `BROKEN`.
     """
     match kind:
         case ListOf(item) if type(value) is list:
@@ -79,7 +91,18 @@ def _until_too_many(items: Iterator[T], found: list[Violation]) -> Iterator[T]:
 def collect_rows(
     kind: RecordOf, document: dict[str, Any], version: FormatVersion, path: str, found: list[Violation]
 ) -> dict[str, Any]:
-    """The attributes of a record as far as they can be read, by name; those that cannot are `BROKEN`."""
+    """Read the attributes of a record as far as possible, and record everything that is wrong.
+
+    Args:
+        kind: the kind of the record.
+        document: the JSON object.
+        version: the format version.
+        path: the JSON pointer of the object.
+        found: the list to which violations are appended.
+
+    Returns:
+        The attributes by name; `BROKEN` for those that cannot be read.
+    """
     _noted(lambda: check_constants(kind, document), path, found)
     values: dict[str, Any] = {}
     for row in rows(kind, version):
@@ -105,10 +128,19 @@ def _noted(read: Callable[[], Any], path: str, found: list[Violation]) -> Any:
 
 
 def duties(kind: Kind, value: Any, version: FormatVersion, path: str = "") -> Iterator[Violation]:
-    """What a reader bears but a writer of the version should have done otherwise (VER005).
+    """Find what a reader tolerates but a writer of the version should have done differently (VER005).
 
-    Told are fields that the version leaves out, and fields that it requires and that may be missing only because the
-    object may be carried from an older version.
+    Reported are fields that the version omits, and fields that it requires and that may be missing only because the
+    object may have been carried over from an older version.
+
+    Args:
+        kind: the kind of the value.
+        value: the parsed JSON.
+        version: the format version.
+        path: the JSON pointer of the value.
+
+    Yields:
+        Each violation.
     """
     match kind:
         case Via(inner):

@@ -1,7 +1,7 @@
-"""Reading and writing JSON text the strict way (RFC 8259; Appendix C).
+"""Strict reading and writing of JSON text (RFC 8259; Appendix C).
 
-Metadata comes from other people's engines, so the text is untrusted: what two parsers could read differently is
-refused (a name twice in one object, text that is not UTF-8), integers stay exact and apart from floats (``1.0`` is no
+Metadata is written by other engines, so the text is not trusted: what two parsers could read differently is refused (a
+repeated name in an object, text that is not UTF-8), integers stay exact and distinct from floats (``1.0`` is not an
 integer), and depth and size are bounded.
 """
 
@@ -17,30 +17,36 @@ from spec_ref.core.errors import violation
 from spec_ref.json.places import place_of
 
 MAX_DEPTH = 180
-"""Levels of arrays and objects. A schema level takes three of them; no engine writes schemas sixty levels deep."""
+"""The most levels of arrays and objects. A schema level takes three of them; no engine writes schemas sixty levels
+deep."""
 
 MAX_BYTES = 1 << 30
-"""Size of a document after decompression."""
+"""The largest size of a document after decompression, in bytes."""
 
 MAX_VALUES = 1 << 23
-"""Values of a document, which take about 100 bytes each; a table of a hundred thousand snapshots has half as many."""
+"""The most values of a document, which take about 100 bytes each; a table of a hundred thousand snapshots has half
+as many."""
 
 COUNTED = 1 << 24
-"""Size of a document from which on its values are counted before it is parsed; smaller ones hold no more anyway."""
+"""The size in bytes from which on the values of a document are counted before it is parsed; smaller ones cannot have
+more."""
 
 DOCUMENT = "TMD029"
-"""The code of everything that makes a text no JSON document of the kinds that Appendix C lists."""
+"""The code for a text that is not a JSON document of the kinds in Appendix C."""
 
 
 def loads(text: bytes | str) -> Any:
-    """Parse one JSON document of UTF-8 text.
+    """Parse one JSON document.
 
     Args:
-        text: the text.
+        text: the JSON text, in UTF-8.
+
+    Returns:
+        The parsed JSON.
 
     Raises:
-        SpecError: the text is not JSON, not UTF-8, repeats a name in an object, holds a lone surrogate, nests too deep,
-            has an integer of thousands of digits, or is too large, in bytes or in values.
+        SpecError: TMD029 if the text is not JSON or not UTF-8, repeats a name in an object, holds a lone surrogate,
+            nests too deep, has an integer of thousands of digits, or is too large, in bytes or in values.
     """
     if len(text) > MAX_BYTES:
         raise violation(DOCUMENT, "the document is too large", found=len(text), expected=f"at most {MAX_BYTES} bytes")
@@ -61,7 +67,14 @@ def loads(text: bytes | str) -> Any:
 
 
 def check_document(value: Any) -> None:
-    """Refuse a Python value that no JSON text stands for: other types, names that are not strings, too much depth."""
+    """Check that a Python value can be written as JSON: no other types, names that are strings, limited depth.
+
+    Args:
+        value: the value.
+
+    Raises:
+        SpecError: TMD029 with the path of the first part that cannot.
+    """
     pending: list[tuple[Any, int, str]] = [(value, 0, "")]
     while pending:
         item, depth, path = pending.pop()
@@ -84,7 +97,17 @@ _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 
 
 def dumps(value: Any) -> str:
-    """The value as compact JSON text, members in the order they stand in."""
+    """Write a value as compact JSON text; members keep their order.
+
+    Args:
+        value: parsed JSON.
+
+    Returns:
+        The text.
+
+    Raises:
+        SpecError: TMD029 if the value has no JSON form.
+    """
     try:
         return _encoder.encode(value)
     except (TypeError, ValueError, RecursionError) as error:
@@ -92,10 +115,25 @@ def dumps(value: Any) -> str:
 
 
 def pointer(path: str, name: str) -> str:
-    """The JSON pointer of a member (RFC 6901)."""
+    """Build the JSON pointer of a member (RFC 6901).
+
+    Args:
+        path: the pointer of the object.
+        name: the name of the member.
+
+    Returns:
+        The pointer.
+    """
     return f"{path}/{escaped(name)}"
 
 
 def escaped(name: str) -> str:
-    """A member's name as a segment of a JSON pointer."""
+    """Escape a member's name as a segment of a JSON pointer.
+
+    Args:
+        name: the name.
+
+    Returns:
+        The segment.
+    """
     return name.replace("~", "~0").replace("/", "~1")

@@ -1,6 +1,6 @@
-"""Where in a JSON text something stands, for errors about texts that no parser gets through.
+"""Find the place of an error in a JSON text, for texts that cannot be parsed.
 
-A parser tells the line and the column; whoever has to mend a file of one long line needs the names on the way.
+A parser reports the line and the column; to fix a file of one long line, the names on the path are needed.
 """
 
 from __future__ import annotations
@@ -10,19 +10,25 @@ import re
 from typing import TypeAlias
 
 Segments: TypeAlias = tuple[str | int, ...]
-"""The names of members and the places of items on the way from the root."""
+"""The names of members and the indexes of items on the path from the root."""
 
 SEARCHED = 1 << 23
-"""How many bytes are walked to find a place, which takes a second or two."""
+"""How many bytes are searched for a place, which takes a second or two."""
 
 _POSITION = re.compile(r" at line (\d+) column (\d+)$")
 _TOKEN = re.compile(rb'[{}\[\],]|"[^"\\]*+(?:\\.[^"\\]*+)*+\\?(?:"|\Z)', re.DOTALL)
 
 
 def place_of(text: bytes, message: str) -> Segments:
-    """The place where a parser stopped, from its message; the root where it tells none.
+    """Find the place where a parser stopped.
 
-    What comes before it in the text is sound, but what it is in may end anywhere.
+    Args:
+        text: the JSON text, in UTF-8.
+        message: the message of the parser, with line and column.
+
+    Returns:
+        The path; that of the root if the message has no position. What precedes the position is valid, but what it is
+        in may end anywhere.
     """
     position = _POSITION.search(message)
     if position is None:

@@ -1,9 +1,9 @@
 """Reading JSON objects into records, by the field rules (Writer requirements; Appendix C).
 
 For a kind of record and a format version, `record_reader` follows the rows of the record's field table: which property,
-what it holds, and what that version does with it. Nothing else decides about versions. `spec_ref.json.structuring`
-makes the same records faster, `spec_ref.json.writing` goes the other direction, and `spec_ref.json.checking` does not
-stop at the first thing that is wrong.
+its value, and what that version does with it. Nothing else decides about versions. `spec_ref.json.structuring` makes
+the same records faster, `spec_ref.json.writing` writes them, and `spec_ref.json.checking` does not stop at the first
+problem.
 """
 
 from __future__ import annotations
@@ -46,13 +46,21 @@ class Row:
         return self.write is Presence.OMITTED and self.read is not Presence.OMITTED
 
     def absent(self) -> Any:
-        """What a reader takes where the field is missing."""
+        """Make the value that a reader assigns if the field is missing."""
         missing = self.rule.missing
         if isinstance(missing, attrs.Factory):  # type: ignore[arg-type]
             return missing.factory()
         return None if missing is attrs.NOTHING else missing
 
     def missing(self, version: FormatVersion) -> SpecError:
+        """Make the error for a missing field.
+
+        Args:
+            version: the format version.
+
+        Returns:
+            The error, with the code of the row.
+        """
         return violation(
             self.rule.requirement,
             f"{self.rule.name} is missing",
@@ -65,7 +73,15 @@ class Row:
 
 @functools.cache
 def rows(kind: RecordOf, version: FormatVersion) -> tuple[Row, ...]:
-    """The rows of a record's table as one format version sees them."""
+    """Find the rows of a record's field table for one format version.
+
+    Args:
+        kind: the kind of the record.
+        version: the format version.
+
+    Returns:
+        The rows, in the order of the spec's table.
+    """
     made = []
     for attribute, rule in field_rules(kind.cls).items():
         field_kind = kind.kinds.get(attribute, rule.type)
@@ -74,14 +90,33 @@ def rows(kind: RecordOf, version: FormatVersion) -> tuple[Row, ...]:
 
 
 def wrong(kind_name: str, requirement: str, value: Any) -> SpecError:
-    """The error for a value of another kind."""
+    """Make the error for a value of the wrong kind.
+
+    Args:
+        kind_name: the expected kind, for people.
+        requirement: the code of the row that holds the value.
+        value: the value; it is abbreviated.
+
+    Returns:
+        The error.
+    """
     return violation(
         requirement, "the value is of the wrong kind", found=value, expected=kind_name, aspect="wrong-type"
     )
 
 
 def finite(value: Any) -> Any:
-    """A JSON value that the spec does not know, kept as it is; a number no double can hold is refused."""
+    """Check a JSON value that the spec does not define, which is kept unchanged.
+
+    Args:
+        value: the parsed JSON.
+
+    Returns:
+        The same value.
+
+    Raises:
+        SpecError: TMD029 for a number that is too large for a double.
+    """
     pending = [value]
     while pending:
         item = pending.pop()
@@ -98,9 +133,17 @@ def finite(value: Any) -> Any:
 
 
 def reader(kind: Kind, version: FormatVersion, requirement: str = DOCUMENT) -> Reader:
-    """The function that reads a JSON value of the kind, and raises a `SpecError` at the first thing wrong.
+    """Make the function that reads a JSON value of a kind.
 
     ``requirement`` is the code of the row that the value stands in.
+
+    Args:
+        kind: the kind of the value.
+        version: the format version.
+        requirement: the code of the row that holds the value.
+
+    Returns:
+        The function; it raises a `SpecError` at the first problem.
     """
     match kind:
         case Scalar(name):
@@ -119,7 +162,20 @@ def reader(kind: Kind, version: FormatVersion, requirement: str = DOCUMENT) -> R
 
 
 def read_scalar(accepts: Callable[[Any], bool], name: str, requirement: str, value: Any) -> Any:
-    """A scalar that is of its kind."""
+    """Read a scalar.
+
+    Args:
+        accepts: decides whether a value is of the kind.
+        name: the name of the kind, for people.
+        requirement: the code of the row that holds the value.
+        value: the parsed JSON.
+
+    Returns:
+        The same value.
+
+    Raises:
+        SpecError: ``requirement`` if the value is not of the kind.
+    """
     if not accepts(value):
         raise wrong(name, requirement, value)
     return value
@@ -149,7 +205,15 @@ def _read_map(read: Reader, requirement: str, value: Any) -> dict[str, Any]:
 
 
 def read_row_of(row: Row, version: FormatVersion) -> Reader:
-    """Reads what stands in a row, or `ABSENT`; null is the same as absent."""
+    """Make the function that reads the value of a row; null is the same as absent.
+
+    Args:
+        row: the row.
+        version: the format version.
+
+    Returns:
+        The function; its argument is the value or `ABSENT`, and it raises a `SpecError` at the first problem.
+    """
     if row.read is Presence.OMITTED:
         return lambda _: row.absent()
     read = reader(row.kind, version, row.rule.requirement)
@@ -169,13 +233,27 @@ def read_row_of(row: Row, version: FormatVersion) -> Reader:
 
 
 def unknown_of(kind: RecordOf) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """Takes the properties that no version knows, which a newer writer may have added, out of an object."""
+    """Make the function that collects the unknown properties of an object, which a newer writer may have added.
+
+    Args:
+        kind: the kind of the record.
+
+    Returns:
+        The function, from the JSON object to its unknown members.
+    """
     known = frozenset(rule.name for rule in field_rules(kind.cls).values()) | frozenset(kind.constants)
     return functools.partial(unknown_members, known)
 
 
 def unknown_members(known: Collection[str], document: dict[str, Any]) -> dict[str, Any]:
-    """The members of an object but those that are known.
+    """Collect the members of an object except known ones.
+
+    Args:
+        known: the names of the known members.
+        document: the JSON object.
+
+    Returns:
+        The other members.
 
     Raises:
         SpecError: TMD029 for a number that is too large for a double.
@@ -189,7 +267,15 @@ def unknown_members(known: Collection[str], document: dict[str, Any]) -> dict[st
 
 
 def check_constants(kind: RecordOf, document: dict[str, Any]) -> None:
-    """Refuse an object without the properties that tell what it is."""
+    """Check the properties of an object that identify its kind.
+
+    Args:
+        kind: the kind of the record.
+        document: the JSON object.
+
+    Raises:
+        SpecError: the requirement of the kind if a property is missing or has another value.
+    """
     for name, expected in kind.constants.items():
         if document.get(name) != expected:
             found = document.get(name)
@@ -198,18 +284,42 @@ def check_constants(kind: RecordOf, document: dict[str, Any]) -> None:
 
 
 def finished(kind: RecordOf, made: Any, version: FormatVersion) -> Any:
-    """The record that is meant by the record of what was read."""
+    """Post-process a decoded record.
+
+    Args:
+        kind: the kind of the record.
+        made: the record as decoded.
+        version: the format version.
+
+    Returns:
+        The final record.
+    """
     return kind.finish(made, version) if kind.finish else made
 
 
 def keeps_unknown(kind: RecordOf) -> bool:
-    """Whether the record has a place for properties that no version knows."""
+    """Decide whether a record keeps properties that no version defines.
+
+    Args:
+        kind: the kind of the record.
+
+    Returns:
+        Whether it has the attribute ``extra``.
+    """
     return any(field.name == "extra" for field in attrs.fields(kind.cls))
 
 
 @functools.cache
 def record_reader(kind: RecordOf, version: FormatVersion) -> Reader:
-    """The function that reads a JSON object into a record, and raises a `SpecError` at the first thing wrong."""
+    """Make the function that reads a JSON object into a record.
+
+    Args:
+        kind: the kind of the record.
+        version: the format version.
+
+    Returns:
+        The function; it raises a `SpecError` at the first problem.
+    """
     table = tuple((row.attribute, row.rule.name, read_row_of(row, version)) for row in rows(kind, version))
     unknown = unknown_of(kind) if keeps_unknown(kind) else None
 

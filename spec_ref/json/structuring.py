@@ -1,7 +1,7 @@
 """Reading JSON objects into records fast: converters of cattrs, made from the field tables (Appendix C).
 
-The hooks refuse what `spec_ref.json.reading` refuses, without saying where: whoever gets an error reads the document
-again with that, which finds the place. So a sound document is read in half the time, and a broken one in both.
+The hooks refuse what `spec_ref.json.reading` refuses, without stating where: on an error, the caller reads the document
+again with that module, which finds the place. So a valid document is read in half the time, and an invalid one by both.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from spec_ref.json.wire_types import (
 )
 
 Hook: TypeAlias = Callable[[Any, Any], Any]
-"""What cattrs calls with a JSON value, and a type that the kinds make needless."""
+"""The function that cattrs calls with a JSON value, and a type, which is not needed here."""
 
 _CONVERTER = Converter(detailed_validation=False)
 
@@ -45,15 +45,15 @@ def read_record(kind: RecordOf, version: FormatVersion, document: Any) -> Any:
     """Read a JSON object into a record.
 
     Args:
-        kind: the record.
-        version: the format version whose reader's rules hold.
+        kind: the kind of the record.
+        version: the format version whose rules for readers apply.
         document: the JSON object.
 
     Returns:
         The record.
 
     Raises:
-        SpecError: the first thing that is wrong, as `record_reader` finds it.
+        SpecError: the first problem that `record_reader` finds.
     """
     try:
         return _record_hook(kind, version)(document, None)
@@ -66,13 +66,13 @@ def _refuse(value: Any) -> Any:
 
 
 def _scalar_hook(kind: Scalar, null: Callable[[Any], Any]) -> Hook:
-    """The hook of a field that holds a scalar.
+    """Make the hook of a field that holds a scalar.
 
-    The most frequent kinds have hooks that call nothing for a value that is of the kind.
+    The most frequent kinds have hooks that call no other function for a valid value.
 
     Args:
-        kind: what the field holds.
-        null: called with a value that is not of the kind; it refuses it, or gives what null stands for.
+        kind: the kind of the field.
+        null: called with a value that is not of the kind; it refuses it, or returns the value for null.
 
     Returns:
         The hook.
@@ -88,7 +88,7 @@ def _scalar_hook(kind: Scalar, null: Callable[[Any], Any]) -> Hook:
 
 
 def _hook(kind: Kind, version: FormatVersion) -> Hook:
-    """The hook of a kind; it raises any error for a value that is not of the kind."""
+    """Make the hook of a kind; it raises any error for a value that is not of the kind."""
     match kind:
         case Scalar():
             return _scalar_hook(kind, _refuse)
@@ -143,14 +143,14 @@ def _record_hook(kind: RecordOf, version: FormatVersion) -> Hook:
 
 
 def _needs_hook_if_absent(row: Row, default: Any) -> bool:
-    """Whether a field that is not there cannot be left to cattrs, which takes the default of the attribute."""
+    """Whether an absent field cannot be left to cattrs, which assigns the default of the attribute."""
     if row.read is Presence.REQUIRED:
         return default is not attrs.NOTHING
     return row.read is Presence.OPTIONAL and row.rule.missing is not default
 
 
 def _row_hook(row: Row, version: FormatVersion) -> Hook:
-    """The hook of a field; null is the same as absent, and what the version omits is always null here."""
+    """Make the hook of a field; null is the same as absent, and what the version omits is always null here."""
     if row.read is Presence.OMITTED:
         return lambda value, _: row.absent()
     read = _hook(row.kind, version)

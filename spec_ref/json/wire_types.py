@@ -1,7 +1,7 @@
-"""The kinds of JSON value that the field tables name (Appendix C): what a property holds on the wire.
+"""The kinds of JSON value that the field tables name (Appendix C): the form of a property on the wire.
 
-A kind is data. `spec_ref.json.reading` makes readers and writers of kinds for each format version,
-`spec_ref.table_metadata.json_schemas` makes JSON Schemas of them.
+A kind is data. `spec_ref.json.reading` and `spec_ref.json.writing` make readers and writers of kinds for each format
+version, `spec_ref.table_metadata.json_schemas` makes JSON Schemas of them.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ class Scalar:
     """A value that is the same in JSON and in a record."""
 
     name: str
-    """What a message calls it."""
+    """The name in messages."""
 
     accepts: Callable[[Any], bool]
-    """Whether a value is of the kind."""
+    """Decides whether a value is of the kind."""
 
     json_schema: Mapping[str, Any]
 
@@ -75,45 +75,53 @@ class MapOf:
 
 @attrs.frozen(eq=False)
 class Via:
-    """A value that stands in the record in another form than on the wire.
+    """A value with different forms in the record and on the wire.
 
-    ``read`` gets what ``kind`` has read and ``write`` gives what ``kind`` writes; both get the format version, for the
-    forms that differ by it, and raise a `SpecError` for a value that has no counterpart.
+    ``read`` converts what ``kind`` has read and ``write`` converts to what ``kind`` writes; both receive the format
+    version, for forms that depend on it, and raise a `SpecError` for a value without a counterpart.
     """
 
     kind: Kind
     read: Callable[[Any, FormatVersion], Any]
     write: Callable[[Any, FormatVersion], Any]
     json_schema: Mapping[str, Any] = attrs.field(factory=dict)
-    """What the JSON Schema says beyond ``kind``."""
+    """The restrictions of the JSON Schema in addition to ``kind``."""
 
 
 @attrs.frozen(eq=False)
 class RecordOf:
-    """A JSON object that a record stands for, by the rules of the record's fields."""
+    """A JSON object that is represented by a record, by the rules of the record's fields."""
 
     cls: type
     title: str
-    """What a message calls the object."""
+    """The name of the object in messages."""
 
     constants: Mapping[str, str] = attrs.field(factory=dict)
-    """Properties that every such object has, with the one value they hold, and their requirement."""
+    """Properties that every such object has, with their only value, and their requirement."""
 
     requirement: str = "TMD029"
-    """The code for an object that is none, or whose constants differ."""
+    """The code for a value that is not such an object, or whose constants differ."""
 
     kinds: Mapping[str, Kind] = attrs.field(factory=dict)
-    """The kinds of attributes whose rule has no type of its own."""
+    """The kinds of attributes whose rule has no type."""
 
     finish: Callable[[Any, FormatVersion], Any] | None = None
-    """Makes of the record of what was read the record that is meant, where fields say more together than alone."""
+    """Post-processes a decoded record, if fields have a meaning together."""
 
 
 Kind: TypeAlias = Scalar | ListOf | MapOf | Via | RecordOf
 
 
 def enum_of(choices: type[enum.Enum], requirement: str) -> Via:
-    """The strings of an enumeration."""
+    """Make the kind of the strings of an enumeration.
+
+    Args:
+        choices: the enumeration, whose values are the strings.
+        requirement: the code for another string.
+
+    Returns:
+        The kind.
+    """
     expected = ", ".join(str(choice.value) for choice in choices)
 
     def read(value: str, _: FormatVersion) -> enum.Enum:

@@ -1,6 +1,6 @@
 """Writing records as JSON objects, by the field rules (Writer requirements; Appendix C).
 
-The same rows make two forms: JSON values, one after the other, and JSON text, for files. The text of a large table is
+The same rows make two forms: JSON values, one after another, and JSON text, for files. The text of a large table is
 written column by column and without values in between, which takes half the time.
 """
 
@@ -42,12 +42,15 @@ ColumnWriter: TypeAlias = Callable[[Sequence[Any]], list[str]]
 
 
 def writer(kind: Kind, version: FormatVersion, requirement: str = DOCUMENT) -> Writer:
-    """The function that writes a value, and raises a `SpecError` for one that the version cannot hold.
+    """Make the function that writes a value.
 
     Args:
-        kind: what the value is.
-        version: the format version that is written.
-        requirement: the code of the row that the value stands in.
+        kind: the kind of the value.
+        version: the format version to write.
+        requirement: the code of the row that holds the value.
+
+    Returns:
+        The function; it raises a `SpecError` for a value that the version cannot represent.
     """
     match kind:
         case Scalar(name):
@@ -103,21 +106,32 @@ def _written_rows(kind: RecordOf, version: FormatVersion) -> Iterator[Row]:
 
 
 def _is_always_written(row: Row) -> bool:
-    """Whether a row is written whatever it holds.
+    """Whether a row is written whatever its value is.
 
-    A required field may be unknown where the object was carried from a version that did not have it.
+    A required field may be unknown if the object was carried over from a version that did not have it.
+
+    Returns:
+        Whether it is.
     """
     return row.write is Presence.REQUIRED and row.read is Presence.REQUIRED
 
 
 def _left_out(row: Row) -> Any:
-    """The value beside None that is left out of a row, as a reader takes it anyway; None where there is no other."""
+    """The value beside None that is omitted from a row, because a reader assigns it; None if there is no other."""
     return None if row.write is Presence.REQUIRED else row.absent()
 
 
 @functools.cache
 def record_writer(kind: RecordOf, version: FormatVersion) -> Writer:
-    """The function that writes a record as a JSON object, properties in the order of the spec's table."""
+    """Make the function that writes a record as a JSON object, properties in the order of the spec's table.
+
+    Args:
+        kind: the kind of the record.
+        version: the format version to write.
+
+    Returns:
+        The function; it raises a `SpecError` for a record that the version cannot represent.
+    """
     table = tuple(
         (operator.attrgetter(row.attribute), row.rule.name, _is_always_written(row), _left_out(row),
          _write_row(row, version))
@@ -137,7 +151,7 @@ def record_writer(kind: RecordOf, version: FormatVersion) -> Writer:
 
 
 def _unknown_of(kind: RecordOf) -> Callable[[Any], dict[str, Any]]:
-    """The properties of a record that no version knows, as they were read; a name that a version knows is not one."""
+    """Collect the unknown properties of a record, as they were read, except those whose name a version defines."""
     if not keeps_unknown(kind):
         return lambda _: {}
     known = frozenset(rule.name for rule in field_rules(kind.cls).values()) | frozenset(kind.constants)
@@ -148,14 +162,14 @@ def _unknown_of(kind: RecordOf) -> Callable[[Any], dict[str, Any]]:
 
 
 def text_writer(kind: RecordOf, version: FormatVersion) -> Callable[[Any], str]:
-    """The function that writes a record as JSON text.
+    """Make the function that writes a record as JSON text.
 
     Args:
-        kind: the record.
-        version: the format version that is written.
+        kind: the kind of the record.
+        version: the format version to write.
 
     Returns:
-        A function of a record. It raises a `SpecError` for one that the version cannot hold.
+        The function; it raises a `SpecError` for a record that the version cannot represent.
     """
     texts = _record_texts(kind, version)
 
@@ -191,7 +205,7 @@ def _integer_texts(least: int, most: int) -> ColumnWriter:
 
 
 class _Names(dict[str, str]):
-    """The text of names of members, with the colon, remembered: there are few of them, and each many times."""
+    """The text of names of members, with the colon, cached: there are few of them, and each is repeated often."""
 
     def __missing__(self, name: str) -> str:
         text = encode_basestring(name) + ":"
@@ -221,7 +235,7 @@ _SCALAR_TEXTS: dict[Scalar, ColumnWriter] = {
 
 
 def _texts(kind: Kind, version: FormatVersion) -> ColumnWriter:
-    """The function that writes many values of a kind; a value that is not of the kind is a TypeError."""
+    """Make the function that writes many values of a kind; a value that is not of the kind is a TypeError."""
     match kind:
         case Scalar():
             return _SCALAR_TEXTS.get(kind) or _texts_if(kind.accepts, dumps)
@@ -267,7 +281,7 @@ def _map_texts(write: ColumnWriter, values: Sequence[Any]) -> list[str]:
 
 
 def _written_places(values: Sequence[Any], left_out: Any) -> Sequence[int]:
-    """The places of the values of a field that are written."""
+    """Find the indexes of the values of a field that are written."""
     missing = sum(map(operator.is_, values, itertools.repeat(None)))
     if missing == len(values):
         return ()

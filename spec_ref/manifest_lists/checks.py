@@ -29,14 +29,18 @@ def check_manifest_list(
     first_row_id: int | None = None,
     file: str | None = None,
 ) -> list[Finding]:
-    """Everything that is wrong with a manifest list; empty for one that is as the spec asks.
+    """Find everything that is wrong with a manifest list.
 
     Args:
         data: the content of the file.
-        format_version: the format version that the list was written for, as the spec has no key for it in the file.
-        specs: the table's partition specs by id.
+        format_version: the format version that the list was written for, because the spec has no key for it in the
+            file.
+        specs: the table's partition specs by id; None if they are not known.
         first_row_id: the ``first-row-id`` of the snapshot, from v3.
-        file: the name to tell in findings.
+        file: the file name for findings.
+
+    Returns:
+        The findings; empty if the list follows the spec.
     """
     try:
         record = root_record(open_container(data, REQUIREMENT).metadata["avro.schema"], REQUIREMENT)
@@ -58,16 +62,16 @@ def listed_problems(
     specs: Mapping[int, PartitionSpec] | None = None,
     first_row_id: int | None = None,
 ) -> list[Violation]:
-    """What the manifests of a list break, apart from how the list is encoded.
+    """Find what is wrong with the entries of a list, apart from how the list is encoded.
 
     Args:
-        manifests: the manifests of the list.
+        manifests: the entries of the list.
         format_version: the format version that the list was written for.
-        specs: the table's partition specs by id.
+        specs: the table's partition specs by id; None if they are not known.
         first_row_id: the ``first-row-id`` of the snapshot, from v3.
 
     Returns:
-        The broken requirements, with paths from the root of the list.
+        The violations, with paths from the root of the list.
     """
     problems: list[Violation] = []
     for number, manifest in enumerate(manifests):
@@ -104,7 +108,7 @@ def _in_table(manifest: ManifestFile, specs: Mapping[int, PartitionSpec] | None)
 
 
 def _repeated(manifests: tuple[ManifestFile, ...]) -> Iterator[Violation]:
-    """A manifest that is listed twice, so that its files are live twice."""
+    """Find a manifest that is listed twice, so that its files are live twice."""
     seen: dict[str, int] = {}
     for number, manifest in enumerate(manifests):
         first = seen.setdefault(manifest.manifest_path, number)
@@ -116,7 +120,7 @@ def _repeated(manifests: tuple[ManifestFile, ...]) -> Iterator[Violation]:
 
 
 def _row_ids(manifests: tuple[ManifestFile, ...], first_row_id: int | None) -> Iterator[Violation]:
-    """Data manifests without a first row id in a snapshot that has one (LIN015, LIN027)."""
+    """Find data manifests without a first row id in a snapshot that has one (LIN015, LIN027)."""
     if first_row_id is None:
         return
     for number, manifest in enumerate(manifests):

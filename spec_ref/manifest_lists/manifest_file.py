@@ -19,7 +19,7 @@ class ManifestContent(enum.IntEnum):
 
 @record(kw_only=True)
 class FieldSummary:
-    """The partition values of a manifest in one partition field (``field_summary``)."""
+    """The summary of one partition field over a manifest (``field_summary``)."""
 
     contains_null: bool = spec_field(
         "contains_null", id=509, v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="MLS019", type=BOOLEAN
@@ -28,12 +28,12 @@ class FieldSummary:
     contains_nan: bool | None = spec_field(
         "contains_nan", id=518, v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="MLS020", type=BOOLEAN, default=None
     )
-    """None: not known."""
+    """None if it is not known."""
 
     lower_bound: bytes | None = spec_field(
         "lower_bound", id=510, v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="MLS021", type=BINARY, default=None
     )
-    """A single value of the partition field's type; None where all values are null or NaN."""
+    """A single value of the partition field's type; None if all values are null or NaN."""
 
     upper_bound: bytes | None = spec_field(
         "upper_bound", id=511, v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="MLS022", type=BINARY, default=None
@@ -42,10 +42,10 @@ class FieldSummary:
 
 @record(kw_only=True)
 class ManifestFile:
-    """A manifest, as a manifest list tells of it.
+    """The entry of a manifest in a manifest list.
 
-    Upgraded tables have lists of every version. Nothing in a list has to say which one wrote it, so that readers of
-    all versions take each column where it is, and nothing for granted that any version leaves out.
+    Upgraded tables have lists of every version. A list need not state which version wrote it, so readers of all
+    versions read each column that is present, and require none that any version omits.
     """
 
     manifest_path: str = spec_field(
@@ -85,8 +85,8 @@ class ManifestFile:
         "added_files_count", id=504, v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, read=OPTIONAL,
         requirement="MLS010", type=INT, default=None,
     )  # fmt: skip
-    """None, here and in the other counts, is taken for a number above zero. Found by id: Java long wrote the name
-    ``added_data_files_count`` (contradiction A18)."""
+    """None, here and in the other counts, means unknown, and is treated as a number above zero. Found by id: Java
+    wrote the name ``added_data_files_count`` for a long time (contradiction A18)."""
 
     existing_files_count: int | None = spec_field(
         "existing_files_count", id=505, v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, read=OPTIONAL,
@@ -127,10 +127,17 @@ class ManifestFile:
         "first_row_id", id=520, v1=OMITTED, v2=OMITTED, v3=OPTIONAL, read=OPTIONAL,
         requirement="MLS018", type=LONG, default=None,
     )  # fmt: skip
-    """Where the row ids of its data files start."""
+    """The first row id of its data files."""
 
     def may_have(self, count: int | None) -> bool:
-        """Whether there may be files or rows of a kind, by its count: an unknown count says yes."""
+        """Decide whether there may be files or rows of a kind.
+
+        Args:
+            count: their count; None if it is unknown.
+
+        Returns:
+            True if the count is positive or unknown.
+        """
         return count is None or count > 0
 
     @property

@@ -16,10 +16,10 @@ from spec_ref.encodings.avro.values import BlockDecoder
 from spec_ref.manifest_lists.manifest_file import ManifestFile
 
 REQUIREMENT = "MLS002"
-"""The code of a file that is no manifest list at all."""
+"""The code for a file that is not a manifest list."""
 
 LONGEST_REMEMBERED = 1 << 14
-"""The longest Avro schema, in bytes, of which is remembered what was made; that of a writer has less than 4 KiB."""
+"""The longest Avro schema, in bytes, whose interpretation is cached; that of a writer has less than 4 KiB."""
 
 
 def read_manifest_list(
@@ -29,12 +29,16 @@ def read_manifest_list(
 
     Args:
         data: the content of the file.
-        format_version: that of the table, whose reader's rules hold; the newest where it is not known.
-        file: the name to tell in errors.
+        format_version: the format version of the table, whose rules for readers apply; the newest if it is not known.
+        file: the file name for errors.
+
+    Returns:
+        The entries of the list, in order.
 
     Raises:
-        SpecError: the file is no manifest list, or a required value is missing; the path begins with the number of
-            the manifest, ``/3/manifest_path``.
+        SpecError: the code `REQUIREMENT` of this module if the file is not a manifest list; AVR001 to AVR014 for a
+            malformed schema; the code of a required value that is missing. The path begins with the number of the
+            manifest, ``/3/manifest_path``.
     """
     try:
         return tuple(_manifests(data, format_version))
@@ -58,7 +62,7 @@ def _manifests(data: Data, version: FormatVersion) -> Iterator[ManifestFile]:
 
 @attrs.frozen
 class _Shape:
-    """What is made of an Avro schema once for all the lists that share it."""
+    """What is derived from an Avro schema once for all the lists that share it."""
 
     decoder: BlockDecoder
     reader: RowReader

@@ -1,4 +1,4 @@
-"""What a manifest list must say of a manifest, apart from types (Manifest Lists; First Row ID Assignment)."""
+"""The rules for an entry of a manifest list, apart from types (Manifest Lists; First Row ID Assignment)."""
 
 from __future__ import annotations
 
@@ -14,11 +14,19 @@ _COUNTS = (
     ("added_rows_count", "MLS013"), ("existing_rows_count", "MLS014"), ("deleted_rows_count", "MLS015"),
     ("first_row_id", "MLS018"),
 )  # fmt: skip
-"""The numbers that are not negative."""
+"""The numbers that may not be negative."""
 
 
 def list_rules(manifest: ManifestFile, version: FormatVersion) -> Iterator[SpecError]:
-    """What one manifest of a list breaks in itself."""
+    """Find the rules that an entry of a manifest list breaks by itself.
+
+    Args:
+        manifest: the entry.
+        version: the format version that the list is written for.
+
+    Yields:
+        An error for each broken rule: a negative count, MLS006, LIN026 or MLS008.
+    """
     for attribute, requirement in _COUNTS:
         value = getattr(manifest, attribute)
         if value is not None and value < 0:

@@ -23,7 +23,7 @@ RECORD_NAME = "manifest_file"
 BLOCK_OBJECTS = 500
 
 NO_SYNC = bytes.fromhex("1ceb00da1ceb00da1ceb00da1ceb00da")
-"""The sync marker of the files that are written here: the same input makes the same bytes."""
+"""The sync marker of the files that are written here: the same input gives the same bytes."""
 
 
 def write_manifest_list(
@@ -38,11 +38,24 @@ def write_manifest_list(
 ) -> bytes:
     """Write a manifest list.
 
-    The spec asks for no key-value metadata. The ids of the snapshot are written as Iceberg-Java does, and
+    The spec requires no key-value metadata. The ids of the snapshot are written as Iceberg-Java does, and
     ``format-version``, which some readers depend on (contradiction C1).
 
+    Args:
+        files: the entries of the list, in order.
+        format_version: the format version of the table.
+        snapshot_id: the id of the snapshot, for the file's metadata; None to omit it.
+        parent_snapshot_id: the id of its parent, likewise.
+        sequence_number: the sequence number of the snapshot, likewise.
+        first_row_id: the first row id of the snapshot, likewise.
+        codec: one of `spec_ref.encodings.avro.container.CODECS`.
+
+    Returns:
+        The bytes of the file.
+
     Raises:
-        SpecError: a manifest lacks what the version requires, or is a delete manifest with a first row id.
+        SpecError: the code of a value that the version requires and a manifest lacks, or of a broken rule of
+            `list_rules`.
     """
     struct = struct_of(ManifestFile, format_version, StructType(()))
     json = schema_json(struct, RECORD_NAME, {508: "r508"})

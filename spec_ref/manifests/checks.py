@@ -1,8 +1,8 @@
 """The complete check of a manifest.
 
-`read_manifest` refuses what leaves open what a manifest holds; `check_manifest` tells everything: what is wrong with
-its header, its Avro schema and its entries, and where it is not what the manifest list says of it. Entries are read in
-batches, and nothing is kept of them but sums.
+`read_manifest` refuses what leaves it ambiguous what a manifest holds; `check_manifest` reports everything: problems of
+its header, its Avro schema and its entries, and where it differs from its entry in the manifest list. Entries are read
+in batches, and only sums of them are kept.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.schemas.schema import Schema
 
 MAX_PER_RULE = 1000
-"""How many places of one broken rule are told; a manifest with more has one cause."""
+"""How many places of one broken rule are reported; a manifest with more has one cause."""
 
 
 INHERITED = frozenset({"MAN012", "MAN013", "MAN014"})
-"""The optional columns that some engines cannot do without, although they are inherited where they are left out."""
+"""The optional columns that some engines require, although they are inherited if they are absent."""
 
 
 def check_manifest(
@@ -47,14 +47,17 @@ def check_manifest(
     schema: Schema | None = None,
     file: str | None = None,
 ) -> list[Finding]:
-    """Everything that is wrong with a manifest; empty for one that is as the spec asks.
+    """Find everything that is wrong with a manifest.
 
     Args:
         data: the content of the file.
-        manifest_file: its entry in the manifest list, which it is compared with.
-        specs: the table's partition specs by id.
-        schema: a schema of the table; that of the header where not given.
-        file: the name to tell in findings.
+        manifest_file: its entry in the manifest list, with which it is compared; None if it is not known.
+        specs: the table's partition specs by id; None if they are not known.
+        schema: a schema of the table; that of the header by default.
+        file: the file name for findings.
+
+    Returns:
+        The findings; empty if the manifest follows the spec.
     """
     name = file if file is not None or manifest_file is None else manifest_file.manifest_path
     try:
@@ -121,7 +124,7 @@ def _entry_findings(
 
 
 class _Entries:
-    """The entries that can be read, one after the other, and what is wrong with the others."""
+    """The entries that can be read, one after another, and the problems of the others."""
 
     def __init__(self, manifest: Manifest) -> None:
         self._manifest = manifest

@@ -1,15 +1,15 @@
 """Metrics of data files, computed from their values (Data File Fields; Field-level Metrics and Statistics).
 
-Here is the definition, on one value after another; `spec_ref.columnar.manifests.computed_metrics` does the same with
-Arrow arrays, and `parquet_metrics`, `orc_metrics` and `avro_metrics` of `spec_ref.data_files` with files.
+This is the definition, on one value after another; `spec_ref.columnar.manifests.computed_metrics` computes them for
+Arrow arrays, and `parquet_metrics`, `orc_metrics` and `avro_metrics` of `spec_ref.data_files` for files.
 
-Metrics are of the columns that hold values: primitives and variants, also inside structs. Decided here, because the
-text leaves it open:
+Columns that hold values have metrics: primitives and variants, also inside structs. Decided here, because the text
+leaves it open:
 
-- A field of a struct has a value for every row: where the struct is null, so is the field. Parquet footers count so.
+- A field of a struct has a value for every row: if the struct is null, so is the field. Parquet footers count so.
 - What is inside of lists and maps has no metrics. Writers count elements in different ways, and bounds of elements
-  would be bounds of something else than the rows that filters are about.
-- A variant has counts and no bounds, as bounds of variants are for any choice of paths, also none (BND011).
+  would not be bounds of the rows that filters select.
+- A variant has counts and no bounds, because bounds of variants are for any choice of paths, including none (BND011).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from spec_ref.single_value.geo_bounds import bounding_box
 
 @record
 class MetricsMode:
-    """What is kept of a column."""
+    """The metrics to keep of a column."""
 
     counts: bool = True
     bounds: bool = True
@@ -53,46 +53,53 @@ NO_METRICS = MetricsMode(counts=False, bounds=False)
 COUNTS = MetricsMode(bounds=False)
 FULL = MetricsMode()
 TRUNCATED = MetricsMode(width=16)
-"""What engines keep unless they are told otherwise."""
+"""What engines keep by default."""
 
 
 @record(kw_only=True)
 class FileMetrics:
-    """The metrics of one data file, as its manifest entry has them; maps are by field id."""
+    """The metrics of one data file, for its manifest entry; maps are by field id."""
 
     record_count: int
     file_size_in_bytes: int | None = None
     column_sizes: Mapping[int, int] | None = None
-    """Bytes of all regions that hold the column; None for a row-oriented file (DFL011)."""
+    """The bytes of all regions that store the column; None for a row-oriented file (DFL011)."""
 
     value_counts: Mapping[int, int] = attrs.field(factory=dict)
-    """Values, null and NaN included (DFL012)."""
+    """The number of values, including null and NaN (DFL012)."""
 
     null_value_counts: Mapping[int, int] = attrs.field(factory=dict)
     nan_value_counts: Mapping[int, int] = attrs.field(factory=dict)
-    """Of float and double columns only (DFL014)."""
+    """For float and double columns only (DFL014)."""
 
     lower_bounds: Mapping[int, bytes] = attrs.field(factory=dict)
     upper_bounds: Mapping[int, bytes] = attrs.field(factory=dict)
     split_offsets: tuple[int, ...] | None = None
-    """Where the file can be split, ascending; None where the format has no such places (DFL019)."""
+    """Offsets where the file can be split, ascending; None if the format has no such places (DFL019)."""
 
 
 @record
 class ColumnMetrics:
-    """What is known of the values of one column so far."""
+    """The metrics of the values of one column so far."""
 
     type: Type
     values: int = 0
     nulls: int = 0
     nans: int = 0
     lower: Any = None
-    """The least value that is neither null nor NaN; for geospatial types the WKB values as they came."""
+    """The least value that is neither null nor NaN; for geospatial types all WKB values."""
 
     upper: Any = None
 
     def merged(self, other: ColumnMetrics) -> ColumnMetrics:
-        """The metrics of the values of both."""
+        """Merge with the metrics of other values of the column.
+
+        Args:
+            other: the metrics of the other values.
+
+        Returns:
+            The metrics of all values.
+        """
         key = order_of(self.type)
         return ColumnMetrics(
             self.type,
@@ -113,19 +120,41 @@ def _extreme(choose: Callable[..., Any], key: Callable[[Any], Any], one: Any, ot
 
 
 def order_of(type_: Type) -> Callable[[Any], Any]:
-    """The key by which bounds of a type are compared: -0.0 before 0.0 (DFL027), a UUID by its bytes."""
+    """Make the key that orders values of a type for bounds: -0.0 before 0.0 (DFL027), a UUID by its bytes.
+
+    Args:
+        type_: the type of the column.
+
+    Returns:
+        The key function.
+    """
     if kind(type_) in ("float", "double"):
         return lambda value: (value, math.copysign(1.0, value))
     return (lambda value: value.bytes) if type_ == UUID else (lambda value: value)
 
 
 def is_geospatial(type_: Type) -> bool:
-    """Whether bounds are corners of a box."""
+    """Decide whether bounds of a type are corners of a box.
+
+    Args:
+        type_: the type of the column.
+
+    Returns:
+        Whether it is geometry or geography.
+    """
     return isinstance(type_, (GeometryType, GeographyType))
 
 
 def leaves(struct: StructType, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], int, Type]]:
-    """The columns that have metrics: the places from the root, the id and the type."""
+    """List the columns that have metrics.
+
+    Args:
+        struct: the columns of the file, or of a struct in it.
+        path: the indexes from the root to the struct.
+
+    Yields:
+        The indexes from the root, the id and the type of each column.
+    """
     for place, field in enumerate(struct.fields):
         here = (*path, place)
         if isinstance(field.type, StructType):
@@ -135,7 +164,15 @@ def leaves(struct: StructType, path: tuple[int, ...] = ()) -> Iterator[tuple[tup
 
 
 def metrics_of_values(type_: Type, values: Iterable[Any]) -> ColumnMetrics:
-    """The metrics of values of the spec, None for null."""
+    """Compute the metrics of values.
+
+    Args:
+        type_: the type of the column.
+        values: values of the type, None for null.
+
+    Returns:
+        The metrics.
+    """
     rows = nulls = nans = 0
     kept = []
     for value in values:
@@ -158,7 +195,16 @@ def metrics_of_values(type_: Type, values: Iterable[Any]) -> ColumnMetrics:
 def metrics_of_rows(
     struct: StructType, rows: Iterable[Mapping[int, Any]], mode: MetricsMode = TRUNCATED
 ) -> FileMetrics:
-    """The metrics of rows, each a struct value by field id."""
+    """Compute the metrics of rows.
+
+    Args:
+        struct: the columns of the file.
+        rows: the rows, each with values by field id.
+        mode: what to keep of every column.
+
+    Returns:
+        The metrics.
+    """
     listed = list(rows)
     ids = {path: tuple(_ids(struct, path)) for path, _, _ in leaves(struct)}
     columns = {
@@ -185,7 +231,16 @@ def _reach(row: Any, ids: tuple[int, ...]) -> Any:
 
 
 def file_metrics(record_count: int, columns: Mapping[int, ColumnMetrics], mode: MetricsMode) -> FileMetrics:
-    """The metrics of a file from those of its columns."""
+    """Collect the metrics of a file from those of its columns.
+
+    Args:
+        record_count: the number of rows.
+        columns: the metrics by field id.
+        mode: what to keep of every column.
+
+    Returns:
+        The metrics.
+    """
     if not mode.counts:
         return FileMetrics(record_count=record_count)
     lowers, uppers = {}, {}
@@ -219,9 +274,16 @@ def _corners(type_: GeometryType | GeographyType, objects: Iterable[bytes]) -> t
 
 
 def encoded_bounds(column: ColumnMetrics, width: int | None) -> tuple[bytes | None, bytes | None]:
-    """The bounds of a column in bytes; None where there is none.
+    """Serialize the bounds of a column.
 
-    An upper bound that is cut stays above every value; where no shorter value does, it is left out.
+    A truncated upper bound is above every value; if no shorter value is, it is omitted.
+
+    Args:
+        column: the metrics of the column.
+        width: the longest bound of a string (code points) or binary (bytes); None for whole values.
+
+    Returns:
+        The lower and the upper bound in bytes; None if there is none.
     """
     type_, lower, upper = column.type, column.lower, column.upper
     if lower is None:

@@ -12,11 +12,12 @@ from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED, V1
 from spec_ref.data_types.types import BINARY, INT, LONG, STRING, ListType, MapType
 
 DEFAULT_BLOCK_SIZE = 64 << 20
-"""What v1 writes as ``block_size_in_bytes``; any number would do, as it is never read (contradiction A19)."""
+"""The value that v1 writes as ``block_size_in_bytes``; any number would do, because it is never read (contradiction
+A19)."""
 
 
 class FileContent(enum.IntEnum):
-    """What a file holds."""
+    """The content of a file: data or a kind of deletes."""
 
     DATA = 0
     POSITION_DELETES = 1
@@ -37,12 +38,12 @@ def _map(key_id: int, value_id: int, value: Any) -> MapType:
 
 
 _FORMAT = Named(FileFormat, lambda format_: format_.name)
-"""Written in upper case, which every released reader takes (contradiction C4)."""
+"""Written in upper case, which every released reader accepts (contradiction C4)."""
 
 
 @record(kw_only=True)
 class DataFile:
-    """A file of rows or of deletes: where it is, its partition and its metrics."""
+    """A file of rows or of deletes: its location, its partition and its metrics."""
 
     content: FileContent = spec_field(
         "content", id=134, v1=OMITTED, v2=REQUIRED, v3=REQUIRED, read=OPTIONAL,
@@ -68,7 +69,7 @@ class DataFile:
     record_count: int = spec_field(
         "record_count", id=103, v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="DFL005", type=LONG
     )
-    """Rows, or the cardinality of a deletion vector."""
+    """The number of rows, or the cardinality of a deletion vector."""
 
     file_size_in_bytes: int = spec_field(
         "file_size_in_bytes", id=104, v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="DFL006", type=LONG
@@ -102,7 +103,7 @@ class DataFile:
         "value_counts", id=109, v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="DFL012", type=_map(119, 120, LONG),
         default=None,
     )  # fmt: skip
-    """Values by column id, null and NaN included."""
+    """Values by column id, including null and NaN."""
 
     null_value_counts: Mapping[int, int] | None = spec_field(
         "null_value_counts", id=110, v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="DFL013",
@@ -124,7 +125,7 @@ class DataFile:
         "lower_bounds", id=125, v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="DFL016",
         type=_map(126, 127, BINARY), default=None,
     )  # fmt: skip
-    """Lower bounds by column id, as they are stored; `spec_ref.manifests.metrics` decodes them."""
+    """Lower bounds by column id, as stored; `spec_ref.manifests.metrics` decodes them."""
 
     upper_bounds: Mapping[int, bytes] | None = spec_field(
         "upper_bounds", id=128, v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="DFL017",
@@ -139,7 +140,7 @@ class DataFile:
         "split_offsets", id=132, v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="DFL019",
         type=ListType(133, LONG), default=None,
     )  # fmt: skip
-    """Where the file can be split, ascending."""
+    """Offsets where the file can be split, ascending."""
 
     equality_ids: tuple[int, ...] | None = spec_field(
         "equality_ids", id=135, v1=OMITTED, v2=OPTIONAL, v3=OPTIONAL, read=OPTIONAL,
@@ -150,7 +151,7 @@ class DataFile:
     sort_order_id: int | None = spec_field(
         "sort_order_id", id=140, v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="DFL021", type=INT, default=None
     )
-    """None, like an id that the table does not know, means unsorted."""
+    """None, like an id that the table does not have, means unsorted."""
 
     first_row_id: int | None = spec_field(
         "first_row_id", id=142, v1=OMITTED, v2=OMITTED, v3=OPTIONAL, read=OPTIONAL,
@@ -162,19 +163,19 @@ class DataFile:
         "referenced_data_file", id=143, v1=OMITTED, v2=OPTIONAL, v3=OPTIONAL, read=OPTIONAL,
         requirement="DFL023", type=STRING, default=None,
     )  # fmt: skip
-    """The one data file that all deletes of a delete file are of."""
+    """The data file that all deletes of a delete file apply to, if it is only one."""
 
     content_offset: int | None = spec_field(
         "content_offset", id=144, v1=OMITTED, v2=OMITTED, v3=OPTIONAL, read=OPTIONAL,
         requirement="DFL024", type=LONG, default=None,
     )  # fmt: skip
-    """Where a deletion vector starts in its Puffin file."""
+    """The offset of a deletion vector in its Puffin file, in bytes."""
 
     content_size_in_bytes: int | None = spec_field(
         "content_size_in_bytes", id=145, v1=OMITTED, v2=OMITTED, v3=OPTIONAL, read=OPTIONAL,
         requirement="DFL025", type=LONG, default=None,
     )  # fmt: skip
-    """The length of the deletion vector."""
+    """The length of the deletion vector, in bytes."""
 
     @property
     def is_deletion_vector(self) -> bool:

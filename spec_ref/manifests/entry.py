@@ -1,4 +1,4 @@
-"""Manifest entries: what a manifest says of a file (Manifest Entry Fields)."""
+"""Manifest entries: the description of a file in a manifest (Manifest Entry Fields)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from spec_ref.manifests.data_file import DataFile
 
 
 class EntryStatus(enum.IntEnum):
-    """What happened to the file in the snapshot that wrote the entry."""
+    """The change of the file in the snapshot that wrote the entry."""
 
     EXISTING = 0
     ADDED = 1
@@ -32,13 +32,13 @@ class ManifestEntry:
         "snapshot_id", id=1, v1=REQUIRED, v2=OPTIONAL, v3=OPTIONAL, read=OPTIONAL,
         requirement="MAN012", type=LONG, default=None,
     )  # fmt: skip
-    """The snapshot that added the file, or deleted it. None is inherited, as some writers of v1 rely on too."""
+    """The snapshot that added the file, or deleted it. None is inherited, which some writers of v1 rely on too."""
 
     sequence_number: int | None = spec_field(
         "sequence_number", id=3, v1=OMITTED, v2=OPTIONAL, v3=OPTIONAL, read=OPTIONAL,
         requirement="MAN013", type=LONG, default=None,
     )  # fmt: skip
-    """The data sequence number, which decides on the deletes that apply. None is inherited by added files."""
+    """The data sequence number, which decides which deletes apply. None is inherited by added files."""
 
     file_sequence_number: int | None = spec_field(
         "file_sequence_number", id=4, v1=OMITTED, v2=OPTIONAL, v3=OPTIONAL, read=OPTIONAL,

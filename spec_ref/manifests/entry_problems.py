@@ -1,7 +1,7 @@
-"""Everything that is wrong with one entry of a manifest, as it is written (Manifest Entry Fields; Data File Fields).
+"""Find everything that is wrong with one entry of a manifest, as written (Manifest Entry Fields; Data File Fields).
 
-The rules over the fields are in `spec_ref.manifests.rules`; here they come with what
-needs the types of the table's columns: bounds.
+The rules over the fields are in `spec_ref.manifests.rules`; this module adds those that need the types of the table's
+columns: bounds.
 """
 
 from __future__ import annotations
@@ -26,12 +26,15 @@ SNAPSHOT_RULE = field_rules(ManifestEntry)["snapshot_id"]
 
 
 def entry_problems(entry: ManifestEntry, context: Context, types: Mapping[int, Type]) -> Iterator[Violation]:
-    """What is wrong with an entry, with paths inside of it.
+    """Find what is wrong with an entry.
 
     Args:
-        entry: the entry, without what it inherits.
-        context: what it stands in.
+        entry: the entry, without inherited values.
+        context: the table and the manifest of the entry.
         types: the types of the table's columns by id.
+
+    Yields:
+        Each violation, with a path inside of the entry.
     """
     for _, broken in broken_rules(entry, context):
         yield broken
@@ -41,7 +44,7 @@ def entry_problems(entry: ManifestEntry, context: Context, types: Mapping[int, T
 
 
 def _snapshot(entry: ManifestEntry, context: Context) -> Iterator[Violation]:
-    """A required snapshot id that some writers of v1 leave null; readers let it be inherited."""
+    """Find a required snapshot id that some writers of v1 leave null; readers let it be inherited."""
     if entry.snapshot_id is None and SNAPSHOT_RULE.write(context.version) is REQUIRED:
         yield Violation(
             requirement=SNAPSHOT_RULE.requirement, message="the snapshot id is null", path="/snapshot_id",
@@ -50,7 +53,7 @@ def _snapshot(entry: ManifestEntry, context: Context) -> Iterator[Violation]:
 
 
 def _nulls(entry: ManifestEntry) -> Iterator[Violation]:
-    """Statistics that contradict each other: more nulls than values."""
+    """Find statistics that contradict each other: more nulls than values."""
     nulls, values = entry.data_file.null_value_counts or {}, entry.data_file.value_counts or {}
     for column, count in values.items():
         if 0 <= count < nulls.get(column, 0):  # a negative count is told as such
@@ -91,12 +94,28 @@ def _bounds(entry: ManifestEntry, types: Mapping[int, Type]) -> Iterator[Violati
 
 
 def is_minimal(type_: Type, data: bytes) -> bool:
-    """Whether a decimal has the fewest bytes that hold it (SVB008); a value of another type always has."""
+    """Decide whether a decimal has the fewest bytes that hold it (SVB008).
+
+    Args:
+        type_: the type of the column.
+        data: the bytes of a bound.
+
+    Returns:
+        Whether it has; always true for another type.
+    """
     return kind(type_) != "decimal" or data == minimal_twos_complement(int.from_bytes(data, "big", signed=True))
 
 
 def not_minimal(data: bytes, path: str) -> Violation:
-    """A bound that is a decimal of more bytes than it takes."""
+    """Make the violation of a decimal bound with more bytes than needed.
+
+    Args:
+        data: the bytes of the bound.
+        path: its place.
+
+    Returns:
+        The violation of SVB008.
+    """
     return Violation(
         requirement="SVB008", message="a decimal has more bytes than it takes", path=path, found=shown(data),
         expected="the fewest bytes that hold the number",
@@ -104,7 +123,7 @@ def not_minimal(data: bytes, path: str) -> Violation:
 
 
 def _crossed(type_: Type, low: Any, high: Any, path: str) -> Iterator[Violation]:
-    """Bounds that no value is between; those of a variant, of which a field has two types."""
+    """Find bounds that no value is between; those of a variant with a field of two types."""
     if isinstance(type_, VariantType):
         try:
             check_same_types(low, high)
@@ -121,9 +140,18 @@ def _crossed(type_: Type, low: Any, high: Any, path: str) -> Iterator[Violation]
 
 
 def signed_order(type_: Type, bound: Any, value: Any, *, is_lower: bool) -> bool:
-    """Whether a bound of a UUID holds for a value when UUIDs are compared as two signed 64-bit integers.
+    """Decide whether a bound of a UUID holds for a value if UUIDs are compared as two signed 64-bit integers.
 
     Iceberg-Java compares them so; the spec stores a UUID as 16 bytes, which compare unsigned.
+
+    Args:
+        type_: the type of the column.
+        bound: the bound.
+        value: the value.
+        is_lower: whether it is the lower bound.
+
+    Returns:
+        Whether it holds; false for another type.
     """
     if kind(type_) != "uuid":
         return False

@@ -1,7 +1,7 @@
-"""The header of a manifest against the table: what both state has to agree (Manifests).
+"""Check that the header of a manifest agrees with the table (Manifests).
 
-The header repeats a schema and a partition spec of the table. What an id stands for never changes, so that the header
-holds what the table has under the id; where the table no longer has the schema, its columns still have types that the
+The header repeats a schema and a partition spec of the table. The meaning of an id never changes, so the header has the
+same schema as the table under the id; if the table no longer has the schema, its columns still have types that the
 table's columns had or were promoted from.
 """
 
@@ -23,7 +23,7 @@ from spec_ref.schemas.schema import Schema
 def header_contradictions(
     header: Header, schemas: Sequence[Schema], specs: Mapping[int, PartitionSpec], version: FormatVersion
 ) -> Iterator[Violation]:
-    """Where a header states something else than the table; what cannot be read in it is for `check_manifest`.
+    """Find where a header contradicts the table; `check_manifest` reports what cannot be read in it.
 
     Args:
         header: the header.
@@ -31,8 +31,8 @@ def header_contradictions(
         specs: its partition specs by id.
         version: its format version.
 
-    Returns:
-        The broken requirements (MAN005 to MAN009), with paths that begin in the header.
+    Yields:
+        Each violation (MAN005 to MAN009), with a path that begins in the header.
     """
     if "format-version" in header.properties and not version.includes(header.format_version):
         yield broken_at(
@@ -82,7 +82,7 @@ def _stored(fields: Sequence[NestedField]) -> tuple[NestedField, ...]:
 
 
 def _types(schema: Schema, schemas: Sequence[Schema], version: FormatVersion) -> Iterator[Violation]:
-    """Columns of a schema that the table has no more, whose types are none that its columns can have had."""
+    """Find columns of a schema that the table no longer has, whose types its columns cannot have had."""
     known: dict[int, list[Type]] = {}
     for one in schemas:
         for column in one.columns():

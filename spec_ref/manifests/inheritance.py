@@ -1,7 +1,7 @@
-"""What entries inherit from the manifest list (Sequence Number Inheritance; First Row ID Inheritance).
+"""Values that entries inherit from the manifest list (Sequence Number Inheritance; First Row ID Inheritance).
 
-A manifest is written before its commit has a sequence number, so new entries leave their numbers null and take those of
-the manifest's entry in the manifest list.
+A manifest is written before its commit has a sequence number, so new entries leave their numbers null and inherit those
+of the manifest's entry in the manifest list.
 """
 
 from __future__ import annotations
@@ -19,15 +19,26 @@ from spec_ref.manifests.entry import EntryStatus, ManifestEntry
 
 
 def inherited_sequence_number(manifest: ManifestFile, version: FormatVersion) -> int:
-    """The number that added entries inherit: that of the manifest; 0 in a manifest of v1, which has none (SEQ009)."""
+    """Find the sequence number that added entries inherit (SEQ009).
+
+    Args:
+        manifest: the entry of the manifest in the manifest list.
+        version: the format version of the manifest.
+
+    Returns:
+        That of the manifest; 0 for a manifest of v1, which has none.
+    """
     return manifest.sequence_number if SEQUENCE_NUMBERS.is_supported(version) else 0
 
 
 def check_row_id(row_id: int) -> None:
-    """Refuse a row id that is no long, as absurd record counts lead to.
+    """Check that a row id is a long, which absurd record counts can exceed.
+
+    Args:
+        row_id: an inherited row id.
 
     Raises:
-        SpecError: LIN019.
+        SpecError: LIN019 if it is not from 0 to 2**63 - 1.
     """
     if not 0 <= row_id <= LONG_MAX:
         raise violation("LIN019", "an inherited row id is no long", found=row_id, expected="0 to 2^63 - 1")
@@ -36,20 +47,23 @@ def check_row_id(row_id: int) -> None:
 def inherit(
     entries: Iterable[ManifestEntry], manifest: ManifestFile | None, version: FormatVersion
 ) -> Iterator[ManifestEntry]:
-    """The entries with what they inherit.
+    """Fill in the values that entries inherit.
 
     A null sequence number of an existing or deleted entry, which a writer must not leave, stays null, except that all
-    files of v1 manifests have 0. Row ids count up over the live data files without one; deleted files have none, so
-    that what is given stays within the rows that the list sets aside (LIN019; contradiction B2). An id that an entry
-    has is kept although the list gives the manifest none (contradiction C15).
+    files of v1 manifests have 0. Row ids count up over the live data files without one; deleted files get none, so that
+    assigned ids stay within the rows that the list reserves (LIN019; contradiction B2). An id that an entry has is kept
+    even if the list gives the manifest none (contradiction C15).
 
     Args:
         entries: the entries as the manifest has them, in its order.
-        manifest: its entry in the manifest list; None leaves the entries as they are.
+        manifest: its entry in the manifest list; None leaves the entries unchanged.
         version: the format version of the manifest.
 
+    Yields:
+        Each entry, with inherited values.
+
     Raises:
-        SpecError: LIN019, if row ids run out of 64 bits.
+        SpecError: LIN019 if row ids exceed 64 bits.
     """
     if manifest is None:
         yield from entries

@@ -1,4 +1,4 @@
-"""Manifests (Manifests): what the header says, and the entries, one after the other."""
+"""Manifests (Manifests): the header, and the entries, one after another."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.schemas.schema import SCHEMA, Schema
 
 REQUIREMENT = "MAN001"
-"""The code of a file that is no manifest at all."""
+"""The code for a file that is not a manifest."""
 
 CONTENTS = {"data": ManifestContent.DATA, "deletes": ManifestContent.DELETES}
 
@@ -36,7 +36,7 @@ _DATA_FILE = field_rules(DataFile)
 DATA_FILE = field_rules(ManifestEntry)["data_file"].id or 0
 
 LONGEST_REMEMBERED = 1 << 17
-"""Bytes of an Avro schema that is worth remembering; that of a manifest has about 8000."""
+"""The longest Avro schema, in bytes, whose interpretation is cached; that of a manifest has about 8000."""
 
 NOT_IN_V1 = frozenset(
     rule.id for cls in (ManifestEntry, DataFile) for rule in field_rules(cls).values() if rule.write(V1) is OMITTED
@@ -61,51 +61,60 @@ HEADER: Mapping[str, FieldRule] = {
         _key("content", "MAN010", OMITTED),
     )
 }
-"""The keys of the header. Readers require none of them, as the table and the manifest list say it too."""
+"""The keys of the header. Readers require none of them, because the table and the manifest list state the same."""
 
 
 @attrs.frozen(kw_only=True)
 class Header:
-    """The key-value metadata of a manifest, as far as it can be made out."""
+    """The key-value metadata of a manifest, as far as it can be read."""
 
     properties: Mapping[str, str]
-    """All of it as text."""
+    """All keys and values as text."""
 
     format_version: FormatVersion
-    """What ``format-version`` says; where it is missing, 2 if the file has columns that are new in v2, and else 1."""
+    """The value of ``format-version``; if it is missing, 2 if the file has columns that are new in v2, otherwise 1."""
 
     content: ManifestContent | None
-    """What ``content`` says; None where it is missing or something else."""
+    """The value of ``content``; None if it is missing or unknown."""
 
     spec_id: int | None
 
     def schema(self) -> Schema:
-        """The table's schema when the manifest was written.
+        """Read the table's schema when the manifest was written.
+
+        Returns:
+            The schema.
 
         Raises:
-            SpecError: MAN005, if the key is missing; a code of schemas, if it does not hold one.
+            SpecError: MAN005 if the key is missing; the code of a malformed schema.
         """
         json = self._json("schema", "MAN005")
         schema: Schema = reader(SCHEMA, self.format_version)(json)
         return schema
 
     def schema_id(self) -> int | None:
-        """The id that the JSON of the schema has; None where it has none.
+        """Read the id in the JSON of the schema.
+
+        Returns:
+            The id; None if it has none.
 
         Raises:
-            SpecError: MAN005, if the key is missing; a code of JSON, if it holds none.
+            SpecError: MAN005 if the key is missing; TMD029 if it is not JSON.
         """
         json = self._json("schema", "MAN005")
         found = json.get("schema-id") if isinstance(json, dict) else None
         return found if type(found) is int else None
 
     def spec(self) -> PartitionSpec:
-        """The partition spec that the manifest was written with.
+        """Read the partition spec that the manifest was written with.
 
-        Some writers store the whole spec where only its fields belong; it is taken too.
+        Some writers store the whole spec where only its fields belong; it is accepted too.
+
+        Returns:
+            The partition spec.
 
         Raises:
-            SpecError: MAN007, if the key is missing; a code of partition specs, if it does not hold their fields.
+            SpecError: MAN007 if the key is missing; the code of a malformed field.
         """
         json = self._json("partition-spec", "MAN007")
         if isinstance(json, dict) and "fields" in json:
@@ -120,10 +129,17 @@ class Header:
 
 
 def header_of(container: Container, record: Record) -> Header:
-    """Make out the header; what is missing or malformed in it is for `check_manifest`, as the list says it too.
+    """Read the header; `check_manifest` reports what is missing or malformed in it, because the list states the same.
+
+    Args:
+        container: the opened file.
+        record: the Avro record of its entries.
+
+    Returns:
+        The header.
 
     Raises:
-        SpecError: MAN009, if the format version is one that is not known.
+        SpecError: MAN009 if the format version is unknown.
     """
     properties = {key: value.decode("utf-8", "replace") for key, value in container.metadata.items()}
     spec_id = properties.get("partition-spec-id", "")
@@ -157,14 +173,25 @@ def _version(text: str | None, record: Record) -> FormatVersion:
 
 
 class Shape:
-    """The Avro schema of a manifest, and what is made of it once for all the manifests that share it."""
+    """The Avro schema of a manifest, and what is derived from it once for all the manifests that share it."""
 
     def __init__(self, record: Record) -> None:
         self.record = record
         self._readers: dict[tuple[FormatVersion, tuple[int, ...] | None], RowReader] = {}
 
     def reader(self, version: FormatVersion, partition_ids: tuple[int, ...] | None) -> RowReader:
-        """What makes entries of rows of a format version, where the partition spec has fields with these ids."""
+        """Find the reader that makes entries from rows.
+
+        Args:
+            version: the format version of the manifest.
+            partition_ids: the ids of the fields of the partition spec; None if it is not known.
+
+        Returns:
+            The reader, cached.
+
+        Raises:
+            SpecError: the code of a required field that the schema does not have, or whose type is wrong.
+        """
         key = version, partition_ids
         if key not in self._readers:
             self._readers[key] = RowReader(ManifestEntry, self.record, version, REQUIREMENT, partition_ids)
@@ -172,10 +199,16 @@ class Shape:
 
 
 def shape_of(schema: bytes) -> Shape:
-    """The shape of manifests with an Avro schema, remembered where it is not large.
+    """Interpret the Avro schema of manifests; the result is cached if the schema is not large.
+
+    Args:
+        schema: the JSON of the Avro schema.
+
+    Returns:
+        The shape.
 
     Raises:
-        SpecError: it is no Avro schema, or not of records.
+        SpecError: the code `REQUIREMENT` of this module if it is not an Avro schema of records.
     """
     return _remembered(schema) if len(schema) <= LONGEST_REMEMBERED else Shape(root_record(schema, REQUIREMENT))
 
@@ -186,7 +219,7 @@ def _remembered(schema: bytes) -> Shape:
 
 
 class Manifest:
-    """An opened manifest. Nothing is decoded before it is asked for, and never more than a block at a time is held."""
+    """An opened manifest. Nothing is decoded before it is needed, and at most one block is held at a time."""
 
     def __init__(
         self,
@@ -216,14 +249,14 @@ class Manifest:
 
     @property
     def content(self) -> ManifestContent:
-        """The kind of files, by the manifest list, else by the header (contradiction C1)."""
+        """The kind of files, from the manifest list if there is one, otherwise from the header (contradiction C1)."""
         if self.manifest_file is not None:
             return self.manifest_file.content
         return self.header.content or ManifestContent.DATA
 
     @property
     def spec_id(self) -> int | None:
-        """The id of the partition spec, by the manifest list, else by the header."""
+        """The id of the partition spec, from the manifest list if there is one, otherwise from the header."""
         return self.header.spec_id if self.manifest_file is None else self.manifest_file.partition_spec_id
 
     @property
@@ -232,10 +265,14 @@ class Manifest:
         return self.shape.record
 
     def partition_type(self) -> StructType:
-        """The type that the partition tuples are stored in: what is known of each field of the spec.
+        """Find the type in which the partition tuples are stored.
+
+        Returns:
+            The struct type.
 
         Raises:
-            SpecError: the tuples are not records with a field of a type of Iceberg's for each partition field.
+            SpecError: AVR013 or AVR014 if the tuples are not records with a field of an Iceberg type for each partition
+                field.
         """
         tuples = _inner_record(_inner_record(self.record, DATA_FILE), _DATA_FILE["partition"].id or 0)
         ids = None if self.spec is None else tuple(field.field_id for field in self.spec.fields)
@@ -244,36 +281,46 @@ class Manifest:
         return stored
 
     def payloads(self) -> Iterator[tuple[int, bytes]]:
-        """The decompressed blocks, each with the number of its entries.
+        """Decompress the blocks.
+
+        Returns:
+            The number of entries and the bytes of each block.
 
         Raises:
-            SpecError: a block does not decompress, or to more than is believed.
+            SpecError: the code `REQUIREMENT` of this module if a block does not decompress, or exceeds the limits.
         """
         return self._container.payloads()
 
     def __len__(self) -> int:
-        """The number of entries that the blocks say they have."""
+        """The number of entries that the blocks state."""
         return self._container.count
 
     def entries(self) -> Iterator[ManifestEntry]:
-        """All entries, in the order of the manifest, with what they inherit from `manifest_file`.
+        """Read all entries in the order of the manifest, with what they inherit from `manifest_file`.
+
+        Returns:
+            The entries.
 
         Raises:
-            SpecError: an entry is malformed or lacks what it has to have; the path begins with its number,
+            SpecError: the code of a malformed or missing value; the path begins with the number of the entry,
                 ``/17/data_file/file_path``.
         """
         return inherit(self.written_entries(), self.manifest_file, self.format_version)
 
     def written_entries(self) -> Iterator[ManifestEntry]:
-        """All entries as they are written, with nulls where they inherit."""
+        """Read all entries as written, with nulls where they inherit."""
         for number, row in enumerate(self.rows()):
             yield self.entry_of(row, number)
 
     def rows(self) -> Iterator[tuple[Any, ...]]:
-        """All entries as decoded rows, in the order of the Avro schema's fields.
+        """Decode all entries to rows, with values in the order of the Avro schema's fields.
+
+        Yields:
+            Each row.
 
         Raises:
-            SpecError: a block does not hold the entries that it says, with the path ``/17/data_file``.
+            SpecError: the code `REQUIREMENT` of this module if a block does not contain the entries that it states,
+                with the path ``/17/data_file``.
         """
         first = 0
         with self.told():
@@ -282,7 +329,18 @@ class Manifest:
                 first += count
 
     def entry_of(self, row: tuple[Any, ...], number: int) -> ManifestEntry:
-        """The entry of a decoded row, as it is written."""
+        """Make the entry, as written, of a decoded row.
+
+        Args:
+            row: the row.
+            number: the number of the entry in the manifest, for errors.
+
+        Returns:
+            The entry.
+
+        Raises:
+            SpecError: the code of a value that is missing or not allowed; the path begins with the number of the entry.
+        """
         try:
             entry: ManifestEntry = self._read(row)
         except SpecError as error:
@@ -291,7 +349,7 @@ class Manifest:
         return entry
 
     def told(self) -> Any:
-        """A context that adds the name of the file to errors."""
+        """Make a context that adds the name of the file to errors."""
         return _Told(self.file)
 
 
@@ -310,7 +368,7 @@ class _Told:
 
 
 def _inner_record(record: Record, field_id: int) -> Record:
-    """The record that a field of a record holds; one without fields where it holds something else."""
+    """The record inside of a field of a record; one without fields if the field is something else."""
     place = record.by_id().get(field_id)
     inner = None if place is None else present(record.fields[place].type)[0]
     return inner if isinstance(inner, Record) else Record("", ())

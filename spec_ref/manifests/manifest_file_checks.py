@@ -1,4 +1,4 @@
-"""What a manifest list says of a manifest, compared with what the manifest holds (Manifest Lists)."""
+"""Compare the entry of a manifest in a manifest list with the manifest (Manifest Lists)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,20 @@ def broken_at(
     *,
     aspect: str = "",
 ) -> Violation:
-    """A rule that is broken at a place."""
+    """Make a violation at a place.
+
+    Args:
+        requirement: the code in the register.
+        message: what is wrong, for people.
+        path: the place.
+        found: the value that was found, as text.
+        expected: what the spec requires.
+        format_version: the version that has the rule, if it depends on it.
+        aspect: the part of the requirement that is broken.
+
+    Returns:
+        The violation.
+    """
     return Violation(
         requirement=requirement, message=message, aspect=aspect, path=path, found=found, expected=expected,
         format_version=format_version,
@@ -47,7 +60,19 @@ def broken_at(
 def finding_at(
     requirement: str, message: str, path: str, found: Any = None, expected: str | None = None, *, aspect: str = ""
 ) -> Finding:
-    """A finding at a place, with the severity of its check."""
+    """Make a finding at a place, with the severity of its check.
+
+    Args:
+        requirement: the code in the register.
+        message: what is wrong, for people.
+        path: the place.
+        found: the value that was found; it is abbreviated.
+        expected: what the spec requires.
+        aspect: the part of the requirement that is broken.
+
+    Returns:
+        The finding.
+    """
     told = None if found is None else shown(found)
     return rated(broken_at(requirement, message, path, told, expected, aspect=aspect))
 
@@ -63,10 +88,14 @@ class PartitionValues:
     least: Any = None
     greatest: Any = None
     value: bool = False
-    """Whether any entry has a value, those of deleted files too: writers sum up all entries."""
+    """Whether any entry has a value, including those of deleted files: writers sum up all entries."""
 
     def add(self, value: Any) -> None:
-        """Take in the value of a live file."""
+        """Add the value of a live file.
+
+        Args:
+            value: the partition value, or None.
+        """
         if value is None:
             self.null = True
         elif value != value:
@@ -78,32 +107,51 @@ class PartitionValues:
 
 
 def is_value(value: Any) -> bool:
-    """Whether a partition value is neither null nor NaN, so that bounds tell of it."""
+    """Decide whether a partition value is neither null nor NaN, so that bounds include it.
+
+    Args:
+        value: the partition value, or None.
+
+    Returns:
+        Whether it is.
+    """
     return value is not None and value == value
 
 
 @attrs.define
 class Totals:
-    """The sums over the entries of a manifest, which its entry in the list is compared with."""
+    """The sums over the entries of a manifest, to compare with its entry in the list."""
 
     partition: tuple[PartitionValues, ...] | None
-    """By the fields of the partition tuple; None where they are not known."""
+    """By the fields of the partition tuple; None if they are not known."""
 
     files: dict[EntryStatus, int] = attrs.field(factory=lambda: dict.fromkeys(EntryStatus, 0))
     rows: dict[EntryStatus, int | None] = attrs.field(factory=lambda: dict.fromkeys(EntryStatus, 0))
-    """None where a count is negative, which is told of its entry."""
+    """None if a count is negative, which is reported for its entry."""
 
     least: int | None = None
     """The least data sequence number of a live file."""
 
     @staticmethod
     def of(partition: StructType | None) -> Totals:
-        """The sums of no entries, of a type of partition tuples."""
+        """Make the sums of no entries.
+
+        Args:
+            partition: the type of the partition tuples; None if it is not known.
+
+        Returns:
+            The totals.
+        """
         values = None if partition is None else tuple(PartitionValues(one.id, one.type) for one in partition.fields)
         return Totals(values)
 
     def add(self, entry: ManifestEntry, inherited_number: int) -> None:
-        """Count an entry, with what it inherits."""
+        """Count an entry.
+
+        Args:
+            entry: the entry, as written.
+            inherited_number: the sequence number that it inherits if it has none.
+        """
         self.files[entry.status] += 1
         self.add_rows(entry.status, [entry.data_file.record_count])
         for values in self.partition or ():
@@ -115,23 +163,35 @@ class Totals:
             values.add(entry.data_file.partition.get(values.field_id))
 
     def add_rows(self, status: EntryStatus, counts: Sequence[int]) -> None:
-        """Count the rows of files."""
+        """Count the rows of files.
+
+        Args:
+            status: the status of their entries.
+            counts: the record counts of the files.
+        """
         so_far = self.rows[status]
         self.rows[status] = None if so_far is None or min(counts, default=0) < 0 else so_far + sum(counts)
 
     def at_least(self, number: int) -> None:
-        """Take in the data sequence number of a live file."""
+        """Add the data sequence number of a live file.
+
+        Args:
+            number: the number.
+        """
         self.least = number if self.least is None else min(self.least, number)
 
 
 def listed_findings(listed: ManifestFile, manifest: Manifest, length: int, totals: Totals) -> Iterator[Finding]:
-    """Where the manifest list tells something else of a manifest than it holds; paths begin in the list's entry.
+    """Find where the entry in the manifest list differs from the manifest.
 
     Args:
         listed: the entry of the list.
         manifest: the manifest.
-        length: its length in bytes.
+        length: the length of the manifest in bytes.
         totals: the sums over its entries.
+
+    Yields:
+        Each finding; paths begin in the list's entry.
     """
     header = manifest.header
     if listed.manifest_length != length:
@@ -182,7 +242,7 @@ def listed_findings(listed: ManifestFile, manifest: Manifest, length: int, total
 
 
 def _summary(summary: FieldSummary, values: PartitionValues, path: str) -> Iterator[Finding]:
-    """A summary that leaves out a value of a live file: readers would not find the file (MLS019 to MLS023)."""
+    """Find a summary that excludes a value of a live file: readers would not find the file (MLS019 to MLS023)."""
     if values.null and not summary.contains_null:
         yield finding_at(
             "MLS019", "a file has null", f"{path}/contains_null", summary.contains_null, "true", aspect="mismatch"

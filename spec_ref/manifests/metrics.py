@@ -1,7 +1,7 @@
 """Metrics of files: counts and bounds by column (Field-level Metrics and Statistics; Appendix D, Bound Serialization).
 
-A bound is stored in the type that the column had when the file was written. Read with the column's type of today it is
-promoted: the bytes of an int under a long, of a float under a double, of a date under a timestamp.
+A bound is stored in the type that the column had when the file was written. Reading it with the column's current type
+promotes it: the bytes of an int for a long, of a float for a double, of a date for a timestamp.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from spec_ref.single_value.bounds import decode_bound
 
 @attrs.frozen
 class ColumnMetrics:
-    """What a file says of one column. None means that it is not known."""
+    """The metrics of one column in a file. None means unknown."""
 
     size_in_bytes: int | None
     value_count: int | None
     null_value_count: int | None
     nan_value_count: int | None
     lower_bound: Any
-    """A value of the column's type, or what stands for a bound of a geometry, geography or variant."""
+    """A value of the column's type, or the form of a bound of a geometry, geography or variant."""
 
     upper_bound: Any
 
@@ -36,16 +36,18 @@ class ColumnMetrics:
 
 
 def column_metrics(data_file: DataFile, field_id: int, type_: Type) -> ColumnMetrics:
-    """The metrics of a column.
+    """Read the metrics of a column.
 
     Args:
         data_file: the file.
         field_id: the id of the column.
-        type_: the type of the column today.
+        type_: the current type of the column.
+
+    Returns:
+        The metrics.
 
     Raises:
-        SpecError: a bound is not one of the type, nor of a type that is promoted to it; the path is
-            ``/lower_bounds/3``.
+        SpecError: the codes of `spec_ref.single_value.bounds.decode_bound`; the path is ``/lower_bounds/3``.
     """
     return ColumnMetrics(
         size_in_bytes=(data_file.column_sizes or {}).get(field_id),
@@ -58,7 +60,20 @@ def column_metrics(data_file: DataFile, field_id: int, type_: Type) -> ColumnMet
 
 
 def bound_of(data_file: DataFile, bounds: str, field_id: int, type_: Type) -> Any:
-    """A bound of a column, from ``lower_bounds`` or ``upper_bounds``, as a value of the type; None without one."""
+    """Read a bound of a column.
+
+    Args:
+        data_file: the file.
+        bounds: ``lower_bounds`` or ``upper_bounds``.
+        field_id: the id of the column.
+        type_: the current type of the column.
+
+    Returns:
+        The bound as a value of the type; None if there is none.
+
+    Raises:
+        SpecError: as `column_metrics`.
+    """
     data = (getattr(data_file, bounds) or {}).get(field_id)
     if data is None:
         return None

@@ -27,13 +27,18 @@ def read_manifest(
         data: the content of the file.
         manifest_file: its entry in the manifest list, for what the entries inherit, its content and its partition spec;
             without it, numbers that entries inherit stay None.
-        specs: the table's partition specs by id.
-        file: the name to tell in errors; the path in the list where not given.
-        limits: how much of the file to believe.
+        specs: the table's partition specs by id; None if they are not known.
+        file: the file name for errors; the path in the list by default.
+        limits: the limits for the sizes of the file.
+
+    Returns:
+        The opened manifest.
 
     Raises:
-        SpecError: the file is no manifest: no Avro container, cut off, without a column that every manifest has, with
-            one of another type or without ids; MLS005, if the table does not have the partition spec.
+        SpecError: the code `REQUIREMENT` of the manifest module, or AVR001 to AVR014, if the file is not an Avro
+            container of entries or is truncated; the code of a column that every manifest has and that is missing, or
+            has another type; MAN009 for an unknown format version; MLS005 if the table does not have the partition
+            spec.
     """
     name = file if file is not None or manifest_file is None else manifest_file.manifest_path
     try:
@@ -48,7 +53,7 @@ def read_manifest(
 def _spec(
     header: Header, manifest_file: ManifestFile | None, specs: Mapping[int, PartitionSpec] | None
 ) -> PartitionSpec | None:
-    """The manifest list says which spec it is; the header stands in where it does not, or the specs are not known."""
+    """The spec that the manifest list names; that of the header if the list names none, or the specs are unknown."""
     spec_id = header.spec_id if manifest_file is None else manifest_file.partition_spec_id
     if specs is not None and spec_id is not None:
         if spec_id not in specs:

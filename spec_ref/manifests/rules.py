@@ -1,7 +1,7 @@
-"""What an entry of a manifest has to be, apart from its types (Manifest Entry Fields; Data File Fields).
+"""The rules for an entry of a manifest, apart from its types (Manifest Entry Fields; Data File Fields).
 
-The writer refuses the first broken rule; `check_manifest` tells them all. Each rule is one function of an entry as it
-is written.
+The writer refuses the first broken rule; `check_manifest` reports them all. Each rule is one function of an entry as
+written.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ CONTENTS_OF = {
 
 @attrs.frozen
 class Context:
-    """What an entry stands in."""
+    """The table and the manifest that an entry belongs to."""
 
     version: FormatVersion
     content: ManifestContent
@@ -62,10 +62,19 @@ class EntryRule:
     find: Find
     since: FormatVersion = V1
     refused: bool = True
-    """Whether the writer refuses it; else it is what the spec advises, or what engines are known to do harmlessly."""
+    """Whether the writer refuses it; otherwise the spec only advises against it, or engines are known to do it
+    harmlessly."""
 
     def violation(self, entry: ManifestEntry, context: Context) -> Violation | None:
-        """How the entry breaks the rule."""
+        """Check an entry.
+
+        Args:
+            entry: the entry, as written.
+            context: the table and the manifest of the entry.
+
+        Returns:
+            The violation; None if the entry follows the rule.
+        """
         broken = self.find(entry, context) if context.version.includes(self.since) else None
         if broken is None:
             return None
@@ -267,7 +276,15 @@ RULES: tuple[EntryRule, ...] = (
 
 
 def broken_rules(entry: ManifestEntry, context: Context) -> Iterator[tuple[EntryRule, Violation]]:
-    """The rules that the entry breaks."""
+    """Find the rules that an entry breaks.
+
+    Args:
+        entry: the entry, as written.
+        context: the table and the manifest of the entry.
+
+    Yields:
+        Each broken rule, with the violation.
+    """
     for rule in RULES:
         found = rule.violation(entry, context)
         if found is not None:

@@ -31,10 +31,10 @@ from spec_ref.single_value.bounds import encode_bound
 
 RECORD_NAME = "manifest_entry"
 RECORD_NAMES = {2: "r2", 102: "r102"}
-"""The names that Iceberg-Java gives the inner records; the spec gives none, and some readers depend on these."""
+"""The names that Iceberg-Java gives the inner records; the spec has none, and some readers depend on these."""
 
 BLOCK_BYTES = 64_000
-"""About how many bytes of entries a block has before it is compressed."""
+"""About how many bytes of entries a block has before compression."""
 
 CONTENT_NAMES = {ManifestContent.DATA: "data", ManifestContent.DELETES: "deletes"}
 
@@ -53,18 +53,22 @@ def write_manifest(
     """Write a manifest.
 
     Args:
-        entries: the entries; what new files inherit is None in them.
+        entries: the entries, with None for values that new files inherit.
         spec: the partition spec of all the files.
         schema: the table's schema.
         format_version: the version to write.
-        content: the kind of files.
-        partition: the type of the partition tuples; by the spec and the schema where not given.
+        content: the kind of the files.
+        partition: the type of the partition tuples; that of the spec and the schema by default.
         codec: one of `spec_ref.encodings.avro.container.CODECS`.
-        block_bytes: about how many bytes of entries go into a block.
+        block_bytes: about how many bytes of entries a block has before compression.
+
+    Returns:
+        The bytes of the file.
 
     Raises:
-        SpecError: an entry breaks a rule that binds writers, lacks what the version requires, or has a partition value
-            that is not of its field's type; the path begins with the number of the entry, ``/17/data_file``.
+        SpecError: the code of a rule for writers that an entry breaks, of a value that the version requires and an
+            entry lacks, or DFL004 for a partition value that is missing or not of its field's type; the path begins
+            with the number of the entry, ``/17/data_file``.
     """
     partition = spec.partition_type(schema) if partition is None else partition
     json = schema_json(struct_of(ManifestEntry, format_version, partition), RECORD_NAME, RECORD_NAMES)
@@ -93,7 +97,17 @@ def write_manifest(
 def header(
     spec: PartitionSpec, schema: Schema, version: FormatVersion, content: ManifestContent
 ) -> dict[str, bytes | str]:
-    """The key-value metadata of a manifest (MAN005 to MAN010)."""
+    """Build the key-value metadata of a manifest (MAN005 to MAN010).
+
+    Args:
+        spec: the partition spec.
+        schema: the current schema of the table.
+        version: the format version.
+        content: the kind of the files.
+
+    Returns:
+        The keys and values.
+    """
     made: dict[str, bytes | str] = {
         "schema": documents.dumps(writer(SCHEMA, version)(schema)),
         "schema-id": str(schema.schema_id),
@@ -137,20 +151,23 @@ def manifest_file(
     key_metadata: bytes | None = None,
     first_row_id: int | None = None,
 ) -> ManifestFile:
-    """What a manifest list tells of a manifest: counts, the least sequence number and the partition summaries.
+    """Build the entry of a manifest in a manifest list: counts, the least sequence number and the partition summaries.
 
     Args:
-        entries: the manifest's entries, as they are written.
+        entries: the manifest's entries, as written.
         spec: its partition spec.
-        schema: the schema that gives the partition values their types.
+        schema: the schema that determines the types of the partition values.
         path: its location.
         length: its length in bytes.
         snapshot_id: the snapshot that adds it.
         sequence_number: the sequence number of that snapshot, which new files inherit; 0 in v1.
         content: the kind of its files.
-        partition: the type of the partition tuples; by the spec and the schema where not given.
-        key_metadata: for encryption.
-        first_row_id: where the row ids of its files start.
+        partition: the type of the partition tuples; that of the spec and the schema by default.
+        key_metadata: the key metadata for encryption; None if it is not encrypted.
+        first_row_id: the first row id of its files; None if they have none.
+
+    Returns:
+        The entry.
     """
     partition = spec.partition_type(schema) if partition is None else partition
     least = None
@@ -174,7 +191,14 @@ def manifest_file(
 
 
 def count_entries(entries: Iterable[ManifestEntry]) -> dict[str, int]:
-    """The counts of a manifest in its list, by attribute of `ManifestFile` (MLS010 to MLS015)."""
+    """Compute the counts of a manifest for its list (MLS010 to MLS015).
+
+    Args:
+        entries: the manifest's entries.
+
+    Returns:
+        The counts by attribute of `ManifestFile`.
+    """
     files = dict.fromkeys(EntryStatus, 0)
     rows = dict.fromkeys(EntryStatus, 0)
     for entry in entries:
@@ -188,7 +212,15 @@ def count_entries(entries: Iterable[ManifestEntry]) -> dict[str, int]:
 
 
 def summarize(entries: Iterable[ManifestEntry], partition: StructType) -> Iterator[FieldSummary]:
-    """The summary of each partition field over all entries, deleted ones too (contradiction B32)."""
+    """Compute the summary of each partition field over all entries, including deleted ones (contradiction B32).
+
+    Args:
+        entries: the manifest's entries.
+        partition: the type of the partition tuples.
+
+    Yields:
+        The summary of each field, in order.
+    """
     tuples = [entry.data_file.partition for entry in entries]
     for field in partition.fields:
         values = [values.get(field.id) for values in tuples]
@@ -205,7 +237,7 @@ def summarize(entries: Iterable[ManifestEntry], partition: StructType) -> Iterat
 
 
 def _order(type_: object) -> Any:
-    """What values are compared by: -0.0 comes before +0.0 (MLS023), and UUIDs as bytes."""
+    """The key that orders values: -0.0 before +0.0 (MLS023), and UUIDs by their bytes."""
     match str(type_):
         case "float" | "double":
             return lambda value: (value, math.copysign(1.0, value))

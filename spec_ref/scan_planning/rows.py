@@ -1,10 +1,10 @@
 """The rows of a scan task, one at a time (Scan Planning; Column Projection; Delete Formats; Row Lineage).
 
-A row of a data file is read when none of the deletes that apply to the file deletes it, and when it matches what is
-left of the filter. Its columns are projected from those of the file, and what identifies it is inherited from the
-file's entry. What the bytes of data files and delete files say is asked of `Files`.
+A row of a data file is read if no delete that applies to the file deletes it, and if it matches the residual filter.
+Its columns are projected from those of the file, and its row id and last update are inherited from the file's entry.
+`Files` reads the bytes of data files and delete files.
 
-This is the definition. `conformance.pipeline` does the same with Arrow batches, here and on clusters.
+This is the definition. `conformance.pipeline` does the same with Arrow batches, locally and on clusters.
 """
 
 from __future__ import annotations
@@ -43,55 +43,69 @@ Values: TypeAlias = Mapping[int, Any]
 
 @record
 class RecordFile:
-    """A data file or delete file that is opened."""
+    """An opened data file or delete file."""
 
     written: WrittenColumns
 
     rows: Callable[[Sequence[NestedField]], Iterator[Values]]
-    """The rows in their order in the file, with the values of those of its columns that are asked for."""
+    """Reads the rows in the order of the file, with the values of the requested columns."""
 
 
 class Files(Protocol):
     """The data files and delete files of a table."""
 
     def records(self, file: DataFile) -> AbstractContextManager[RecordFile]:
-        """Open a file of rows."""
+        """Open a file of rows.
+
+        Args:
+            file: the manifest entry's data file or delete file.
+
+        Returns:
+            A context manager that returns the opened file and closes it.
+        """
         ...
 
     def blob(self, file: DataFile) -> bytes:
-        """The bytes of a deletion vector."""
+        """Read the bytes of a deletion vector.
+
+        Args:
+            file: the manifest entry's file, with the offset and size of the blob.
+
+        Returns:
+            The blob.
+        """
         ...
 
 
 @record
 class Row:
-    """A row that is read."""
+    """A row of a table."""
 
     values: Values
-    """The columns that were asked for."""
+    """The requested columns."""
 
     position: int
-    """The place of the row in its file, from 0 (RES002)."""
+    """The position of the row in its file, from 0 (RES002)."""
 
     deleted: bool
     row_id: int | None
-    """None for files without row lineage, and where it was not asked for."""
+    """None for files without row lineage, and if it was not requested."""
 
     last_updated_sequence_number: int | None
 
 
 @record
 class RowReader:
-    """What is read of a table, whichever of its files a row stands in."""
+    """The options for reading the rows of a table, in any of its files."""
 
     schema: Schema
-    """The schema that is read with."""
+    """The schema to read with."""
 
     fields: tuple[NestedField, ...]
-    """The columns to give; of structs the fields that were asked for."""
+    """The columns to read; of structs the requested fields."""
 
     schemas: tuple[Schema, ...]
-    """The schema, then those of the table from the newest on, for columns that deletes compare (DEL022)."""
+    """The schema, then those of the table from the newest to the oldest, for columns that deletes compare (DEL022)."""
 
     specs: Mapping[int, PartitionSpec]
 
@@ -101,16 +115,16 @@ class RowReader:
     """Whether rows have their ids and the sequence numbers of their last changes."""
 
     deleted: bool = False
-    """Whether rows that are deleted are given too."""
+    """Whether deleted rows are returned too."""
 
     def rows(self, task: ScanTask) -> Iterator[Row]:
-        """Read a data file.
+        """Read the rows of a data file.
 
         Args:
-            task: what `spec_ref.scan_planning.planner.plan` gives.
+            task: a task of `spec_ref.scan_planning.planner.plan`.
 
         Yields:
-            The rows that match, in their order in the file.
+            The rows that match, in the order of the file.
 
         Raises:
             SpecError: a file is damaged, is not what its manifest entry says, or cannot be read with the schema.
@@ -148,7 +162,7 @@ class RowReader:
         return identity_values(self.specs[spec_id], file.partition)
 
     def _vector(self, task: ScanTask) -> DeletionVector | None:
-        """The deletion vector of the data file, beside which no position deletes apply (DEL011)."""
+        """The deletion vector of the data file, with which no position deletes apply (DEL011)."""
         for delete in task.deletes:
             if delete.data_file.is_deletion_vector:
                 check_vector_entry(delete.data_file, task.data_file.file_path)
@@ -173,7 +187,7 @@ class RowReader:
         return frozenset(found)
 
     def _equality_deletes(self, delete: ScanDelete) -> tuple[tuple[DeleteColumn, ...], list[tuple[Any, ...]]]:
-        """The columns that a file of equality deletes compares, and the values in its rows."""
+        """The columns that a file of equality deletes compares, and the values of its rows."""
         file = delete.data_file
         columns = tuple(delete_column(field_id, self.schemas) for field_id in sorted(set(file.equality_ids or ())))
         constants = self._constants(delete.partition_spec_id, file)
@@ -190,7 +204,15 @@ def _compared(columns: Sequence[DeleteColumn], read: Callable[[Sequence[NestedFi
 
 
 def value_of(column: DeleteColumn, row: Values) -> Any:
-    """The value of a delete column in a row that was projected to its field; None where a parent is null."""
+    """Find the value of a delete column in a row that was projected to its field.
+
+    Args:
+        column: the delete column.
+        row: the row, values by field id.
+
+    Returns:
+        The value; None if it or a parent is null.
+    """
     field, value = column.field, row[column.field.id]
     while field.id != column.id and value is not None:
         assert isinstance(field.type, StructType)
@@ -200,7 +222,7 @@ def value_of(column: DeleteColumn, row: Values) -> Any:
 
 
 def _columns(fields: Sequence[NestedField], written: WrittenColumns, constants: Constants) -> list[NestedField]:
-    """The columns of a file that fields are read from, each once."""
+    """The columns of a file that fields are read from, without repetitions."""
     check_selected(fields, written)
     found = (column_of(field, written.struct, constants, mapped=written.mapped) for field in fields)
     return list({column.id: column for column in found if column is not None}.values())
@@ -210,7 +232,14 @@ def _columns(fields: Sequence[NestedField], written: WrittenColumns, constants: 
 
 
 def references(predicate: BoundPredicate) -> Iterator[int]:
-    """The ids of the fields that a predicate looks at."""
+    """List the ids of the fields that a predicate refers to.
+
+    Args:
+        predicate: a bound predicate.
+
+    Yields:
+        Each id, possibly repeated.
+    """
     waiting: list[Any] = [predicate]
     while waiting:
         node = waiting.pop()
@@ -221,19 +250,27 @@ def references(predicate: BoundPredicate) -> Iterator[int]:
 
 
 def equality_deletes(task: ScanTask) -> list[ScanDelete]:
-    """The equality deletes that apply to the data file of a task."""
+    """List the equality deletes that apply to the data file of a task.
+
+    Args:
+        task: a scan task.
+
+    Returns:
+        The delete files.
+    """
     return [delete for delete in task.deletes if delete.data_file.content is FileContent.EQUALITY_DELETES]
 
 
 def check_vector_entry(file: DataFile, path: str) -> None:
-    """Refuse the manifest entry of a deletion vector that is for another data file or does not say where it is.
+    """Check that the manifest entry of a deletion vector is for a data file and locates the vector.
 
     Args:
-        file: the entry.
-        path: the data file that the vector is to be applied to.
+        file: the file of the entry.
+        path: the data file that the vector is applied to.
 
     Raises:
-        SpecError: DFL023, DFL024, DFL025.
+        SpecError: DFL023 if it is for another data file; DFL024 or DFL025 if the offset or the size is missing or
+            negative.
     """
     if file.referenced_data_file != path:
         message = "the deletion vector is for another data file"
@@ -247,10 +284,14 @@ def check_vector_entry(file: DataFile, path: str) -> None:
 
 
 def check_inside(file: DataFile, size: int) -> None:
-    """Refuse a deletion vector that ends after its file, which has so many bytes.
+    """Check that a deletion vector ends within its Puffin file.
+
+    Args:
+        file: the file of the manifest entry.
+        size: the size of the Puffin file in bytes.
 
     Raises:
-        SpecError: DFL025.
+        SpecError: DFL025 if it does not.
     """
     if (file.content_offset or 0) + (file.content_size_in_bytes or 0) > size:
         found = f"{file.content_offset} + {file.content_size_in_bytes}"
@@ -258,10 +299,14 @@ def check_inside(file: DataFile, size: int) -> None:
 
 
 def check_cardinality(file: DataFile, vector: DeletionVector) -> None:
-    """Refuse a deletion vector with more or fewer positions than its manifest entry says.
+    """Check that a deletion vector has as many positions as its manifest entry states.
+
+    Args:
+        file: the file of the manifest entry.
+        vector: the decoded vector.
 
     Raises:
-        SpecError: DFL005.
+        SpecError: DFL005 if it has not.
     """
     if vector.cardinality != file.record_count:
         message = "the deletion vector has another cardinality than its entry"
@@ -269,10 +314,15 @@ def check_cardinality(file: DataFile, vector: DeletionVector) -> None:
 
 
 def check_delete_columns(columns: Sequence[DeleteColumn], written: WrittenColumns, constants: Constants) -> None:
-    """Refuse a file of equality deletes that lacks a column that it compares.
+    """Check that a file of equality deletes has the columns that it compares.
+
+    Args:
+        columns: the delete columns.
+        written: the columns of the file.
+        constants: the identity partition values of the file, by field id.
 
     Raises:
-        SpecError: DFL020; what a column that cannot be read is refused for.
+        SpecError: DFL020 if a column is missing; the problem of a column that cannot be read.
     """
     check_selected([column.field for column in columns], written)
     for column in columns:

@@ -13,11 +13,11 @@ from spec_ref.core.versions import OPTIONAL, REQUIRED
 from spec_ref.json.wire_types import INT, LONG, RecordOf, enum_of
 
 MAIN = "main"
-"""The branch that the table's current snapshot is the head of. It always exists and never expires (REF006)."""
+"""The branch whose head is the table's current snapshot. It always exists and never expires (REF006)."""
 
 
 class RefType(enum.Enum):
-    """What a reference is."""
+    """The kind of a reference."""
 
     TAG = "tag"
     BRANCH = "branch"
@@ -37,32 +37,47 @@ class SnapshotRef:
     min_snapshots_to_keep: int | None = spec_field(
         "min-snapshots-to-keep", v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="REF003", type=INT, default=None
     )
-    """For branches: how many snapshots are kept whatever their age; None for the table's property."""
+    """For branches: how many snapshots are kept whatever their age; None to use the table's property."""
 
     max_snapshot_age_ms: int | None = spec_field(
         "max-snapshot-age-ms", v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="REF004", type=LONG, default=None
     )
-    """For branches: how old a snapshot gets before it may expire; None for the table's property."""
+    """For branches: the age from which on a snapshot may expire; None to use the table's property."""
 
     max_ref_age_ms: int | None = spec_field(
         "max-ref-age-ms", v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="REF005", type=LONG, default=None
     )
-    """How old the referenced snapshot gets before the reference expires, if it is not main; None for the table's
-    property."""
+    """The age of the referenced snapshot from which on the reference expires, unless it is main; None to use the
+    table's property."""
 
     extra: Mapping[str, Any] = attrs.field(factory=dict)
-    """Properties that no format version knows."""
+    """Properties that no format version defines."""
 
 
 REF = RecordOf(SnapshotRef, "a snapshot reference", requirement="TMD021")
 
 
 def branch(snapshot_id: int) -> SnapshotRef:
-    """A branch with the table's retention."""
+    """Make a branch with the table's retention.
+
+    Args:
+        snapshot_id: the head of the branch.
+
+    Returns:
+        The reference.
+    """
     return SnapshotRef(snapshot_id=snapshot_id, type=RefType.BRANCH)
 
 
 def with_main(refs: Mapping[str, SnapshotRef], current_snapshot_id: int | None) -> dict[str, SnapshotRef]:
-    """The references, and the main branch that ``current-snapshot-id`` implies where they do not list it (TMD021)."""
+    """Add the main branch that ``current-snapshot-id`` implies, if the references do not list it (TMD021).
+
+    Args:
+        refs: the references as listed, by name.
+        current_snapshot_id: the current snapshot; None for a table without one.
+
+    Returns:
+        The references with the main branch.
+    """
     implied = {} if current_snapshot_id is None else {MAIN: branch(current_snapshot_id)}
     return {**implied, **refs}

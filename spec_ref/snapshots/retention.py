@@ -1,4 +1,4 @@
-"""Which snapshots and references are kept (Snapshot Retention Policy)."""
+"""Selecting the snapshots and references to keep (Snapshot Retention Policy)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from spec_ref.table_metadata.statistics import PartitionStatisticsFile, Statisti
 
 @record
 class RetentionPolicy:
-    """The table's policy, for references that have none of their own.
+    """The policy of the table, for references without a separate one.
 
     The spec names the properties but no defaults; these are Iceberg-Java's (contradiction B24).
     """
@@ -34,14 +34,20 @@ PROPERTIES = {
     "max_snapshot_age_ms": ("REF004", "history.expire.max-snapshot-age-ms", LONG_MAX),
     "max_ref_age_ms": ("REF005", "history.expire.max-ref-age-ms", LONG_MAX),
 }
-"""The table property of each part of the policy, with the requirement that names it and its largest value."""
+"""The table property for each part of the policy, with its requirement and its largest value."""
 
 
 def policy_of(properties: Mapping[str, str]) -> RetentionPolicy:
-    """The policy that the table's properties tell.
+    """Read the retention policy from the table's properties.
+
+    Args:
+        properties: the table properties.
+
+    Returns:
+        The policy, with defaults for absent properties.
 
     Raises:
-        SpecError: a property is not a positive number.
+        SpecError: the requirement of a property (see `PROPERTIES`) that is not a positive number.
     """
     given = {}
     for attribute, (requirement, name, most) in PROPERTIES.items():
@@ -57,15 +63,23 @@ def policy_of(properties: Mapping[str, str]) -> RetentionPolicy:
 
 @record
 class Retained:
-    """What stays when snapshots expire."""
+    """What remains when snapshots expire."""
 
     snapshot_ids: frozenset[int]
     refs: Mapping[str, SnapshotRef]
-    """The references that stay, main among them where the table has a current snapshot."""
+    """The remaining references, including main if the table has a current snapshot."""
 
 
 def ancestors(snapshots: Mapping[int, Snapshot], snapshot_id: int) -> Iterator[Snapshot]:
-    """A snapshot and its ancestors, as far as the table still has them; a circle is walked once."""
+    """List a snapshot and its ancestors, as far as the table still has them; a cycle is walked once.
+
+    Args:
+        snapshots: the snapshots of the table, by id.
+        snapshot_id: the id of the snapshot.
+
+    Yields:
+        Each snapshot, newest first.
+    """
     seen: set[int] = set()
     at: int | None = snapshot_id
     while at is not None and at in snapshots and at not in seen:
@@ -75,7 +89,7 @@ def ancestors(snapshots: Mapping[int, Snapshot], snapshot_id: int) -> Iterator[S
 
 
 def _older(snapshot: Snapshot, age_ms: int, now_ms: int) -> bool:
-    """Whether a snapshot is older than an age; one of just that age is not (C13)."""
+    """Whether a snapshot is older than an age; one of exactly that age is not (C13)."""
     return now_ms - snapshot.timestamp_ms > age_ms
 
 
@@ -84,16 +98,22 @@ def _or(value: int | None, default: int) -> int:
 
 
 def retained(metadata: TableMetadata, now_ms: int, policy: RetentionPolicy | None = None) -> Retained:
-    """The snapshots and references that stay when snapshots expire at a time.
+    """Select the snapshots and references that remain when snapshots expire.
 
-    Every snapshot outside the result expires, by the letter of step 5; Iceberg-Java lets those stay that no reference
-    leads to until they are old enough (contradiction C13). A reference whose snapshot the table does not have holds
-    nothing, and goes.
+    Every snapshot outside the result expires, by the letter of step 5; Iceberg-Java keeps those that no reference leads
+    to until they are old enough (contradiction C13). A reference whose snapshot the table does not have retains
+    nothing, and is removed.
 
     Args:
         metadata: the table.
         now_ms: the time, in milliseconds from the Unix epoch.
-        policy: the policy for references without one; that of the table's properties where not given.
+        policy: the policy for references without one; that of the table's properties by default.
+
+    Returns:
+        The remaining snapshots and references.
+
+    Raises:
+        SpecError: as `policy_of`.
     """
     policy = policy or policy_of(metadata.properties)
     snapshots = {snapshot.snapshot_id: snapshot for snapshot in metadata.snapshots}
@@ -127,9 +147,20 @@ def _kept_in_branch(
 
 
 def expire(metadata: TableMetadata, now_ms: int, policy: RetentionPolicy | None = None) -> TableMetadata:
-    """The table without the snapshots and references that expire at a time.
+    """Remove the snapshots and references that expire.
 
-    What tells of an expired snapshot goes with it: entries of the snapshot log before it (TMD017) and statistics.
+    Entries of the snapshot log up to those of an expired snapshot (TMD017) and its statistics are removed too.
+
+    Args:
+        metadata: the table.
+        now_ms: the time, in milliseconds from the Unix epoch.
+        policy: the policy for references without one; that of the table's properties by default.
+
+    Returns:
+        The changed metadata.
+
+    Raises:
+        SpecError: as `policy_of`.
     """
     stays = retained(metadata, now_ms, policy)
     refs = {name: ref for name, ref in metadata.refs.items() if name in stays.refs}

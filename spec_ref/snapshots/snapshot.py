@@ -13,11 +13,11 @@ from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED, V2, V3
 from spec_ref.json.wire_types import INT, LONG, STRING, STRING_MAP, ListOf, RecordOf
 
 OPERATION = "operation"
-"""The summary's required entry."""
+"""The required entry of the summary."""
 
 
 class Operation(enum.Enum):
-    """What a snapshot did to the table."""
+    """The kind of change that a snapshot made."""
 
     APPEND = "append"
     """Only data files were added, and none removed (SNP013)."""
@@ -33,12 +33,12 @@ class Operation(enum.Enum):
 
 
 FROM_OLDER = {V2: OPTIONAL, V3: OPTIONAL}
-"""What readers do with a field that v1 may leave out: upgraded tables keep the snapshots that v1 wrote."""
+"""What readers do with a field that v1 may omit: upgraded tables keep the snapshots that v1 wrote."""
 
 
 @record(kw_only=True)
 class Snapshot:
-    """The state of the table at one time, and how it came to be."""
+    """The state of the table at one time, and the change that led to it."""
 
     snapshot_id: int = spec_field("snapshot-id", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="SNP001", type=LONG)
 
@@ -51,8 +51,8 @@ class Snapshot:
         "sequence-number", v1=OMITTED, v2=REQUIRED, v3=REQUIRED, read=FROM_OLDER,
         requirement="SNP003", type=LONG, default=0,
     )  # fmt: skip
-    """Its place in the order of changes. Read as 0 where it is missing: v1 does not have it, and Iceberg-Java leaves 0
-    out in upgraded tables (contradiction C2)."""
+    """Its place in the order of changes. Read as 0 if it is missing: v1 does not have it, and Iceberg-Java omits 0
+    in upgraded tables (contradiction C2)."""
 
     timestamp_ms: int = spec_field(
         "timestamp-ms", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="SNP004", type=LONG
@@ -69,14 +69,14 @@ class Snapshot:
         "manifests", v1=OPTIONAL, v2=OMITTED, v3=OMITTED, read=FROM_OLDER,
         requirement="SNP006", type=ListOf(STRING), default=None,
     )  # fmt: skip
-    """The locations of the manifests, where there is no manifest list. Kept in upgraded tables: a snapshot that loses
+    """The locations of the manifests, if there is no manifest list. Kept in upgraded tables: a snapshot that loses
     its manifests loses its data (UPG005)."""
 
     summary: Mapping[str, str] | None = spec_field(
         "summary", v1=OPTIONAL, v2=REQUIRED, v3=REQUIRED, read=FROM_OLDER,
         requirement="SNP007", type=STRING_MAP, default=None,
     )  # fmt: skip
-    """What the snapshot changed: `operation` and metrics, all of them strings."""
+    """The changes of the snapshot: `operation` and metrics, all of them strings."""
 
     schema_id: int | None = spec_field(
         "schema-id", v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="SNP009", type=INT, default=None
@@ -87,14 +87,14 @@ class Snapshot:
         "first-row-id", v1=OMITTED, v2=OMITTED, v3=REQUIRED, read={V3: OPTIONAL},
         requirement="SNP010", type=LONG, default=None,
     )  # fmt: skip
-    """The first row id that the snapshot's files were given. None for a snapshot of before the upgrade to v3, whose
-    rows have no ids (LIN014)."""
+    """The first row id that was assigned to the snapshot's files. None for a snapshot from before the upgrade to v3,
+    whose rows have no ids (LIN014)."""
 
     added_rows: int | None = spec_field(
         "added-rows", v1=OMITTED, v2=OMITTED, v3=REQUIRED, read={V3: OPTIONAL},
         requirement="SNP011", type=LONG, default=None,
     )  # fmt: skip
-    """An upper bound of the rows that were given ids. Tables of 2025 lack it (contradiction B5)."""
+    """An upper bound of the number of rows with assigned ids. Tables of 2025 lack it (contradiction B5)."""
 
     key_id: str | None = spec_field(
         "key-id", v1=OMITTED, v2=OMITTED, v3=OPTIONAL, requirement="SNP012", type=STRING, default=None
@@ -102,13 +102,13 @@ class Snapshot:
     """The encryption key of the manifest list's key metadata."""
 
     extra: Mapping[str, Any] = attrs.field(factory=dict)
-    """Properties that no format version knows."""
+    """Properties that no format version defines."""
 
     @property
     def operation(self) -> Operation | None:
-        """What the snapshot did; None where the summary does not say it or says what the spec does not know.
+        """The operation; None if the summary does not have it or has an unknown one.
 
-        A writer has to say it; readers bear its absence, as Iceberg-Java does (contradiction C3).
+        A writer has to state it; readers tolerate its absence, as Iceberg-Java does (contradiction C3).
         """
         name = (self.summary or {}).get(OPERATION)
         return next((operation for operation in Operation if operation.value == name), None)
@@ -150,4 +150,4 @@ SUMMARY_METRICS = frozenset(
         "entries-processed",
     }
 )
-"""The summary entries that count something; their values are whole numbers (NOT005)."""
+"""The counts in the summary; their values are whole numbers (NOT005)."""

@@ -1,8 +1,8 @@
 """JSON Schemas of table metadata, generated from the field rules (Appendix C).
 
-A schema says of a document what the fields say one by one: names, kinds and ranges, and what a writer of the version
-has to write. What fields say together is for `check_metadata`. Properties that no version knows or that the version
-leaves out are allowed, as readers bear them. JSON Schema takes 1.0 for an integer; readers do not.
+A schema states what single fields have to be: names, kinds and ranges, and what a writer of the version has to write.
+`check_metadata` checks fields together. Properties that the version does not define or omits are allowed, because
+readers tolerate them. JSON Schema accepts 1.0 as an integer; readers do not.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from spec_ref.table_metadata.metadata import METADATA
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 NAMES = {version: f"table-metadata-v{version}.schema.json" for version in FormatVersion}
-"""The files that ship with the package, in `spec_ref.table_metadata`."""
+"""The files that are shipped with the package, in `spec_ref.table_metadata`."""
 
 PRIMITIVE = (
     r"^(boolean|int|long|float|double|date|time|timestamp|timestamptz|timestamp_ns|timestamptz_ns|string|uuid|binary"
@@ -50,14 +50,21 @@ def _type_schemas() -> dict[str, Any]:
 
 
 ONE_SOURCE = {"oneOf": [{"required": ["source-id"]}, {"required": ["source-ids"]}]}
-"""Of ``source-id`` and ``source-ids`` there is exactly one (PAR022, SRT008)."""
+"""Exactly one of ``source-id`` and ``source-ids`` is present (PAR022, SRT008)."""
 
 BEYOND: Mapping[RecordOf, Mapping[str, Any]] = {PARTITION_FIELD: ONE_SOURCE, SORT_FIELD: ONE_SOURCE}
-"""What a record says of its properties together that JSON Schema can say too."""
+"""The conditions over several properties of a record that JSON Schema can express."""
 
 
 def metadata_schema(version: FormatVersion) -> dict[str, Any]:
-    """The JSON Schema of table metadata of a format version."""
+    """Generate the JSON Schema of table metadata.
+
+    Args:
+        version: the format version.
+
+    Returns:
+        The JSON Schema.
+    """
     definitions: dict[str, Any] = {"type": _type_schemas()}
     _schema(FIELD, version, definitions)
     schema = _object(METADATA, version, definitions)
@@ -103,10 +110,24 @@ def _property(row: Row, version: FormatVersion, definitions: dict[str, Any]) -> 
 
 
 def shipped(version: FormatVersion) -> str:
-    """The text of the JSON Schema as it ships with the package."""
+    """Read the JSON Schema that is shipped with the package.
+
+    Args:
+        version: the format version.
+
+    Returns:
+        The JSON text.
+    """
     return files("spec_ref.table_metadata").joinpath(NAMES[version]).read_text("utf-8")
 
 
 def text_of(version: FormatVersion) -> str:
-    """The text that the shipped file has to have."""
+    """Generate the expected text of the shipped file.
+
+    Args:
+        version: the format version.
+
+    Returns:
+        The JSON text.
+    """
     return json.dumps(metadata_schema(version), indent=2) + "\n"

@@ -95,7 +95,7 @@ def matching_files(predicate: BoundPredicate, files: FileStatistics, rows: Rows)
         Those of ``rows`` for whose metrics `spec_ref.expressions.metrics_evaluation.might_match` is true.
 
     Raises:
-        SpecError: what stands for a bound of a field in the predicate is none of its type (SVB001 to SVB008, EVO006).
+        SpecError: SVB001 to SVB008 or EVO006 if a bound of a field in the predicate is not a value of its type.
     """
     rows = rows[files.record_count[rows] != 0]
     return _matching(without_not(predicate), files, rows)

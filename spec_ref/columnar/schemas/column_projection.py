@@ -188,7 +188,14 @@ def canonical_array(type_: Type, array: Array) -> Array:
 
 
 def optional_parts(type_: Type) -> Type:
-    """A type whose fields, elements and values, at any depth, may be null."""
+    """Make a type whose fields, elements and values, at any depth, may be null.
+
+    Args:
+        type_: any type.
+
+    Returns:
+        The type.
+    """
     match type_:
         case StructType(fields):
             return StructType(tuple(evolve(one, type=optional_parts(one.type), required=False) for one in fields))
