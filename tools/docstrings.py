@@ -4,9 +4,9 @@
 
 Ruff's pydoclint rules check that sections agree with signatures and returns where a docstring has several lines. This
 checks the rest: that a public callable with parameters has ``Args`` for each of them, and ``Returns`` if it returns
-something; and that what it raises is in ``Raises``, with the requirement codes. Ruff's own rules about exceptions
-(DOC501, DOC502) cannot be used: they take ``raise spec_error(...)`` for an exception called ``spec_error``, and forbid
-to document what a callee raises.
+something; that what it raises is in ``Raises``, with the requirement codes; and that what docstrings refer to exists.
+Ruff's own rules about exceptions (DOC501, DOC502) cannot be used: they take ``raise violation(...)`` for an exception
+called ``violation``, and forbid to document what a callee raises.
 
 Private callables, overrides of a documented method, and magic methods need no docstring.
 """
@@ -24,6 +24,7 @@ ROOT = Path(__file__).parents[1]
 _CODE = re.compile(r"[A-Z]{3}[0-9]{3}")
 _RANGE = re.compile(r"([A-Z]{3})([0-9]{3}) to ([A-Z]{3})([0-9]{3})")
 _SECTION = re.compile(r"^(Args|Returns|Yields|Raises):\n((?:(?: +.*)?\n?)*)", re.MULTILINE)
+_REFERENCE = re.compile(r"`(spec_ref(?:\.\w+)+)`")
 _PROPERTIES = {"property", "cached_property", "functools.cached_property"}
 _NOT_DOCUMENTED = frozenset({"AssertionError", "NotImplementedError", "StopIteration"})
 
@@ -161,6 +162,29 @@ def problems(module: ast.Module, factories: dict[str, set[str]], methods: set[st
                 yield function.lineno, f"{name}: {code} is not in Raises"
 
 
+def dead_references(module: ast.Module, root: Path = ROOT) -> Iterator[tuple[int, str]]:
+    """Find names such as ``spec_ref.hashing.hash_value`` in docstrings that lead to nothing.
+
+    Args:
+        module: the syntax tree of a module.
+        root: the root of the repository.
+
+    Yields:
+        The line of the docstring, and the problem.
+    """
+    for node in ast.walk(module):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            for name in _REFERENCE.findall(node.value.value):
+                path, rest = root, name.split(".")
+                while rest and (path / rest[0]).is_dir():
+                    path = path / rest.pop(0)
+                if rest and (path / f"{rest[0]}.py").is_file():
+                    path = path / f"{rest.pop(0)}.py"
+                source = path if path.is_file() else path / "__init__.py"
+                if rest and not re.search(rf"\b{rest[0]}\b", source.read_text()):
+                    yield node.lineno, f"there is no {name}"
+
+
 def all_problems(root: Path = ROOT) -> list[str]:
     """The problems of every module of ``spec_ref``, as ``path:line: what is missing``."""
     trees = {path: ast.parse(path.read_text()) for path in sorted((root / "spec_ref").rglob("*.py"))}
@@ -174,7 +198,7 @@ def all_problems(root: Path = ROOT) -> list[str]:
     return [
         f"{path.relative_to(root)}:{line}: {problem}"
         for path, tree in trees.items()
-        for line, problem in problems(tree, factories, methods)
+        for line, problem in (*problems(tree, factories, methods), *dead_references(tree, root))
     ]
 
 

@@ -158,7 +158,7 @@ def map_chunks(type_: Type, column: Column, result_type: Any, kernel: Kernel) ->
         The results, in the same chunks.
 
     Raises:
-        SpecError: the column does not hold values of the type, or what the kernel raises.
+        SpecError: as `check_arrow_type`; the code of the type if a value is not of it; the errors of the kernel.
     """
     check_arrow_type(type_, column_type(column))
     if isinstance(column, pa.ChunkedArray):

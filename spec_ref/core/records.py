@@ -12,7 +12,7 @@ from typing import Any, NoReturn, TypeVar, dataclass_transform, overload
 
 import attrs
 
-from spec_ref.core.versions import FieldRule, FormatVersion, Presence, ReaderRules
+from spec_ref.core.versions import FieldRule, Presence, ReaderRules
 
 RULE = "spec_ref.field_rule"
 """The key of a field's `FieldRule` in the metadata of its ``attrs`` attribute."""
@@ -108,19 +108,6 @@ def field_rules(cls: type) -> dict[str, FieldRule]:
         The rules by attribute, in the order of the spec's table.
     """
     return {a.name: a.metadata[RULE] for a in attrs.fields(cls) if RULE in a.metadata}
-
-
-def written_fields(cls: type, version: FormatVersion) -> dict[str, FieldRule]:
-    """Find the fields that a writer of a version may write.
-
-    Args:
-        cls: the record class.
-        version: the format version.
-
-    Returns:
-        The rules by attribute, in the order of the spec's table.
-    """
-    return {name: rule for name, rule in field_rules(cls).items() if rule.write(version) is not Presence.OMITTED}
 
 
 def evolve(value: T, /, **changes: Any) -> T:

@@ -35,7 +35,8 @@ class DataFileReader:
             An iterator over the batches.
 
         Raises:
-            SpecError: the file is damaged, or cannot be read here.
+            SpecError: PQT007, ORC008 or AVR001 to AVR014 if the file is damaged, or has values that cannot be read
+                here; PRJ001 if a name is missing or repeated.
         """
         return self._batches(columns, rows)
 

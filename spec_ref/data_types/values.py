@@ -22,7 +22,7 @@ list                       ``tuple``
 map                        ``tuple`` of (key, value) pairs
 =========================  ===========================================================================
 
-Null is ``None`` for every type. Whether null may stand somewhere is the rule of the field, element or map value there.
+Null is ``None`` for every type. The field, element or map value decides whether null is allowed.
 """
 
 from __future__ import annotations

@@ -29,11 +29,6 @@ class ColumnMetrics:
 
     upper_bound: Any
 
-    @property
-    def only_nulls(self) -> bool:
-        """Whether the column is known to have no value but null."""
-        return self.value_count is not None and self.value_count == self.null_value_count
-
 
 def column_metrics(data_file: DataFile, field_id: int, type_: Type) -> ColumnMetrics:
     """Read the metrics of a column.

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from tools.docstrings import all_problems, problems
+from tools.docstrings import all_problems, dead_references, problems
 
 COMPLETE = '''
 def double(number: int) -> int:
@@ -66,3 +66,18 @@ def test_what_is_missing_is_found(old: str, new: str, problem: str) -> None:
 )
 def test_these_need_no_more(source: str) -> None:
     assert found(source) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "is_dead"),
+    [
+        ("spec_ref.hashing", False),
+        ("spec_ref.hashing.hash_value", False),
+        ("spec_ref.commits", False),
+        ("spec_ref.hashing.hash_of", True),
+        ("spec_ref.hashes", True),
+    ],
+)
+def test_a_name_in_a_docstring_leads_somewhere(name: str, is_dead: bool) -> None:
+    found = list(dead_references(ast.parse(f'"""See `{name}`."""')))
+    assert found == ([(1, f"there is no {name}")] if is_dead else [])

@@ -215,17 +215,6 @@ class StoredColumns:
         """
         return self._values(self._file_field("file_path"), rows)
 
-    def referenced_data_files(self, rows: Rows | None = None) -> list[Any]:
-        """List the data files that delete files refer to.
-
-        Args:
-            rows: the numbers of the files, ascending; None for all.
-
-        Returns:
-            The paths, None for null.
-        """
-        return self._values(self._file_field("referenced_data_file"), rows)
-
     def _values(self, columns: Sequence[Column | None], rows: Rows | None) -> list[Any]:
         made: list[Any] = []
         for column, batch, chosen in zip(columns, self._batches, self._by_batch(rows), strict=True):

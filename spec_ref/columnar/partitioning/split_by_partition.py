@@ -59,7 +59,7 @@ def by_partition(
         The values of the partition tuple by partition field id, and the rows of the partition.
 
     Raises:
-        SpecError: a transform has no result for a value.
+        SpecError: the code of a transform that has no result for a value (contradiction C6).
     """
     if not batch.num_rows:
         return

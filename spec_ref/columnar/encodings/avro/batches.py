@@ -3,12 +3,11 @@
 The objects of a block are stored one after another, and where the next one begins is known only when the one before has
 been decoded. There are two ways to decode many objects in parallel lanes all the same:
 
-* Every block is a lane, and the lanes pass over object after object in lockstep. Where the objects begin is then known,
-and every object becomes a lane.
-
-* Every object is a lane from the start. The caller names a string that starts alike in all objects, the *anchor*, such
-as the path of a data file. Wherever the buffer contains this start, there may be an object: the lanes decode from the
-end of the string to the end of the object, and from there, which is where the next object begins, to the next string.
+- Every block is a lane, and the lanes pass over object after object in lockstep. Where the objects begin is then known,
+  and every object becomes a lane.
+- Every object is a lane from the start. The caller names a string that starts alike in all objects, the *anchor*, such
+  as the path of a data file. Wherever the buffer contains this start, there may be an object: the lanes decode from the
+  end of the string to the end of the object, and from there, which is where the next object begins, to the next string.
 
 Neither relies on these assumptions: an object counts only if the one before it in its block has ended there, the first
 one if the block begins there, and the last one ends where the block does. If that does not hold, and if little is to be
