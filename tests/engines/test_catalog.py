@@ -101,7 +101,9 @@ def test_no_lock_file_is_left_over() -> None:
 
 @pytest.mark.parametrize("lock", ["spark-4_1", "spark-3_5"])
 def test_what_runs_inside_spark_finds_every_library_that_it_imports(lock: str) -> None:
-    script = "import sys, conformance.adapters.spark_kernels; print(*{name.split('.')[0] for name in sys.modules})"
+    script = (
+        "import sys, conformance.engines.spark_reference.kernels; print(*{name.split('.')[0] for name in sys.modules})"
+    )
     imported = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
     distributions = packages_distributions()
     needed = {

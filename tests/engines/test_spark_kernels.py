@@ -11,7 +11,7 @@ import pyarrow as pa
 from conformance.adapters.reference import REFUSALS
 from conformance.adapters.script_steps import WRITING
 from conformance.adapters.serve import perform
-from conformance.adapters.spark_kernels import KERNELS, SCALAR, answer_batches, answer_questions
+from conformance.engines.spark_reference.kernels import KERNELS, SCALAR, answer_batches, answer_questions
 from conformance.vectors import load, shipped
 
 

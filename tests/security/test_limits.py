@@ -170,7 +170,7 @@ def test_a_broken_file_of_vectors_is_told(text: str, tmp_path: Path) -> None:
 # No file is code
 
 OURS = {
-    "conformance/adapters/spark_kernels.py", "conformance/writing/spark.py",
+    "conformance/engines/spark_reference/kernels.py", "conformance/writing/spark.py",
     "conformance/pipeline/spark.py", "conformance/pipeline/spark_source.py", "conformance/validate/remote.py",
     "conformance/validate/apart.py", "conformance/validate/local.py",
 }  # fmt: skip

@@ -121,7 +121,14 @@ def _uncached(original: Callable[..., Any]) -> Callable[..., Any]:
     return replacement
 
 
-UNCACHED = ("spec_ref.", "conformance.validate", "conformance.pipeline", "conformance.adapters", "conformance.races")
+UNCACHED = (
+    "spec_ref.",
+    "conformance.validate",
+    "conformance.pipeline",
+    "conformance.adapters",
+    "conformance.engines",
+    "conformance.races",
+)
 
 REGISTERS = ("spec_ref.checks", "spec_ref.requirements")
 """What reads files of the package that no mutant changes, and takes seconds each time."""

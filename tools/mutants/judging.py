@@ -22,7 +22,7 @@ LIBRARIES = (
 )  # fmt: skip
 PRELOADED = (
     "conformance.adapters.reference_commits", "conformance.adapters.reference_tables",
-    "conformance.adapters.spark_kernels", "conformance.judge", "conformance.pipeline.local",
+    "conformance.engines.spark_reference.kernels", "conformance.judge", "conformance.pipeline.local",
     "conformance.properties.filter_pushdown", "conformance.properties.metamorphic", "conformance.races.suites",
     "conformance.validate.local", "conformance.vectors",
 )  # fmt: skip

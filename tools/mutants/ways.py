@@ -118,7 +118,7 @@ Cases = list[tuple[dict[str, Any], Any]]
 
 def _kernel(operation: str, cases: Cases) -> bool:
     """Values as a column of the kernels, which are those that Spark's workers ask."""
-    from conformance.adapters.spark_kernels import answer_questions
+    from conformance.engines.spark_reference.kernels import answer_questions
     from conformance.operations import OPERATIONS
 
     questions = [{"op": operation, "args": args} for args, _ in cases] * COPIES

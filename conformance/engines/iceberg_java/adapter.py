@@ -11,8 +11,7 @@ from typing import Any
 from conformance.adapters import native
 from conformance.adapters.jvm import JVM
 from conformance.adapters.serve import Invalid, Unsupported, serve, take_standard_output
-from conformance.engines.iceberg_java import commits as iceberg_java_commits
-from conformance.engines.iceberg_java import writing as iceberg_java_writing
+from conformance.engines.iceberg_java import commits, writing
 from conformance.engines.iceberg_java.expressions import Expressions
 from conformance.engines.iceberg_java.manifests import Manifests
 from conformance.engines.iceberg_java.metadata import Tables
@@ -213,8 +212,8 @@ class IcebergJava:
             **Manifests(self._jvm).operations(),
             **Puffin(self._jvm).operations(),
             **TableReads(self._jvm).operations(),
-            **iceberg_java_commits.operations(self._jvm),
-            **iceberg_java_writing.operations(self._jvm, self.spark, tables),
+            **commits.operations(self._jvm),
+            **writing.operations(self._jvm, self.spark, tables),
         }
 
 

@@ -20,13 +20,7 @@ from pyiceberg.types import UnknownType, UUIDType
 
 from conformance.adapters import native
 from conformance.adapters.serve import Invalid, Unsupported, serve
-from conformance.engines.pyiceberg import commits as pyiceberg_commits
-from conformance.engines.pyiceberg import expressions as pyiceberg_expressions
-from conformance.engines.pyiceberg import manifests as pyiceberg_manifests
-from conformance.engines.pyiceberg import metadata as pyiceberg_metadata
-from conformance.engines.pyiceberg import puffin as pyiceberg_puffin
-from conformance.engines.pyiceberg import tables as pyiceberg_tables
-from conformance.engines.pyiceberg import writing as pyiceberg_writing
+from conformance.engines.pyiceberg import commits, expressions, manifests, metadata, puffin, tables, writing
 
 Arguments = dict[str, Any]
 
@@ -181,13 +175,13 @@ def operations() -> dict[str, Callable[[Arguments], object]]:
         "bound.decode": _decode,
         "bound.truncate": _bound_truncate,
         "type.parse": _type_parse,
-        **pyiceberg_metadata.operations(engine_type),
-        **pyiceberg_commits.operations(),
-        **pyiceberg_expressions.operations(),
-        **pyiceberg_manifests.operations(),
-        **pyiceberg_puffin.operations(),
-        **pyiceberg_tables.operations(),
-        **pyiceberg_writing.operations(engine_type),
+        **metadata.operations(engine_type),
+        **commits.operations(),
+        **expressions.operations(),
+        **manifests.operations(),
+        **puffin.operations(),
+        **tables.operations(),
+        **writing.operations(engine_type),
     }
 
 

@@ -13,7 +13,7 @@ from pyiceberg_core import transform as core
 from conformance.adapters import native
 from conformance.adapters.serve import Invalid, Unsupported, serve
 from conformance.engines.pyiceberg.adapter import engine_type
-from conformance.engines.pyiceberg_core import manifests as pyiceberg_core_manifests
+from conformance.engines.pyiceberg_core import manifests
 
 Arguments = dict[str, Any]
 
@@ -75,7 +75,7 @@ def main() -> None:
             "language": "rust",
             "format_versions": [1, 2, 3],
         },
-        {"transform": _transform, **pyiceberg_core_manifests.operations()},
+        {"transform": _transform, **manifests.operations()},
         REFUSALS,
     )
 

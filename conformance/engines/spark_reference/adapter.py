@@ -1,4 +1,4 @@
-"""The adapter of the reference inside PySpark: its columnar kernels answer in Spark's Python workers (`spark_kernels`).
+"""The adapter of the reference inside PySpark: its columnar kernels answer in Spark's Python workers (`kernels`).
 
 A Spark job takes its time whatever it does, so the questions that are waiting are asked in one job. To read a table,
 its scan is planned here, and the workers do its tasks, as those of `conformance.pipeline.spark` do. A table is written
@@ -21,9 +21,9 @@ from pyspark.sql import SparkSession
 from conformance.adapters.reference import REFUSALS
 from conformance.adapters.script_steps import WRITING
 from conformance.adapters.serve import Invalid, describe, encode_answer, internal, perform, take_standard_output
-from conformance.adapters.spark_kernels import ANSWERS, SCALAR, TASK, answer_batches, packed
 from conformance.adapters.spark_settings import JAVA, LOCAL
-from conformance.engines.spark_reference import writing as spark_writing
+from conformance.engines.spark_reference import writing
+from conformance.engines.spark_reference.kernels import ANSWERS, SCALAR, TASK, answer_batches, packed
 from conformance.failures import NotExamined
 from conformance.pipeline.local import plan_reading
 from conformance.pipeline.tables import load_table
@@ -74,7 +74,7 @@ def ask(spark: SparkSession, requests: list[Request]) -> list[dict[str, Any]]:
     answers: list[dict[str, Any]] = []
     questions: list[Request] = []
     waiting: list[range] = []
-    here = {"table.read": tasks_of, **spark_writing.operations(spark)}
+    here = {"table.read": tasks_of, **writing.operations(spark)}
     for request in requests:
         first = len(questions)
         planned = perform(here, request["op"], request["args"], REFUSALS)
@@ -137,7 +137,7 @@ def main() -> None:
     """Serve the reference inside Spark on standard input and output."""
     answers = take_standard_output()
     spark = start_spark()
-    told = {**SCALAR, **spark_writing.operations(spark)}
+    told = {**SCALAR, **writing.operations(spark)}
     implementation = {"implementation": "spark-reference", "version": spark_version, "format_versions": [1, 2, 3]}
     try:
         for requests in apart(waiting_requests()):
