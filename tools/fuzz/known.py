@@ -20,7 +20,7 @@ class Known:
     """Whether the question is one of those whose answers differ."""
 
     where: str
-    """The file of the engine's known deviations and the area in it, or the contradiction."""
+    """The area of the engine's known deviations, or the contradiction."""
 
 
 def _kind_of(args: dict[str, Any]) -> str:
@@ -122,77 +122,34 @@ BOTH = ("iceberg-java", "pyiceberg")
 
 KNOWN: tuple[Known, ...] = (
     *(Known(engine, "json-value.encode", _ends_in_zeros, "contradiction B34") for engine in BOTH),
-    Known("pyiceberg", "json-value.encode", _small, "deviations.toml, values: small decimals with an exponent"),
-    Known("pyiceberg", "json-value.encode", _far, "deviations.toml, values: years beyond Python's; contradiction E4"),
+    Known("pyiceberg", "json-value.encode", _small, "values: small decimals with an exponent"),
+    Known("pyiceberg", "json-value.encode", _far, "values: years beyond Python's; contradiction E4"),
     *(
-        Known("pyiceberg", op, _in_far_years, "deviations.toml, values: years beyond Python's; contradiction E4")
+        Known("pyiceberg", op, _in_far_years, "values: years beyond Python's; contradiction E4")
         for op in ("json-value.decode", "expression.evaluate")
     ),
     # No rule tells how many digits a float has: Java writes the fewest, and what is read is the same float.
     Known("iceberg-java", "json-value.encode", _is("float"), "Appendix D has no rule for digits"),
-    Known("iceberg-java", "transform", _wraps_around, "deviations.toml, values: widths above half of the range of int"),
+    Known("iceberg-java", "transform", _wraps_around, "values: widths above half of the range of int"),
     Known("iceberg-java", "transform", _leaves_precision, "contradiction C6"),
-    Known(
-        "iceberg-java",
-        "expression.evaluate",
-        _has('"uuid"'),
-        "deviations.toml, expressions: halves of UUIDs as signed numbers",
-    ),
-    Known(
-        "pyiceberg", "expression.evaluate", _has('"uuid"'), "deviations.toml, expressions: UUIDs of records and bytes"
-    ),
-    Known("pyiceberg", "type.parse", _has("geometry("), "deviations.toml, values: geometry with a CRS"),
-    Known("pyiceberg", "type.parse", _has("geography("), "deviations.toml, values: geography with a CRS"),
-    Known("pyiceberg", "metadata.read", _has("geometry("), "deviations.toml, values: geometry with a CRS"),
-    Known("pyiceberg", "metadata.read", _has("geography("), "deviations.toml, values: geography with a CRS"),
-    Known(
-        "pyiceberg",
-        "metadata.read",
-        _other_blobs,
-        "deviations.toml, table metadata: types of blobs that it does not know",
-    ),
-    Known(
-        "pyiceberg",
-        "metadata.read",
-        _fields_without_ids,
-        "deviations.toml, table metadata: v1 partition fields without ids",
-    ),
+    Known("iceberg-java", "expression.evaluate", _has('"uuid"'), "expressions: halves of UUIDs as signed numbers"),
+    Known("pyiceberg", "expression.evaluate", _has('"uuid"'), "expressions: UUIDs of records and bytes"),
+    Known("pyiceberg", "type.parse", _has("geometry("), "values: geometry with a CRS"),
+    Known("pyiceberg", "type.parse", _has("geography("), "values: geography with a CRS"),
+    Known("pyiceberg", "metadata.read", _has("geometry("), "values: geometry with a CRS"),
+    Known("pyiceberg", "metadata.read", _has("geography("), "values: geography with a CRS"),
+    Known("pyiceberg", "metadata.read", _other_blobs, "table metadata: types of blobs that it does not know"),
+    Known("pyiceberg", "metadata.read", _fields_without_ids, "table metadata: v1 partition fields without ids"),
+    *(Known(engine, "metadata.read", _has('-default": {'), "table metadata: defaults of structs") for engine in BOTH),
+    *(Known(engine, "metadata.read", _has("source-ids"), "table metadata: source-ids") for engine in BOTH),
+    Known("iceberg-java", "expression.evaluate", _of_nanoseconds, "expressions: constants of timestamp_ns"),
+    Known("iceberg-java", "manifest.read", _partitioned_by("fixed"), "manifests: fixed as if it were binary"),
+    Known("iceberg-java", "manifest.write", _partitioned_by("fixed"), "manifests: fixed as if it were binary"),
+    Known("pyiceberg", "manifest.read", _named_twice, "manifests: a type that was defined before"),
+    Known("pyiceberg", "manifest.write", _named_twice, "manifests: an Avro type defined twice"),
+    Known("pyiceberg", "manifest.read", _partitioned_by("double"), "manifests: doubles with a float's precision"),
     *(
-        Known(engine, "metadata.read", _has('-default": {'), "deviations.toml, table metadata: defaults of structs")
-        for engine in BOTH
-    ),
-    *(
-        Known(engine, "metadata.read", _has("source-ids"), "deviations.toml, table metadata: source-ids")
-        for engine in BOTH
-    ),
-    Known(
-        "iceberg-java",
-        "expression.evaluate",
-        _of_nanoseconds,
-        "deviations.toml, expressions: constants of timestamp_ns",
-    ),
-    Known(
-        "iceberg-java",
-        "manifest.read",
-        _partitioned_by("fixed"),
-        "deviations.toml, manifests: fixed as if it were binary",
-    ),
-    Known(
-        "iceberg-java",
-        "manifest.write",
-        _partitioned_by("fixed"),
-        "deviations.toml, manifests: fixed as if it were binary",
-    ),
-    Known("pyiceberg", "manifest.read", _named_twice, "deviations.toml, manifests: a type that was defined before"),
-    Known("pyiceberg", "manifest.write", _named_twice, "deviations.toml, manifests: an Avro type defined twice"),
-    Known(
-        "pyiceberg",
-        "manifest.read",
-        _partitioned_by("double"),
-        "deviations.toml, manifests: doubles with a float's precision",
-    ),
-    *(
-        Known("pyiceberg", op, _of_all_members, "deviations.toml, manifests: what came after the first texts of v2")
+        Known("pyiceberg", op, _of_all_members, "manifests: what came after the first texts of v2")
         for op in ("manifest.read", "manifest-list.read")
     ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -138,12 +139,7 @@ def _deviations() -> Callable[[bytes], object]:
 def _entries() -> Iterator[bytes]:
     """The known deviations of each engine, without its sections of other forms."""
     for text in files("*/deviations.toml", below="conformance/engines")():
-        yield (
-            text.partition(b"\n[[table]]")[0]
-            .partition(b"\n[[cell]]")[0]
-            .partition(b"\n[[relay]]")[0]
-            .partition(b"\n[[scenario]]")[0]
-        )
+        yield re.split(rb"(?m)^\[\[(?!deviation\])", text)[0]
 
 
 def _golden_index() -> Callable[[bytes], object]:
