@@ -55,7 +55,8 @@ def base_table(script: dict[str, Any], place: str) -> tuple[str, list[str | None
     Raises:
         HarnessFault: it does not.
     """
-    from conformance.adapters import reference  # with Arrow, which takes longer to load than most questions to answer
+    # With Arrow, which takes longer to load than most questions to answer.
+    from conformance.engines.reference import adapter as reference
 
     Path(place).parent.mkdir(parents=True, exist_ok=True)
     answer = perform(reference.operations(), "table.write", {"table": place, "script": script}, reference.REFUSALS)

@@ -9,8 +9,8 @@ from itertools import islice
 import pytest
 
 from conformance import expectations, protocol, smoke, vectors
-from conformance.adapters import reference
 from conformance.adapters.serve import Invalid, Unsupported
+from conformance.engines.reference import adapter as reference
 from conformance.golden_tables import materialize_for
 from conformance.judge import Outcome, judge
 from conformance.protocol import Ok, Refused

@@ -1,4 +1,4 @@
-"""What adapters share, and the reference's; also run as ``python -m conformance.adapters.NAME``."""
+"""What adapters share. Each adapter is in the folder of its engine, in `conformance.engines`."""
 
 from __future__ import annotations
 
@@ -13,14 +13,19 @@ _ENGINES = Path(__file__).parent.parent / "engines"
 
 
 class _MovedAdapters:
-    """Deprecated, for one release: finds ``conformance.adapters.NAME`` in the folder of the engine."""
+    """Deprecated, for one release: finds ``conformance.adapters.NAME`` or ``NAME_PART`` in the folder of the engine."""
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
-        """The adapter of an engine under the name that it had."""
+        """A module of an engine under the name that it had."""
         package, _, last = name.rpartition(".")
-        file = _ENGINES / last / "adapter.py"
-        return spec_from_file_location(name, file) if package == __name__ and file.is_file() else None
+        if package != __name__:
+            return None
+        folder, _, part = last.rpartition("_")
+        for file in (_ENGINES / last / "adapter.py", _ENGINES / folder / f"{part}.py"):
+            if file.is_file():
+                return spec_from_file_location(name, file)
+        return None
 
 
 sys.meta_path.append(_MovedAdapters)

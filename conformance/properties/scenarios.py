@@ -28,10 +28,10 @@ from typing import Any, Protocol
 import attrs
 from attrs import define, field, frozen
 
-from conformance.adapters.reference_writing import ReferenceWriter
 from conformance.adapters.serve import Invalid, Unsupported
 from conformance.compare import Difference
 from conformance.compare_writing import Lineage, reading_differences, state_differences
+from conformance.engines.reference.writing import ReferenceWriter
 from conformance.failures import NotExamined
 from conformance.properties.errors import Broken
 from conformance.properties.incremental import IncrementalLocal

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 
 from conformance import smoke
-from conformance.adapters import reference
 from conformance.adapters.serve import serve
+from conformance.engines.reference import adapter as reference
 
 
 def main(arguments: list[str]) -> int:

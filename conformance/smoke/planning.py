@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from conformance.adapters import reference_tables
+from conformance.engines.reference import tables
 from conformance.smoke import Arguments, Fault, Operation
 from spec_ref.columnar.expressions import metrics_evaluation
 from spec_ref.columnar.manifests import entry_columns
@@ -195,8 +195,8 @@ FAULTS = tuple(
         "summaries-missing-skip": replaced(ManifestSelection, "_might_match", _missing_summaries),
         "newest-spec-for-filters": replaced(ManifestSelection, "_might_match", _current_spec),
         "manifests-of-v1-ignored": replaced(columnar_planner, "listed_manifests", _only_lists),
-        "schema-of-today": replaced(reference_tables, "table_state", _current_schema),
-        "time-by-snapshots": replaced(reference_tables, "table_state", _by_snapshots),
+        "schema-of-today": replaced(tables, "table_state", _current_schema),
+        "time-by-snapshots": replaced(tables, "table_state", _by_snapshots),
         "counts-of-column-missing-as-zero": replaced(metrics_evaluation, "_known", _missing_as_zero),
         "null-never-matches": replaced(metrics_evaluation, "holds", _null_never_matches),
         "upper-bound-open": replaced(

@@ -40,7 +40,7 @@ def test_the_reference_conforms_to_all_vectors_of_the_wheel(cli: Cli) -> None:
 
 
 def test_the_reference_behind_the_protocol_answers_as_in_process(cli: Cli, tmp_path: Path) -> None:
-    for name, adapter in (("a", "reference"), ("b", f"{sys.executable} -m conformance.adapters.reference")):
+    for name, adapter in (("a", "reference"), ("b", f"{sys.executable} -m conformance.engines.reference.adapter")):
         assert cli("run", "--adapter", adapter, "--results", f"{name}.jsonl").stderr == ""
     results = []
     for name in "ab":

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from conformance.adapters.reference_commits import MemoryRunner, MemoryStore
+from conformance.engines.reference.commits import MemoryRunner, MemoryStore
 from conformance.races.fixtures import (
     BY_PART,
     LOCATION,

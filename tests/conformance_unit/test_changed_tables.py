@@ -11,8 +11,8 @@ import pytest
 from attrs import evolve
 
 from conformance import vectors
-from conformance.adapters import reference
 from conformance.adapters.serve import perform
+from conformance.engines.reference import adapter as reference
 from conformance.judge import Outcome, Verdict, judge
 from conformance.protocol import Ok, complaint
 from conformance.scripts.expected import expected_of

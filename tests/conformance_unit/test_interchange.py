@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from conformance import vectors
-from conformance.adapters import reference
 from conformance.adapters.serve import perform
 from conformance.cli import main
+from conformance.engines.reference import adapter as reference
 from conformance.failures import UsageError
 from conformance.interchange import complaint, decoded_type, exported, imported, rows_of, schema_of, spelled, spellings
 from conformance.judge import Outcome, judge

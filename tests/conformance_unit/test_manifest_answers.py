@@ -9,8 +9,8 @@ import json
 import fastavro
 import pytest
 
-from conformance.adapters.reference import operations
 from conformance.compare import Undecodable
+from conformance.engines.reference.adapter import operations
 from conformance.operations import OPERATIONS
 from spec_ref.core.errors import SpecError
 from tools.derive import avro

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from conformance.adapters.reference import REFUSALS, operations
 from conformance.adapters.serve import perform
+from conformance.engines.reference.adapter import REFUSALS, operations
 from conformance.operations import OPERATIONS
 
 TABLES = ("metadata.read", "metadata.write", "metadata.upgrade", "metadata.check", "schema.evolve",

@@ -9,10 +9,11 @@ from types import ModuleType
 import pytest
 
 from conformance import vectors
-from conformance.adapters import reference, reference_plain
 from conformance.adapters.asking import Adapter, InProcess, Request
 from conformance.adapters.process import Limits, Process
-from conformance.adapters.reference_forms import FAST, FUNCTIONS, PLAIN, function_at
+from conformance.engines.reference import adapter as reference
+from conformance.engines.reference.forms import FAST, FUNCTIONS, PLAIN, function_at
+from conformance.engines.reference_plain import adapter as reference_plain
 from conformance.golden_tables import materialize_for
 from conformance.judge import Outcome, judge
 from conformance.operations import OPERATIONS

@@ -2,9 +2,9 @@
 
 import pytest
 
-from conformance.adapters.reference import operations
 from conformance.compare import Undecodable
 from conformance.compare_puffin import deletion_vector, puffin_file, puffin_form
+from conformance.engines.reference.adapter import operations
 from conformance.operations import OPERATIONS
 from spec_ref.core.errors import SpecError
 from spec_ref.deletes.deletion_vector import encode_deletion_vector

@@ -10,9 +10,9 @@ import pytest
 from attrs import evolve
 
 from conformance import vectors
-from conformance.adapters import reference
 from conformance.adapters.asking import Request
 from conformance.adapters.process import Limits, Process
+from conformance.engines.reference import adapter as reference
 from conformance.judge import Outcome, Verdict, judge
 from conformance.protocol import Crashed, Ok, complaint
 from conformance.scripts.expected import expected_of

@@ -52,6 +52,9 @@ def test_the_modules_of_adapters_are_found_where_they_were() -> None:
     spec = find_spec("conformance.adapters.pyiceberg")
     assert spec is not None
     assert spec.origin == str(find_engine("pyiceberg").folder / "adapter.py")
+    spec = find_spec("conformance.adapters.iceberg_java_writing")
+    assert spec is not None
+    assert spec.origin == str(find_engine("iceberg-java").folder / "writing.py")
     assert find_spec("conformance.adapters.no_such_engine") is None
 
 

@@ -74,7 +74,7 @@ def toy(engines: Path, run: Run) -> Path:
 @pytest.fixture
 def echo(engines: Path) -> Path:
     """The reference as a command, as an engine that writes and reads."""
-    command = json.dumps([sys.executable, "-m", "conformance.adapters.reference"])
+    command = json.dumps([sys.executable, "-m", "conformance.engines.reference.adapter"])
     return write(
         engines / "echo",
         engine=f'name = "echo"\nlanguage = "python"\nversion = "1"\ncommand = {command}\n'

@@ -8,9 +8,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from conformance.adapters.reference import REFUSALS
 from conformance.adapters.script_steps import WRITING
 from conformance.adapters.serve import perform
+from conformance.engines.reference.adapter import REFUSALS
 from conformance.engines.spark_reference.kernels import KERNELS, SCALAR, answer_batches, answer_questions
 from conformance.vectors import load, shipped
 

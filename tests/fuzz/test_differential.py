@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from patient import PATIENT
 
 from conformance.adapters.asking import Request
-from conformance.adapters.reference import operations
 from conformance.engine_setup import launch
+from conformance.engines.reference.adapter import operations
 from conformance.judge import mismatch
 from conformance.operations import OPERATIONS
 from conformance.protocol import Answer, Crashed, Ok, Refused, Unsupported

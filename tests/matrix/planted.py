@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from conformance.adapters import reference
 from conformance.adapters.asking import InProcess
+from conformance.engines.reference import adapter as reference
 from conformance.runner import Target
 from conformance.smoke import faults, with_fault
 

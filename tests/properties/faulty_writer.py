@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.adapters import reference
 from conformance.adapters.serve import serve
+from conformance.engines.reference import adapter as reference
 
 
 def main() -> None:

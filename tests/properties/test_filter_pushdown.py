@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from conformance.adapters import reference
 from conformance.adapters.asking import InProcess
 from conformance.adapters.serve import Invalid, Unsupported
 from conformance.cli import main
+from conformance.engines.reference import adapter as reference
 from conformance.pipeline.tables import load_table
 from conformance.properties.filter_pushdown import Findings, check
 from conformance.properties.tables import AVOIDABLE, make_case

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from conformance.adapters import reference
 from conformance.adapters.asking import InProcess
 from conformance.adapters.serve import Unsupported
+from conformance.engines.reference import adapter as reference
 from conformance.properties.errors import NotSupported
 from conformance.properties.probes import CHANGING, find_supported, probes, probes_together
 from conformance.properties.script_maker import Size

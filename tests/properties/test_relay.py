@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from conformance.adapters import reference
 from conformance.adapters.asking import InProcess
 from conformance.adapters.process import Limits, Process
 from conformance.adapters.serve import Invalid, Unsupported
+from conformance.engines.reference import adapter as reference
 from conformance.failures import UsageError
 from conformance.properties.relay import (
     Engine,

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from conformance.adapters.reference_writing import ReferenceWriter
 from conformance.cli import main
+from conformance.engines.reference.writing import ReferenceWriter
 from conformance.properties.errors import Broken
 from conformance.properties.scenarios import follow_reference
 from conformance.properties.script_maker import Size

@@ -178,7 +178,8 @@ OURS = {
 
 LOADING = {
     "conformance/engines/duckdb/adapter.py", "conformance/engines/duckdb/golden_writer.py",
-    "conformance/adapters/reference.py", "conformance/cli/matrix.py",
+    "conformance/engines/reference/adapter.py", "conformance/engines/reference/forms.py",
+    "conformance/cli/matrix.py",
     "conformance/cli/targets.py",
     "conformance/reports/__init__.py", "conformance/smoke/writing.py", "conformance/stress/pyiceberg_client.py",
     "conformance/validate/fingerprints.py",

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance.adapters import reference
 from conformance.adapters.asking import InProcess
+from conformance.engines.reference import adapter as reference
 from conformance.properties.scenario_tables import ScriptedTable, write_script
 from conformance.properties.script_maker import Size
 from conformance.properties.scripts import make_script

@@ -43,7 +43,7 @@ def _rate(asked: Target, vectors: tuple[Vector, ...]) -> float:
 def claims(scale: Scale) -> Iterator[Claim]:
     """Here, and through the protocol."""
     vectors = _asked(scale)
-    served = shlex.join([sys.executable, "-m", "conformance.adapters.reference"])
+    served = shlex.join([sys.executable, "-m", "conformance.engines.reference.adapter"])
     ways = {
         "in this process": (target("reference", limits_of(60, 60)), 30_000.0),
         f"through the protocol, {UNDER_WAY} under way": (target(served, limits_of(60, 60, UNDER_WAY)), 10_000.0),

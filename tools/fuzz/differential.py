@@ -19,9 +19,9 @@ from hypothesis import HealthCheck, Phase, assume, given, seed, settings
 
 from conformance.adapters.asking import Request
 from conformance.adapters.process import Process
-from conformance.adapters.reference import REFUSALS, operations
 from conformance.adapters.serve import perform
 from conformance.engine_setup import launch
+from conformance.engines.reference.adapter import REFUSALS, operations
 from conformance.judge import answer_json, mismatch
 from conformance.operations import OPERATIONS
 from conformance.protocol import Answer, Crashed, Ok, Refused, Unsupported

@@ -11,7 +11,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from conformance.adapters.reference import operations
+from conformance.engines.reference.adapter import operations
 from conformance.exchange import to_exchange
 from conformance.strategies import primitive_types, values
 from spec_ref.core.errors import SpecError

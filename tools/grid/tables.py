@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from conformance.adapters.reference_writing import ReferenceWriter
 from conformance.adapters.script_steps import follow
+from conformance.engines.reference.writing import ReferenceWriter
 from conformance.golden_tables import PLACE, materialize
 from spec_ref.encodings.puffin.file import Blob, write_puffin
 from tools.grid.workbench import Workbench

@@ -128,8 +128,8 @@ def _without_catalogs(json_: Any) -> Any:
 
 
 def _reference() -> Any:
-    from conformance.adapters import reference
     from conformance.adapters.asking import InProcess
+    from conformance.engines.reference import adapter as reference
 
     return InProcess("reference", reference.implementation(), reference.operations(), reference.REFUSALS)
 

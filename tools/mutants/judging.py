@@ -21,7 +21,7 @@ LIBRARIES = (
     "pyarrow", "pyarrow.compute", "pyarrow.orc", "pyarrow.parquet", "pyroaring", "sqlite3", "uuid", "zstandard",
 )  # fmt: skip
 PRELOADED = (
-    "conformance.adapters.reference_commits", "conformance.adapters.reference_tables",
+    "conformance.engines.reference.commits", "conformance.engines.reference.tables",
     "conformance.engines.spark_reference.kernels", "conformance.judge", "conformance.pipeline.local",
     "conformance.properties.filter_pushdown", "conformance.properties.metamorphic", "conformance.races.suites",
     "conformance.validate.local", "conformance.vectors",
@@ -70,7 +70,7 @@ class Judges:
 
     def __init__(self, preloaded: Preloaded) -> None:
         from conformance import vectors
-        from conformance.adapters import reference
+        from conformance.engines.reference import adapter as reference
 
         self.preloaded = preloaded
         self.operations = reference.operations()

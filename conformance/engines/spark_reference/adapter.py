@@ -18,10 +18,10 @@ from typing import Any
 from pyspark import __version__ as spark_version
 from pyspark.sql import SparkSession
 
-from conformance.adapters.reference import REFUSALS
 from conformance.adapters.script_steps import WRITING
 from conformance.adapters.serve import Invalid, describe, encode_answer, internal, perform, take_standard_output
 from conformance.adapters.spark_settings import JAVA, LOCAL
+from conformance.engines.reference.adapter import REFUSALS
 from conformance.engines.spark_reference import writing
 from conformance.engines.spark_reference.kernels import ANSWERS, SCALAR, TASK, answer_batches, packed
 from conformance.failures import NotExamined

@@ -18,9 +18,9 @@ from typing import Any
 import pyarrow as pa
 
 from conformance.adapters import arrow_rows
-from conformance.adapters.reference import REFUSALS, operations
 from conformance.adapters.script_steps import WRITING
 from conformance.adapters.serve import Invalid, perform
+from conformance.engines.reference.adapter import REFUSALS, operations
 from conformance.exchange import from_exchange, to_exchange
 from conformance.failures import NotExamined
 from conformance.pipeline.read_tasks import arrow_schema, read_task

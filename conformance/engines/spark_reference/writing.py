@@ -9,8 +9,8 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from conformance.adapters.reference_writing import ReferenceWriter, branch_of, mode_of, operations_of
 from conformance.adapters.serve import Unsupported
+from conformance.engines.reference.writing import ReferenceWriter, branch_of, mode_of, operations_of
 from conformance.pipeline.spark_types import spark_batch, spark_schema
 from conformance.writing import spark as on_spark
 from spec_ref.expressions.expression_json import predicate_from_json

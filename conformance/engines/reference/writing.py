@@ -10,9 +10,9 @@ from typing import Any
 import pyarrow as pa
 
 from conformance.adapters import script_steps
-from conformance.adapters.reference_forms import Functions
 from conformance.adapters.script_steps import MAIN, same_columns
 from conformance.adapters.serve import Invalid
+from conformance.engines.reference.forms import Functions
 from conformance.exchange_changes import column_change
 from conformance.failures import NotExamined
 from conformance.scripts.literals import read_literal

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from conformance.adapters.reference_forms import Functions
+from conformance.engines.reference.forms import Functions
 
 Arguments = dict[str, Any]
 

@@ -1,6 +1,6 @@
 """The adapters of the reference implementation, `spec_ref`: ``reference`` and ``reference:plain``.
 
-They differ in what `conformance.adapters.reference_forms` lists, and nowhere else.
+They differ in what `conformance.engines.reference.forms` lists, and nowhere else.
 
 An operation raises `SpecError` for input that the spec refuses: pass `REFUSALS` to `serve` with the operations.
 """
@@ -12,9 +12,9 @@ from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
-from conformance.adapters import reference_expressions, reference_manifests, reference_metadata, reference_puffin
-from conformance.adapters.reference_forms import FAST, PLAIN, Functions, functions
 from conformance.adapters.serve import serve
+from conformance.engines.reference import expressions, manifests, metadata, puffin
+from conformance.engines.reference.forms import FAST, PLAIN, Functions, functions
 from conformance.exchange import from_exchange, to_exchange
 from conformance.exchange_bounds import bound_from_exchange, bound_to_exchange
 from conformance.version import tool_version
@@ -115,7 +115,7 @@ def operations(form: str = FAST) -> dict[str, Callable[[Arguments], object]]:
     """What can be asked of the reference, by name.
 
     Args:
-        form: which of its two forms answers, `FAST` or `PLAIN` (`conformance.adapters.reference_forms`).
+        form: which of its two forms answers, `FAST` or `PLAIN` (`conformance.engines.reference.forms`).
     """
     called = functions(form)
     return {
@@ -130,26 +130,26 @@ def operations(form: str = FAST) -> dict[str, Callable[[Arguments], object]]:
         "bound.decode": _bound_decode,
         "bound.truncate": _bound_truncate,
         "type.parse": _type_parse,
-        **reference_metadata.operations(),
-        **reference_manifests.operations(called),
-        **reference_puffin.operations(called),
-        **reference_expressions.operations(),
+        **metadata.operations(),
+        **manifests.operations(called),
+        **puffin.operations(called),
+        **expressions.operations(),
         **{name: _when_asked(name, module, called) for name, module in OF_TABLES[form].items()},
     }
 
 
 OF_TABLES = {
     FAST: {
-        "commit.replay": "conformance.adapters.reference_commits",
-        "scan.plan": "conformance.adapters.reference_tables",
-        "table.change": "conformance.adapters.reference_writing",
-        "table.read": "conformance.adapters.reference_tables",
-        "table.write": "conformance.adapters.reference_writing",
+        "commit.replay": "conformance.engines.reference.commits",
+        "scan.plan": "conformance.engines.reference.tables",
+        "table.change": "conformance.engines.reference.writing",
+        "table.read": "conformance.engines.reference.tables",
+        "table.write": "conformance.engines.reference.writing",
     },
     PLAIN: {
-        "commit.replay": "conformance.adapters.reference_commits",
-        "scan.plan": "conformance.adapters.reference_tables",
-        "table.read": "conformance.adapters.reference_tables",
+        "commit.replay": "conformance.engines.reference.commits",
+        "scan.plan": "conformance.engines.reference.tables",
+        "table.read": "conformance.engines.reference.tables",
     },
 }
 """The operations that take longer to load than most questions to answer, by module."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from conformance.adapters import race_logs
 from conformance.adapters.race_logs import Arguments, Change, Conflict
-from conformance.adapters.reference_forms import Functions
+from conformance.engines.reference.forms import Functions
 from conformance.races.fixtures import (
     LOCATION,
     SCHEMA,

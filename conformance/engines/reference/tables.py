@@ -6,9 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from conformance.adapters.reference_forms import Functions
 from conformance.adapters.serve import Invalid
 from conformance.compare import read_type
+from conformance.engines.reference.forms import Functions
 from conformance.exchange import to_exchange
 from conformance.failures import NotExamined
 from conformance.pipeline.file_access import read_bytes
