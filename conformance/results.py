@@ -18,7 +18,7 @@ from typing import IO, Any
 import jsonschema_rs
 from attrs import define, evolve, field, fields, frozen
 
-from conformance.failures import UsageError
+from conformance.failures import ExitStatus, UsageError
 from conformance.judge import Outcome
 from conformance.protocol import dump_json, parse_json, place, shorten
 from conformance.vectors import Vector
@@ -165,6 +165,24 @@ class Run:
         kinds = ", ".join(f"{number} {_KINDS[kind][number != 1]}" for kind, number in self.known_kinds().items())
         known = f"{total['known']} known"
         return ", ".join(f"{known} ({kinds})" if part == known else part for part in parts) or "no results"
+
+    @property
+    def answered(self) -> int:
+        """How many results are not of what an adapter does not support."""
+        return sum(result.outcome is not Outcome.UNSUPPORTED for result in self.results)
+
+    @property
+    def verdict(self) -> str:
+        """What a complete run comes to, in words that claim no more than was asked and answered."""
+        if self.exit_status == ExitStatus.FAILURES:
+            return "not conformant"
+        if self.exit_status == ExitStatus.NOT_EXAMINED:
+            return "not all could be examined"
+        asked = len(self.cases) * len(self.adapters)
+        known = any(result.status == "known" for result in self.results)
+        if self.answered == asked:
+            return "conformant but for what is known" if known else "conformant"
+        return f"no {'new ' if known else ''}deviations in {self.answered} answered of {asked} cases"
 
     def known_kinds(self, adapter: str | None = None) -> dict[str, int]:
         """How many known results of an adapter, or of all, are of each kind; kinds without results are left out."""

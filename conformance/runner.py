@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
 from attrs import Factory, evolve, field, frozen
-from attrs.validators import ge
+from attrs.validators import ge, optional
 
 from conformance.adapters.asking import Adapter, Request
 from conformance.compare import ABSENT, Difference
@@ -49,7 +49,9 @@ class Plan:
     targets: tuple[Target, ...]
     vectors: tuple[Vector, ...]
     expectations: Expectations = NO_EXPECTATIONS
-    fail_fast: bool = False
+    max_failures: int | None = field(default=None, validator=optional(ge(1)))
+    """After how many failures to stop; None to go on to the end."""
+
     jobs: int = field(default=1, validator=ge(1))
     """How many targets run side by side."""
 
@@ -63,16 +65,15 @@ def no_progress(_adapter: str, _done: int, _total: int) -> None:
 
 
 class _Stop(Exception):
-    """The first failure of a run that is to stop there."""
+    """The last failure that a run is to have."""
 
 
 def execute(plan: Plan, header: dict[str, object], writer: Writer, progress: Progress = no_progress) -> Run:
-    """Run a plan.
+    """Run a plan. A run that is interrupted is not complete, and its exit status says so.
 
     Raises:
-        KeyboardInterrupt: it was interrupted; the results say that they are not complete.
         ToolError: golden tables cannot be put where they have to be, expectations contradict each other, or this tool
-            lost count; likewise.
+            lost count; the results say that they are not complete.
     """
     run = Run(header, cases={vector.id: Case.of(vector) for vector in plan.vectors})
     writer.header(header, run.cases.values())
@@ -85,7 +86,6 @@ def execute(plan: Plan, header: dict[str, object], writer: Writer, progress: Pro
         run.exit_status = ExitStatus.FAILURES
     except KeyboardInterrupt:
         run.exit_status = ExitStatus.INTERRUPTED
-        raise
     except ToolError as error:
         run.exit_status = error.status
         raise
@@ -116,6 +116,9 @@ class _Running:
     progress: Progress
     started: list[Adapter] = Factory(list)
     """Every adapter that was started; those that ended take an interruption without harm."""
+
+    failed: list[str] = Factory(list)
+    """The cases that failed, or were not as expected."""
 
     ended: threading.Event = Factory(threading.Event)
     """Set once the run ends early: nothing more is to be asked."""
@@ -174,7 +177,9 @@ class _Running:
                     self.writer.result(result)
                     if complaint is not None:
                         unmet.append(complaint)
-                    if plan.fail_fast and (result.is_failure or complaint is not None):
+                    if result.is_failure or complaint is not None:
+                        self.failed.append(result.id)
+                    if plan.max_failures is not None and len(self.failed) >= plan.max_failures:
                         raise _Stop
                     self.progress(target.name, done, len(plan.vectors))
                 breach = adapter.stop() or ""

@@ -200,17 +200,14 @@ def _tell(found: Matrix, written: Sequence[tuple[str, Path | None]], format: str
     from importlib import import_module
 
     from conformance.reports import matrix_terminal
+    from conformance.reports.output_files import write_output
 
     for kind, path in written:
         text = import_module(KINDS[kind]).render(found)
         if path is None:
             sys.stdout.write(text)
         else:
-            try:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(text, encoding="utf-8")
-            except OSError as error:
-                raise UsageError(f"--report: {path} cannot be written: {error.strerror}") from None
+            write_output("--report", path, text)
     to_stdout = any(path is None for _, path in written)
     if format == "json" and not to_stdout:
         from conformance.matrix.results import stored

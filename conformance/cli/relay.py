@@ -18,6 +18,7 @@ from conformance.adapters.process import Limits
 from conformance.cli.progress import progress
 from conformance.cli.targets import limits_of, named
 from conformance.failures import ExitStatus, NothingSelected, UsageError
+from conformance.reports.output_files import write_output
 
 if TYPE_CHECKING:
     from conformance.properties.relay import Counterexample, Findings, Relays
@@ -104,7 +105,7 @@ def relay(
         from conformance.reports.relay_page import render
 
         identities = {name: str(engine.started) for name, engine in engines.items()}
-        _write(Path(report.removeprefix(HTML)), render(found, identities, first, again, known))
+        write_output("--report", Path(report.removeprefix(HTML)), render(found, identities, first, again, known))
     _tell(found, relays, first, again, format)
     if found.counterexamples:
         return ExitStatus.FAILURES
@@ -113,14 +114,6 @@ def relay(
     if not found.steps:
         raise NothingSelected("no engine did any step")
     return ExitStatus.CONFORMANT
-
-
-def _write(path: Path, page: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(page, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"--report {HTML}{path}: cannot be written: {error.strerror}") from None
 
 
 def _replayed(relays: Relays, file: Path, format: str) -> int:

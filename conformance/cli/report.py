@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def report(
     *files: Path,
-    format: Literal["terminal", "json", "junit", "html", "markdown", "badge", "sarif"] = "terminal",
+    format: Literal["terminal", "json", "junit", "html", "markdown", "badge", "sarif", "github"] = "terminal",
     report: tuple[str, ...] = (),
     diff: Annotated[bool, Parameter(name="--diff")] = False,
     matrix: Path | None = None,
@@ -33,7 +33,7 @@ def report(
     Args:
         files: The results files.
         format: What to write to standard output; with --diff terminal, json or markdown.
-        report: terminal, json, junit, html, markdown, badge or sarif, with :PATH for a file. May be repeated.
+        report: terminal, json, junit, html, markdown, badge, sarif or github, with :PATH for a file. May be repeated.
         diff: Tell what changed from the first file to the second, and nothing else.
         matrix: A results file of matrix, which the HTML report shows, too.
     """

@@ -19,6 +19,8 @@ from conformance.expectations import Expectations
 from conformance.failures import ExitStatus, HarnessFault, NothingSelected, UsageError
 from conformance.protocol import Started
 from conformance.reports import outputs, write_reports
+from conformance.reports.output_files import open_output, write_output
+from conformance.reports.terminal import Detail
 from conformance.results import RESULTS, Run, Writer
 from conformance.runner import Plan, execute
 from conformance.vectors import Selection
@@ -40,7 +42,7 @@ def run(
     expect: str | None = None,
     update_expected: bool = False,
     report: tuple[str, ...] = (),
-    format: Literal["text", "json"] = "text",
+    format: Literal["text", "json", "github"] = "text",
     results: Path | None = None,
     start_timeout: float = DEFAULTS.start,
     timeout: float = DEFAULTS.request,
@@ -48,6 +50,9 @@ def run(
     jobs: Annotated[int, Parameter(name=["--jobs", "-j"])] = 1,
     vectors_: Annotated[Path | None, Parameter(name="--vectors")] = None,
     fail_fast: Annotated[bool, Parameter(name="-x")] = False,
+    max_failures: int | None = None,
+    statistics: bool = False,
+    verbose: Annotated[bool, Parameter(name=["--verbose", "-v"], negative=())] = False,
 ) -> int:
     """Replay vectors against implementations.
 
@@ -67,20 +72,27 @@ def run(
         expect: A file or folder of expected deviations, or known-deviations for those that come with the tool.
         update_expected: Write the file of --expect anew: keep the entries that hold, remove what is over, and add what
             is new with a place for its reason. The exit status is that of a run with the new file.
-        report: terminal, json, junit, html, markdown, badge or sarif, with :PATH for a file. May be repeated.
-        format: Text for people on standard output, or JSON there, which is what --report json writes.
+        report: terminal, json, junit, html, markdown, badge, sarif or github, with :PATH for a file. May be repeated.
+        format: Text for people on standard output; or JSON, or annotations for GitHub, as those reports have them.
         results: Write the results here as JSON lines.
         start_timeout: Seconds that an adapter may take to start.
         timeout: Seconds that an adapter may take for one answer.
         pipeline: Requests under way at once.
         jobs: Implementations that are asked side by side.
         vectors_: A folder of vectors other than the one that comes with the tool.
-        fail_fast: Stop at the first failure.
+        fail_fast: Stop at the first failure, as --max-failures 1 does.
+        max_failures: Stop after so many failures.
+        statistics: Of failures, print only how many there are by requirement and operation.
+        verbose: Print the evidence of every failure, also where there are many.
     """
     limits = limits_of(start_timeout, timeout, pipeline)
     if jobs < 1:
         raise UsageError(f"--jobs {jobs}: at least 1")
-    written = outputs((*report, "json") if format == "json" and "json" not in report else report)
+    if max_failures is not None and max_failures < 1:
+        raise UsageError(f"--max-failures {max_failures}: at least 1")
+    if statistics and verbose:
+        raise UsageError("--statistics and --verbose exclude each other")
+    written = outputs(report if format == "text" or format in report else (*report, format))
     folder = vectors_ or vectors.shipped()
     every = vectors.load(folder)
     on_disk = vectors.count_on_disk(folder)
@@ -90,8 +102,10 @@ def run(
     chosen = selection.choose(every)
     ids = {vector.id for vector in every}
     update = expectations_update.readable(expect) if update_expected else None
-    if update is not None and fail_fast:
-        raise UsageError("--update-expected asks for a whole run, and -x may end it early")
+    most = 1 if fail_fast else max_failures
+    if update is not None and most is not None:
+        option = "-x" if fail_fast else "--max-failures"
+        raise UsageError(f"--update-expected needs a whole run, and {option} may end it early")
     if update is not None:
         expected = expectations_update.before(update)
     else:
@@ -111,11 +125,14 @@ def run(
         "vectors": {"folder": str(folder), "on_disk": on_disk, "selected": len(chosen)},
         **({"expectations": expected.file} if expect is not None else {}),
     }
-    plan = Plan(tuple(targets), chosen, expected, fail_fast, jobs)
+    plan = Plan(tuple(targets), chosen, expected, most, jobs)
     with _opened(results) as file, progress() as tell:
         found = execute(plan, header, Writer(file), tell)
-    write_reports(found, written, vectors_)
+    detail = Detail.STATISTICS if statistics else Detail.ALL if verbose else Detail.EXAMPLES
+    write_reports(found, written, vectors_, detail=detail)
     assert found.exit_status is not None
+    if found.exit_status == ExitStatus.INTERRUPTED:
+        raise KeyboardInterrupt
     if update is not None:
         return _update(update, found, ids)
     _check_engines(expected, found)
@@ -131,11 +148,7 @@ def _check_engines(expected: Expectations, found: Run) -> None:
 def _update(path: Path, found: Run, ids: set[str]) -> ExitStatus:
     """Write the file of expectations, and tell what became of it."""
     told = expectations_update.updated(path, found, ids)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(told.text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"--expect {path}: cannot be written: {error.strerror}") from None
+    write_output("--expect", path, told.text)
     print(f"{path}: {told}", file=sys.stderr)
     if any(adapter.breach for adapter in found.adapters):
         return ExitStatus.FAILURES
@@ -148,10 +161,5 @@ def _opened(path: Path | None) -> Iterator[IO[str] | None]:
     if path is None:
         yield None
         return
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        file = path.open("w", encoding="utf-8", buffering=1)  # a run that is killed leaves every result until then
-    except OSError as error:
-        raise UsageError(f"--results {path}: cannot be written: {error.strerror}") from None
-    with file:
+    with open_output("--results", path, "w") as file:
         yield file

@@ -17,6 +17,7 @@ from cyclopts import Parameter
 from conformance.cli.progress import Tell, progress
 from conformance.failures import ExitStatus, NotExamined, UsageError
 from conformance.pipeline.trust import Trust
+from conformance.reports.output_files import write_output
 from conformance.reports.terminal import coloured, plain
 from conformance.validate import rendering
 from conformance.validate.acceptance import acceptance
@@ -32,7 +33,7 @@ from conformance.validate.run import validate as validate_table
 
 MOST_SECONDS = 86_400
 
-_Format = Literal["text", "json", "jsonl", "sarif", "junit"]
+_Format = Literal["text", "json", "jsonl", "sarif", "junit", "github"]
 
 
 def validate(
@@ -185,11 +186,7 @@ def _write(outcomes: list[Outcome], format: _Format, output: Path | None, *, ver
         except BrokenPipeError:  # who reads has seen enough; the exit status is of all that was found nevertheless
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return
-    try:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"--output {output}: it cannot be written: {error.strerror}") from None
+    write_output("--output", output, text)
 
 
 _RENDER = {
@@ -197,4 +194,5 @@ _RENDER = {
     "jsonl": rendering.as_lines,
     "sarif": rendering.as_sarif,
     "junit": rendering.as_junit,
+    "github": rendering.as_github,
 }

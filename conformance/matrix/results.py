@@ -11,9 +11,9 @@ from typing import Any
 import jsonschema_rs
 from attrs import fields
 
-from conformance.failures import UsageError
 from conformance.matrix.cells import Cell, MadeTable, Matrix, Participant, State, Writing
 from conformance.protocol import dump_json
+from conformance.reports.output_files import write_output
 from conformance.results import lines_of
 
 Json = dict[str, Any]
@@ -56,11 +56,7 @@ def write(matrix: Matrix, path: Path) -> None:
     Raises:
         UsageError: it cannot be written.
     """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("".join(f"{dump_json(line)}\n" for line in lines(matrix)), encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"--results {path}: cannot be written: {error.strerror}") from None
+    write_output("--results", path, "".join(f"{dump_json(line)}\n" for line in lines(matrix)))
 
 
 @cache

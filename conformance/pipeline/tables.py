@@ -75,6 +75,9 @@ def metadata_location(location: str) -> str:
     return _highest(directory, named)
 
 
+_OTHER_FORMATS = {"_delta_log": "Delta Lake", ".hoodie": "Hudi"}
+"""The folders by which tables of other formats are recognised."""
+
 _ENDS = (".metadata.json", ".gz.metadata.json", ".metadata.json.gz")
 
 
@@ -99,6 +102,9 @@ def _hint(files: tuple[Listed, ...]) -> str | None:
 
 def _highest(directory: str, named: list[tuple[MetadataFileName, Listed]]) -> str:
     if not named:
+        other = next((name for mark, name in _OTHER_FORMATS.items() if is_directory(f"{directory}/{mark}")), None)
+        if other is not None:
+            raise NoTable(f"{directory}: this is a {other} table, without Iceberg metadata")
         raise NoTable(
             f"{directory}: no file has a name of table metadata, v<N>.metadata.json or <N>-<uuid>.metadata.json"
         )

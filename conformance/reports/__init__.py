@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, TextIO, TypeAlias
 from attrs import frozen
 
 from conformance.failures import UsageError
+from conformance.reports.output_files import prepare, write_output
 
 if TYPE_CHECKING:
     from conformance.matrix.cells import Matrix as Tables
+    from conformance.reports.terminal import Detail
     from conformance.results import Run
 
 KINDS = {
@@ -24,6 +26,7 @@ KINDS = {
     "markdown": "conformance.reports.markdown",
     "badge": "conformance.reports.badge",
     "sarif": "conformance.reports.sarif_run",
+    "github": "conformance.reports.github",
 }
 """The kinds of report, and the module of each, which has ``render(run, vectors)``."""
 
@@ -57,11 +60,17 @@ def outputs(asked: Sequence[str]) -> tuple[Output, ...]:
         raise UsageError("only one report can go to standard output; give the others a path (KIND:PATH)")
     for output in made:
         if output.path is not None:
-            _write_file(output.path, "")  # that it cannot be written has to be told before a long run, not after it
+            prepare("--report", output.path)
     return tuple(made)
 
 
-def write_reports(run: Run, asked: Sequence[Output], vectors: Path | None = None, tables: Tables | None = None) -> None:
+def write_reports(
+    run: Run,
+    asked: Sequence[Output],
+    vectors: Path | None = None,
+    tables: Tables | None = None,
+    detail: Detail | None = None,
+) -> None:
     """Write the reports that were asked for, and one for people.
 
     People's text goes to standard output, or to standard error where another report has standard output.
@@ -71,16 +80,17 @@ def write_reports(run: Run, asked: Sequence[Output], vectors: Path | None = None
         asked: the reports.
         vectors: the folder of vectors that was named on the command line, for the commands that reproduce a case.
         tables: a matrix of producers and consumers of tables, which the report for browsers shows, too.
+        detail: how much of the failures people's text shows; examples where it is left out.
     """
     for output in asked:
         if output.path is not None:
-            _write_file(output.path, rendered(output.kind, run, vectors, tables))
+            write_output("--report", output.path, rendered(output.kind, run, vectors, tables))
     to_stdout = next((output for output in asked if output.path is None), None)
     if to_stdout is None or to_stdout.kind == "terminal":
-        _terminal(run, vectors, sys.stdout)
+        _terminal(run, vectors, sys.stdout, detail)
     else:
         sys.stdout.write(rendered(to_stdout.kind, run, vectors, tables))
-        _terminal(run, vectors, sys.stderr)
+        _terminal(run, vectors, sys.stderr, detail)
 
 
 def rendered(kind: str, run: Run, vectors: Path | None = None, tables: Tables | None = None) -> str:
@@ -98,15 +108,7 @@ def renderer(kind: str) -> Render:
     return render
 
 
-def _terminal(run: Run, vectors: Path | None, stream: TextIO) -> None:
+def _terminal(run: Run, vectors: Path | None, stream: TextIO, detail: Detail | None) -> None:
     from conformance.reports import terminal
 
-    terminal.show(run, vectors, stream)
-
-
-def _write_file(path: Path, text: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8", errors="backslashreplace")
-    except OSError as error:
-        raise UsageError(f"--report: {path} cannot be written: {error.strerror}") from None
+    terminal.show(run, vectors, stream, detail or terminal.Detail.EXAMPLES)

@@ -15,7 +15,8 @@ def render(run: Run, _vectors: Path | None = None) -> str:
     """The document: how many results of the run passed and failed."""
     counts = Counter(result.status for result in run.results)
     failed = sum(counts[status] for status in BAD)
-    parts = [f"{counts['passed']} passed"]
+    asked = len(run.cases) * len(run.adapters)
+    parts = [f"{counts['passed']} passed" + (f" ({run.answered} of {asked} answered)" if run.answered < asked else "")]
     kinds = run.known_kinds()
     deviations = kinds.pop("deviation", 0)
     parts += [f"{deviations} known deviation{'s' * (deviations != 1)}"] if deviations else []

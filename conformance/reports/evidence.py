@@ -6,10 +6,13 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from conformance.protocol import dump_json
+from conformance.protocol import dump_json, shorten
 from conformance.results import AdapterRun, Case, Result
 from conformance.visible import in_document, one_line
 from spec_ref.requirements import register
+
+SHORT = 240
+"""The characters of what is said of one failure among many."""
 
 
 def evidence(case: Case, result: Result, adapter: AdapterRun, vectors: Path | None = None) -> list[str]:
@@ -32,6 +35,12 @@ def evidence(case: Case, result: Result, adapter: AdapterRun, vectors: Path | No
     lines += [f"stderr       {line}" for line in result.stderr.splitlines()[-5:]]
     lines.append(f"reproduce    {reproduce(case.id, adapter, vectors)}")
     return [in_document(one_line(line)) for line in lines]
+
+
+def short_evidence(result: Result) -> str:
+    """What went wrong, in one line that may be cut."""
+    first = "".join(difference_text(one) for one in result.differences[:1])
+    return in_document(one_line(shorten(result.reason or first or result.status, SHORT)))
 
 
 def requirement_line(code: str) -> str:

@@ -1,18 +1,21 @@
-"""The report for people: a table of suites and adapters, then each failure with its evidence.
+"""The report for people: a table of suites and adapters, then the failures, grouped by requirement and operation.
 
-Text that goes to a file or a pipe is the same without colour. Nothing is ever cut.
+A few failures are shown with all their evidence; of many, each group has three examples in a line each. A report that
+is written to a file has all the evidence. Text that goes to a file or a pipe is the same without colour.
 """
 
 from __future__ import annotations
 
+import enum
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
 
 from conformance.protocol import dump_json
-from conformance.reports.evidence import evidence
+from conformance.reports.evidence import evidence, reproduce, requirement_line, short_evidence
+from conformance.reports.failure_groups import FailureGroup, failure_groups
 from conformance.reports.matrix import matrix_of
 from conformance.results import STATUSES, AdapterRun, Run
 from conformance.visible import in_document, one_line
@@ -30,7 +33,26 @@ SIGNS = {
 WIDTH = 120
 """The columns that one table takes at the most; further adapters follow in a table below it."""
 
+MANY = 20
+"""Failures of which a report shows examples alone."""
+
+EXAMPLES = 3
+"""Examples of a group of failures, where there are many."""
+
 Paint = Callable[[str, str], str]
+
+
+class Detail(enum.Enum):
+    """How much of the failures is shown."""
+
+    ALL = "all"
+    """Each with its evidence."""
+
+    EXAMPLES = "examples"
+    """The same of a few, and examples of many."""
+
+    STATISTICS = "statistics"
+    """Only how many there are, by requirement and operation."""
 
 
 def plain(text: str, _colour: str) -> str:
@@ -43,37 +65,73 @@ def coloured(text: str, colour: str) -> str:
     return f"\033[{colour}m{text}\033[0m"
 
 
-def show(run: Run, vectors: Path | None, stream: TextIO) -> None:
+def show(run: Run, vectors: Path | None, stream: TextIO, detail: Detail = Detail.EXAMPLES) -> None:
     """Write the report to a stream, in colour where that is wanted (NO_COLOR, FORCE_COLOR, or a terminal)."""
     environ = os.environ
     wanted = not environ.get("NO_COLOR") and (bool(environ.get("FORCE_COLOR")) or stream.isatty())
-    text = "".join(f"{one_line(line)}\n" for line in lines(run, vectors, coloured if wanted else plain))
+    text = "".join(f"{one_line(line)}\n" for line in lines(run, vectors, coloured if wanted else plain, detail))
     encoding = stream.encoding or "utf-8"
     stream.write(text.encode(encoding, "replace").decode(encoding))
     stream.flush()
 
 
 def render(run: Run, vectors: Path | None = None) -> str:
-    """The report without colour."""
-    return "".join(f"{in_document(one_line(line))}\n" for line in lines(run, vectors, plain))
+    """The report without colour, with all evidence."""
+    return "".join(f"{in_document(one_line(line))}\n" for line in lines(run, vectors, plain, Detail.ALL))
 
 
-def lines(run: Run, vectors: Path | None, paint: Paint) -> Iterator[str]:
+def lines(run: Run, vectors: Path | None, paint: Paint, detail: Detail) -> Iterator[str]:
     """The report, line by line."""
     yield from _table(run, paint)
-    for adapter in run.adapters:
-        for result in run.results_of(adapter.name):
-            if result.is_failure:
+    groups = failure_groups(run)
+    if detail is Detail.STATISTICS:
+        yield from _statistics(groups)
+    elif detail is Detail.EXAMPLES and len(run.failures) > MANY:
+        for group in groups:
+            yield from _examples(group, vectors, paint)
+        yield ""
+        yield f"examples of {len(run.failures)} failures; --verbose shows the evidence of all"
+    else:
+        for group in groups:
+            for result in group.results:
                 sign, colour = SIGNS[result.status]
                 yield ""
-                yield f"{paint(sign, colour)} {paint(result.id, '1')} · {adapter} · {result.status}"
-                for line in evidence(run.cases[result.id], result, adapter, vectors):
+                yield f"{paint(sign, colour)} {paint(result.id, '1')} · {group.adapter} · {result.status}"
+                for line in evidence(run.cases[result.id], result, group.adapter, vectors):
                     yield f"    {line}"
     yield from _known(run)
     yield from _choices(run)
     yield from _notes(run, paint)
     yield ""
     yield _summary(run, paint)
+
+
+def _statistics(groups: Sequence[FailureGroup]) -> Iterator[str]:
+    """A line for each group."""
+    if groups:
+        yield ""
+    rows = [(str(len(one.results)), one.requirement, one.operation, str(one.adapter)) for one in groups]
+    widths = [max(map(len, column), default=0) for column in zip(*rows, strict=True)]
+    for number, *words in rows:
+        cells = [word.ljust(width) for word, width in zip(words, widths[1:], strict=True)]
+        yield f"{number.rjust(widths[0])}  {'  '.join(cells)}".rstrip()
+
+
+def _examples(group: FailureGroup, vectors: Path | None, paint: Paint) -> Iterator[str]:
+    """A group in a few lines."""
+    sign, colour = SIGNS[group.results[0].status]
+    title = " · ".join(part for part in (group.requirement, group.operation) if part)
+    yield ""
+    yield f"{paint(sign, colour)} {paint(title, '1')} · {group.adapter} · {group.counts}"
+    if group.requirement:
+        yield f"    {requirement_line(group.requirement)}"
+    for result in group.results[:EXAMPLES]:
+        yield f"      {result.id}: {short_evidence(result)}"
+    if len(group.results) > EXAMPLES:
+        yield f"      and {len(group.results) - EXAMPLES} more"
+    if group.requirement:
+        yield f"    explain      iceberg-conformance explain {group.requirement}"
+    yield f"    reproduce    {reproduce(group.results[0].id, group.adapter, vectors)}"
 
 
 def _table(run: Run, paint: Paint) -> Iterator[str]:
@@ -163,6 +221,4 @@ def _summary(run: Run, paint: Paint) -> str:
     text = run.totals
     if not run.complete:
         return f"{text}; {paint('the run is not complete', '31')}"
-    passed = run.exit_status == 0
-    verdict = {0: "conformant", 1: "not conformant", 3: "not all could be examined"}.get(run.exit_status or 0, "")
-    return f"{text}; {paint(verdict, '32' if passed else '31')}"
+    return f"{text}; {paint(run.verdict, '32' if run.exit_status == 0 else '31')}"

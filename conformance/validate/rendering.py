@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import attrs
 
 from conformance.reports import sarif
+from conformance.reports.github import annotation
 from conformance.rules import check_of
 from conformance.validate.acceptance import is_failure
 from conformance.validate.advice import advice
@@ -186,6 +187,21 @@ def as_sarif(outcomes: Sequence[Outcome]) -> str:
     return sarif.render(found, unreadable)
 
 
+def as_github(outcomes: Sequence[Outcome]) -> str:
+    """Annotations for GitHub: an error for each finding that fails and each table that was not checked to its end."""
+    lines = []
+    for outcome in outcomes:
+        for finding in () if outcome.report is None else outcome.report.findings:
+            fails = is_failure(finding.severity, outcome.fail_on)
+            if fails or finding.severity is Severity.WARNING:
+                places = [str(place) for place in finding.places]
+                title = f"{finding.requirement} {finding.check}: {outcome.location}"
+                lines.append(annotation("error" if fails else "warning", title, [finding.violation.message, *places]))
+        if outcome.lacking is not None:
+            lines.append(annotation("error", f"not checked: {outcome.location}", [outcome.lacking]))
+    return "".join(f"{line}\n" for line in lines)
+
+
 _SIGNS = {
     Severity.ERROR: ("error", "31"),
     Severity.TOLERATED: ("tolerated", "35"),
@@ -210,27 +226,32 @@ def as_text(outcomes: Sequence[Outcome], paint: Paint, *, verbose: bool = False)
 
 def _lines(outcomes: Sequence[Outcome], paint: Paint, *, verbose: bool) -> Iterator[str]:
     for outcome in outcomes:
-        yield paint(outcome.location, "1")
         if outcome.report is None:
+            yield paint(outcome.location, "1")
             yield f"  {paint('cannot be read', '31')}: {outcome.unreadable}"
         else:
+            yield paint(outcome.location, "1") + _metadata_file(outcome.report)
             yield from _table(outcome, outcome.report, paint, verbose=verbose)
         yield ""
 
 
+def _metadata_file(report: TableReport) -> str:
+    """The metadata file that the location led to, below it where it is there."""
+    if report.metadata_location == report.location:
+        return ""
+    return f" ({report.metadata_location.removeprefix(report.location.rstrip('/') + '/')})"
+
+
 def _table(outcome: Outcome, report: TableReport, paint: Paint, *, verbose: bool) -> Iterator[str]:
-    looked = ", ".join(
-        (
-            _many(len(report.snapshots), "snapshot", "snapshots"), _many(report.manifests, "manifest", "manifests"),
-            _many(report.entries, "entry", "entries"),
-        )
-    )  # fmt: skip
-    deep = "" if report.level.value == "metadata" else f", {looked}"
-    if report.metadata_location != report.location:
-        yield f"  metadata file {report.metadata_location}"
-    yield f"  format version {report.format_version or 'unknown'}, level {report.level.value}{deep}"
-    if report.writers:
-        yield f"  written by {'; '.join(report.writers)}"
+    version = "unknown" if report.format_version is None else report.format_version
+    facts = [f"format version {version}", f"level {report.level.value}"]
+    if report.level.value != "metadata":
+        all_ = max(report.all_snapshots, len(report.snapshots))
+        of_all = "" if len(report.snapshots) == all_ else f"{len(report.snapshots)} of "
+        facts.append(of_all + _many(all_, "snapshot", "snapshots"))
+        facts += [_many(report.manifests, "manifest", "manifests"), _many(report.entries, "entry", "entries")]
+    written = f"; written by {'; '.join(report.writers)}" if report.writers else ""
+    yield f"  {', '.join(facts)}{written}"
     fails = outcome.fail_on is Severity.TOLERATED
     quiet = [one for one in report.findings if one.severity is Severity.TOLERATED and not verbose and not fails]
     for finding in report.findings:
@@ -241,9 +262,12 @@ def _table(outcome: Outcome, report: TableReport, paint: Paint, *, verbose: bool
         codes = ", ".join(dict.fromkeys(one.requirement for one in quiet))
         yield f"  {paint(name, colour)} {codes}: engines in wide use write this, and readers accept it (-v shows it)"
     obstacles = [reader for reader in readers(report.features) if not reader.reads]
-    for reader in obstacles:
+    for reader in obstacles if verbose else ():
         reasons = "; ".join(dict.fromkeys(f"{fact.outcome}: {fact.reason}" for fact in reader.obstacles))
         yield f"  {paint('not readable by', '36')} {reader.engine} {reader.versions}: {reasons}"
+    if obstacles and not verbose:
+        names = ", ".join(f"{reader.engine} {reader.versions}" for reader in obstacles)
+        yield f"  {paint('not readable by', '36')} {names} (-v shows why)"
     if outcome.accepted:
         yield f"  {_many(len(outcome.accepted), 'finding', 'findings')} in the baseline"
     if outcome.unselected:
@@ -254,8 +278,26 @@ def _table(outcome: Outcome, report: TableReport, paint: Paint, *, verbose: bool
         yield f"  {counts or 'nothing'} until then ({outcome.seconds:.1f} s)"
         return
     nothing = "nothing is wrong" if not outcome.accepted and not outcome.unselected else "nothing else is wrong"
-    yield f"  {counts or paint(nothing, '32')} ({outcome.seconds:.1f} s)"
+    unread = _UNREAD[report.level.value]
+    rest = f"; not looked at: {unread}" if unread else ""
+    yield f"  {counts or paint(nothing, '32')} {_LOOKED[report.level.value]}{rest} ({outcome.seconds:.1f} s)"
 
+
+_LOOKED = {
+    "metadata": "in the metadata file",
+    "manifests": "in metadata and manifests",
+    "files": "in metadata, manifests and the footers of files",
+    "rows": "in metadata, manifests, files and rows",
+}
+"""What each level looks at."""
+
+_UNREAD = {
+    "metadata": "manifests (--level manifests), files (files) and rows (rows)",
+    "manifests": "files (--level files) and rows (--level rows)",
+    "files": "rows (--level rows)",
+    "rows": "",
+}
+"""What each level does not look at, and the level that does."""
 
 _PLURAL = {"error": "errors", "warning": "warnings"}
 

@@ -6,6 +6,7 @@ finding, as of every other file of a table. Anything else is no table.
 
 from __future__ import annotations
 
+import gzip
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
@@ -13,6 +14,7 @@ from contextlib import suppress
 from conformance.failures import NotExamined
 from conformance.pipeline.file_access import FileMissing, Place, UnknownScheme, list_files, read_bytes, split_location
 from conformance.pipeline.tables import HINT, MAX_HINT_BYTES
+from conformance.protocol import parse_json
 from conformance.validate.finding import finding
 from conformance.validate.patience import FILE_SECONDS, within
 from spec_ref.checks.findings import Finding
@@ -49,6 +51,16 @@ def is_metadata(data: bytes, error: SpecError) -> bool:
     if broken.requirement not in _NO_DOCUMENT or broken.path:
         return True
     return broken.expected is None and _begins_as_object(data)
+
+
+def claimed_version(data: bytes) -> int | None:
+    """The format version that metadata says it has, which readers refuse; None where it says none that can be read."""
+    try:
+        document = parse_json(data if not is_compressed(data) else gzip.decompress(data))
+    except (ValueError, OSError, EOFError, zlib.error):
+        return None
+    version = document.get("format-version") if isinstance(document, dict) else None
+    return version if type(version) is int else None
 
 
 def _begins_as_object(data: bytes) -> bool:

@@ -28,7 +28,7 @@ from conformance.validate.partition_statistics import (
 )
 from conformance.validate.patience import FILE_SECONDS, within
 from conformance.validate.readability import features_of
-from conformance.validate.root import Unreadable, hint_findings, is_metadata, location_findings
+from conformance.validate.root import Unreadable, claimed_version, hint_findings, is_metadata, location_findings
 from conformance.validate.row_ids import ROWS_A_BUCKET, check_ids, live_ids
 from conformance.validate.table_statistics import check_statistics_task, statistics_tasks
 from conformance.validate.tolerated import tolerate
@@ -139,6 +139,9 @@ class TableReport:
     writers: tuple[str, ...] = ()
     """The implementations that seem to have written to it."""
 
+    all_snapshots: int = 0
+    """How many snapshots the table has."""
+
     complete: bool = True
     """False where the check ended before its end, so that these are the findings until then."""
 
@@ -170,7 +173,10 @@ def validate(
         if not is_metadata(data, error):
             raise Unreadable(str(error)) from None
         refused = REFUSED if level.includes(Level.MANIFESTS) else None
-        return TableReport(location, root, Level.METADATA, tally.findings(), complete=refused is None, reason=refused)
+        return TableReport(
+            location, root, Level.METADATA, tally.findings(), claimed_version(data), complete=refused is None,
+            reason=refused,
+        )  # fmt: skip
     tally.add(location_findings(metadata, root, data))
     features = features_of(metadata)
     chosen = snapshots.chosen(metadata)
@@ -190,7 +196,7 @@ def validate(
     tally.add(deep.tally.findings())
     return TableReport(
         location, root, level, tally.findings(), int(metadata.format_version), chosen, deep.manifests, deep.entries,
-        features | deep.features, tuple(sorted(deep.writers)), complete, reason,
+        features | deep.features, tuple(sorted(deep.writers)), len(metadata.snapshots), complete, reason,
     )  # fmt: skip
 
 

@@ -120,7 +120,7 @@ def test_a_command_that_is_no_program_is_exit_status_3(cli: Cli, folder: Path) -
 def test_unsupported_cases_are_counted_apart_and_do_not_fail(cli: Cli, folder: Path, adapter: Adapter) -> None:
     done = cli("run", "--adapter", adapter("unsupported"), "--vectors", folder)
     assert done.returncode == 0
-    assert "9 passed, 1 unsupported; conformant" in done.stdout
+    assert "9 passed, 1 unsupported; no deviations in 9 answered of 10 cases" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_unsupported_cases_are_counted_apart_and_do_not_fail(cli: Cli, folder: P
         (["--report", "json", "--report", "junit"], 2, "only one report can go to standard output"),
         (["--expect", "none.toml"], 2, "none.toml: expectations cannot be read: No such file or directory"),
         (["--results", "/proc/none/x"], 2, "--results /proc/none/x: cannot be written"),
-        (["--report", "json:/proc/none/x"], 2, "--report: /proc/none/x cannot be written"),
+        (["--report", "json:/proc/none/x"], 2, "--report /proc/none/x: cannot be written"),
         (["--no-such-option"], 2, "--no-such-option"),
         (["--adapter"], 2, "--adapter"),
         (["--adapter", "a 'b"], 2, "not a command: No closing quotation"),
@@ -208,6 +208,77 @@ def test_the_first_failure_stops_the_run_when_asked(cli: Cli, folder: Path, adap
     assert "1 failed; the run is not complete" in done.stdout
 
 
+def test_a_run_stops_after_so_many_failures_as_are_asked_for(cli: Cli, folder: Path, adapter: Adapter) -> None:
+    done = cli("run", "-a", adapter("liar"), "--max-failures", "3", "--vectors", folder)
+    assert done.returncode == 1
+    assert "3 failed; the run is not complete" in done.stdout
+
+
+@pytest.fixture
+def many(folder: Path) -> Path:
+    """Thirty vectors, which a liar fails: 25 about TYP023, and five that are about TYP021 as well."""
+    path = folder / "mini" / "types.json"
+    content = json.loads(path.read_text())
+    row = content["vectors"][0]
+    content["vectors"] = [
+        {**row, "id": f"many-{n}", "args": {"type": f"fixed[{n}]"}, "expect": {"ok": f"fixed[{n}]"},
+         "requirements": ["TYP023"] if n <= 25 else ["TYP023", "TYP021"]}
+        for n in range(1, 31)
+    ]  # fmt: skip
+    path.write_text(json.dumps(content))
+    return folder
+
+
+def test_many_failures_are_shown_by_requirement_with_examples(cli: Cli, many: Path, adapter: Adapter) -> None:
+    liar = ("-a", adapter("liar"), "--vectors", many)
+    text = cli("run", *liar).stdout
+    lines = text.splitlines()
+    heads = [line for line in lines if line.startswith("✖ T")]
+    assert [(line.split(" · ")[0], line.split(" · ")[-1]) for line in heads] == [
+        ("✖ TYP023", "25 failed"), ("✖ TYP021", "5 failed"),
+    ]  # fmt: skip
+    examples = lines[lines.index(heads[0]) + 2 : lines.index(heads[1]) - 1]
+    assert [line.split(":")[0].strip() for line in examples[:3]] == ["many-1", "many-2", "many-3"]
+    assert examples[0].endswith('(the answer): expected "fixed[1]", got "string"')
+    assert examples[3] == "      and 22 more"
+    assert examples[4] == "    explain      iceberg-conformance explain TYP023"
+    assert examples[5].startswith("    reproduce    iceberg-conformance replay many-1 --adapter ")
+    assert "examples of 30 failures; --verbose shows the evidence of all" in lines
+    verbose = cli("run", "--verbose", *liar).stdout
+    assert verbose.count("    reproduce    ") == 30
+    counted = cli("run", "--statistics", *liar).stdout.splitlines()
+    assert [line.split()[:3] for line in counted if "type.parse" in line] == [
+        ["25", "TYP023", "type.parse"], ["5", "TYP021", "type.parse"],
+    ]  # fmt: skip
+    assert "replay" not in "".join(counted)
+    assert cli("run", "--statistics", "-v", *liar).returncode == 2
+
+
+def test_annotations_for_github_are_one_for_each_requirement(cli: Cli, many: Path, adapter: Adapter) -> None:
+    done = cli("run", "--format", "github", "-a", adapter("liar"), "--vectors", many)
+    assert done.returncode == 1
+    first, second = done.stdout.splitlines()
+    assert first.startswith("::error title=TYP023 type.parse%3A 25 failed::TYP023 ")
+    assert "%0Amany-1: " in first
+    assert second.startswith("::error title=TYP021 type.parse%3A 5 failed::")
+    assert "30 failed; not conformant" in done.stderr
+
+
+def test_a_folder_for_a_report_is_made_and_said(cli: Cli, folder: Path, tmp_path: Path) -> None:
+    done = cli("run", "--vectors", folder, "--report", f"json:{tmp_path / 'new' / 'run.json'}")
+    assert one_line(done.stderr) == f"--report: made the folder {tmp_path / 'new'}"
+    assert json.loads((tmp_path / "new" / "run.json").read_text())["complete"]
+
+
+def test_a_report_of_before_stays_where_a_run_cannot_begin(cli: Cli, folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text("before")
+    for name in ("run.json", "other.json"):
+        done = cli("run", "--vectors", folder, "-k", "zebra", "--report", f"json:{tmp_path / name}")
+        assert done.returncode == 5
+    assert (tmp_path / "run.json").read_text() == "before"
+    assert not (tmp_path / "other.json").exists()
+
+
 def test_what_is_known_is_counted_by_kind(cli: Cli, folder: Path, adapter: Adapter, tmp_path: Path) -> None:
     expected, results = tmp_path / "known.toml", tmp_path / "run.jsonl"
     expected.write_text(
@@ -218,7 +289,7 @@ def test_what_is_known_is_counted_by_kind(cli: Cli, folder: Path, adapter: Adapt
         "run", "-a", adapter("dies"), "--vectors", folder, "--expect", expected, "--results", results,
         "--report", f"json:{tmp_path / 'run.json'}", "--report", f"badge:{tmp_path / 'badge.json'}",
     )  # fmt: skip
-    assert "9 passed, 1 known (1 robustness failure); conformant" in done.stdout
+    assert "9 passed, 1 known (1 robustness failure); conformant but for what is known" in done.stdout
     assert "known, robustness:\n" in done.stdout
     (result,) = [one for one in read_results(results).results if one.status == "known"]
     assert (result.deviation_id, result.deviation_kind) == ("dies-of-seven", "robustness")
@@ -233,7 +304,7 @@ def test_known_deviations_make_a_run_conformant(cli: Cli, folder: Path, adapter:
     arguments = ("--vectors", folder, "--expect", expected)
     known = cli("run", "-a", adapter("dies"), *arguments)
     assert known.returncode == 0
-    assert "9 passed, 1 known (1 deviation); conformant" in known.stdout
+    assert "9 passed, 1 known (1 deviation); conformant but for what is known" in known.stdout
     assert f"known, deviation:\n    {adapter('dies')}: 1 case: dies of seven\n" in known.stdout
     over = cli("run", "-a", adapter("good"), *arguments)
     assert over.returncode == 1
@@ -264,17 +335,24 @@ def test_an_interrupted_run_ends_its_adapters_and_its_results_say_so(
 ) -> None:
     results = tmp_path / "results.jsonl"
     beside = [adapter(word) if word == "silent-start" else word for word in others]
+    report = tmp_path / "run.json"
     command = ["run", "-a", adapter("hangs"), *beside, "--vectors", folder, "--results", results]
+    command += ["--report", f"json:{report}"]
     expected = 16 if others else 6
     with subprocess.Popen(
-        [sys.executable, "-m", "conformance", *map(str, command)], stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "conformance", *map(str, command)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     ) as process:
         while len(children := children_of(process)) < 1 + len(others) // 6 or answered(results) < expected:
             assert process.poll() is None
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
-        _, stderr = process.communicate(timeout=300)
+        stdout, stderr = process.communicate(timeout=300)
     assert process.returncode == 130
+    assert stdout.endswith(f"{expected} passed; the run is not complete\n")
+    assert json.loads(report.read_text())["complete"] is False
     assert one_line(stderr) == "interrupted"
     rows = [json.loads(line) for line in results.read_text().splitlines()]
     assert (rows[-1]["kind"], rows[-1]["complete"], rows[-1]["exit_status"]) == ("footer", False, 130)
@@ -284,7 +362,8 @@ def test_an_interrupted_run_ends_its_adapters_and_its_results_say_so(
     assert (run.complete, len(run.results)) == (False, expected)
     signs = {
         "terminal": "the run is not complete", "html": "The run is not complete", "markdown": "The run is not complete",
-        "badge": "incomplete", "json": '"complete": false', "junit": "testsuites", "sarif": "the run is not complete",
+        "github": "the run is not complete", "badge": "incomplete", "json": '"complete": false', "junit": "testsuites",
+        "sarif": "the run is not complete",
     }  # fmt: skip
     assert {kind: signs[kind] in renderer(kind)(run, None) for kind in KINDS} == dict.fromkeys(KINDS, True)
     for child in children:

@@ -284,8 +284,47 @@ def test_the_old_version_of_a_table_is_compared_with_the_new(validate: Cli, tmp_
 
 def test_the_metadata_file_that_was_looked_at_is_told(validate: Cli) -> None:
     looked = metadata_location(str(PLACE / VALID))
-    assert f"\n  metadata file {looked}\n" in validate(PLACE / VALID).stdout
-    assert "metadata file" not in validate(looked).stdout
+    below = looked.removeprefix(f"{PLACE / VALID}/")
+    assert validate(PLACE / VALID).stdout.splitlines()[0] == f"{PLACE / VALID} ({below})"
+    assert validate(looked).stdout.splitlines()[0] == looked
+
+
+def test_a_healthy_table_is_three_lines_that_say_what_was_looked_at(validate: Cli) -> None:
+    location, facts, verdict = validate(PLACE / VALID).stdout.strip().splitlines()
+    assert facts.startswith("  format version ")
+    assert "level manifests, " in facts
+    assert verdict.startswith(
+        "  nothing is wrong in metadata and manifests; not looked at: files (--level files) and rows (--level rows) ("
+    )
+    assert "not looked at: rows (--level rows)" in validate(location.split()[0], "--level", "files").stdout
+    assert "not looked at" not in validate(location.split()[0], "--level", "rows").stdout
+
+
+def test_annotations_for_github_are_what_fails(validate: Cli, tmp_path: Path) -> None:
+    done = validate(PLACE / BROKEN, "--format", "github")
+    assert done.returncode == 1
+    lines = done.stdout.splitlines()
+    assert lines
+    assert all(line.startswith(("::error title=", "::warning title=")) and "%0A" in line for line in lines)
+    errors = [line.removeprefix("::error title=").split()[0] for line in lines if line.startswith("::error")]
+    report = json.loads(validate(PLACE / BROKEN, "--format", "json").stdout)["tables"][0]
+    assert errors == [one["code"] for one in report["findings"] if one["severity"] == "error"]
+    assert validate(PLACE / VALID, "--format", "github").stdout == ""
+    assert validate(tmp_path, "--format", "github").stdout.startswith(f"::error title=not checked%3A {tmp_path}::")
+
+
+@pytest.mark.parametrize(("mark", "name"), [("_delta_log", "Delta Lake"), (".hoodie", "Hudi")])
+def test_a_table_of_another_format_is_recognised(validate: Cli, tmp_path: Path, mark: str, name: str) -> None:
+    (tmp_path / mark).mkdir()
+    done = validate(tmp_path)
+    assert done.returncode == 3
+    assert f"this is a {name} table, without Iceberg metadata" in done.stdout
+
+
+def test_the_version_that_readers_refuse_is_shown_as_the_file_says_it(validate: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "v1.metadata.json"
+    file.write_text('{"format-version": 1}')
+    assert "  format version 1, level metadata\n" in validate(file).stdout
 
 
 def test_a_table_without_a_name_is_wrong_usage(validate: Cli) -> None:
