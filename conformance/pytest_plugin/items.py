@@ -18,7 +18,7 @@ from conformance.failures import NotExamined, ToolError, UsageError
 from conformance.golden_tables import materialize_for
 from conformance.judge import Outcome, judge
 from conformance.protocol import Answer, Started
-from conformance.reports.evidence import difference_text, evidence
+from conformance.reports.evidence import evidence, short_evidence
 from conformance.results import AdapterRun, Case, Result
 from conformance.runner import answers, difference_json
 from conformance.vectors import Selection, Vector
@@ -205,8 +205,7 @@ class VectorItem(pytest.Item):
                 tuple(map(difference_json, verdict.differences)), stderr=verdict.stderr,
             )  # fmt: skip
             lines = evidence(Case.of(self.vector), result, self.engine.run)
-            first = [difference_text(one) for one in result.differences[:1]]
-            raise Deviates(unmet or verdict.reason or "".join(first), [*([unmet] if unmet else []), *lines])
+            raise Deviates(unmet or short_evidence(result), [*([unmet] if unmet else []), *lines])
 
     def _following(self) -> list[Vector]:
         """The vectors that this process will ask about next, where that is known: a worker of xdist learns it late."""

@@ -40,7 +40,7 @@ def evidence(case: Case, result: Result, adapter: AdapterRun, vectors: Path | No
 def short_evidence(result: Result) -> str:
     """What went wrong, in one line that may be cut."""
     first = "".join(difference_text(one) for one in result.differences[:1])
-    return in_document(one_line(shorten(result.reason or first or result.status, SHORT)))
+    return in_document(one_line(shorten(first or result.reason or result.status, SHORT)))
 
 
 def requirement_line(code: str) -> str:

@@ -125,7 +125,7 @@ def test_the_reason_of_another_version_is_carried_over(update: Callable[..., Any
         (["--update-expected"], "--update-expected: name the file, with --expect FILE"),
         (["--update-expected", "--expect", "known-deviations"], "known-deviations is no single file of yours"),
         (["--update-expected", "--expect", "."], ". is no single file of yours"),
-        (["--update-expected", "--expect", "known.toml", "-x"], "asks for a whole run"),
+        (["--update-expected", "--expect", "known.toml", "-x"], "needs a whole run"),
         (["--update-expected", "--expect", "/proc/none/known.toml"], "/proc/none/known.toml: cannot be written"),
     ],
 )
