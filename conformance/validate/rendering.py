@@ -257,10 +257,6 @@ def _table(outcome: Outcome, report: TableReport, paint: Paint, *, verbose: bool
     for finding in report.findings:
         if finding not in quiet:
             yield from _finding(finding, paint)
-    if quiet:
-        name, colour = _SIGNS[Severity.TOLERATED]
-        codes = ", ".join(dict.fromkeys(one.requirement for one in quiet))
-        yield f"  {paint(name, colour)} {codes}: engines in wide use write this, and readers accept it (-v shows it)"
     obstacles = [reader for reader in readers(report.features) if not reader.reads]
     for reader in obstacles if verbose else ():
         reasons = "; ".join(dict.fromkeys(f"{fact.outcome}: {fact.reason}" for fact in reader.obstacles))
@@ -272,14 +268,16 @@ def _table(outcome: Outcome, report: TableReport, paint: Paint, *, verbose: bool
         yield f"  {_many(len(outcome.accepted), 'finding', 'findings')} in the baseline"
     if outcome.unselected:
         yield f"  {_many(outcome.unselected, 'finding', 'findings')} not selected"
-    counts = ", ".join(_many(count, name, _PLURAL.get(name, name)) for name, count in _counts(report).items() if count)
+    shown = {name: count for name, count in _counts(report).items() if count and not (quiet and name == TOLERATED)}
+    counts = ", ".join(_many(count, name, _PLURAL.get(name, name)) for name, count in shown.items())
     if not report.complete:
         yield f"  {paint(outcome.lacking or PARTIAL, '31')}"
         yield f"  {counts or 'nothing'} until then ({outcome.seconds:.1f} s)"
         return
     nothing = "nothing is wrong" if not outcome.accepted and not outcome.unselected else "nothing else is wrong"
+    codes = ", ".join(dict.fromkeys(one.requirement for one in quiet))
     unread = _UNREAD[report.level.value]
-    rest = f"; not looked at: {unread}" if unread else ""
+    rest = (f"; tolerated: {codes} (-v shows it)" if codes else "") + (f"; not looked at: {unread}" if unread else "")
     yield f"  {counts or paint(nothing, '32')} {_LOOKED[report.level.value]}{rest} ({outcome.seconds:.1f} s)"
 
 
@@ -292,12 +290,14 @@ _LOOKED = {
 """What each level looks at."""
 
 _UNREAD = {
-    "metadata": "manifests (--level manifests), files (files) and rows (rows)",
+    "metadata": "manifests, files and rows (--level manifests, files or rows)",
     "manifests": "files (--level files) and rows (--level rows)",
     "files": "rows (--level rows)",
     "rows": "",
 }
 """What each level does not look at, and the level that does."""
+
+TOLERATED = Severity.TOLERATED.value
 
 _PLURAL = {"error": "errors", "warning": "warnings"}
 
