@@ -105,7 +105,10 @@ def _shifted(right: Rule) -> Rule:
 
 
 def _nan_not_told(right: Rule) -> Rule:
-    return lambda **members: right(**{**members, "contains_nan": bool(members["contains_nan"])})
+    def outcome(projected: Any, summaries: Any, ids: Any) -> Any:
+        return right(projected, [evolve(one, contains_nan=bool(one.contains_nan)) for one in summaries], ids)
+
+    return outcome
 
 
 def _missing_summaries(right: Rule) -> Rule:
@@ -191,7 +194,7 @@ FAULTS = tuple(
             ManifestFile, "may_have", lambda _: lambda _manifest, count: (count or 0) > 0
         ),
         "summaries-shifted": replaced(manifest_selection, "summaries_outcome", _shifted),
-        "summary-without-nan": replaced(manifest_selection, "FieldSummary", _nan_not_told),
+        "summary-without-nan": replaced(manifest_selection, "summaries_outcome", _nan_not_told),
         "summaries-missing-skip": replaced(ManifestSelection, "_might_match", _missing_summaries),
         "newest-spec-for-filters": replaced(ManifestSelection, "_might_match", _current_spec),
         "manifests-of-v1-ignored": replaced(columnar_planner, "listed_manifests", _only_lists),

@@ -8,7 +8,7 @@ and 0.0 are one (contradiction B7).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from spec_ref.core.errors import at
 from spec_ref.core.records import record
@@ -135,18 +135,28 @@ def _bound(type_: Type, bounds: Mapping[int, bytes] | None, field_id: int, path:
         return decode_bound(type_, data)
 
 
-@record(kw_only=True)
-class FieldSummary:
-    """The summary of one partition field over the files of a manifest (Manifest Lists, ``field_summary``)."""
+class PartitionSummary(Protocol):
+    """What a `spec_ref.manifest_lists.manifest_file.FieldSummary` says of a partition field."""
 
-    contains_null: bool
-    contains_nan: bool | None = None
-    lower_bound: bytes | None = None
-    upper_bound: bytes | None = None
+    @property
+    def contains_null(self) -> bool:
+        """Whether a partition has null."""
+
+    @property
+    def contains_nan(self) -> bool | None:
+        """Whether a partition has NaN; None where it is not known."""
+
+    @property
+    def lower_bound(self) -> bytes | None:
+        """No partition has a lower value; None where it is not known."""
+
+    @property
+    def upper_bound(self) -> bytes | None:
+        """No partition has a higher value; None where it is not known."""
 
 
 def summaries_outcome(
-    projected: BoundPredicate, summaries: Sequence[FieldSummary] | None, field_ids: Sequence[int]
+    projected: BoundPredicate, summaries: Sequence[PartitionSummary] | None, field_ids: Sequence[int]
 ) -> Outcome:
     """Evaluate a partition predicate on the field summaries of a manifest.
 
@@ -167,7 +177,7 @@ def summaries_outcome(
     return outcome_of(projected, lambda reference: _summary_facts(reference.type, by_id.get(reference.id)))
 
 
-def _summary_facts(type_: Type, summary: FieldSummary | None) -> Facts:
+def _summary_facts(type_: Type, summary: PartitionSummary | None) -> Facts:
     if summary is None:
         return UNKNOWN_FACTS
     null = summary.contains_null

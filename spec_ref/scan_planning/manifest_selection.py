@@ -11,7 +11,7 @@ from spec_ref.core.errors import SpecError, violation
 from spec_ref.core.versions import DELETE_FILES, NEWEST, FormatVersion
 from spec_ref.encodings.avro.container import Data
 from spec_ref.expressions.bound import BoundPredicate
-from spec_ref.expressions.metrics_evaluation import FieldSummary, summaries_outcome
+from spec_ref.expressions.metrics_evaluation import summaries_outcome
 from spec_ref.expressions.projection import inclusive_projection
 from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile
 from spec_ref.manifest_lists.reader import read_manifest_list
@@ -167,17 +167,8 @@ class ManifestSelection:
             self._projected[spec_id] = inclusive_projection(
                 self._predicate, self._specs[spec_id], tolerate_truncated_times=self._tolerate
             )
-        summaries = [
-            FieldSummary(
-                contains_null=summary.contains_null,
-                contains_nan=summary.contains_nan,
-                lower_bound=summary.lower_bound,
-                upper_bound=summary.upper_bound,
-            )
-            for summary in manifest.partitions
-        ]
         ids = [field.field_id for field in fields]
-        return summaries_outcome(self._projected[spec_id], summaries, ids).might_match
+        return summaries_outcome(self._projected[spec_id], manifest.partitions, ids).might_match
 
 
 def opened(

@@ -14,11 +14,12 @@ from spec_ref.data_types.types import UNKNOWN
 from spec_ref.expressions.binding import bind
 from spec_ref.expressions.bound import evaluate
 from spec_ref.expressions.expression_json import predicate_from_json, predicate_to_json, predicate_to_term_json
-from spec_ref.expressions.metrics_evaluation import FieldSummary, might_match, must_match, summaries_outcome
+from spec_ref.expressions.metrics_evaluation import might_match, must_match, summaries_outcome
 from spec_ref.expressions.predicates import And, Constant, IdReference, Not, Operation, Or
 from spec_ref.expressions.projection import inclusive_projection, strict_projection
 from spec_ref.expressions.residual_evaluator import residual
 from spec_ref.expressions.rewrite_not import from_sql, without_not
+from spec_ref.manifest_lists.manifest_file import FieldSummary
 from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.partitioning.transforms import Day, Hour, Month, Year
 from spec_ref.single_value.bounds import encode_bound

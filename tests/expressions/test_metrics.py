@@ -14,8 +14,9 @@ from test_projection import leaves
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import BOOLEAN, DOUBLE, FLOAT, INT, LONG, STRING, TIMESTAMP, Type
 from spec_ref.expressions.bound import BoundComparison, BoundReference, BoundSetTest, BoundTest, evaluate, is_nan
-from spec_ref.expressions.metrics_evaluation import FieldSummary, Metrics, might_match, must_match, summaries_outcome
+from spec_ref.expressions.metrics_evaluation import Metrics, might_match, must_match, summaries_outcome
 from spec_ref.expressions.predicates import FALSE, TRUE, Operation
+from spec_ref.manifest_lists.manifest_file import FieldSummary
 from spec_ref.single_value.bounds import encode_bound
 
 O = Operation  # noqa: E741

@@ -12,10 +12,11 @@ from spec_ref.core.versions import V3
 from spec_ref.expressions.binding import bind
 from spec_ref.expressions.bound import BoundPredicate, evaluate
 from spec_ref.expressions.expression_json import predicate_from_json
-from spec_ref.expressions.metrics_evaluation import FieldSummary, Metrics, might_match, must_match, summaries_outcome
+from spec_ref.expressions.metrics_evaluation import Metrics, might_match, must_match, summaries_outcome
 from spec_ref.expressions.projection import inclusive_projection, strict_projection
 from spec_ref.expressions.residual_evaluator import residual
 from spec_ref.json.reading import reader
+from spec_ref.manifest_lists.manifest_file import FieldSummary
 from spec_ref.partitioning.spec import SPEC, PartitionSpec
 from spec_ref.schemas.schema import SCHEMA, Schema
 
