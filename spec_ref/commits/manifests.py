@@ -311,7 +311,7 @@ def _not_affected(manifest: ManifestFile, removal: Removal, spec: PartitionSpec)
         return False
     projected = inclusive_projection(removal.where, spec)
     ids = [field.field_id for field in spec.fields]
-    return not summaries_outcome(projected, manifest.partitions, ids).might_match  # type: ignore[arg-type]
+    return not summaries_outcome(projected, manifest.partitions, ids).might_match
 
 
 def _is_removed(data_file: DataFile, removal: Removal, spec: PartitionSpec) -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 from spec_ref.core.errors import SpecError, violation
 from spec_ref.core.records import record
 from spec_ref.data_files.deferred_sink import KnownParts
+from spec_ref.data_files.varint import read_varint
 from spec_ref.encodings.random_access_bytes import Source
 
 Content: TypeAlias = Source | KnownParts
@@ -302,13 +303,13 @@ def _fields(message: bytes) -> dict[int, list[Any]]:
     fields: dict[int, list[Any]] = {}
     position = 0
     while position < len(message):
-        tag, position = _varint(message, position)
+        tag, position = read_varint(message, position)
         value: Any
         match tag & 7:
             case 0:
-                value, position = _varint(message, position)
+                value, position = read_varint(message, position)
             case 2:
-                length, position = _varint(message, position)
+                length, position = read_varint(message, position)
                 value = _slice(message, position, length)
                 position += length
             case 1 | 5 as kind:
@@ -319,14 +320,3 @@ def _fields(message: bytes) -> dict[int, list[Any]]:
                 raise _broken("a message is damaged", f"wire type {kind}")
         fields.setdefault(tag >> 3, []).append(value)
     return fields
-
-
-def _varint(message: bytes, position: int) -> tuple[int, int]:
-    value = 0
-    for shift in range(0, 70, 7):
-        octet = message[position]
-        position += 1
-        value |= (octet & 0x7F) << shift
-        if octet < 0x80:
-            return value, position
-    raise _broken("a number is too long", position)

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from spec_ref.core.errors import SpecError, violation
 from spec_ref.data_files.orc_footer import Stripe, stream_bytes
+from spec_ref.data_files.varint import read_varint
 from spec_ref.data_types.types import TIMESTAMP_NS, TIMESTAMPTZ, TIMESTAMPTZ_NS, Type
 from spec_ref.encodings.random_access_bytes import Source
 
@@ -181,18 +182,6 @@ def _width(data: bytes, position: int) -> int:
     return _WIDTHS[data[position] >> 1 & 31]
 
 
-def _varint(data: bytes, position: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        octet = data[position]
-        value |= (octet & 0x7F) << shift
-        position, shift = position + 1, shift + 7
-        if octet < 0x80:
-            return value, position
-        if shift > 63:
-            raise ValueError("an integer is too long")
-
-
 def _short_repeat(data: bytes, position: int, signed: bool) -> tuple[Ints, int]:
     header = data[position]
     width, count = (header >> 3 & 7) + 1, (header & 7) + 3
@@ -212,8 +201,8 @@ def _delta(data: bytes, position: int, signed: bool) -> tuple[Ints, int]:
     """Decode the first value, the first difference, and the sizes of the others, which have the sign of the first."""
     fixed = data[position] >> 1 & 31 == 0
     width, count = _width(data, position), _length(data, position)
-    base, at = _varint(data, position + 2)
-    first, at = _varint(data, at)
+    base, at = read_varint(data, position + 2)
+    first, at = read_varint(data, at)
     start = _as_ints(np.array([base], np.uint64), signed)
     step = int(_unzigzag(np.array([first], np.uint64))[0])
     if fixed:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from spec_ref.core.errors import violation
 from spec_ref.data_files.parquet_thrift import EDGE_ALGORITHMS, LOGICAL_TYPES, MAGIC, CompactReader, read_footer
+from spec_ref.data_files.varint import write_varint
 from spec_ref.data_types.types import (
     DEFAULT_CRS,
     UNKNOWN,
@@ -61,8 +62,8 @@ def logical_types(type_: Type) -> Iterator[bytes | None]:
             yield from (None, None)
         case GeographyType(crs, algorithm) if algorithm is not EdgeAlgorithm.SPHERICAL:
             text = crs.encode()
-            edges = _varint(EDGE_ALGORITHMS.index(algorithm.value) << 1)
-            named = [] if crs == DEFAULT_CRS else [(1, _BINARY, _varint(len(text)) + text)]
+            edges = write_varint(EDGE_ALGORITHMS.index(algorithm.value) << 1)
+            named = [] if crs == DEFAULT_CRS else [(1, _BINARY, write_varint(len(text)) + text)]
             yield _union("GEOGRAPHY", [*named, (2, _I32, edges)])
         case _ if type_ != UNKNOWN:
             yield None
@@ -137,7 +138,7 @@ def _struct(fields: list[Field]) -> bytes:
     made, last = bytearray(), 0
     for field_id, kind, value in fields:
         step = field_id - last
-        made += bytes([step << 4 | kind]) if step <= 15 else bytes([kind]) + _varint(field_id << 1)
+        made += bytes([step << 4 | kind]) if step <= 15 else bytes([kind]) + write_varint(field_id << 1)
         made += value
         last = field_id
     return bytes(made) + _STOP
@@ -147,16 +148,6 @@ def _union(name: str, fields: list[Field]) -> bytes:
     """Encode a logical type with its members."""
     (field_id,) = (number for number, one in LOGICAL_TYPES.items() if one == name)
     return _struct([(field_id, _STRUCT, _struct(fields))])
-
-
-def _varint(value: int) -> bytes:
-    """Encode a number in groups of seven bits, the lowest first."""
-    made = bytearray()
-    while value > 0x7F:
-        made.append(value & 0x7F | 0x80)
-        value >>= 7
-    made.append(value)
-    return bytes(made)
 
 
 VARIANT_UNION = _union("VARIANT", [(1, _BYTE, bytes([VARIANT_VERSION]))])

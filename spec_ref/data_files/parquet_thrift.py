@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 
 from spec_ref.core.errors import SpecError, violation
 from spec_ref.core.records import record
+from spec_ref.data_files.varint import read_varint
 
 MAGIC = b"PAR1"
 ENCRYPTED_MAGIC = b"PARE"
@@ -270,15 +271,11 @@ class CompactReader:
         Raises:
             SpecError: PQT001 if it is too long.
         """
-        value = shift = 0
-        while shift < 70:
-            octet = self.data[self.at]
-            self.at += 1
-            value |= (octet & 0x7F) << shift
-            if octet < 0x80:
-                return value
-            shift += 7
-        raise _broken("a number of the footer is too long", shift)
+        try:
+            value, self.at = read_varint(self.data, self.at)
+        except IndexError as error:
+            raise _broken("a number of the footer does not end", self.at) from error
+        return value
 
     def integer(self) -> int:
         """Read a zig-zag integer."""
