@@ -21,8 +21,8 @@ from spec_ref.commits.errors import conflict
 from spec_ref.core.records import evolve, field_rules
 from spec_ref.core.versions import OMITTED
 from spec_ref.snapshots.references import MAIN, RefType, SnapshotRef
-from spec_ref.snapshots.retention import expire
 from spec_ref.table_metadata.changes import change_schema, change_sort_order, change_spec, without_new_errors
+from spec_ref.table_metadata.expiration import expire
 from spec_ref.table_metadata.logs import SnapshotLogEntry
 from spec_ref.table_metadata.metadata import TableMetadata
 from spec_ref.table_metadata.statistics import StatisticsFile

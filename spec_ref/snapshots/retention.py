@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TypeVar
 
 from spec_ref.core.errors import violation
-from spec_ref.core.records import evolve, record
+from spec_ref.core.records import record
 from spec_ref.json.wire_types import INT_MAX, LONG_MAX
 from spec_ref.snapshots.references import MAIN, RefType, SnapshotRef
 from spec_ref.snapshots.snapshot import Snapshot
-from spec_ref.table_metadata.logs import without_expired
-from spec_ref.table_metadata.metadata import TableMetadata
-from spec_ref.table_metadata.statistics import PartitionStatisticsFile, StatisticsFile
 
 
 @record
@@ -97,40 +93,36 @@ def _or(value: int | None, default: int) -> int:
     return default if value is None else value
 
 
-def retained(metadata: TableMetadata, now_ms: int, policy: RetentionPolicy | None = None) -> Retained:
-    """Select the snapshots and references that remain when snapshots expire.
+def retained(
+    snapshots: Iterable[Snapshot], references: Mapping[str, SnapshotRef], policy: RetentionPolicy, now_ms: int
+) -> Retained:
+    """Find the snapshots and references that stay when snapshots expire at a time.
 
     Every snapshot outside the result expires, by the letter of step 5; Iceberg-Java keeps those that no reference leads
-    to until they are old enough (contradiction C13). A reference whose snapshot the table does not have retains
-    nothing, and is removed.
+    to until they are old enough (contradiction C13). A reference whose snapshot the table does not have keeps nothing,
+    and is removed.
 
     Args:
-        metadata: the table.
+        snapshots: those of the table.
+        references: its branches and tags by name, main among them where the table has a current snapshot.
+        policy: the table's policy, for references that have none of their own.
         now_ms: the time, in milliseconds from the Unix epoch.
-        policy: the policy for references without one; that of the table's properties by default.
 
     Returns:
-        The remaining snapshots and references.
-
-    Raises:
-        SpecError: as `policy_of`.
+        The snapshots and references that stay.
     """
-    policy = policy or policy_of(metadata.properties)
-    snapshots = {snapshot.snapshot_id: snapshot for snapshot in metadata.snapshots}
+    by_id = {snapshot.snapshot_id: snapshot for snapshot in snapshots}
     refs = {
         name: ref
-        for name, ref in metadata.references.items()
-        if ref.snapshot_id in snapshots
-        and (
-            name == MAIN
-            or not _older(snapshots[ref.snapshot_id], _or(ref.max_ref_age_ms, policy.max_ref_age_ms), now_ms)
-        )
+        for name, ref in references.items()
+        if ref.snapshot_id in by_id
+        and (name == MAIN or not _older(by_id[ref.snapshot_id], _or(ref.max_ref_age_ms, policy.max_ref_age_ms), now_ms))
     }
     kept: set[int] = set()
     for ref in refs.values():
         kept.add(ref.snapshot_id)
         if ref.type is RefType.BRANCH:
-            kept.update(_kept_in_branch(snapshots, ref, now_ms, policy))
+            kept.update(_kept_in_branch(by_id, ref, now_ms, policy))
     return Retained(frozenset(kept), refs)
 
 
@@ -144,39 +136,3 @@ def _kept_in_branch(
         if place >= keep and _older(snapshot, age, now_ms):
             return
         yield snapshot.snapshot_id
-
-
-def expire(metadata: TableMetadata, now_ms: int, policy: RetentionPolicy | None = None) -> TableMetadata:
-    """Remove the snapshots and references that expire.
-
-    Entries of the snapshot log up to those of an expired snapshot (TMD017) and its statistics are removed too.
-
-    Args:
-        metadata: the table.
-        now_ms: the time, in milliseconds from the Unix epoch.
-        policy: the policy for references without one; that of the table's properties by default.
-
-    Returns:
-        The changed metadata.
-
-    Raises:
-        SpecError: as `policy_of`.
-    """
-    stays = retained(metadata, now_ms, policy)
-    refs = {name: ref for name, ref in metadata.refs.items() if name in stays.refs}
-    ids = stays.snapshot_ids
-    return evolve(
-        metadata,
-        snapshots=_of(metadata.snapshots, ids),
-        refs=refs,
-        snapshot_log=without_expired(metadata.snapshot_log, ids),
-        statistics=_of(metadata.statistics, ids),
-        partition_statistics=_of(metadata.partition_statistics, ids),
-    )
-
-
-OfSnapshot = TypeVar("OfSnapshot", Snapshot, StatisticsFile, PartitionStatisticsFile)
-
-
-def _of(items: Iterable[OfSnapshot], ids: frozenset[int]) -> tuple[OfSnapshot, ...]:
-    return tuple(item for item in items if item.snapshot_id in ids)

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
 from spec_ref.snapshots.references import RefType, SnapshotRef, with_main
-from spec_ref.snapshots.retention import RetentionPolicy, ancestors, expire, policy_of, retained
+from spec_ref.snapshots.retention import RetentionPolicy, ancestors, policy_of, retained
 from spec_ref.snapshots.snapshot import Operation, Snapshot
 from spec_ref.table_metadata import TableMetadata, read_metadata
+from spec_ref.table_metadata.expiration import expire
 from spec_ref.table_metadata.logs import MetadataLogEntry, SnapshotLogEntry, logged, snapshot_at, without_expired
 
 BASE = read_metadata(
@@ -50,7 +51,7 @@ def ref(snapshot_id: int, type_: str = "tag", **limits: int) -> SnapshotRef:
 
 
 def kept(metadata: TableMetadata, now: int, policy: RetentionPolicy = POLICY) -> list[int]:
-    return sorted(retained(metadata, now, policy).snapshot_ids)
+    return sorted(retained(metadata.snapshots, metadata.references, policy, now).snapshot_ids)
 
 
 # At time 60 the snapshots are 10, 20, 30, 40 and 50 old, newest first.

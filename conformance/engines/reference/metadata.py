@@ -30,7 +30,7 @@ from spec_ref.schemas.evolution import (
 )
 from spec_ref.schemas.name_mapping import MappedField, find, read_name_mapping
 from spec_ref.schemas.schema import FIELDS, SCHEMA
-from spec_ref.snapshots.retention import retained
+from spec_ref.snapshots.retention import policy_of, retained
 from spec_ref.sorting.order import ORDER
 from spec_ref.table_metadata import TableMetadata, check_metadata, read_metadata, upgrade, write_metadata
 
@@ -135,7 +135,8 @@ def _evolve_spec(args: Arguments) -> Json:
 
 
 def _expire(args: Arguments) -> Json:
-    stays = retained(read_metadata(args["metadata"]), args["now_ms"])
+    metadata = read_metadata(args["metadata"])
+    stays = retained(metadata.snapshots, metadata.references, policy_of(metadata.properties), args["now_ms"])
     return {"snapshots": sorted(map(str, stays.snapshot_ids)), "refs": sorted(stays.refs)}
 
 
