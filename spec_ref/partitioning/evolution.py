@@ -185,7 +185,7 @@ _CHANGES: dict[type, Callable[[tuple[PartitionField, ...], Any, SpecHistory], tu
 }
 
 
-# What a promotion does to partition values
+# What a change of the schema does to partition fields
 
 
 def keeps_partition_values(transform: Transform, old: Type, new: Type) -> bool:
@@ -223,3 +223,31 @@ def altered_partition_fields(
             old, new = before.get(source), after.get(source)
             if old is not None and new is not None and not keeps_partition_values(field.transform, old, new):
                 yield field, old, new
+
+
+def check_schema_change(
+    before: Schema, after: Schema, fields: Sequence[PartitionField], old_fields: Sequence[PartitionField] = ()
+) -> None:
+    """Refuse a change of the schema that partition fields do not allow.
+
+    Args:
+        before: the schema before the change.
+        after: the schema after the change.
+        fields: the fields of the spec that writes new data.
+        old_fields: the fields of the other specs that data files may have. Their sources may be dropped, but a
+            promotion must not change their values, because filters on older files are projected by their own spec.
+
+    Raises:
+        SpecError: PAR004 if a source of the spec is dropped; EVO008 if a promotion changes partition values.
+    """
+    types = {column.id: column.type for column in before.columns()}
+    types_after = {column.id: column.type for column in after.columns()}
+    dropped = {column.id: column.name for column in before.columns() if column.id not in types_after}
+    for field in fields:
+        for source in field.sources:
+            if source in dropped and not isinstance(field.transform, Void):
+                message = "a source of the partition spec is dropped"
+                raise violation("PAR004", message, found=f"{dropped[source]}, source of partition field {field.name}")
+    for field, old, new in altered_partition_fields((*fields, *old_fields), types, types_after):
+        message = "the promotion changes the values of a partition field"
+        raise violation("EVO008", message, found=f"{old} to {new}, for {field.transform} {field.name}")

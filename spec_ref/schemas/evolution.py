@@ -22,15 +22,11 @@ from spec_ref.data_types.types import (
     is_primitive,
     kind,
 )
-from spec_ref.partitioning.evolution import altered_partition_fields
-from spec_ref.partitioning.spec import PartitionField
-from spec_ref.partitioning.transforms import Void
 from spec_ref.schemas.default_values import check_default
 from spec_ref.schemas.identifier_fields import identifier_problems
 from spec_ref.schemas.promotion import promotable, promoted_value
 from spec_ref.schemas.reserved_field_ids import MAX_TABLE_FIELD_ID
 from spec_ref.schemas.schema import Column, Schema
-from spec_ref.sorting.order import SortField
 
 # Changes
 
@@ -119,34 +115,27 @@ class Evolution:
     last_column_id: int
     """The highest id that was ever assigned."""
 
-    partition_fields: tuple[PartitionField, ...] = ()
-    """The fields of the spec that writes new data."""
-
-    old_partition_fields: tuple[PartitionField, ...] = ()
-    """The fields of the other specs that data files may have; which ones do is known only to the manifests."""
-
-    sort_fields: tuple[SortField, ...] = ()
-    """The fields of the order that new data is sorted by."""
-
 
 def evolve_schema(schema: Schema, changes: Iterable[Change], table: Evolution, *, schema_id: int) -> tuple[Schema, int]:
     """Apply changes to a schema.
 
+    What partition specs and sort orders ask of a change is checked by
+    `spec_ref.partitioning.evolution.check_schema_change` and `spec_ref.sorting.order.check_schema_change`.
+
     Args:
         schema: the schema to change.
         changes: the changes, applied in order.
-        table: the version, specs and sort order of the table.
+        table: the version of the table, and the column ids that it has used.
         schema_id: the id of the resulting schema.
 
     Returns:
         The schema, and the highest column id that was ever assigned.
 
     Raises:
-        SpecError: EVO001 for a field or place that does not exist; EVO003 or EVO006 for an invalid promotion; EVO008
-            for one that changes partition values; EVO015, DEF008 or DEF009 for an invalid or missing default; VER004
-            for a type or default that the version does not have; TYP002 for an empty or taken name; TYP025 for a
-            required field of type unknown; PAR004 for dropping the source of a partition or sort field; IDF001 to
-            IDF003 for identifier fields; RES001 if the ids are exhausted.
+        SpecError: EVO001 for a field or place that does not exist; EVO003 or EVO006 for an invalid promotion; EVO015,
+            DEF008 or DEF009 for an invalid or missing default; VER004 for a type or default that the version does not
+            have; TYP002 for an empty or taken name; TYP025 for a required field of type unknown; IDF001 to IDF003 for
+            identifier fields; RES001 if the ids are exhausted.
     """
     last = table.last_column_id
     for change in changes:
@@ -293,15 +282,6 @@ def _check_filled(field: NestedField, name: str) -> None:
 
 def _drop(schema: Schema, change: DropColumn, table: Evolution) -> tuple[Schema, int]:
     column, field = _struct_field(schema, change.name)
-    gone = {found.id for found in Schema((field,)).columns()}
-    for partition_field in table.partition_fields:
-        if gone.intersection(partition_field.sources) and not isinstance(partition_field.transform, Void):
-            message = "the field is a source of the partition spec"
-            raise violation("PAR004", message, found=f"{change.name}, source of partition field {partition_field.name}")
-    for sort_field in table.sort_fields:
-        if gone.intersection(sort_field.sources) and not isinstance(sort_field.transform, Void):
-            message = "the field is a source of the sort order"
-            raise violation("PAR004", message, found=f"{change.name}, source of sort field {sort_field.transform}")
     without = _edit_fields(schema, _parent(column), lambda fields: tuple(one for one in fields if one.id != field.id))
     return without, table.last_column_id
 
@@ -336,10 +316,6 @@ def _promote(schema: Schema, change: PromoteColumn, table: Evolution) -> tuple[S
     if not promotable(old, new, table.version):
         message = "the type may not become the other"
         raise violation("EVO003", message, found=f"{old} to {new}", format_version=table.version)
-    fields = (*table.partition_fields, *table.old_partition_fields)
-    for field, _, _ in altered_partition_fields(fields, {column.id: old}, {column.id: new}):
-        message = "the promotion changes the values of a partition field"
-        raise violation("EVO008", message, found=f"{old} to {new}, for {field.transform} {field.name}")
     if column.field is None:
         return _edit_root(schema, column.id, lambda _: new), table.last_column_id
     promoted = evolve(

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import attrs
 
+from spec_ref.core.errors import violation
 from spec_ref.core.records import record, spec_field
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED
 from spec_ref.json.wire_types import INT, ListOf, RecordOf, enum_of
 from spec_ref.partitioning.spec import TRANSFORM, check_sources
-from spec_ref.partitioning.transforms import Transform
+from spec_ref.partitioning.transforms import Transform, Void
+from spec_ref.schemas.schema import Schema
 
 UNSORTED_ID = 0
 """The order id that is reserved for the unsorted order (SRT002)."""
@@ -94,3 +96,23 @@ class SortOrder:
 ORDER = RecordOf(SortOrder, "a sort order", requirement="SRT006")
 
 UNSORTED = SortOrder(UNSORTED_ID)
+
+
+def check_schema_change(before: Schema, after: Schema, fields: Iterable[SortField]) -> None:
+    """Refuse a change of the schema that drops a source of the sort order.
+
+    Args:
+        before: the schema before the change.
+        after: the schema after the change.
+        fields: the fields of the order that new data is sorted by.
+
+    Raises:
+        SpecError: PAR004 if a source of a field is dropped.
+    """
+    remaining = {column.id for column in after.columns()}
+    dropped = {column.id: column.name for column in before.columns() if column.id not in remaining}
+    for field in fields:
+        for source in field.sources:
+            if source in dropped and not isinstance(field.transform, Void):
+                message = "a source of the sort order is dropped"
+                raise violation("PAR004", message, found=f"{dropped[source]}, source of sort field {field.transform}")

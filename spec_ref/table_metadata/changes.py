@@ -11,8 +11,10 @@ from collections.abc import Iterator, Sequence
 from spec_ref.checks.findings import Severity
 from spec_ref.core.errors import SpecError, Violation
 from spec_ref.core.records import evolve
+from spec_ref.partitioning import evolution as partitioning
 from spec_ref.partitioning.evolution import PartitionChange, SpecHistory, evolve_spec
 from spec_ref.schemas.evolution import Change, Evolution, evolve_schema
+from spec_ref.sorting import order as sorting
 from spec_ref.sorting.order import UNSORTED, SortField, SortOrder
 from spec_ref.table_metadata.checks import RULES
 from spec_ref.table_metadata.metadata import TableMetadata
@@ -34,19 +36,17 @@ def change_schema(metadata: TableMetadata, changes: Sequence[Change]) -> TableMe
         The metadata with the changed schema as the current one.
 
     Raises:
-        SpecError: as `spec_ref.schemas.evolution.evolve_schema` and `without_new_errors`.
+        SpecError: as `spec_ref.schemas.evolution.evolve_schema` and `without_new_errors`; PAR004 if a source of the
+            default spec or sort order is dropped; EVO008 if partition values change.
     """
     others = (spec for spec in metadata.partition_specs if spec.spec_id != metadata.default_spec_id)
     highest = max(schema.highest_field_id() for schema in metadata.schemas)
-    table = Evolution(
-        metadata.format_version,
-        max(metadata.last_column_id, highest),
-        metadata.default_spec.fields,
-        tuple(field for spec in others for field in spec.fields) if metadata.snapshots else (),
-        metadata.default_sort_order.fields,
-    )
+    table = Evolution(metadata.format_version, max(metadata.last_column_id, highest))
     new_id = 1 + max(schema.schema_id for schema in metadata.schemas)
     made, last = evolve_schema(metadata.current_schema, changes, table, schema_id=new_id)
+    old_fields = tuple(field for spec in others for field in spec.fields) if metadata.snapshots else ()
+    partitioning.check_schema_change(metadata.current_schema, made, metadata.default_spec.fields, old_fields)
+    sorting.check_schema_change(metadata.current_schema, made, metadata.default_sort_order.fields)
     for schema in metadata.schemas:
         if evolve(made, schema_id=schema.schema_id) == schema:
             return evolve(metadata, current_schema_id=schema.schema_id, last_column_id=last)

@@ -11,6 +11,7 @@ import pytest
 from spec_ref.requirements import Requirement, Status, register
 from tools import index
 from tools.index import ROOT, Heading, IndexProblem, headings, search
+from tools.index.layers import imports, layers, picture
 
 RULES = [one for one in register().values() if one.status is Status.ADOPTED]
 
@@ -90,3 +91,20 @@ def test_nothing_found_is_said() -> None:
     answer = where("zzz")
     assert (answer.returncode, answer.stdout) == (1, "")
     assert "'zzz'" in answer.stderr
+
+
+def test_the_picture_marks_each_import_in_the_order_of_the_layers() -> None:
+    imported = {"core": {"json"}, "json": {"core"}, "schemas": {"core"}}
+    assert list(picture(["core", "json", "schemas"], imported)) == [
+        "            1  2  3",
+        " 1 core     \\  x",
+        " 2 json     x  \\",
+        " 3 schemas  x  .  \\",
+    ]
+
+
+def test_the_picture_has_every_package_of_the_reference() -> None:
+    names = [name for layer in layers() for name in layer]
+    assert sorted(names) == sorted(imports())
+    assert names[0] == "core"
+    assert "core" in imports()["schemas"]

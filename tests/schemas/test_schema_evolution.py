@@ -9,6 +9,7 @@ from spec_ref.core.errors import SpecError
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import V1, V2, V3, FormatVersion
 from spec_ref.data_types import types as t
+from spec_ref.partitioning import evolution as partitioning
 from spec_ref.partitioning.evolution import keeps_partition_values
 from spec_ref.partitioning.spec import PartitionField
 from spec_ref.partitioning.transforms import Transform, parse_transform
@@ -28,6 +29,7 @@ from spec_ref.schemas.evolution import (
 from spec_ref.schemas.promotion import promotable
 from spec_ref.schemas.reserved_field_ids import MAX_TABLE_FIELD_ID
 from spec_ref.schemas.schema import Schema
+from spec_ref.sorting import order as sorting
 from spec_ref.sorting.order import SortField
 
 
@@ -47,24 +49,40 @@ SCHEMA = Schema(
     0,
     (1,),
 )
-TABLE = Evolution(V3, 9)
 
 
-def evolved(*changes: Change, table: Evolution = TABLE, schema: Schema = SCHEMA) -> Schema:
-    return evolve_schema(schema, changes, table, schema_id=1)[0]
+@attrs.frozen
+class Table:
+    """A table whose schema changes: what limits the changes."""
+
+    version: FormatVersion = V3
+    last_column_id: int = 9
+    partition_fields: tuple[PartitionField, ...] = ()
+    old_partition_fields: tuple[PartitionField, ...] = ()
+    sort_fields: tuple[SortField, ...] = ()
 
 
-def code(*changes: Change, table: Evolution = TABLE, schema: Schema = SCHEMA) -> str:
+TABLE = Table()
+
+
+def evolved(*changes: Change, table: Table = TABLE, schema: Schema = SCHEMA) -> Schema:
+    made, _ = evolve_schema(schema, changes, Evolution(table.version, table.last_column_id), schema_id=1)
+    partitioning.check_schema_change(schema, made, table.partition_fields, table.old_partition_fields)
+    sorting.check_schema_change(schema, made, table.sort_fields)
+    return made
+
+
+def code(*changes: Change, table: Table = TABLE, schema: Schema = SCHEMA) -> str:
     with pytest.raises(SpecError) as error:
-        evolve_schema(schema, changes, table, schema_id=1)
+        evolved(*changes, table=table, schema=schema)
     return error.value.violation.requirement
 
 
-def version(number: FormatVersion) -> Evolution:
+def version(number: FormatVersion) -> Table:
     return evolve(TABLE, version=number)
 
 
-def sourced(transform: str, source: int = 2) -> Evolution:
+def sourced(transform: str, source: int = 2) -> Table:
     made = PartitionField(source_id=source, field_id=1000, name="p", transform=parse_transform(transform))
     return evolve(TABLE, partition_fields=(made,))
 
@@ -136,7 +154,7 @@ def test_an_int_under_a_bucket_becomes_long() -> None:
 
 def test_a_new_column_and_all_inside_it_get_new_ids() -> None:
     nested = t.MapType(1, t.STRING, 2, t.ListType(3, t.StructType((field(4, "a", t.INT),))))
-    made, last = evolve_schema(SCHEMA, [AddColumn("m", nested)], TABLE, schema_id=1)
+    made, last = evolve_schema(SCHEMA, [AddColumn("m", nested)], Evolution(V3, 9), schema_id=1)
     ids = [column.id for column in made.columns()]
     assert len(set(ids)) == len(ids)
     assert set(ids) - {column.id for column in SCHEMA.columns()} == {10, 11, 12, 13, 14}
@@ -147,7 +165,7 @@ def test_a_new_column_and_all_inside_it_get_new_ids() -> None:
 
 def test_an_id_is_never_given_twice() -> None:
     made, last = evolve_schema(
-        SCHEMA, [AddColumn("a", t.INT), DropColumn("a"), AddColumn("a", t.INT)], TABLE, schema_id=1
+        SCHEMA, [AddColumn("a", t.INT), DropColumn("a"), AddColumn("a", t.INT)], Evolution(V3, 9), schema_id=1
     )
     assert made.fields[-1].id == last == 11
 
@@ -229,7 +247,7 @@ def test_sources_of_older_specs_are_dropped_but_not_promoted() -> None:
 
 
 def test_a_source_of_the_sort_order_stays() -> None:
-    def by(transform: str) -> Evolution:
+    def by(transform: str) -> Table:
         return evolve(TABLE, sort_fields=(SortField(source_id=5, transform=parse_transform(transform)),))
 
     for name in ("point", "point.x"):

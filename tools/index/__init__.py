@@ -155,6 +155,10 @@ def page() -> Iterator[str]:
                 yield from ("| heading | modules | requirements |", "|---|---|---|")
         if _common_reason(document) is None:
             yield _row(heading)
+    from tools.index import layers  # here, as `tools.where` needs no linter of imports
+
+    yield ""
+    yield from layers.section()
     yield from ("", "## Every other module", "")
     yield "What no heading is about by itself: records, errors, JSON, checks, and the fast forms of what stands above."
     yield ""

@@ -19,6 +19,7 @@ from spec_ref.partitioning.evolution import (
     RemovePartitionField,
     RenamePartitionField,
     SpecHistory,
+    check_schema_change,
     evolve_spec,
 )
 from spec_ref.partitioning.spec import FIELDS as PARTITION_FIELDS
@@ -102,9 +103,11 @@ def _evolve_schema(args: Arguments) -> Json:
     fields = reader(PARTITION_FIELDS, version)(args.get("partition_fields", []))
     last = args["last_column_id"]
     for change in args["changes"]:
-        table = Evolution(version, last, fields)
         # One at a time: where a field moves to depends on the changes before.
-        schema, last = evolve_schema(schema, [column_change(schema, change)], table, schema_id=schema.schema_id)
+        one = column_change(schema, change)
+        made, last = evolve_schema(schema, [one], Evolution(version, last), schema_id=schema.schema_id)
+        check_schema_change(schema, made, fields)
+        schema = made
     return {"fields": writer(FIELDS, version)(schema.fields), "last-column-id": last}
 
 
