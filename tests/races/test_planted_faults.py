@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 
 import pytest
 from planted_faults import PLANTED, Planted
@@ -34,6 +35,11 @@ def race(planted: Planted) -> Simulator:
     return Simulator(shared, planned, planted.faults, most)
 
 
+def up_to_code(problem: str) -> str:
+    """A problem without the message of a violation, which may be reworded."""
+    return re.sub(r"(?<=\b[A-Z]{3}\d{3}\b).*", "", problem)
+
+
 def test_there_are_many_faults() -> None:
     assert len(PLANTED) >= 100
     assert len(set(IDS)) == len(IDS)
@@ -53,7 +59,7 @@ def test_a_planted_fault_is_found_and_its_trace_replays(planted: Planted, monkey
         again = race(planted)
         again.contested = simulator.contested
         _, problems = again.replay(found.schedule)
-        assert found.problem in problems
+        assert up_to_code(found.problem) in map(up_to_code, problems)
 
 
 @pytest.mark.parametrize("planted", PLANTED, ids=IDS)
