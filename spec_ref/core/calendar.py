@@ -11,6 +11,15 @@ import datetime
 MICROS_PER_DAY = 86_400_000_000
 NANOS_PER_DAY = 86_400_000_000_000
 
+UNITS_PER_DAY: dict[str, int] = {
+    "date": 1,
+    "timestamp": MICROS_PER_DAY,
+    "timestamptz": MICROS_PER_DAY,
+    "timestamp_ns": NANOS_PER_DAY,
+    "timestamptz_ns": NANOS_PER_DAY,
+}
+"""How many units of the values of a type make a day, by its name."""
+
 EPOCH = datetime.date(1970, 1, 1)
 CYCLE_YEARS = 400
 CYCLE_DAYS = 146_097

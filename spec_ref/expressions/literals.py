@@ -14,6 +14,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+from spec_ref.core.calendar import UNITS_PER_DAY
 from spec_ref.core.errors import violation
 from spec_ref.core.records import record
 from spec_ref.data_types.decimals import decimal_of
@@ -21,7 +22,6 @@ from spec_ref.data_types.types import FLOAT, STRING, DecimalType, Type, is_primi
 from spec_ref.expressions.alignment import aligned_kind
 from spec_ref.expressions.bound import BoundComparison, BoundPredicate, BoundSetTest, BoundTerm, BoundTest
 from spec_ref.expressions.predicates import FALSE, PREFIX, TRUE, Literal, Operation
-from spec_ref.partitioning.transforms import UNITS_PER_DAY
 from spec_ref.single_value.json_value import from_json
 
 _O = Operation

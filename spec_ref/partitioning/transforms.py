@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Any, ClassVar, NoReturn, TypeAlias
 
-from spec_ref.core.calendar import EPOCH, MICROS_PER_DAY, NANOS_PER_DAY, civil_from_days
+from spec_ref.core.calendar import EPOCH, UNITS_PER_DAY, civil_from_days
 from spec_ref.core.decimals import unscaled
 from spec_ref.core.errors import SpecError, violation
 from spec_ref.core.records import record
@@ -24,15 +24,6 @@ MAX_PARAMETER = 2**31 - 1
 
 MONTHS_PER_YEAR = 12
 HOURS_PER_DAY = 24
-
-UNITS_PER_DAY: dict[str, int] = {
-    "date": 1,
-    "timestamp": MICROS_PER_DAY,
-    "timestamptz": MICROS_PER_DAY,
-    "timestamp_ns": NANOS_PER_DAY,
-    "timestamptz_ns": NANOS_PER_DAY,
-}
-"""How many units of the values of a type make a day."""
 
 DATE_TYPES = frozenset(UNITS_PER_DAY)
 TIMESTAMP_TYPES = DATE_TYPES - {"date"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from spec_ref.core.calendar import MICROS_PER_DAY, NANOS_PER_DAY
+from spec_ref.core.calendar import UNITS_PER_DAY
 from spec_ref.core.errors import violation
 from spec_ref.core.records import record
 from spec_ref.core.versions import PROMOTION_OF_DATE, PROMOTION_OF_UNKNOWN, V1, FormatVersion
@@ -21,6 +21,7 @@ from spec_ref.data_types.types import (
     DecimalType,
     Type,
     is_primitive,
+    kind,
 )
 
 
@@ -63,9 +64,6 @@ def promotable(old: Type, new: Type, version: FormatVersion) -> bool:
     return any(promotion.promotes(old, new) for promotion in PROMOTIONS if version.includes(promotion.since))
 
 
-UNITS_PER_DAY = {TIMESTAMP: MICROS_PER_DAY, TIMESTAMP_NS: NANOS_PER_DAY}
-
-
 def promoted_value(old: Type, new: Type, value: Any) -> Any:
     """Convert a value to the type that its column is promoted to.
 
@@ -82,7 +80,7 @@ def promoted_value(old: Type, new: Type, value: Any) -> Any:
     """
     if value is None or old != DATE or new == DATE:
         return value
-    promoted = value * UNITS_PER_DAY[new]  # type: ignore[index]
+    promoted = value * UNITS_PER_DAY[kind(new)]
     if not -(1 << 63) <= promoted < 1 << 63:
         raise violation("EVO006", f"the date is outside the range of {new}", found=value)
     return promoted

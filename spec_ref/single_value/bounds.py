@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from spec_ref.core.calendar import MICROS_PER_DAY, NANOS_PER_DAY
+from spec_ref.core.calendar import UNITS_PER_DAY
 from spec_ref.core.errors import violation
 from spec_ref.core.records import record
 from spec_ref.data_types.types import (
@@ -49,8 +49,8 @@ _PROMOTED_LENGTH = 4
 _PROMOTIONS: dict[str, _Promotion] = {
     "long": _Promotion(INT, 1),
     "double": _Promotion(FLOAT, 1),
-    "timestamp": _Promotion(DATE, MICROS_PER_DAY),
-    "timestamp_ns": _Promotion(DATE, NANOS_PER_DAY),
+    "timestamp": _Promotion(DATE, UNITS_PER_DAY["timestamp"]),
+    "timestamp_ns": _Promotion(DATE, UNITS_PER_DAY["timestamp_ns"]),
 }
 """The kinds of type whose 4-byte bounds were written as another one. A decimal has the same bytes at any precision."""
 

@@ -28,13 +28,12 @@ from spec_ref.columnar.arrow_types import (
 from spec_ref.columnar.decimal128 import exceeds, floor_multiples, integer, joined
 from spec_ref.columnar.hashing import plain_hashes
 from spec_ref.columnar.murmur3_vectorized import LANES, rounds
-from spec_ref.core.calendar import CYCLE_DAYS, CYCLE_YEARS, EPOCH
+from spec_ref.core.calendar import CYCLE_DAYS, CYCLE_YEARS, EPOCH, UNITS_PER_DAY
 from spec_ref.data_types.decimals import decimal_of
 from spec_ref.data_types.types import Type, kind
 from spec_ref.partitioning.transforms import (
     HOURS_PER_DAY,
     MONTHS_PER_YEAR,
-    UNITS_PER_DAY,
     Bucket,
     Day,
     Hour,

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from spec_ref.columnar.arrow_types import check_values, validity
 from spec_ref.columnar.encodings.variant.shredding import unshredded
 from spec_ref.columnar.manifests.computed_metrics import comparable, storage_of
+from spec_ref.core.calendar import UNITS_PER_DAY
 from spec_ref.core.errors import SpecError, at, violation
 from spec_ref.core.records import evolve, record
 from spec_ref.data_types.types import (
@@ -37,7 +38,6 @@ from spec_ref.schemas.column_projection import (
     column_of,
     missing_value,
 )
-from spec_ref.schemas.promotion import UNITS_PER_DAY
 
 Array: TypeAlias = Any
 ArrowType: TypeAlias = Any
@@ -493,7 +493,7 @@ def _primitive_reader(type_: Type, written: Type, target: ArrowType) -> Read:
         if written == UNKNOWN:  # a column that holds nothing, whatever its Parquet type (PQT006)
             return pa.nulls(len(array), target)
         array = storage_of(array)
-        if written == DATE and type_ in UNITS_PER_DAY:
+        if written == DATE and type_ != DATE:
             return _promoted_dates(type_, array, target)
         if name in _TIMESTAMPS and array.type != target:
             return comparable(written, array).cast(target)
@@ -515,7 +515,7 @@ def _promoted_dates(type_: Type, array: Array, target: ArrowType) -> Array:
     """Convert days to counts of a timestamp at midnight; one out of range is refused, and does not wrap (EVO006)."""
     days = array.cast(pa.date32()).cast(pa.int32()).cast(pa.int64())
     try:
-        return pc.multiply_checked(days, UNITS_PER_DAY[type_]).cast(target)  # type: ignore[index]
+        return pc.multiply_checked(days, UNITS_PER_DAY[kind(type_)]).cast(target)
     except pa.ArrowInvalid as error:
         raise violation("EVO006", f"a date is outside the range of {type_}", found=str(error)) from error
 
