@@ -12,6 +12,7 @@ from typing import Any, NoReturn, TypeVar, dataclass_transform, overload
 
 import attrs
 
+from spec_ref.core.frozen_dict import freeze
 from spec_ref.core.versions import FieldRule, Presence, ReaderRules
 
 RULE = "spec_ref.field_rule"
@@ -63,6 +64,16 @@ def spec_field(
     )
 
 
+def _as_values(_: type, fields: list[attrs.Attribute[Any]]) -> list[attrs.Attribute[Any]]:
+    """Freeze mappings, and leave JSON values that may hold lists and objects out of the hash."""
+    made = []
+    for field in fields:
+        if str(field.type).startswith("Mapping[") and field.converter is None:
+            field = field.evolve(converter=freeze)
+        made.append(field.evolve(hash=False) if str(field.type) == "Any" else field)
+    return made
+
+
 def _refuse_subclass(cls: type, /, **_: object) -> NoReturn:
     message = f"{cls.__mro__[1].__name__} is a record of the spec and final: compose it, do not subclass it"
     raise TypeError(message)
@@ -91,7 +102,7 @@ def record(cls: type[T] | None = None, /, *, kw_only: bool = False) -> type[T] |
 
     def make(cls: type[T]) -> type[T]:
         # Without a slot for weak references, which nobody needs to a value, a record is nothing but its fields.
-        made = attrs.frozen(slots=True, kw_only=kw_only, weakref_slot=False)(cls)
+        made = attrs.frozen(slots=True, kw_only=kw_only, weakref_slot=False, field_transformer=_as_values)(cls)
         made.__init_subclass__ = classmethod(_refuse_subclass)  # type: ignore[assignment]
         return made
 

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import attrs
 
 from spec_ref.core.errors import violation
+from spec_ref.core.frozen_dict import EMPTY
 from spec_ref.core.records import record, spec_field
 from spec_ref.core.versions import (
     GEO_TYPES,
@@ -33,7 +34,7 @@ DEFAULT_CRS = "OGC:CRS84"
 
 def _extra() -> Any:
     """The attribute for properties that no format version defines; they are kept, and do not make types differ."""
-    return attrs.field(factory=dict, eq=False, repr=False)
+    return attrs.field(default=EMPTY, eq=False, repr=False)
 
 
 @record

@@ -17,7 +17,7 @@ from cattrs.gen import make_dict_structure_fn, override
 from spec_ref.core.errors import SpecError
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import FormatVersion, Presence
-from spec_ref.json.reading import Row, check_constants, finished, keeps_unknown, record_reader, rows, unknown_of
+from spec_ref.json.reading import Row, check_constants, keeps_unknown, record_reader, rows, unknown_of
 from spec_ref.json.wire_types import (
     ANY,
     INT,
@@ -127,17 +127,18 @@ def _record_hook(kind: RecordOf, version: FormatVersion) -> Hook:
     structure: Hook = make_dict_structure_fn(kind.cls, _CONVERTER, _cattrs_use_linecache=False, **overrides)  # type: ignore[arg-type]
     added = {row.rule.name: None for row in table if _needs_hook_if_absent(row, defaults[row.attribute])}
     known = frozenset(rule.name for rule in field_rules(kind.cls).values()) | frozenset(kind.constants)
-    keeps, unknown = keeps_unknown(kind), unknown_of(kind)
+    keeps, unknown, has_constants = keeps_unknown(kind), unknown_of(kind), bool(kind.constants)
+    as_it_is, cls, finish = not added and not ignored, kind.cls, kind.finish
 
     def hook(document: Any, _: Any) -> Any:
         if type(document) is not dict:
             _refuse(document)
-        if kind.constants:
+        if has_constants:
             check_constants(kind, document)
-        made = structure({**added, **document, **ignored} if added or ignored else document, kind.cls)
+        made = structure(document if as_it_is else {**added, **document, **ignored}, cls)
         if keeps and not known.issuperset(document):
             made = attrs.evolve(made, extra=unknown(document))
-        return made if kind.finish is None else finished(kind, made, version)
+        return made if finish is None else finish(made, version)
 
     return hook
 

@@ -54,7 +54,8 @@ def writer(kind: Kind, version: FormatVersion, requirement: str = DOCUMENT) -> W
     """
     match kind:
         case Scalar(name):
-            return functools.partial(read_scalar, kind.accepts, name, requirement)
+            checked = functools.partial(read_scalar, kind.accepts, name, requirement)
+            return (lambda value: dict(checked(value))) if kind is STRING_MAP else checked
         case ListOf(item):
             return functools.partial(_write_list, writer(item, version, requirement))
         case MapOf(value):
@@ -220,9 +221,21 @@ MOST_NAMES, LONGEST_NAME = 4096, 100
 _names = _Names()
 
 
-def _string_map_text(values: Mapping[str, str]) -> str:
-    names, string = _names, encode_basestring
-    return f"{{{','.join([f'{names[name]}{string(value)}' for name, value in values.items()])}}}"
+def _string_map_texts(values: Sequence[Mapping[str, str]]) -> list[str]:
+    """The texts of objects of strings. Many of them have the same names, as summaries do: they share columns."""
+    shapes: dict[tuple[str, ...], list[int]] = {}
+    for place, value in enumerate(values):
+        shapes.setdefault(tuple(value), []).append(place)
+    texts = ["{}"] * len(values)
+    for names, places in shapes.items():
+        parts: list[Iterable[str]] = []
+        for name, column in zip(names, zip(*(values[place].values() for place in places), strict=True), strict=True):
+            parts += itertools.repeat(("," if parts else "{") + _names[name]), map(encode_basestring, column)
+        if names:
+            made = map("".join, zip(*parts, itertools.repeat("}", len(places))))  # noqa: B905 - the others repeat for ever
+            for place, text in zip(places, made, strict=True):
+                texts[place] = text
+    return texts
 
 
 _SCALAR_TEXTS: dict[Scalar, ColumnWriter] = {
@@ -230,7 +243,7 @@ _SCALAR_TEXTS: dict[Scalar, ColumnWriter] = {
     INT: _integer_texts(INT_MIN, INT_MAX),
     LONG: _integer_texts(LONG_MIN, LONG_MAX),
     BOOLEAN: _texts_if(BOOLEAN.accepts, {True: "true", False: "false"}.__getitem__),
-    STRING_MAP: lambda values: list(map(_string_map_text, values)),
+    STRING_MAP: _string_map_texts,
 }
 
 

@@ -18,9 +18,8 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-import attrs
-
 from spec_ref.core.errors import SpecError
+from spec_ref.core.frozen_dict import EMPTY
 from spec_ref.core.records import record
 from spec_ref.data_types.types import (
     BINARY,
@@ -65,15 +64,15 @@ class FileMetrics:
     column_sizes: Mapping[int, int] | None = None
     """The bytes of all regions that store the column; None for a row-oriented file (DFL011)."""
 
-    value_counts: Mapping[int, int] = attrs.field(factory=dict)
+    value_counts: Mapping[int, int] = EMPTY
     """The number of values, including null and NaN (DFL012)."""
 
-    null_value_counts: Mapping[int, int] = attrs.field(factory=dict)
-    nan_value_counts: Mapping[int, int] = attrs.field(factory=dict)
+    null_value_counts: Mapping[int, int] = EMPTY
+    nan_value_counts: Mapping[int, int] = EMPTY
     """For float and double columns only (DFL014)."""
 
-    lower_bounds: Mapping[int, bytes] = attrs.field(factory=dict)
-    upper_bounds: Mapping[int, bytes] = attrs.field(factory=dict)
+    lower_bounds: Mapping[int, bytes] = EMPTY
+    upper_bounds: Mapping[int, bytes] = EMPTY
     split_offsets: tuple[int, ...] | None = None
     """Offsets where the file can be split, ascending; None if the format has no such places (DFL019)."""
 

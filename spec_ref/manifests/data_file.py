@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from spec_ref.avro_mapping.rows import PARTITION, Coded, Named, NeverWritten
+from spec_ref.core.frozen_dict import EMPTY
 from spec_ref.core.records import record, spec_field
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED, V1
 from spec_ref.data_types.types import BINARY, INT, LONG, STRING, ListType, MapType
@@ -62,7 +63,7 @@ class DataFile:
 
     partition: Mapping[int, Any] = spec_field(
         "partition", id=102, v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, read=OPTIONAL,
-        requirement="DFL004", type=PARTITION, default={},
+        requirement="DFL004", type=PARTITION, default=EMPTY,
     )  # fmt: skip
     """The partition values by partition field id; empty in an unpartitioned table (contradiction B31)."""
 

@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from spec_ref.core.errors import violation
+from spec_ref.core.frozen_dict import EMPTY
 from spec_ref.core.records import evolve, record, spec_field
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED, V1, FormatVersion
 from spec_ref.data_types.types import UNKNOWN, ListType, MapType, NestedField, StructType, Type, is_primitive
@@ -93,7 +94,7 @@ class PartitionField:
         "transform", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="PAR021", type=TRANSFORM
     )
 
-    extra: Mapping[str, Any] = attrs.field(factory=dict)
+    extra: Mapping[str, Any] = attrs.field(default=EMPTY, hash=False)
     """Properties that no format version knows."""
 
     def __attrs_post_init__(self) -> None:
@@ -142,7 +143,7 @@ class PartitionSpec:
         converter=tuple,
     )  # fmt: skip
 
-    extra: Mapping[str, Any] = attrs.field(factory=dict)
+    extra: Mapping[str, Any] = attrs.field(default=EMPTY, hash=False)
     """Properties that no format version knows."""
 
     @property

@@ -12,6 +12,7 @@ from typing import Any
 import attrs
 
 from spec_ref.core.errors import SpecError, at, violation
+from spec_ref.core.frozen_dict import EMPTY
 from spec_ref.core.records import evolve, record, spec_field
 from spec_ref.core.versions import OPTIONAL, REQUIRED, V3
 from spec_ref.data_types.types import ListType, MapType, StructType, Type
@@ -45,7 +46,7 @@ class MappedField:
     fields: tuple[MappedField, ...] = attrs.field(default=())
     """The children of a struct; ``element`` of a list; ``key`` and ``value`` of a map (NAM004, NAM008)."""
 
-    extra: Mapping[str, Any] = attrs.field(factory=dict)
+    extra: Mapping[str, Any] = attrs.field(default=EMPTY, hash=False)
     """Properties that the spec does not know."""
 
 

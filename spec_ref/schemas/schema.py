@@ -12,6 +12,7 @@ from typing import Any
 import attrs
 
 from spec_ref.core.errors import SpecError
+from spec_ref.core.frozen_dict import EMPTY
 from spec_ref.core.records import evolve, record, spec_field
 from spec_ref.core.versions import DEFAULT_VALUES, OPTIONAL, REQUIRED, FormatVersion
 from spec_ref.data_types.types import ListType, MapType, NestedField, StructType, Type, children
@@ -140,7 +141,7 @@ class Schema:
     )  # fmt: skip
     """The ids of the fields that identify a row (Identifier Field IDs)."""
 
-    extra: Mapping[str, Any] = attrs.field(factory=dict)
+    extra: Mapping[str, Any] = attrs.field(default=EMPTY, hash=False)
     """Properties that no format version defines, kept for the writers that define them."""
 
     def as_struct(self) -> StructType:

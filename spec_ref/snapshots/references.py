@@ -8,6 +8,7 @@ from typing import Any
 
 import attrs
 
+from spec_ref.core.frozen_dict import EMPTY
 from spec_ref.core.records import record, spec_field
 from spec_ref.core.versions import OPTIONAL, REQUIRED
 from spec_ref.json.wire_types import INT, LONG, RecordOf, enum_of
@@ -50,7 +51,7 @@ class SnapshotRef:
     """The age of the referenced snapshot from which on the reference expires, unless it is main; None to use the
     table's property."""
 
-    extra: Mapping[str, Any] = attrs.field(factory=dict)
+    extra: Mapping[str, Any] = attrs.field(default=EMPTY, hash=False)
     """Properties that no format version defines."""
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import attrs
 
+from spec_ref.core.frozen_dict import EMPTY
 from spec_ref.core.records import record, spec_field
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED, V2, V3
 from spec_ref.json.wire_types import INT, LONG, STRING, STRING_MAP, ListOf, RecordOf
@@ -101,7 +102,7 @@ class Snapshot:
     )
     """The encryption key of the manifest list's key metadata."""
 
-    extra: Mapping[str, Any] = attrs.field(factory=dict)
+    extra: Mapping[str, Any] = attrs.field(default=EMPTY, hash=False)
     """Properties that no format version defines."""
 
     @property

@@ -8,6 +8,7 @@ from typing import Any
 
 import attrs
 
+from spec_ref.core.frozen_dict import EMPTY
 from spec_ref.core.errors import violation
 from spec_ref.core.records import record, spec_field
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED
@@ -63,7 +64,7 @@ class SortField:
         type=enum_of(NullOrder, "SRT007"), default=NullOrder.NULLS_FIRST,
     )  # fmt: skip
 
-    extra: Mapping[str, Any] = attrs.field(factory=dict)
+    extra: Mapping[str, Any] = attrs.field(default=EMPTY, hash=False)
     """Properties that no format version knows."""
 
     def __attrs_post_init__(self) -> None:
@@ -89,7 +90,7 @@ class SortOrder:
         type=ListOf(SORT_FIELD), default=(), missing=None, converter=tuple,
     )  # fmt: skip
 
-    extra: Mapping[str, Any] = attrs.field(factory=dict)
+    extra: Mapping[str, Any] = attrs.field(default=EMPTY, hash=False)
     """Properties that no format version knows."""
 
 

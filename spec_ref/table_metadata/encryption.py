@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 
+from spec_ref.core.frozen_dict import EMPTY
 from spec_ref.core.records import record, spec_field
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED
 from spec_ref.json.wire_types import STRING, STRING_MAP, RecordOf
@@ -36,7 +37,7 @@ class EncryptionKey:
         "properties", v1=OMITTED, v2=OMITTED, v3=OPTIONAL, requirement="ENC004", type=STRING_MAP, default=None
     )
 
-    extra: Mapping[str, Any] = attrs.field(factory=dict)
+    extra: Mapping[str, Any] = attrs.field(default=EMPTY, hash=False)
     """Properties that no format version knows."""
 
 

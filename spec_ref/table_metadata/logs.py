@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from spec_ref.core.errors import violation
+from spec_ref.core.frozen_dict import EMPTY
 from spec_ref.core.records import record, spec_field
 from spec_ref.core.versions import REQUIRED
 from spec_ref.json.wire_types import LONG, STRING, RecordOf
@@ -23,7 +24,7 @@ class SnapshotLogEntry:
 
     snapshot_id: int = spec_field("snapshot-id", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="TMD031", type=LONG)
 
-    extra: Mapping[str, Any] = attrs.field(factory=dict)
+    extra: Mapping[str, Any] = attrs.field(default=EMPTY, hash=False)
     """Properties that no format version knows."""
 
 
@@ -42,7 +43,7 @@ class MetadataLogEntry:
         "metadata-file", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="TMD032", type=STRING
     )
 
-    extra: Mapping[str, Any] = attrs.field(factory=dict)
+    extra: Mapping[str, Any] = attrs.field(default=EMPTY, hash=False)
     """Properties that no format version knows."""
 
 

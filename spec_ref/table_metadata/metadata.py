@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from spec_ref.core.errors import violation
+from spec_ref.core.frozen_dict import EMPTY
 from spec_ref.core.records import evolve, record, spec_field
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED, V1, FormatVersion
 from spec_ref.data_types.types import StructType
@@ -107,7 +108,7 @@ class TableMetadata:
     properties: Mapping[str, str] = spec_field(
         "properties",
         v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL,
-        requirement="TMD014", type=STRING_MAP, default=attrs.Factory(dict),
+        requirement="TMD014", type=STRING_MAP, default=EMPTY,
     )  # fmt: skip
     """Settings that affect reading and writing."""
 
@@ -148,7 +149,7 @@ class TableMetadata:
     refs: Mapping[str, SnapshotRef] = spec_field(
         "refs",
         v1=OMITTED, v2=OPTIONAL, v3=OPTIONAL, read={V1: OPTIONAL},
-        requirement="TMD021", type=MapOf(REF), default=attrs.Factory(dict),
+        requirement="TMD021", type=MapOf(REF), default=EMPTY,
     )  # fmt: skip
     """Branches and tags as listed; `references` adds the main branch if it is implied only. Engines write them to v1
     tables too, where expiring snapshots without them would delete the snapshots that they keep (contradiction C17)."""
@@ -176,7 +177,7 @@ class TableMetadata:
         requirement="TMD025", type=ListOf(ENCRYPTION_KEY), default=(),
     )  # fmt: skip
 
-    extra: Mapping[str, Any] = attrs.field(factory=dict)
+    extra: Mapping[str, Any] = attrs.field(default=EMPTY, hash=False)
     """Properties that no format version defines, kept for the writers that define them."""
 
     def schema_by_id(self, schema_id: int) -> Schema:

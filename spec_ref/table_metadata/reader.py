@@ -16,7 +16,7 @@ from spec_ref.table_metadata.source import Source, document_of, version_of
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
+def gc_disabled() -> Iterator[None]:
     """Disable garbage collection, which would traverse a large document several times and find nothing to free."""
     collects = gc.isenabled()
     gc.disable()
@@ -44,7 +44,7 @@ def read_metadata(data: Source, *, file: str | None = None) -> TableMetadata:
             `check_metadata` reports them.
     """
     try:
-        with uncollected():
+        with gc_disabled():
             return _read(data)
     except SpecError as error:
         raise SpecError(attrs.evolve(error.violation, file=file)) from error.__cause__

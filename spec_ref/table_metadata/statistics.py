@@ -10,6 +10,7 @@ from typing import Any
 
 import attrs
 
+from spec_ref.core.frozen_dict import EMPTY
 from spec_ref.core.records import record, spec_field
 from spec_ref.core.versions import OPTIONAL, REQUIRED
 from spec_ref.json.wire_types import INT, LONG, STRING, STRING_MAP, ListOf, RecordOf
@@ -39,7 +40,7 @@ class BlobMetadata:
         "properties", v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="STA012", type=STRING_MAP, default=None
     )
 
-    extra: Mapping[str, Any] = attrs.field(factory=dict)
+    extra: Mapping[str, Any] = attrs.field(default=EMPTY, hash=False)
     """Properties that no format version knows."""
 
 
@@ -75,7 +76,7 @@ class StatisticsFile:
         "blob-metadata", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="STA006", type=ListOf(BLOB)
     )
 
-    extra: Mapping[str, Any] = attrs.field(factory=dict)
+    extra: Mapping[str, Any] = attrs.field(default=EMPTY, hash=False)
     """Properties that no format version knows."""
 
 
@@ -96,7 +97,7 @@ class PartitionStatisticsFile:
         "file-size-in-bytes", v1=REQUIRED, v2=REQUIRED, v3=REQUIRED, requirement="STA015", type=LONG
     )
 
-    extra: Mapping[str, Any] = attrs.field(factory=dict)
+    extra: Mapping[str, Any] = attrs.field(default=EMPTY, hash=False)
     """Properties that no format version knows."""
 
 

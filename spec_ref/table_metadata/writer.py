@@ -11,6 +11,7 @@ from spec_ref.json.documents import DOCUMENT
 from spec_ref.json.writing import record_writer, text_writer
 from spec_ref.table_metadata.files import pack
 from spec_ref.table_metadata.metadata import DEPRECATED, METADATA, TableMetadata
+from spec_ref.table_metadata.reader import gc_disabled
 from spec_ref.table_metadata.upgrade import upgrade
 
 
@@ -61,7 +62,8 @@ def dumps(metadata: TableMetadata, format_version: FormatVersion | int | None = 
     Raises:
         SpecError: as `write_metadata`.
     """
-    text: str = _written(metadata, format_version, text=True)
+    with gc_disabled():
+        text: str = _written(metadata, format_version, text=True)
     return text
 
 

@@ -20,6 +20,7 @@ from typing import Any
 import attrs
 
 from spec_ref.core.errors import SpecError, at, violation
+from spec_ref.core.frozen_dict import EMPTY
 from spec_ref.core.records import evolve, record, spec_field
 from spec_ref.core.versions import OPTIONAL, REQUIRED, V3
 from spec_ref.encodings.puffin.compression import codec, compress, decompress
@@ -80,7 +81,7 @@ class BlobMetadata:
         "properties", v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="PUF015", type=STRING_MAP, default=None
     )
 
-    extra: Mapping[str, Any] = attrs.field(factory=dict)
+    extra: Mapping[str, Any] = attrs.field(default=EMPTY, hash=False)
     """Properties of the description that the spec does not define."""
 
 
@@ -99,7 +100,7 @@ class FileMetadata:
         "properties", v1=OPTIONAL, v2=OPTIONAL, v3=OPTIONAL, requirement="PUF026", type=STRING_MAP, default=None
     )
 
-    extra: Mapping[str, Any] = attrs.field(factory=dict)
+    extra: Mapping[str, Any] = attrs.field(default=EMPTY, hash=False)
     """Properties that the spec does not define."""
 
 

@@ -1,0 +1,101 @@
+"""Records are values: equal ones have one hash, and nothing in them changes."""
+
+import copy
+import importlib
+import inspect
+import pickle
+import pkgutil
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+import spec_ref
+from conformance.strategies_metadata import table_metadata
+from spec_ref.core.frozen_dict import EMPTY, FrozenDict
+from spec_ref.core.records import field_rules
+from spec_ref.manifests.data_file import DataFile, FileFormat
+from spec_ref.table_metadata import dumps, read_metadata
+from spec_ref.table_metadata.metadata import TableMetadata
+
+
+def classes() -> Iterator[type]:
+    for module in pkgutil.walk_packages(spec_ref.__path__, "spec_ref."):
+        for cls in vars(importlib.import_module(module.name)).values():
+            if inspect.isclass(cls) and attrs.has(cls) and cls.__module__ == module.name:
+                yield cls
+
+
+NO_VALUES = {
+    "columnar.encodings.variant.shredding._Dictionary": "what is made of a column while it is read",
+    "columnar.scan_planning.planner._Scan": "a scan that is going on",
+    "encodings.avro.container.Container": "an opened file",
+    "manifests.manifest.Header": "text of an opened file",
+    "columnar.scan_planning.planner._Filter": "remembers what it made of partition specs",
+    "data_files.orc_footer.Stripe": "what is made of a file while it is read",
+    "data_files.row_writer.FileLayout": "what is made of a file while it is written",
+    "requirements.Requirement": "a row of the register, which is looked up by its code",
+    "requirements.Source": "a row of the register",
+    "requirements.Sources": "the register",
+    "table_metadata.legacy_json.LegacyContentFile": "JSON that the spec removed",
+}
+"""Classes that hold a dictionary or a list, and why."""
+
+
+def filled(cls: type) -> Any:
+    """An object of a class, with something that is of the type of each attribute as far as its hash counts."""
+    made = object.__new__(cls)
+    for field in attrs.fields(cls):
+        type_ = str(field.type)
+        value: Any = {} if type_.startswith("dict[") else [] if type_.startswith("list[") else 1
+        if type_.startswith("Mapping["):
+            value = field.converter({}) if field.converter is not None else {}  # type: ignore[misc]
+        object.__setattr__(made, field.name, value)
+    return made
+
+
+def name_of(cls: type) -> str:
+    return f"{cls.__module__.removeprefix('spec_ref.')}.{cls.__name__}"
+
+
+@pytest.mark.parametrize("cls", [cls for cls in classes() if cls.__hash__ not in (None, object.__hash__)], ids=name_of)
+def test_what_is_frozen_has_a_hash(cls: type) -> None:
+    if name_of(cls) in NO_VALUES and not field_rules(cls):
+        with pytest.raises(TypeError, match="unhashable"):
+            hash(filled(cls))
+    elif name_of(cls) not in NO_VALUES:
+        assert hash(filled(cls)) == hash(filled(cls))
+
+
+def test_records_of_field_tables_have_a_hash() -> None:
+    assert [name_of(cls) for cls in classes() if field_rules(cls) and cls.__hash__ is None] == []
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@given(table_metadata())
+def test_equal_tables_have_one_hash(metadata: TableMetadata) -> None:
+    again = read_metadata(dumps(metadata))
+    same = attrs.evolve(again, schema=None, partition_spec=None)
+    assert (same, hash(same)) == (metadata, hash(metadata))
+    assert pickle.loads(pickle.dumps(metadata)) == copy.deepcopy(metadata) == metadata
+
+
+def test_the_mapping_of_a_record_does_not_change() -> None:
+    given_ = {1000: "a"}
+    file = DataFile(
+        file_path="s3://b/f", file_format=FileFormat.AVRO, record_count=1, file_size_in_bytes=1, partition=given_
+    )
+    given_[1000] = "b"
+    assert file.partition == {1000: "a"}
+    partition: Any = file.partition
+    for change in (
+        lambda: partition.update({1000: "b"}), lambda: partition.__setitem__(1000, "b"), lambda: partition.clear(),
+        lambda: partition.pop(1000), lambda: partition.setdefault(1, 2), lambda: partition.__delitem__(1000),
+        lambda: partition.__ior__({}), partition.popitem,
+    ):  # fmt: skip
+        with pytest.raises(TypeError, match="does not change"):
+            change()
+    assert DataFile(file_path="", file_format=FileFormat.AVRO, record_count=1, file_size_in_bytes=1).partition is EMPTY
+    assert type(copy.copy(file.partition)) is FrozenDict
