@@ -8,8 +8,8 @@ from typing import Any
 
 import attrs
 
-from spec_ref.core.frozen_dict import EMPTY
 from spec_ref.core.errors import violation
+from spec_ref.core.frozen_dict import EMPTY
 from spec_ref.core.records import record, spec_field
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED
 from spec_ref.json.wire_types import INT, ListOf, RecordOf, enum_of
