@@ -62,6 +62,11 @@ def added(file: DataFile, number: int | None = None, **changes: Any) -> Manifest
     return ManifestEntry(status=EntryStatus.EXISTING, data_file=file, **told)
 
 
+def is_same(one: object, other: object) -> bool:
+    """Whether two plans, or parts of them, are equal, where a NaN of a partition is equal to itself."""
+    return one == other or repr(one) == repr(other)
+
+
 @attrs.define
 class Table:
     """A table with one snapshot."""
@@ -137,7 +142,7 @@ class Table:
         if refused is not None:
             assert tasks is None
             raise refused
-        assert found == tasks or repr(found) == repr(tasks)  # a NaN that is read twice is not equal to itself
+        assert is_same(found, tasks)
         return found
 
     def planned(self, predicate: Any = TRUE, **options: Any) -> dict[str, list[str]]:
@@ -190,6 +195,14 @@ def _bits(value: Any) -> Any:
     return value
 
 
+def _may_match(projected: Any, partition: Any) -> bool:
+    """Whether a predicate may match in a partition: one that has no value there, as a transform overflows, may."""
+    try:
+        return evaluate(projected, partition)
+    except SpecError:
+        return True
+
+
 def plain_plan(table: Table, predicate: Any, partitions: Mapping[str, Mapping[int, Any]]) -> dict[str, set[str]]:
     """The planned data files and their deletes, by path.
 
@@ -220,7 +233,7 @@ def plain_plan(table: Table, predicate: Any, partitions: Mapping[str, Mapping[in
             file, number = entry["data_file"], entry["sequence_number"]
             partition = partitions[file["file_path"]]
             left = residual(bound, spec, partition)
-            if left == FALSE or not evaluate(projected, partition) or not might_match(left, _maps(file)):
+            if left == FALSE or not _may_match(projected, partition) or not might_match(left, _maps(file)):
                 continue
             made[file["file_path"]] = _applied(file, number, spec, deletes, specs, partitions)
     return made
