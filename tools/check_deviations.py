@@ -72,7 +72,7 @@ def _binds_the_role(one: Deviation, facts: Facts) -> Iterator[str]:
 
 
 def _argues_where_the_text_is_contradictory(one: Deviation, facts: Facts) -> Iterator[str]:
-    """Where the texts contradict each other, a deviation has a counter-argument; a choice is at such a point."""
+    """A choice is at a point where the texts are silent or contradict each other, and a deviation at no open one."""
     of_vectors = [set(facts.vectors[id_].contradiction) for id_ in one.vectors]
     named = set.intersection(*of_vectors) | set(one.points)  # a point of some vectors alone is not what it is about
     unknown = named - facts.points.keys()
@@ -80,8 +80,6 @@ def _argues_where_the_text_is_contradictory(one: Deviation, facts: Facts) -> Ite
         yield f"{', '.join(sorted(unknown))} is not a point of the contradictions"
     if one.kind is Kind.CHOICE and not named:
         yield "a choice must name the point that is open, in points or in its vectors"
-    if one.kind is Kind.DEVIATION and named and not one.counter:
-        yield f"it is about {', '.join(sorted(named))}: what speaks for the engine must be in counter"
     if one.kind is Kind.DEVIATION:
         yield from (
             f"{point} is open: what an engine does there is a choice"
@@ -102,6 +100,19 @@ def _names_a_section(one: Deviation, facts: Facts) -> Iterator[str]:
     reason = one.reason.replace("`", "").lower()
     if not re.search(r"appendix [a-g]\b", reason) and not any(title in reason for title in titles):
         yield "the reason must name a section of the text, by its title"
+
+
+QUOTATION = re.compile(r'"[^"]{8,}"')
+
+
+def _quotes_and_argues(one: Deviation, _facts: Facts) -> Iterator[str]:
+    """A deviation quotes the sentence that it breaks, and gives the best argument that the engine is right."""
+    if one.kind is not Kind.DEVIATION:
+        return
+    if not QUOTATION.search(one.reason):
+        yield "the reason must quote the sentence of the text"
+    if not one.counter:
+        yield "what speaks for the engine must be in counter"
 
 
 def _short_title(section: str) -> str:
@@ -131,6 +142,7 @@ def _argues_leniency_of_a_writer(one: Deviation, facts: Facts) -> Iterator[str]:
 RULES: tuple[Rule, ...] = (
     _is_complete,
     _names_a_section,
+    _quotes_and_argues,
     _links_are_upstream,
     _argues_leniency_of_a_writer,
     _names_what_its_vectors_prove,
