@@ -286,7 +286,7 @@ def _forbidden_of(maker: ScriptMaker, kind: str, name: str, type_: Json) -> Op |
         case "absent-column":
             return {"op": op, "filter": {"type": "eq", "term": "nowhere", "value": 1}, **maker.mode()}
         case "float":
-            return {"op": op, "rows": [{name: maker.chance.value(type_)}]}
+            return {"op": op, "rows": [{name: maker.chance.value(type_, required=True)}]}
         case "deletes":
             return {"op": op, "filter": maker.filter(), "mode": MODES[1]}
         case "downgrade":
