@@ -24,7 +24,7 @@ from spec_ref.manifest_lists.writer import write_manifest_list
 Json = dict[str, Any]
 
 
-LATER = 4
+LATER = 12
 """After how many further versions a commit is done that was acknowledged before."""
 
 
@@ -165,7 +165,7 @@ class FakeCatalog:
         self.faults: list[str] = []
         self.choose: Callable[[Json], str] = lambda _: ""
         self.stale: Callable[[], int] = lambda: 0
-        self.delayed: list[tuple[int, Json]] = []
+        self.delayed: list[tuple[int, Json, str]] = []
         self.token: str | None = None
         self.requests: list[tuple[str, str, Json]] = []
         self.url = ""
@@ -204,10 +204,11 @@ class FakeCatalog:
         self.files.write(location, json.dumps(table).encode())
         versions.append((location, table))
 
-    def again(self, name: str, snapshot: Json) -> None:
+    def again(self, name: str, snapshot: Json, ref: str) -> None:
         """Commit the files of a snapshot once more, or later than they were sent, on the table as it is now."""
         table = json.loads(json.dumps(self.tables[name][-1][1]))
-        head = next((one for one in table["snapshots"] if one["snapshot-id"] == table.get("current-snapshot-id")), None)
+        head_id = table["refs"].get(ref, {}).get("snapshot-id")
+        head = next((one for one in table["snapshots"] if one["snapshot-id"] == head_id), None)
         own = [
             one
             for one in self.manifests(snapshot)
@@ -226,7 +227,7 @@ class FakeCatalog:
                 "manifest-list": path}  # fmt: skip
         made = {key: value for key, value in made.items() if value is not None}
         update({"action": "add-snapshot", "snapshot": made}, table)
-        update({"action": "set-snapshot-ref", "ref-name": "main", "type": "branch", "snapshot-id": id_}, table)
+        update({"action": "set-snapshot-ref", "ref-name": ref, "type": "branch", "snapshot-id": id_}, table)
         table["metadata-log"].append(
             {"timestamp-ms": table["last-updated-ms"], "metadata-file": self.tables[name][-1][0]}
         )
@@ -245,16 +246,17 @@ class FakeCatalog:
             return None
         table = self.made(name, request)
         made = next((one["snapshot"] for one in request["updates"] if one["action"] == "add-snapshot"), None)
+        ref = next((one["ref-name"] for one in request["updates"] if one["action"] == "set-snapshot-ref"), "")
         if fault == "acknowledged-only":
             return {"metadata-location": "file:///nowhere/x.metadata.json", "metadata": table}
         if fault == "later" and made is not None:
-            self.delayed.append((len(self.tables[name]) + LATER, made))
+            self.delayed.append((len(self.tables[name]) + LATER, made, ref))
             return {"metadata-location": "file:///nowhere/x.metadata.json", "metadata": table}
         self.store(name, table)
         if fault == "twice" and made is not None:
-            self.again(name, made)
+            self.again(name, made, ref)
         elif self.delayed and self.delayed[0][0] <= len(self.tables[name]):
-            self.again(name, self.delayed.pop(0)[1])
+            self.again(name, *self.delayed.pop(0)[1:])
         if fault == "lost-applied":
             return None
         if fault.startswith("applied-"):
