@@ -15,7 +15,7 @@ import math
 import re
 from typing import Any
 
-from spec_ref.core.errors import at, violation
+from spec_ref.core.errors import error_path, spec_error
 from spec_ref.data_types.types import Type
 from spec_ref.data_types.values import value_key
 from spec_ref.encodings.variant.value import Variant
@@ -28,7 +28,7 @@ def _read_long(type_: Type, json: Json) -> int:
     if not isinstance(json, str):
         return read_integer(type_, json)
     if not _LONG.fullmatch(json):
-        raise violation("SVJ001", "not a long", found=json, expected="a decimal integer in a string")
+        raise spec_error("SVJ001", "not a long", found=json, expected="a decimal integer in a string")
     return int(json)
 
 
@@ -57,10 +57,10 @@ def _write_variant(type_: Type, value: Variant) -> dict[str, str]:
 
 def _read_variant(type_: Type, json: Json) -> Variant:
     if not isinstance(json, dict) or json.keys() != {"metadata", "value"}:
-        raise violation("TYP006", "not a variant", found=json, expected="an object of metadata and value")
+        raise spec_error("TYP006", "not a variant", found=json, expected="an object of metadata and value")
     parts = {}
     for name, text in json.items():
-        with at(f"/{name}"):
+        with error_path(f"/{name}"):
             parts[name] = read_hex(type_, text)
     return Variant(**parts)
 

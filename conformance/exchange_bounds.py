@@ -10,7 +10,7 @@ from collections.abc import Hashable
 from typing import Any
 
 from conformance.exchange import from_exchange, to_exchange
-from spec_ref.core.errors import at, violation
+from spec_ref.core.errors import error_path, spec_error
 from spec_ref.data_types.types import DOUBLE, GeographyType, GeometryType, Type, VariantType
 from spec_ref.data_types.values import value_key
 from spec_ref.schemas.type_json import type_from_json, type_to_json
@@ -66,22 +66,22 @@ def _key(type_: Type, bound: Any) -> Hashable:
 
 def _read_point(json: Any) -> GeoPoint:
     if not isinstance(json, dict) or not {"x", "y"} <= json.keys() <= set(_COORDINATES):
-        raise violation("SVB011", "not a geospatial bound", found=json, expected="an object of x, y and perhaps z, m")
+        raise spec_error("SVB011", "not a geospatial bound", found=json, expected="an object of x, y and perhaps z, m")
     coordinates = {}
     for name, number in json.items():
-        with at(f"/{name}"):
+        with error_path(f"/{name}"):
             coordinates[name] = from_exchange(DOUBLE, number)
     return GeoPoint(**coordinates)
 
 
 def _read_variant(json: Any) -> dict[str, tuple[Type, Any]]:
     if not isinstance(json, dict):
-        raise violation("BND005", "not a bound of a variant", found=json, expected="an object of paths")
+        raise spec_error("BND005", "not a bound of a variant", found=json, expected="an object of paths")
     bound = {}
     for path, entry in json.items():
-        with at("/" + path.replace("~", "~0").replace("/", "~1")):
+        with error_path("/" + path.replace("~", "~0").replace("/", "~1")):
             if not isinstance(entry, dict) or entry.keys() != {"type", "value"}:
-                raise violation(
+                raise spec_error(
                     "BND005", "not the bound of a field", found=entry, expected="an object of type and value"
                 )
             inner = type_from_json(entry["type"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.core.versions import V3
 from spec_ref.json.reading import reader
 from spec_ref.schemas.evolution import (
@@ -38,7 +38,7 @@ def place_after(names: Sequence[str], name: str, after: str | None) -> int:
     """
     others = [one for one in names if one != name]
     if after is not None and after not in others:
-        raise violation("EVO001", "there is no field with the name", found=after)
+        raise spec_error("EVO001", "there is no field with the name", found=after)
     return 0 if after is None else others.index(after) + 1
 
 

@@ -15,7 +15,7 @@ import attrs
 
 from conformance.exchange import from_exchange, to_exchange
 from spec_ref.avro_mapping.rows import NeverWritten
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import V3
 from spec_ref.data_types.types import BINARY, INT, LONG, ListType, MapType, StructType
@@ -119,7 +119,7 @@ def listed_from_form(form: Form, **defaults: Any) -> ManifestFile:
 def _made(cls: type, values: dict[str, Any]) -> Any:
     for attribute, rule in field_rules(cls).items():
         if rule.missing is attrs.NOTHING and attribute not in values:
-            raise violation(rule.requirement, f"{rule.name} is missing", expected=f"a {rule.name}")
+            raise spec_error(rule.requirement, f"{rule.name} is missing", expected=f"a {rule.name}")
     return cls(**values)
 
 

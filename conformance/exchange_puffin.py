@@ -12,7 +12,7 @@ from typing import Any
 
 from pyroaring import BitMap64
 
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.deletes.deletion_vector import MAX_POSITION, DeletionVector
 from spec_ref.encodings.puffin.file import Blob, PuffinFile
 from spec_ref.statistics.theta import ThetaSketch
@@ -67,6 +67,6 @@ def positions_from_ranges(ranges: list[list[str]]) -> BitMap64:
     positions = BitMap64()
     for first, last in ((int(low), int(high)) for low, high in ranges):
         if not 0 <= first <= last <= MAX_POSITION:
-            raise violation("PUF020", "not a range of positions", found=[first, last], expected=f"0 to {MAX_POSITION}")
+            raise spec_error("PUF020", "not a range of positions", found=[first, last], expected=f"0 to {MAX_POSITION}")
         positions.add_range(first, last + 1)
     return positions

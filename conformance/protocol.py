@@ -23,7 +23,7 @@ import jsonschema_rs
 from attrs import frozen
 
 from conformance.failures import HarnessFault
-from spec_ref.core.errors import shown
+from spec_ref.core.errors import abbreviated_repr
 
 PROTOCOL = 1
 MAX_LINE = 16 * 1024 * 1024
@@ -183,9 +183,9 @@ def read_answer(line: bytes) -> tuple[int, Ok | Refused | Unsupported]:
     try:
         message = parse_json(line)
     except ValueError as error:
-        raise Breach(f"the line is not JSON ({error}): {shown(line[:200])}") from None
+        raise Breach(f"the line is not JSON ({error}): {abbreviated_repr(line[:200])}") from None
     if _MAY_OVERFLOW.search(line) and not _is_finite(message):
-        raise Breach(f"the answer has a number that no double holds: {shown(line[:200])}")
+        raise Breach(f"the answer has a number that no double holds: {abbreviated_repr(line[:200])}")
     if not validator("answer").is_valid(message):
         raise Breach(f"the answer is not of the protocol: {_answer_complaint(message)}")
     seq = int(message["seq"])
@@ -216,11 +216,11 @@ def _is_finite(value: Any) -> bool:
 def _answer_complaint(message: Any) -> str:
     """Why a message is no answer, by the form that its keys say it is meant to be."""
     if not isinstance(message, dict):
-        return f"an answer is a JSON object, not {shown(message)}"
+        return f"an answer is a JSON object, not {abbreviated_repr(message)}"
     forms = [form for form in ("ok", "error", "unsupported") if form in message]
     if len(forms) != 1:
-        return f"an answer has one of ok, error and unsupported: {shown(message)}"
-    return complaint(forms[0], message) or shown(message)
+        return f"an answer has one of ok, error and unsupported: {abbreviated_repr(message)}"
+    return complaint(forms[0], message) or abbreviated_repr(message)
 
 
 def read_started(answer: Ok | Refused | Unsupported) -> Started:

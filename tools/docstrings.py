@@ -5,8 +5,8 @@
 Ruff's pydoclint rules check that sections agree with signatures and returns where a docstring has several lines. This
 checks the rest: that a public callable with parameters has ``Args`` for each of them, and ``Returns`` if it returns
 something; that what it raises is in ``Raises``, with the requirement codes; and that what docstrings refer to exists.
-Ruff's own rules about exceptions (DOC501, DOC502) cannot be used: they take ``raise violation(...)`` for an exception
-called ``violation``, and forbid to document what a callee raises.
+Ruff's own rules about exceptions (DOC501, DOC502) cannot be used: they take ``raise spec_error(...)`` for an exception
+called ``spec_error``, and forbid to document what a callee raises.
 
 Private callables, overrides of a documented method, and magic methods need no docstring.
 """

@@ -16,7 +16,7 @@ from spec_ref.columnar.deletes.deletion_vector import PositionBitmap, decode_del
 from spec_ref.columnar.deletes.equality_deletes import EqualityDeleteSet, column_values
 from spec_ref.columnar.deletes.position_deletes import Deleted, DeletedRows, merged, read_position_deletes
 from spec_ref.columnar.schemas.column_projection import compile_projection
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.data_files.reader import open_rows
 from spec_ref.deletes.equality_deletes import DeleteColumn, delete_column
 from spec_ref.deletes.position_deletes import POSITION_DELETE_FIELDS
@@ -140,7 +140,7 @@ class DeleteFiles:
                 ids = tuple(sorted(set(file.equality_ids or ())))
                 if not ids:
                     with in_file(file.file_path):
-                        raise violation("DFL020", "an equality delete file has equality_ids", found=file.equality_ids)
+                        raise spec_error("DFL020", "an equality delete file has equality_ids", found=file.equality_ids)
                 spec = self._reading.spec(delete.partition_spec_id)
                 partition = () if spec.unpartitioned else partition_key(file, spec)
                 scopes.setdefault((ids, partition), []).append(delete)

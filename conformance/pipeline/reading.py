@@ -9,7 +9,7 @@ import attrs
 
 from conformance.pipeline.file_access import FileAccessError, open_input, short_read, store_failure
 from conformance.pipeline.tables import Table
-from spec_ref.core.errors import SpecError, violation
+from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.data_types.types import UNKNOWN, NestedField, StructType
 from spec_ref.manifests.data_file import DataFile
 from spec_ref.partitioning.spec import PartitionSpec
@@ -57,7 +57,7 @@ class Reading:
             SpecError: TMD010, if the table has none.
         """
         if spec_id not in self.specs:
-            raise violation("TMD010", "the table has no partition spec with the id", found=spec_id)
+            raise spec_error("TMD010", "the table has no partition spec with the id", found=spec_id)
         return self.specs[spec_id]
 
 
@@ -86,7 +86,7 @@ def reading_of(
             asked.append(name)
         else:
             known = ", ".join([*(field.name for field in schema.fields), *METADATA_COLUMNS])
-            raise violation("EXP003", "the schema has no such column", found=name, expected=known)
+            raise spec_error("EXP003", "the schema has no such column", found=name, expected=known)
     text = metadata.properties.get(NAME_MAPPING_PROPERTY)
     others = sorted(metadata.schemas, key=lambda other: -other.schema_id)
     schemas = (schema, *(other for other in others if other.schema_id != schema.schema_id))
@@ -107,7 +107,7 @@ def _find(schema: Schema, name: str, *, case_sensitive: bool) -> int | None:
         return None if found is None else found.id
     matching = [column.id for column in schema.columns() if column.name.lower() == name.lower()]
     if len(matching) > 1:
-        raise violation("EXP003", "several columns have the name but for its case", found=name)
+        raise spec_error("EXP003", "several columns have the name but for its case", found=name)
     return matching[0] if matching else None
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from spec_ref.columnar.arrow_types import validity
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.data_types.types import UUID
 from spec_ref.data_types.values import requirement_of
 
@@ -134,4 +134,4 @@ def _uuid(text: str) -> bytes:
     try:
         return uuid.UUID(text).bytes
     except ValueError:
-        raise violation(requirement_of(UUID), "not a value of uuid", found=text) from None
+        raise spec_error(requirement_of(UUID), "not a value of uuid", found=text) from None

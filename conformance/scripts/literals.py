@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from conformance.exchange import from_exchange, to_exchange
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.data_types.types import ListType, MapType, StructType, Type
 
 Json = Any
@@ -31,7 +31,7 @@ def with_ids(type_: Type, json: Json) -> Json:
         case StructType(fields), dict():
             unknown = json.keys() - {field.name for field in fields}
             if unknown:
-                raise violation("EXP003", "the struct has no such field", found=min(unknown))
+                raise spec_error("EXP003", "the struct has no such field", found=min(unknown))
             return {str(field.id): with_ids(field.type, json[field.name]) for field in fields if field.name in json}
         case ListType(_, element), list():
             return [with_ids(element, item) for item in json]

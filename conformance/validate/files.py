@@ -26,7 +26,7 @@ from conformance.validate.values import same_type, stored_otherwise
 from spec_ref.checks.findings import Finding, Tally
 from spec_ref.columnar.deletes.deletion_vector import decode_deletion_vector, positions_array
 from spec_ref.columnar.manifests.entry_columns import column_batches
-from spec_ref.core.errors import SpecError, Violation, shown
+from spec_ref.core.errors import SpecError, Violation, abbreviated_repr
 from spec_ref.core.records import evolve
 from spec_ref.data_files.orc_reader import BEYOND_NANOSECONDS
 from spec_ref.data_types.types import LONG, STRING, ListType, MapType, StructType, Type, is_primitive, kind
@@ -387,7 +387,7 @@ def _column(
         )  # fmt: skip
     elif not opened.by_name:  # a file that was imported is as its writer knew to make it
         for one in stored:
-            yield of(attrs.evolve(one, path=name, found=shown(_brief(type_))), file=location)
+            yield of(attrs.evolve(one, path=name, found=abbreviated_repr(_brief(type_))), file=location)
 
 
 def _brief(type_: Type) -> str:

@@ -9,7 +9,7 @@ import attrs
 from conformance.rules import registry
 from spec_ref import checks
 from spec_ref.checks.findings import Finding
-from spec_ref.core.errors import NOT_GIVEN, Violation, shown
+from spec_ref.core.errors import NOT_GIVEN, Violation, abbreviated_repr
 
 
 @attrs.frozen
@@ -30,7 +30,7 @@ def finding(
     aspect: str = "",
 ) -> Finding:
     """A finding at one place; the check is that of the requirement and the aspect of it."""
-    told = None if found is NOT_GIVEN else repr(found.name) if isinstance(found, InFull) else shown(found)
+    told = None if found is NOT_GIVEN else repr(found.name) if isinstance(found, InFull) else abbreviated_repr(found)
     return rated(
         Violation(requirement=code, message=message, aspect=aspect, path=path, found=told, expected=expected, file=file)
     )

@@ -12,7 +12,7 @@ from conformance.validate.context import Context, ListTask, ManifestTask, Member
 from conformance.validate.finding import finding, rated
 from conformance.validate.patience import within
 from spec_ref.checks.findings import Finding, Tally
-from spec_ref.core.errors import SpecError, shown
+from spec_ref.core.errors import SpecError, abbreviated_repr
 from spec_ref.core.versions import SEQUENCE_NUMBERS, V1, V2, V3, FormatVersion
 from spec_ref.encodings.avro.container import open_container
 from spec_ref.encodings.avro.types import root_record
@@ -219,7 +219,7 @@ def _listed_otherwise(
     return finding(
         code, f"the {attribute} of a manifest is not what an older snapshot says of it",
         file=task.snapshot.manifest_list or context.metadata_location, path=f"/{place}/{attribute}", found=found,
-        expected=f"{shown(expected)}, as in snapshot {snapshot_id}", aspect="changed",
+        expected=f"{abbreviated_repr(expected)}, as in snapshot {snapshot_id}", aspect="changed",
     )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ import pyarrow.orc as orc
 from conformance.pipeline.reading import in_file
 from conformance.validate.kept_ends import open_with_ends
 from conformance.validate.parquet_footer import Chunk, footer_of
-from spec_ref.core.errors import SpecError, Violation, violation
+from spec_ref.core.errors import SpecError, Violation, spec_error
 from spec_ref.data_files.orc_footer import read_stripes
 from spec_ref.data_files.parquet_schema import check_parquet_schema
 from spec_ref.data_files.parquet_thrift import read_parquet_schema
@@ -67,7 +67,9 @@ def open_file(location: str, file_format: FileFormat, mapping: Mapped) -> Opened
         SpecError: it is no file of the format, is damaged, or has columns that are none of Iceberg's.
     """
     if file_format not in _OPENERS:
-        raise violation("DFL003", "the file format has no rows", found=file_format.value, expected="avro, orc, parquet")
+        raise spec_error(
+            "DFL003", "the file format has no rows", found=file_format.value, expected="avro, orc, parquet"
+        )
     with in_file(location):
         opened = _OPENERS[file_format](location, mapping)
 
@@ -170,4 +172,4 @@ _OPENERS: dict[FileFormat, Callable[[str, Mapped], Opened]] = {
 
 
 def _unreadable(code: str, error: Exception) -> SpecError:
-    return violation(code, f"the file cannot be read: {' '.join(str(error).split())}")
+    return spec_error(code, f"the file cannot be read: {' '.join(str(error).split())}")

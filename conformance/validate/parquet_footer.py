@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 
-from spec_ref.core.errors import SpecError, violation
+from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.data_files.parquet_thrift import MAGIC, PHYSICAL_TYPES, CompactReader, ParquetNode, read_footer
 
 CODE = "PQT007"
@@ -57,7 +57,7 @@ def footer_of(file: Any, root: ParquetNode) -> Footer:
     """
     file.seek(0)
     if (magic := file.read(len(MAGIC))) != MAGIC:
-        raise violation(
+        raise spec_error(
             "PQT001", "the file does not begin as a Parquet file", found=magic, expected=repr(MAGIC), aspect="magic"
         )
     compact = CompactReader(read_footer(file))
@@ -72,7 +72,7 @@ def footer_of(file: Any, root: ParquetNode) -> Footer:
 
 
 def _damaged(found: object) -> SpecError:
-    return violation(CODE, "the footer is damaged", found=found)
+    return spec_error(CODE, "the footer is damaged", found=found)
 
 
 def _number(value: Any) -> int:
@@ -85,13 +85,15 @@ def _footer(fields: dict[int, Any], leaves: list[tuple[ParquetNode, bool]]) -> F
     groups = [[column[3] for column in group[1]] for group in fields.get(4, [])]
     rows = [_number(group[3]) for group in fields.get(4, [])]
     if sum(rows) != _number(fields[3]):
-        raise violation(CODE, "the row groups have other rows than the file", found=sum(rows), expected=str(fields[3]))
+        raise spec_error(CODE, "the row groups have other rows than the file", found=sum(rows), expected=str(fields[3]))
     chunks = {}
     for columns in groups:
         physical = [PHYSICAL_TYPES[_number(column[1])] for column in columns]
         wanted = [node.physical for node, _ in leaves]
         if physical != wanted:
-            raise violation(CODE, "a row group has other columns than the schema", found=physical, expected=f"{wanted}")
+            raise spec_error(
+                CODE, "a row group has other columns than the schema", found=physical, expected=f"{wanted}"
+            )
         for column in columns:
             for field_id in (4, 5, 6, 7, 9):
                 if _number(column[field_id]) < 0:

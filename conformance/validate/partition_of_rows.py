@@ -12,7 +12,7 @@ from conformance.validate.finding import finding
 from spec_ref.checks.findings import Finding
 from spec_ref.columnar.arrow_values import values_of
 from spec_ref.columnar.partitioning.transforms import transform_array
-from spec_ref.core.errors import SpecError, shown
+from spec_ref.core.errors import SpecError, abbreviated_repr
 from spec_ref.data_types.types import Type, kind
 from spec_ref.manifests.data_file import FileContent, FileFormat
 from spec_ref.partitioning.transforms import Identity, Transform, UnknownTransform, Void
@@ -88,7 +88,7 @@ class PartitionOfRows:
                 yield finding(
                     "PAR001", means.message, file=self.place.data_file.file_path, path=f"/{name}",
                     found=self.wrong[field_id],
-                    expected=f"{transform} {shown(self.place.data_file.partition.get(field_id))}",
+                    expected=f"{transform} {abbreviated_repr(self.place.data_file.partition.get(field_id))}",
                     aspect="row-in-orc-before-1970" if tolerated else means.aspect,
                 )  # fmt: skip
 

@@ -24,7 +24,7 @@ from conformance.validate.row_ids import LAST_UPDATED, ROW_ID, RowIds, deleted_f
 from conformance.validate.sorted_rows import Ascending, SortKey, ascending
 from spec_ref.checks.findings import Finding
 from spec_ref.columnar.manifests.computed_metrics import leaf_names, metrics_of_array, storage_of
-from spec_ref.core.errors import SpecError, shown, violation
+from spec_ref.core.errors import SpecError, abbreviated_repr, spec_error
 from spec_ref.data_types.types import LONG, STRING, UUID, FixedType, StructType, VariantType, kind
 from spec_ref.manifests.computed_metrics import (
     ColumnMetrics,
@@ -312,7 +312,7 @@ class _Checks:
                 yield finding(
                     code, f"a value is {'below' if is_lower else 'above'} the {end} bound", file=self.place.manifest,
                     path=self.place.said(f"{attribute}/{field_id}"), found=bound,
-                    expected=f"at {'most' if is_lower else 'least'} {shown(extreme)}",
+                    expected=f"at {'most' if is_lower else 'least'} {abbreviated_repr(extreme)}",
                     aspect=aspect,
                 )  # fmt: skip
 
@@ -323,7 +323,7 @@ def _check_texts(column: Any) -> None:
         column.validate(full=True)
     except pa.ArrowInvalid as error:
         if "UTF8" in str(error):
-            raise violation("TYP021", f"a string is not UTF-8: {error}") from None
+            raise spec_error("TYP021", f"a string is not UTF-8: {error}") from None
 
 
 def _another_length(column: Any, length: int) -> int | None:

@@ -20,7 +20,7 @@ from spec_ref.columnar.deletes.position_deletes import PositionSet
 from spec_ref.columnar.schemas.column_projection import arrow_field
 from spec_ref.commits.changes import NewFile
 from spec_ref.commits.reading import FileKey, key_of
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.core.versions import V1, V2, V3, FormatVersion
 from spec_ref.data_types.types import NestedField, is_primitive
 from spec_ref.deletes.position_deletes import FILE_PATH, POSITION_DELETE_FIELDS
@@ -79,7 +79,7 @@ def write_positions(
 
 
 def _refused(metadata: TableMetadata, *_: Any) -> NewDeletes:
-    raise violation("DEL001", "v1 has no row-level deletes", found=f"version {metadata.format_version:d}")
+    raise spec_error("DEL001", "v1 has no row-level deletes", found=f"version {metadata.format_version:d}")
 
 
 # Position delete files
@@ -204,13 +204,13 @@ def plan_equality_deletes(metadata: TableMetadata, names: Sequence[str], plan: W
         SpecError: DEL001 in v1; DEL017 for a column that is not there, DEL018 for one that cannot be compared.
     """
     if not deletes_rows(metadata.format_version):
-        raise violation("DEL001", "v1 has no row-level deletes")
+        raise spec_error("DEL001", "v1 has no row-level deletes")
     schema = metadata.current_schema
     fields = []
     for name in names:
         field = next((one for one in schema.fields if one.name == name), None)
         if field is None:
-            raise violation("DEL017", "the schema has no such column at its top level", found=name)
+            raise spec_error("DEL017", "the schema has no such column at its top level", found=name)
         fields.append(field)
     check_comparable(fields)
     return plan_deletes(
@@ -223,6 +223,6 @@ def check_comparable(fields: Iterable[NestedField]) -> None:
     """Refuse columns by which rows are not deleted: those that could not identify a row (DEL018)."""
     for field in fields:
         if not is_primitive(field.type) or field.type in NEVER_IDENTIFY:
-            raise violation(
+            raise spec_error(
                 "DEL018", "deletes do not compare a column of the type", found=f"{field.name}: {field.type}"
             )

@@ -20,7 +20,7 @@ from conformance.writing.plans import has_row_ids
 from spec_ref.columnar.scan_planning.planner import plan
 from spec_ref.commits.conflict_evaluation import bound_filter, rows_outcome
 from spec_ref.commits.reading import head
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.expressions.predicates import TRUE, Predicate
 from spec_ref.row_lineage.reading import LAST_UPDATED, ROW_ID
 from spec_ref.scan_planning import ScanTask
@@ -96,7 +96,7 @@ class Source:
         for field in self.metadata.current_schema.fields:
             if field.name in (PLACE, *LINEAGE):
                 message = "rows are not changed where a column is called as a metadata column; rename it"
-                raise violation("RES002", message, found=field.name)
+                raise spec_error("RES002", message, found=field.name)
         return reading_of(self._table, self.metadata.current_schema, names)
 
     def rows(self, tasks: Sequence[ScanTask]) -> Iterator[tuple[ScanTask, pa.RecordBatch]]:
@@ -120,7 +120,7 @@ def check_branch(metadata: TableMetadata, branch: str) -> None:
     """Refuse to write to a tag, which stays with its snapshot (REF001)."""
     ref = metadata.references.get(branch)
     if ref is not None and ref.type is not RefType.BRANCH:
-        raise violation("REF001", "rows are written to branches, not to tags", found=branch)
+        raise spec_error("REF001", "rows are written to branches, not to tags", found=branch)
 
 
 def places(batches: Iterator[pa.RecordBatch]) -> Positions:

@@ -23,7 +23,7 @@ from spec_ref.columnar.manifests.computed_metrics import storage_of
 from spec_ref.columnar.schemas.written_rows import compile_input, distinct
 from spec_ref.commits import Committed
 from spec_ref.commits.changes import Isolation
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.expressions.predicates import TRUE
 from spec_ref.scan_planning import ScanTask
 from spec_ref.schemas.schema import Schema
@@ -141,10 +141,10 @@ def _check_names(schema: Schema, source: pa.Table, on: Sequence[str], taken: Map
     known = {field.name for field in schema.fields}
     for name in (*on, *taken):
         if name not in known:
-            raise violation("TYP002", "the schema has no such column", found=name, expected=", ".join(sorted(known)))
+            raise spec_error("TYP002", "the schema has no such column", found=name, expected=", ".join(sorted(known)))
     for name in (*on, *taken.values()):
         if source.schema.names.count(name) != 1:
-            raise violation("TYP002", "the source has no such column, or two", found=name)
+            raise spec_error("TYP002", "the source has no such column, or two", found=name)
 
 
 def _one(column: Any) -> Any:
@@ -200,7 +200,7 @@ class _Keys:
         hits = valid & (last > first)
         if (hits & (last - first > 1)).any():
             row = batch.slice(int(np.flatnonzero(hits & (last - first > 1))[0]), 1)
-            raise violation("TYP002", "two rows of the source match one row of the table", found=str(row.to_pylist()))
+            raise spec_error("TYP002", "two rows of the source match one row of the table", found=str(row.to_pylist()))
         found = np.full(batch.num_rows, -1, np.int64)
         found[hits] = self._order[first[hits]]
         self.matched[found[hits]] = True

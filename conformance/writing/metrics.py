@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pyarrow as pa
 
 from spec_ref.columnar.manifests.computed_metrics import leaf_array, leaf_names, metrics_of_array
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.core.records import evolve
 from spec_ref.data_types.types import StructType
 from spec_ref.manifests.computed_metrics import (
@@ -49,7 +49,7 @@ def parse_mode(text: str) -> MetricsMode:
         return MetricsMode(width=int(match[1]))
     if text.strip().lower() not in MODES:
         expected = "none, counts, truncate(16) or full"
-        raise violation("DFL012", "there is no such mode of metrics", found=text, expected=expected)
+        raise spec_error("DFL012", "there is no such mode of metrics", found=text, expected=expected)
     return MODES[text.strip().lower()]
 
 

@@ -24,7 +24,7 @@ from spec_ref.commits import CommitStateUnknown, Committed, changes
 from spec_ref.commits.changes import Isolation, NewFile, Validation
 from spec_ref.commits.conflict_evaluation import bound_filter
 from spec_ref.commits.reading import head
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.core.records import evolve
 from spec_ref.expressions.predicates import TRUE, Predicate
 from spec_ref.manifest_lists.manifest_file import ManifestContent
@@ -212,7 +212,7 @@ def _columns_of(where: Predicate, source: Source) -> list[str]:
     ids = set(references(bound_filter(where, source.metadata)))
     names = [field.name for field in source.metadata.current_schema.fields if field.id in ids]
     if len(names) != len(ids) or not names:
-        raise violation("DEL017", "the predicate does not look at top-level columns alone", found=str(where))
+        raise spec_error("DEL017", "the predicate does not look at top-level columns alone", found=str(where))
     return names
 
 
@@ -359,7 +359,7 @@ def assigning(schema: Schema, assignments: Assignments) -> Callable[[ScanTask, p
     fields = {field.name: field for field in schema.fields}
     for name in assignments:
         if name not in fields:
-            raise violation("TYP002", "the schema has no such column", found=name, expected=", ".join(fields))
+            raise spec_error("TYP002", "the schema has no such column", found=name, expected=", ".join(fields))
 
     def made(name: str, batch: pa.RecordBatch) -> Any:
         given: Any | Callable[[pa.RecordBatch], Any] = assignments[name]

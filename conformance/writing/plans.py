@@ -13,7 +13,7 @@ from conformance.writing.files import files_below, remove_directories, remove_fi
 from conformance.writing.metrics import Modes, modes_of
 from spec_ref.columnar.partitioning.split_by_partition import check_spec
 from spec_ref.commits.changes import NewFile
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import OMITTED
 from spec_ref.data_types.types import UNKNOWN, NestedField, StructType, Type
@@ -165,7 +165,7 @@ def _format(properties: Mapping[str, str], *names: str) -> FileFormat:
     rows = (FileFormat.PARQUET, FileFormat.ORC, FileFormat.AVRO)
     found = next((one for one in rows if one.value == text), None)
     if found is None:
-        raise violation("DFL003", f"{names[0]} names no format", found=text, expected="avro, orc or parquet")
+        raise spec_error("DFL003", f"{names[0]} names no format", found=text, expected="avro, orc or parquet")
     return found
 
 
@@ -185,7 +185,7 @@ def _codec(properties: Mapping[str, str], format_: FileFormat) -> str | None:
 def _positive(properties: Mapping[str, str], name: str, default: int) -> int:
     text = properties.get(name, str(default))
     if not (text.isascii() and text.isdigit() and len(text) < 19 and int(text) > 0):
-        raise violation("JSC001", f"{name} is no number of bytes", found=text)
+        raise spec_error("JSC001", f"{name} is no number of bytes", found=text)
     return int(text)
 
 

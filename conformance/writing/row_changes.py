@@ -18,7 +18,7 @@ from conformance.writing.plans import WritePlan
 from conformance.writing.write_tasks import RowSink
 from spec_ref.commits.changes import Isolation, NewFile, SnapshotChange, Validation, validation_for
 from spec_ref.commits.reading import FileKey, key_of
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.expressions.predicates import Predicate
 from spec_ref.scan_planning import ScanTask
 from spec_ref.table_metadata import TableMetadata
@@ -53,7 +53,7 @@ def mode_of(metadata: TableMetadata, operation: str, mode: Mode | None) -> Mode:
             raise UsageError(f"write.{operation}.mode is {text}, which is not one of {known}")
         mode = Mode(text)
     if mode is not Mode.COPY_ON_WRITE and not deletes_rows(metadata.format_version):
-        raise violation("DEL001", "v1 has no row-level deletes", found=mode.value, expected=Mode.COPY_ON_WRITE.value)
+        raise spec_error("DEL001", "v1 has no row-level deletes", found=mode.value, expected=Mode.COPY_ON_WRITE.value)
     return mode
 
 

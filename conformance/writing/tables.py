@@ -16,7 +16,7 @@ from spec_ref.checks.findings import Severity
 from spec_ref.commits import Base, CommitConflict, CommitFailed, CommitStateUnknown, Committed
 from spec_ref.commits.changes import Change, CreateTable
 from spec_ref.commits.effects import Swap
-from spec_ref.core.errors import SpecError, violation
+from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import OMITTED, V2, FormatVersion
 from spec_ref.data_types.types import NestedField
@@ -133,7 +133,7 @@ def create_table(
     store = open_store(place) if isinstance(place, str) else place
     directory = location or getattr(store, "location", None)
     if directory is None:
-        raise violation("TMD003", "a table of a catalog is given a location")
+        raise spec_error("TMD003", "a table of a catalog is given a location")
     made = new_metadata(
         directory,
         schema,

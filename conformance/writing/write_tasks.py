@@ -25,7 +25,7 @@ from spec_ref.columnar.partitioning.split_by_partition import by_partition
 from spec_ref.columnar.schemas.written_rows import InputRows, compile_input
 from spec_ref.columnar.sorting.comparator import sorted_batch
 from spec_ref.commits.changes import NewFile
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.data_files.writer import open_writer
 from spec_ref.data_types.values import value_key
 from spec_ref.expressions.bound import BoundPredicate
@@ -222,7 +222,7 @@ class RowSink:
         if not made.num_rows:
             return
         if not made.num_columns:
-            raise violation("TYP002", "rows without columns cannot be written", found=f"{made.num_rows} rows")
+            raise spec_error("TYP002", "rows without columns cannot be written", found=f"{made.num_rows} rows")
         self._waiting.append(made)
         self._waiting_rows += made.num_rows
         self._waiting_bytes += made.nbytes

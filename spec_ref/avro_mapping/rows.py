@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import attrs
 
 from spec_ref.avro_mapping.schema import Convert, present, value_reader, value_writer
-from spec_ref.core.errors import SpecError, at, violation
+from spec_ref.core.errors import SpecError, error_path, spec_error
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import OMITTED, REQUIRED, FieldRule, FormatVersion
 from spec_ref.data_types.types import INT, LONG, STRING, ListType, MapType, NestedField, StructType, Type
@@ -154,7 +154,7 @@ class RowWriter:
             value = get(row)
             if value is None:
                 if rule.write(self._version) is REQUIRED:
-                    raise violation(
+                    raise spec_error(
                         rule.requirement, f"{rule.name} is null", expected=f"a required {rule.name}",
                         path=f"/{rule.name}", format_version=self._version, aspect="null",
                     )  # fmt: skip
@@ -163,7 +163,7 @@ class RowWriter:
             try:
                 values.append(value if write is None else write(value))
             except SpecError:
-                with at(f"/{rule.name}"):
+                with error_path(f"/{rule.name}"):
                     raise
         return tuple(values)
 
@@ -231,7 +231,7 @@ class RowReader:
         self.partition_ids = partition_ids
         places = record.by_id()
         if not places and record.fields:
-            raise violation(
+            raise spec_error(
                 "AVR013", "no field of the Avro schema has a field-id", found=[field.name for field in record.fields],
                 expected="ids, as fields are found by id",
             )  # fmt: skip
@@ -243,7 +243,7 @@ class RowReader:
                 self._absent(attribute, rule)
                 continue
             field = record.fields[place]
-            with at(f"/{field.name}"):
+            with error_path(f"/{field.name}"):
                 inner, required = present(field.type)
                 if inner == NULL:
                     self._absent(attribute, rule)
@@ -255,7 +255,7 @@ class RowReader:
 
     def _absent(self, attribute: str, rule: FieldRule) -> None:
         if rule.read(self.version) is REQUIRED:
-            raise violation(
+            raise spec_error(
                 rule.requirement,
                 f"the column {rule.name} is missing",
                 expected=f"a field with id {rule.id}",
@@ -281,7 +281,7 @@ class RowReader:
             if value is None:
                 if field.required:
                     name = field.rule.name
-                    raise violation(
+                    raise spec_error(
                         field.rule.requirement, f"{name} is null", expected=f"a {name}", path=f"/{name}", aspect="null"
                     )
                 values[field.attribute] = field.rule.missing
@@ -291,7 +291,7 @@ class RowReader:
                 try:
                     values[field.attribute] = field.convert(value)
                 except SpecError:
-                    with at(f"/{field.rule.name}"):
+                    with error_path(f"/{field.rule.name}"):
                         raise
         return self.cls(**values)
 
@@ -330,9 +330,9 @@ def _rows(row: RowReader) -> Convert:
     def read(rows: list[Any]) -> tuple[Any, ...]:
         made = []
         for place, one in enumerate(rows):
-            with at(f"/{place}"):
+            with error_path(f"/{place}"):
                 if one is None:
-                    raise violation("MLS016", "an element is null", aspect="null-inside")
+                    raise spec_error("MLS016", "an element is null", aspect="null-inside")
                 made.append(row(one))
         return tuple(made)
 
@@ -355,7 +355,7 @@ def partition_record(record: Record, ids: tuple[int, ...] | None) -> Record:
     if all(field.id is not None for field in record.fields):
         return record
     if ids is None or len(ids) != len(record.fields) or any(field.id is not None for field in record.fields):
-        raise violation(
+        raise spec_error(
             "AVR013", "a partition field has no field-id", found=[field.name for field in record.fields],
             expected="the ids of the partition fields",
         )  # fmt: skip
@@ -365,7 +365,7 @@ def partition_record(record: Record, ids: tuple[int, ...] | None) -> Record:
 
 def _unfit(rule: FieldRule, type_: AvroType, expected: str) -> SpecError:
     found = type_.name if isinstance(type_, Primitive) else type(type_).__name__.lower()
-    return violation(
+    return spec_error(
         rule.requirement, f"the type of {rule.name} is another", found=found, expected=expected, aspect="wrong-type"
     )
 
@@ -392,7 +392,7 @@ def _plain(rule: FieldRule, type_: AvroType, expected: Type) -> Convert | None:
 def _in_range(rule: FieldRule) -> Convert:
     def read(value: int) -> int:
         if not -(1 << 31) <= value < 1 << 31:
-            raise violation(
+            raise spec_error(
                 rule.requirement, "the value is no int", found=value, expected="32 bits", aspect="wrong-type"
             )
         return value
@@ -405,7 +405,7 @@ def _choice(choices: Mapping[int, enum.IntEnum], rule: FieldRule) -> Convert:
         found = choices.get(value)
         if found is None:
             expected = ", ".join(f"{choice.value} {choice.name}" for choice in choices.values())
-            raise violation(
+            raise spec_error(
                 rule.requirement,
                 "the value is not one of the known",
                 found=value,
@@ -426,7 +426,7 @@ def _name(choices: type[enum.Enum], rule: FieldRule) -> Convert:
         found = known.get(value) or known.get(value.lower())
         if found is None:
             expected = ", ".join(str(choice.value) for choice in choices)
-            raise violation(
+            raise spec_error(
                 rule.requirement,
                 "the value is not one of the known",
                 found=value,
@@ -444,7 +444,7 @@ def _list(rule: FieldRule, convert: Convert | None, *, required: bool) -> Conver
 
     def read(items: list[Any]) -> tuple[Any, ...]:
         if None in items:
-            raise violation(rule.requirement, "an element is null", found=items, aspect="null-inside")
+            raise spec_error(rule.requirement, "an element is null", found=items, aspect="null-inside")
         return tuple(items) if convert is None else tuple(map(convert, items))
 
     return read
@@ -466,11 +466,11 @@ def _pairs(rule: FieldRule, type_: AvroType, key: tuple[int, Type], value: tuple
         try:
             made = dict(pairs)
         except TypeError:
-            raise violation(
+            raise spec_error(
                 rule.requirement, "an entry of the map is null", found=pairs, aspect="null-inside"
             ) from None
         if (not required and None in made.values()) or None in made:
-            raise violation(rule.requirement, "an entry of the map is null", found=made, aspect="null-inside")
+            raise spec_error(rule.requirement, "an entry of the map is null", found=made, aspect="null-inside")
         return made if key_convert is None else {key_convert(one): other for one, other in made.items()}
 
     return read

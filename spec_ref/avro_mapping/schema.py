@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from spec_ref.core.decimals import unscaled
-from spec_ref.core.errors import at, violation
+from spec_ref.core.errors import error_path, spec_error
 from spec_ref.data_types.decimals import decimal_of
 from spec_ref.data_types.types import (
     BINARY,
@@ -272,7 +272,7 @@ def from_avro(type_: AvroType) -> Type:
                 return VARIANT
             made = []
             for field in fields:
-                with at(f"/{field.name}"):
+                with error_path(f"/{field.name}"):
                     inner, required = present(field.type)
                     made.append(NestedField(_id(field.id, "field-id"), field.name, required, from_avro(inner)))
             return StructType(tuple(made))
@@ -297,13 +297,13 @@ def present(type_: AvroType) -> tuple[AvroType, bool]:
         others = [branch for branch in type_.branches if branch != NULL]
         if len(others) == 1:
             return others[0], len(type_.branches) == 1
-        raise violation("AVR001", "a union is of null and one other type", found=f"{len(type_.branches)} branches")
+        raise spec_error("AVR001", "a union is of null and one other type", found=f"{len(type_.branches)} branches")
     return inner, False
 
 
 def _id(value: int | None, name: str) -> int:
     if value is None:
-        raise violation("AVR013", "an id is missing in the Avro schema", expected=name)
+        raise spec_error("AVR013", "an id is missing in the Avro schema", expected=name)
     return value
 
 
@@ -336,7 +336,7 @@ def _primitive(name: str, logical: Logical | None) -> Type:
 
 def _decimal(logical: Logical) -> DecimalType:
     if abs(logical.scale) > MAX_SCALE:
-        raise violation("AVR006", "the scale of a decimal is out of range", found=logical.scale)
+        raise spec_error("AVR006", "the scale of a decimal is out of range", found=logical.scale)
     return DecimalType(logical.precision or 0, logical.scale)
 
 
@@ -365,7 +365,7 @@ def entry_fields(items: AvroType) -> tuple[Any, Any]:
     """
     record = present(items)[0]
     if not isinstance(record, Record) or len(record.fields) != 2:
-        raise violation("AVR004", "a map is an array of records of two fields", found=type(record).__name__)
+        raise spec_error("AVR004", "a map is an array of records of two fields", found=type(record).__name__)
     return record.fields[0], record.fields[1]
 
 

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from spec_ref.columnar.decimal128 import High, Low, exceeds, halves, integer
 from spec_ref.columnar.murmur3_vectorized import rounds
 from spec_ref.core.calendar import MICROS_PER_DAY
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.core.records import record
 from spec_ref.data_types.decimals import decimal_of
 from spec_ref.data_types.types import DecimalType, Type, kind
@@ -122,10 +122,10 @@ def check_arrow_type(type_: Type, arrow_type: Any) -> None:
     """
     carrier = _CARRIERS.get(kind(type_))
     if carrier is None:
-        raise violation("TYP001", "not a primitive type, so there is no columnar form", found=str(type_))
+        raise spec_error("TYP001", "not a primitive type, so there is no columnar form", found=str(type_))
     if not carrier.carries(type_, arrow_type):
         message = f"the Arrow type does not hold {type_}"
-        raise violation(carrier.requirement, message, found=str(arrow_type), expected=carrier.expected)
+        raise spec_error(carrier.requirement, message, found=str(arrow_type), expected=carrier.expected)
 
 
 def column_type(column: Column) -> Any:
@@ -141,7 +141,7 @@ def column_type(column: Column) -> Any:
         SpecError: TYP001 if it is not an Arrow array or chunked array.
     """
     if not isinstance(column, (pa.Array, pa.ChunkedArray)):
-        raise violation("TYP001", "not a column", found=type(column).__name__, expected="an Array or ChunkedArray")
+        raise spec_error("TYP001", "not a column", found=type(column).__name__, expected="an Array or ChunkedArray")
     return column.type.value_type if pa.types.is_dictionary(column.type) else column.type
 
 
@@ -205,7 +205,7 @@ def _plain(type_: Type, array: Any) -> Any:
         try:
             return array.cast(pa.decimal128(type_.precision, type_.scale))
         except pa.ArrowInvalid as error:
-            raise violation("TYP013", f"not a value of {type_}", found=str(error)) from error
+            raise spec_error("TYP013", f"not a value of {type_}", found=str(error)) from error
     return array
 
 
@@ -233,7 +233,7 @@ def _check_text(type_: Type, array: Any) -> None:
         binary.cast(array.type)
     except pa.ArrowInvalid as error:
         found = next(value for value in binary.to_pylist() if value is not None and not _is_utf8(value))
-        raise violation("TYP021", f"not a value of {type_}", found=found, expected="UTF-8") from error
+        raise spec_error("TYP021", f"not a value of {type_}", found=found, expected="UTF-8") from error
 
 
 def _is_utf8(value: bytes) -> bool:

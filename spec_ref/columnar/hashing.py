@@ -30,7 +30,7 @@ from spec_ref.columnar.murmur3_vectorized import (
     hash_strings,
     rounds,
 )
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.data_types.types import Type, kind
 from spec_ref.hashing import NANOS_PER_MICRO
 
@@ -131,7 +131,7 @@ def hash_array(type_: Type, column: Column) -> Column:
     if name == "unknown":
         return map_chunks(type_, column, pa.int32(), lambda array: pa.nulls(len(array), pa.int32()))
     if name not in _LONGS and name not in ("decimal", "string", "uuid", "fixed", "binary"):
-        raise violation("HSH009", "the type has no 32-bit hash", found=str(type_))
+        raise spec_error("HSH009", "the type has no 32-bit hash", found=str(type_))
 
     def kernel(array: Any) -> Any:
         return with_nulls_of(array, plain_hashes(type_, array).view(np.int32), pa.int32())

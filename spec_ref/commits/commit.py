@@ -20,7 +20,7 @@ from spec_ref.commits.payloads import FileKind
 from spec_ref.commits.reading import Files
 from spec_ref.commits.retries import RetryPolicy, policy_of
 from spec_ref.commits.tables import Table
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.core.records import evolve, record
 from spec_ref.snapshots.snapshot import Snapshot
 from spec_ref.table_metadata.logs import MetadataLogEntry, logged
@@ -88,7 +88,7 @@ def load(retries: int = 0, expected: TableMetadata | None = None) -> Steps[Base 
             if expected is not None:
                 check_same_table(expected, metadata)
             return Base(location, metadata)
-    raise violation("OCC002", "the metadata file that the table points to is not there", found=location)
+    raise spec_error("OCC002", "the metadata file that the table points to is not there", found=location)
 
 
 def check_same_table(expected: TableMetadata, found: TableMetadata) -> None:
@@ -218,7 +218,7 @@ def _prepare(work: _Work, base: Base | None, current: Base | None, number: int) 
             raise conflict("OCC005", "the table is there already", found=current.location)
         metadata = change.metadata
     elif current is None or base is None:
-        raise violation("OCC001", "there is no table to change")
+        raise spec_error("OCC001", "there is no table to change")
     elif isinstance(change, SnapshotChange):
         yield from _own_snapshot_id(work, current.metadata)
         made = yield from snapshots.next_snapshot(

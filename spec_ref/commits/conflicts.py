@@ -10,7 +10,7 @@ from spec_ref.commits.conflict_evaluation import bound_filter, may_match
 from spec_ref.commits.effects import Steps
 from spec_ref.commits.errors import conflict
 from spec_ref.commits.reading import Files, head, history, key_of
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.core.versions import DELETE_FILES, DELETION_VECTORS, POSITION_DELETE_FILES
 from spec_ref.data_types.types import Type
 from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile
@@ -97,7 +97,7 @@ def validate(change: SnapshotChange, planned: TableMetadata, current: TableMetad
     if vectors:
         repeated = [path for path, count in Counter(vectors).items() if count > 1]
         if repeated:
-            raise violation("DEL003", "two deletion vectors of one data file are added", found=repeated[0])
+            raise spec_error("DEL003", "two deletion vectors of one data file are added", found=repeated[0])
         yield from _check_vectors(change, set(vectors), current, files)
     asked = validation.no_new_data or validation.no_new_deletes or validation.data_specs is not None
     if not (asked or change.keeps_rows):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from spec_ref.core.errors import NOT_GIVEN, SpecError, violation
+from spec_ref.core.errors import NOT_GIVEN, SpecError, spec_error
 
 
 class CommitConflict(SpecError):
@@ -35,7 +35,7 @@ def conflict(requirement: str, message: str, *, found: Any = NOT_GIVEN, expected
     Returns:
         The error.
     """
-    return CommitConflict(violation(requirement, message, found=found, expected=expected).violation)
+    return CommitConflict(spec_error(requirement, message, found=found, expected=expected).violation)
 
 
 def missing(requirement: str, message: str, path: str) -> MissingFile:
@@ -49,4 +49,4 @@ def missing(requirement: str, message: str, path: str) -> MissingFile:
     Returns:
         The error.
     """
-    return MissingFile(violation(requirement, message, found=path).violation)
+    return MissingFile(spec_error(requirement, message, found=path).violation)

@@ -18,7 +18,7 @@ from spec_ref.commits.errors import conflict
 from spec_ref.commits.payloads import ManifestContents
 from spec_ref.commits.reading import FileKey, Files, key_of
 from spec_ref.commits.tables import metadata_directory
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import SEQUENCE_NUMBERS
 from spec_ref.data_types.types import UNKNOWN, StructType, Type
@@ -179,7 +179,7 @@ def new_manifests(
         entries = (added_entry(new, made.snapshot_id) for new in group)
         spec = current.spec_by_id(spec_id)
         if not spec.writable:
-            raise violation("PAR007", "no file is committed under an unknown transform", found=spec_id)
+            raise spec_error("PAR007", "no file is committed under an unknown transform", found=spec_id)
         manifests.append(
             (yield from made.write(("new", spec_id, content), entries, spec, content, current, sequence_number))
         )

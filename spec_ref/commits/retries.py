@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.core.records import evolve, record
 
 LONGEST_MS = 1 << 40
@@ -57,6 +57,6 @@ def policy_of(properties: Mapping[str, str]) -> RetryPolicy:
         if text is None:
             continue
         if not (text.isascii() and text.isdigit() and len(text) < len(str(LONGEST_MS))):
-            raise violation("TMD014", "the property is a whole number", found=text, path=f"/properties/{name}")
+            raise spec_error("TMD014", "the property is a whole number", found=text, path=f"/properties/{name}")
         policy = evolve(policy, **{attribute: int(text)})
     return policy

@@ -15,16 +15,16 @@ import attrs
 
 from spec_ref.core.versions import FormatVersion
 
-MAX_SHOWN = 120
+MAX_REPR_LENGTH = 120
 """The most characters of a found value in a message; hostile files have long ones."""
 
 
-MAX_ITEMS = 1000
+MAX_REPR_ITEMS = 1000
 """The most items of a found value, at all levels, that are formatted; otherwise they are only counted."""
 
 
-def shown(value: Any) -> str:
-    """Format a value for a message: its ``repr``, cut to `MAX_SHOWN` characters.
+def abbreviated_repr(value: Any) -> str:
+    """Format a value for a message: its ``repr``, cut to `MAX_REPR_LENGTH` characters.
 
     Args:
         value: any value.
@@ -32,17 +32,17 @@ def shown(value: Any) -> str:
     Returns:
         The text.
     """
-    if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 4 * MAX_SHOWN:
+    if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 4 * MAX_REPR_LENGTH:
         return f"an integer of {value.bit_length()} bits"
-    if isinstance(value, (str, bytes)) and len(value) > MAX_SHOWN:
-        return f"{value[:MAX_SHOWN]!r}... ({len(value)} in all)"
+    if isinstance(value, (str, bytes)) and len(value) > MAX_REPR_LENGTH:
+        return f"{value[:MAX_REPR_LENGTH]!r}... ({len(value)} in all)"
     if not _brief(value):
         return f"a {type(value).__name__} of {len(value)} items"
     try:
         text = repr(value)
     except (RecursionError, ValueError):  # nested too deeply, or with an integer too long to be written in decimal
         return f"a {type(value).__name__}"
-    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}... ({len(text)} characters)"
+    return text if len(text) <= MAX_REPR_LENGTH else f"{text[:MAX_REPR_LENGTH]}... ({len(text)} characters)"
 
 
 def _brief(value: Any) -> bool:
@@ -52,7 +52,7 @@ def _brief(value: Any) -> bool:
         item = pending.pop()
         if isinstance(item, (list, tuple, dict)):
             seen += len(item)
-            if seen > MAX_ITEMS:
+            if seen > MAX_REPR_ITEMS:
                 return False
             pending.extend(item.values() if isinstance(item, dict) else item)
     return True
@@ -113,7 +113,7 @@ class SpecError(ValueError):
 NOT_GIVEN = object()
 
 
-def violation(
+def spec_error(
     requirement: str,
     message: str,
     *,
@@ -143,7 +143,7 @@ def violation(
             message=message,
             aspect=aspect,
             path=path,
-            found=None if found is NOT_GIVEN else shown(found),
+            found=None if found is NOT_GIVEN else abbreviated_repr(found),
             expected=expected,
             format_version=format_version,
         )
@@ -151,7 +151,7 @@ def violation(
 
 
 @contextmanager
-def at(path: str) -> Iterator[None]:
+def error_path(path: str) -> Iterator[None]:
     """Prefix the path of an error that is raised inside of the context.
 
     Args:

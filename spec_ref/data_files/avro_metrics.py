@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from spec_ref.avro_mapping.schema import from_avro, value_reader
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.core.records import evolve
 from spec_ref.data_types.types import StructType
 from spec_ref.encodings.avro.container import SCHEMA_KEY, Container, open_container
@@ -38,7 +38,7 @@ def avro_metrics(data: bytes, mode: MetricsMode = TRUNCATED) -> FileMetrics:
     schema = parse_schema(container.metadata[SCHEMA_KEY], REQUIREMENT)
     struct = from_avro(schema)
     if not isinstance(schema, Record) or not isinstance(struct, StructType):  # a union of one record is none
-        raise violation(REQUIREMENT, "the objects of a data file are records", found=str(struct), expected="a record")
+        raise spec_error(REQUIREMENT, "the objects of a data file are records", found=str(struct), expected="a record")
     made = metrics_of_rows(struct, _rows(container, schema, struct), mode)
     return evolve(made, file_size_in_bytes=len(data))
 

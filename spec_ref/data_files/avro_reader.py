@@ -27,7 +27,7 @@ from spec_ref.columnar.encodings.avro.columns import (
     optional,
 )
 from spec_ref.columnar.schemas.column_projection import arrow_type
-from spec_ref.core.errors import at, violation
+from spec_ref.core.errors import error_path, spec_error
 from spec_ref.data_files.batches import empty_batch, sliced
 from spec_ref.data_types.types import (
     STRING,
@@ -72,7 +72,7 @@ def open_avro(file: Any, mapping: Sequence[MappedField] | None) -> tuple[Written
     schema = parse_schema(container.metadata[SCHEMA_KEY], REQUIREMENT)
     if not isinstance(schema, Record):
         found = type(schema).__name__
-        raise violation(REQUIREMENT, "the objects of a data file are records", found=found, expected="a record")
+        raise spec_error(REQUIREMENT, "the objects of a data file are records", found=found, expected="a record")
     own = _has_ids(schema)
     ids = ids_of("AVR013", own, mapping)
     struct, places = _columns(schema, ids)
@@ -99,7 +99,7 @@ def _batch(schema: Record, wanted: Sequence[tuple[NestedField, int]], column: Co
     assert isinstance(record, RecordColumn)
     arrays = []
     for field, place in wanted:
-        with at(f"/{field.name}"):
+        with error_path(f"/{field.name}"):
             arrays.append(_array(schema.fields[place].type, field.type, record.fields[place]))
     return pa.RecordBatch.from_arrays(arrays, [field.name for field, _ in wanted])
 
@@ -161,10 +161,10 @@ def _is_variant(record: Record) -> bool:
 
 
 def _part(name: str, own: int | None, type_: AvroType, ids: Ids) -> tuple[int, Type, bool]:
-    with at(f"/{name}"):
+    with error_path(f"/{name}"):
         part_id = ids.take(name, own)
         if part_id is None:
-            raise violation("AVR013", f"the name mapping has no id for the {name}")
+            raise spec_error("AVR013", f"the name mapping has no id for the {name}")
         inner, required = present(type_)
         return part_id, _type(inner, ids.inside(name)), required
 
@@ -173,7 +173,7 @@ def _map(key: tuple[int | None, AvroType | None], value: tuple[int | None, AvroT
     if key[1] is None:
         key_id, key_type = ids.take("key", key[0]), STRING
         if key_id is None:
-            raise violation("AVR013", "the name mapping has no id for the key")
+            raise spec_error("AVR013", "the name mapping has no id for the key")
         return MapType(key_id, key_type, *_part("value", *value, ids))
     key_id, made, _ = _part("key", key[0], key[1], ids)
     return MapType(key_id, made, *_part("value", *value, ids))
@@ -202,7 +202,7 @@ def _values(type_: AvroType, as_type: Type, column: Any) -> ArrowColumn:
             places = {field.name: place for place, field in enumerate(type_.fields)}
             arrays = []
             for field in fields:
-                with at(f"/{field.name}"):
+                with error_path(f"/{field.name}"):
                     place = places[field.name]
                     arrays.append(_array(type_.fields[place].type, field.type, column.fields[place]))
             return _struct([field.name for field in fields], arrays, column.length)
@@ -287,6 +287,6 @@ def _decimals(precision: int, scale: int, values: Sequence[bytes]) -> ArrowColum
     limit = 10**precision
     for number in numbers:
         if abs(number) >= limit:
-            raise violation("TYP013", f"not a value of decimal({precision}, {scale})", found=number)
+            raise spec_error("TYP013", f"not a value of decimal({precision}, {scale})", found=number)
     data = b"".join(number.to_bytes(16, "little", signed=True) for number in numbers)
     return pa.Array.from_buffers(pa.decimal128(precision, scale), len(values), [None, pa.py_buffer(data)])

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from spec_ref.avro_mapping.schema import schema_json, value_writer
 from spec_ref.columnar.arrow_values import values_of
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.data_files.row_writer import FileLayout, Output
 from spec_ref.data_types.types import StructType
 from spec_ref.encodings.avro.container import CODECS, SYNC_LENGTH, block_bytes, header_bytes
@@ -26,7 +26,7 @@ class AvroWriter:
 
     def __init__(self, out: Output, struct: StructType, codec: str, name: str) -> None:
         if codec not in CODECS:
-            raise violation(
+            raise spec_error(
                 REQUIREMENT, "Avro files are not written with the codec", found=codec, expected=", ".join(CODECS)
             )
         self._out = out

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import Any, overload
 
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 
 
 class DeferredSink:
@@ -124,4 +124,4 @@ class KnownParts:
             first, data = self._parts[found]
             if stop <= first + len(data):
                 return data[start - first : stop - first]
-        raise violation("ORC008", "a part of the file is not known any more", found=f"{start} to {stop}")
+        raise spec_error("ORC008", "a part of the file is not known any more", found=f"{start} to {stop}")

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from spec_ref.core.errors import at
+from spec_ref.core.errors import error_path
 from spec_ref.data_types.types import UNKNOWN, ListType, MapType, StructType, Type, VariantType
 
 VARIANT_PARTS = pa.struct([pa.field(name, pa.binary(), nullable=False) for name in ("metadata", "value")])
@@ -36,7 +36,7 @@ def arrow_fields(struct: StructType, make: MakeField) -> list[pa.Field[Any]]:
     fields = []
     for field in struct.fields:
         if field.type != UNKNOWN:
-            with at(f"/{field.name}"):
+            with error_path(f"/{field.name}"):
                 fields.append(make(field.name, field.id, field.type, required=field.required))
     return fields
 
@@ -58,12 +58,12 @@ def nested_type(type_: Type, make: MakeField) -> pa.DataType | None:
         case StructType():
             return pa.struct(arrow_fields(type_, make))
         case ListType(element_id, element, required):
-            with at("/element"):
+            with error_path("/element"):
                 return pa.list_(make("element", element_id, element, required=required))
         case MapType(key_id, key, value_id, value, required):
-            with at("/key"):
+            with error_path("/key"):
                 key_field = make("key", key_id, key, required=True)
-            with at("/value"):
+            with error_path("/value"):
                 value_field = make("value", value_id, value, required=required)
             return pa.map_(key_field, value_field)  # type: ignore[call-overload,no-any-return]
         case VariantType():

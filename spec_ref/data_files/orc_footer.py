@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import cramjam
 import numpy as np
 
-from spec_ref.core.errors import SpecError, violation
+from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.core.records import record
 from spec_ref.data_files.deferred_sink import KnownParts
 from spec_ref.data_files.varint import read_varint
@@ -108,7 +108,7 @@ def _check_type(type_: dict[int, list[Any]], place: int) -> None:
     precision, scale = _number(type_, 5), _number(type_, 6)
     if _number(type_, 1) == DECIMAL and precision and not scale <= precision <= MAX_PRECISION:
         found = f"decimal({precision}, {scale}) in column {place}"
-        raise violation(
+        raise spec_error(
             "ORC008", "Iceberg has no such decimal", found=found, expected=f"at most {MAX_PRECISION} digits"
         )
     pairs = [text for pair in type_.get(7, []) for texts in _fields(pair).values() for text in texts]
@@ -172,7 +172,7 @@ def read_stripes(data: Content) -> tuple[Stripe, ...]:
 
 
 def _broken(message: str, found: object) -> SpecError:
-    return violation("ORC008", message, found=found)
+    return spec_error("ORC008", message, found=found)
 
 
 class _Metadata:

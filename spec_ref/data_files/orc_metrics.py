@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.orc as orc
 
 from spec_ref.columnar.manifests.computed_metrics import metrics_of_batches
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.core.records import evolve
 from spec_ref.data_files.orc_footer import Content, check_types, read_stripes
 from spec_ref.data_files.orc_schema import children_of, struct_from_orc
@@ -47,7 +47,7 @@ def orc_metrics(
         struct = struct_from_orc(file.schema, mapping)
         made = metrics_of_batches(struct, map(file.read_stripe, range(file.nstripes)), mode)
     except (pa.ArrowException, OSError) as error:
-        raise violation("ORC008", f"the file cannot be read: {error}") from error
+        raise spec_error("ORC008", f"the file cannot be read: {error}") from error
     sizes, offsets = orc_layout(data, file.schema, struct)
     return evolve(made, file_size_in_bytes=len(data), column_sizes=sizes if mode.counts else {}, split_offsets=offsets)
 

@@ -14,7 +14,7 @@ import attrs
 import pyarrow as pa
 import pyarrow.orc as orc
 
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.data_files.batches import counted, sliced
 from spec_ref.data_files.orc_footer import Stripe, check_types, read_stripes
 from spec_ref.data_files.orc_metrics import width
@@ -45,7 +45,7 @@ def open_orc(file: Any, mapping: Sequence[MappedField] | None) -> tuple[WrittenC
         opened = orc.ORCFile(file)
         schema = opened.schema
     except (pa.ArrowException, OSError) as error:
-        raise violation("ORC008", f"the file cannot be read: {error}") from error
+        raise spec_error("ORC008", f"the file cannot be read: {error}") from error
     written = columns_from_orc(schema, mapping)
 
     def batches(columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
@@ -55,7 +55,7 @@ def open_orc(file: Any, mapping: Sequence[MappedField] | None) -> tuple[WrittenC
                 return
             places: Any = [schema.get_field_index(name) for name in columns]
             if min(places) < 0:
-                raise violation("PRJ001", "the file has several columns of one name", found=", ".join(columns))
+                raise spec_error("PRJ001", "the file has several columns of one name", found=", ".join(columns))
             for stripe in range(opened.nstripes):
                 try:
                     batch = opened.read_stripe(stripe, columns=places)
@@ -64,7 +64,7 @@ def open_orc(file: Any, mapping: Sequence[MappedField] | None) -> tuple[WrittenC
                 yield from sliced(batch, rows)
         except (pa.ArrowException, OSError) as error:
             aspect = BEYOND_NANOSECONDS if _BEYOND in str(error) else ""
-            raise violation("ORC008", f"the file cannot be read: {error}", aspect=aspect) from error
+            raise spec_error("ORC008", f"the file cannot be read: {error}", aspect=aspect) from error
 
     return written, batches
 
@@ -128,7 +128,7 @@ class _FarStripe:
         inner = children_of(field.type)
         columns = {one.name: column + 1 + sum(map(width, inner[:place])) for place, one in enumerate(inner)}
         if len({one.name for one in inner}) < len(inner):
-            raise violation("PRJ001", "the struct has several fields of one name", found=field.name)
+            raise spec_error("PRJ001", "the struct has several fields of one name", found=field.name)
         known = {one.name for one in type_.fields}
         arrays = self.fields([one for one in inner if one.name in known], columns, type_, path, valid)
         made = [pa.field(name, array.type) for name, array in arrays.items()]
@@ -147,6 +147,6 @@ def _inside(batch: pa.RecordBatch, path: Sequence[str]) -> dict[str, Any]:
     for name in path:
         place = found.type.get_field_index(name)
         if place < 0:
-            raise violation("PRJ001", "the file has no struct, or several, of the name", found=name)
+            raise spec_error("PRJ001", "the file has no struct, or several, of the name", found=name)
         found = found.field(place)
     return dict(zip((field.name for field in found.type), found.flatten(), strict=True))

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from spec_ref.core.errors import at, violation
+from spec_ref.core.errors import error_path, spec_error
 from spec_ref.data_files.nested_arrow_types import arrow_fields, nested_type
 from spec_ref.data_types.types import (
     BINARY,
@@ -196,7 +196,7 @@ def _own_id(attributes: Attributes) -> int | None:
     if not (
         text.removeprefix("-").isascii() and text.removeprefix("-").isdigit() and len(text) <= MAX_LENGTH_DIGITS + 1
     ):
-        raise violation("ORC001", f"{ID} is no id", found=text, expected="an integer")
+        raise spec_error("ORC001", f"{ID} is no id", found=text, expected="an integer")
     return int(text)
 
 
@@ -216,11 +216,11 @@ def _struct(fields: Sequence[ArrowField], ids: Ids) -> StructType:
 
 def _part(field: ArrowField, name: str, ids: Ids) -> tuple[int, Type, bool]:
     """The id, type and requiredness of an element, key or value."""
-    with at(f"/{name}"):
+    with error_path(f"/{name}"):
         attributes = attributes_of(field)
         part_id = ids.take(name, _own_id(attributes))
         if part_id is None:
-            raise violation("ORC001", f"the name mapping has no id for the {name}")
+            raise spec_error("ORC001", f"the name mapping has no id for the {name}")
         return part_id, _type(field.type, attributes, ids.inside(name)), _is_required(attributes)
 
 
@@ -249,13 +249,13 @@ def _type(arrow: pa.DataType, attributes: Attributes, ids: Ids) -> Type:
     if isinstance(arrow, pa.TimestampType):
         unit = attributes.get(TIMESTAMP_UNIT, "MICROS")
         if unit not in ("MICROS", "NANOS"):
-            raise violation("ORC003", f"{TIMESTAMP_UNIT} is not known", found=unit, expected="MICROS or NANOS")
+            raise spec_error("ORC003", f"{TIMESTAMP_UNIT} is not known", found=unit, expected="MICROS or NANOS")
         return _TIMESTAMPS[arrow.tz is not None, unit]
     if isinstance(arrow, pa.Decimal128Type):
         return DecimalType(arrow.precision, arrow.scale)
     made = _BARE.get(arrow)
     if made is None:
-        raise violation("ORC008", "Iceberg has no type for the column", found=str(arrow))
+        raise spec_error("ORC008", "Iceberg has no type for the column", found=str(arrow))
     if made == LONG and attributes.get(LONG_TYPE) == "TIME":
         return TIME
     return _binary(attributes) if made == BINARY else made
@@ -266,7 +266,7 @@ def _binary(attributes: Attributes) -> Type:
     if name == "FIXED":
         length = attributes.get(LENGTH, "")
         if not (length.isascii() and length.isdigit() and len(length) <= MAX_LENGTH_DIGITS):
-            raise violation("ORC002", f"{LENGTH} is no length", found=length, expected="a count of bytes")
+            raise spec_error("ORC002", f"{LENGTH} is no length", found=length, expected="a count of bytes")
         return FixedType(int(length))
     return BINARY if name is None else _BINARIES.get(name, BINARY)
 
@@ -274,7 +274,7 @@ def _binary(attributes: Attributes) -> Type:
 def _variant(arrow: pa.StructType) -> Type:
     parts = [(field.name, field.type) for field in children_of(arrow)]
     if sorted(name for name, _ in parts) != ["metadata", "value"] or any(type_ != pa.binary() for _, type_ in parts):
-        raise violation("ORC005", "a variant is a struct of metadata and value, both binary", found=str(arrow))
+        raise spec_error("ORC005", "a variant is a struct of metadata and value, both binary", found=str(arrow))
     return VARIANT
 
 
@@ -321,4 +321,4 @@ def _arrow_type(type_: Type) -> pa.DataType:
             return pa.binary()
         case PrimitiveType(name) if name in _ARROW:
             return _ARROW[name]
-    raise violation(code(type_), "there is no ORC type to write", found=str(type_), expected="a type with values")
+    raise spec_error(code(type_), "there is no ORC type to write", found=str(type_), expected="a type with values")

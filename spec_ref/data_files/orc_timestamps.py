@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from spec_ref.core.errors import SpecError, violation
+from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.data_files.orc_footer import Stripe, stream_bytes
 from spec_ref.data_files.varint import read_varint
 from spec_ref.data_types.types import TIMESTAMP_NS, TIMESTAMPTZ, TIMESTAMPTZ_NS, Type
@@ -111,7 +111,7 @@ def _array(type_: Type, seconds: Ints, nanos: Ints, valid: npt.NDArray[np.bool_]
     beyond |= (seconds > last) | ((seconds == last) & (fraction > (1 << 63) - 1 - last * unit))
     if beyond.any():
         found = int(seconds[beyond][0])
-        raise violation("ORC003", f"a timestamp is outside the range of {type_}", found=f"{found} seconds")
+        raise spec_error("ORC003", f"a timestamp is outside the range of {type_}", found=f"{found} seconds")
     values = np.zeros(len(valid), np.int64)
     values[valid] = seconds * unit + fraction  # in the first second the product wraps, and the sum wraps back
     zone = "UTC" if type_ in (TIMESTAMPTZ, TIMESTAMPTZ_NS) else None
@@ -119,7 +119,7 @@ def _array(type_: Type, seconds: Ints, nanos: Ints, valid: npt.NDArray[np.bool_]
 
 
 def _broken(message: str, found: object) -> SpecError:
-    return violation("ORC008", message, found=found)
+    return spec_error("ORC008", message, found=found)
 
 
 def _bytes_rle(data: bytes, count: int) -> npt.NDArray[np.uint8]:

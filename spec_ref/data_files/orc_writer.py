@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.orc as orc
 
 from spec_ref.columnar.schemas.column_projection import ranges
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.data_files.deferred_sink import KnownParts, TailRecordingSink
 from spec_ref.data_files.orc_footer import MAGIC
 from spec_ref.data_files.orc_metrics import orc_layout, width
@@ -38,7 +38,7 @@ class OrcWriter:
         self._struct = struct
         self._schema = arrow_schema(struct)
         if not self._schema:
-            raise violation("ORC005", "an ORC file has a column at least, and columns of type unknown are left out")
+            raise spec_error("ORC005", "an ORC file has a column at least, and columns of type unknown are left out")
         columns = 1 + sum(map(width, self._schema))
         self._out = TailRecordingSink(out, FOOTER_BYTES + COLUMN_BYTES * columns)
         self._written = self._pending = 0
@@ -107,7 +107,7 @@ def _check_listed_timestamps(name: str, array: Any) -> None:
             ends = kernels.min_max(inner.cast(pa.int64()))
             for end in (ends["min"].as_py(), ends["max"].as_py()):
                 if end is not None and abs(end) >= NANOSECONDS_FROM_1970:
-                    raise violation(
+                    raise spec_error(
                         "ORC008", "a timestamp that far from 1970 is not written to ORC inside of a list or map, as it"
                         " could not be read back; Parquet and Avro hold it", found=f"{end} microseconds",
                         path=f"/{name}",

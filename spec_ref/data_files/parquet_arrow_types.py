@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.data_files.nested_arrow_types import arrow_fields, nested_type
 from spec_ref.data_files.parquet_schema import code
 from spec_ref.data_types.types import (
@@ -105,4 +105,4 @@ def arrow_type(type_: Type) -> pa.DataType:
             return _GeoArrow({"edges": "spherical"} if crs == DEFAULT_CRS else {"edges": "spherical", "crs": crs})
         case PrimitiveType(name) if name in _ARROW:
             return _ARROW[name]
-    raise violation(code(type_), "there is no Arrow type to write", found=str(type_), expected="a type with values")
+    raise spec_error(code(type_), "there is no Arrow type to write", found=str(type_), expected="a type with values")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.data_files.parquet_thrift import EDGE_ALGORITHMS, LOGICAL_TYPES, MAGIC, CompactReader, read_footer
 from spec_ref.data_files.varint import write_varint
 from spec_ref.data_types.types import (
@@ -113,7 +113,7 @@ def _with_logical_types(footer: bytes, wanted: Sequence[bytes | None]) -> bytes:
     count = reader.varint() if head >> 4 == 15 else head >> 4
     if count != len(wanted):
         found = f"{count} elements"
-        raise violation("PQT007", "the schema in the footer has other columns", found=found, expected=str(len(wanted)))
+        raise spec_error("PQT007", "the schema in the footer has other columns", found=found, expected=str(len(wanted)))
     parts, done = [], 0
     for logical in wanted:
         start = reader.at

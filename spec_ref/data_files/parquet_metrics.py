@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from spec_ref.columnar.manifests.computed_metrics import metrics_of_batches
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.core.records import evolve
 from spec_ref.data_files.parquet_schema import struct_from_parquet
 from spec_ref.data_files.parquet_thrift import ParquetNode, read_parquet_schema
@@ -51,7 +51,7 @@ def parquet_metrics(
         footer = reader.metadata
         made = metrics_of_batches(struct, reader.iter_batches(BATCH_ROWS), mode)
     except (pa.ArrowException, OSError) as error:
-        raise violation("PQT007", f"the file cannot be read: {error}") from error
+        raise spec_error("PQT007", f"the file cannot be read: {error}") from error
     sizes: dict[int, int] = {}
     for column, field_id in enumerate(_column_ids(root, struct)):
         if field_id is not None and mode.counts:

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.data_files.parquet_schema import columns_from_parquet
 from spec_ref.data_files.parquet_thrift import read_parquet_schema
 from spec_ref.data_types.types import BINARY, STRING, StructType
@@ -51,7 +51,7 @@ def open_parquet(
                 opened = _opened(file, metadata=opened.metadata, read_dictionary=coded)
             yield from opened.iter_batches(rows, columns=list(columns), use_threads=threads)
         except (pa.ArrowException, OSError) as error:
-            raise violation("PQT007", f"the file cannot be read: {error}") from error
+            raise spec_error("PQT007", f"the file cannot be read: {error}") from error
 
     return written, batches
 

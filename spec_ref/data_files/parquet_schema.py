@@ -16,7 +16,7 @@ from typing import Any
 
 import attrs
 
-from spec_ref.core.errors import SpecError, Violation, at, violation
+from spec_ref.core.errors import SpecError, Violation, error_path, spec_error
 from spec_ref.core.records import record
 from spec_ref.data_files.parquet_thrift import ParquetNode
 from spec_ref.data_files.variant_shredding_schema import check_shredding
@@ -204,7 +204,7 @@ def _struct(children: Sequence[ParquetNode], ids: Ids) -> StructType:
 
 def _type(node: ParquetNode, ids: Ids) -> Type:
     if node.repetition == "repeated":
-        raise violation("PQT002", "a repeated field is no list", found=node.name, expected="a group annotated LIST")
+        raise spec_error("PQT002", "a repeated field is no list", found=node.name, expected="a group annotated LIST")
     if node.physical is not None:
         return primitive_from_parquet(node)
     match node.logical:
@@ -221,7 +221,7 @@ def _type(node: ParquetNode, ids: Ids) -> Type:
 
 def _repeated(node: ParquetNode) -> ParquetNode:
     if len(node.children) != 1 or node.children[0].repetition != "repeated":
-        raise violation("PQT002", f"the group is no {node.logical}", found=node.name, expected="one repeated group")
+        raise spec_error("PQT002", f"the group is no {node.logical}", found=node.name, expected="one repeated group")
     return node.children[0]
 
 
@@ -233,8 +233,8 @@ def _list(node: ParquetNode, ids: Ids) -> Type:
     element = repeated if is_element else repeated.children[0]
     element_id = ids.take("element", element.field_id)
     if element_id is None:
-        raise violation("PQT001", "the name mapping has no id for the element of the list", found=node.name)
-    with at("/element"):
+        raise spec_error("PQT001", "the name mapping has no id for the element of the list", found=node.name)
+    with error_path("/element"):
         if not is_element:
             return ListType(element_id, _type(element, ids.inside("element")), element.repetition == "required")
         inner = (
@@ -246,14 +246,14 @@ def _list(node: ParquetNode, ids: Ids) -> Type:
 def _map(node: ParquetNode, ids: Ids) -> Type:
     repeated = _repeated(node)
     if len(repeated.children) != 2:
-        raise violation("PQT002", "the group is no map", found=node.name, expected="a key and a value")
+        raise spec_error("PQT002", "the group is no map", found=node.name, expected="a key and a value")
     key, value = repeated.children
     key_id, value_id = ids.take("key", key.field_id), ids.take("value", value.field_id)
     if key_id is None or value_id is None:
-        raise violation("PQT001", "the name mapping has no ids for key and value of the map", found=node.name)
-    with at("/key"):
+        raise spec_error("PQT001", "the name mapping has no ids for key and value of the map", found=node.name)
+    with error_path("/key"):
         key_type = _type(key, ids.inside("key"))
-    with at("/value"):
+    with error_path("/value"):
         return MapType(key_id, key_type, value_id, _type(value, ids.inside("value")), value.repetition == "required")
 
 
@@ -316,7 +316,7 @@ def primitive_from_parquet(node: ParquetNode) -> Type:
             made = _ANNOTATED.get((physical, logical))
     if made is None:
         found = f"{physical} {logical}{parameters or ''}"
-        raise violation("PQT007", "Iceberg has no type for the column", found=found)
+        raise spec_error("PQT007", "Iceberg has no type for the column", found=found)
     return made
 
 
@@ -342,7 +342,7 @@ def _check_children(children: Sequence[ParquetNode], path: str) -> Iterator[Viol
 
 def _check_node(node: ParquetNode, path: str) -> Iterator[Violation]:
     if node.field_id is None:
-        yield violation("PQT001", "the column has no field id", path=path).violation
+        yield spec_error("PQT001", "the column has no field id", path=path).violation
     if node.physical is not None:
         try:
             type_ = primitive_from_parquet(node)
@@ -350,15 +350,15 @@ def _check_node(node: ParquetNode, path: str) -> Iterator[Violation]:
             return
         wanted = stored_type(type_)
         if type_ == UNKNOWN:
-            yield violation("PQT006", "a column of type unknown is written", path=path).violation
+            yield spec_error("PQT006", "a column of type unknown is written", path=path).violation
         elif wanted is not None and not _is_stored(node, wanted):
             message = f"{type_} is stored otherwise"
-            yield violation(code(type_), message, found=_shown(node), expected=_shown(wanted), path=path).violation
+            yield spec_error(code(type_), message, found=_shown(node), expected=_shown(wanted), path=path).violation
     elif node.logical == "VARIANT":
         for child in node.children:
             if child.field_id is not None:
                 message = "a part of a variant has a field id"
-                yield violation("PQT005", message, found=child.field_id, path=f"{path}/{child.name}").violation
+                yield spec_error("PQT005", message, found=child.field_id, path=f"{path}/{child.name}").violation
     elif node.logical in ("LIST", "MAP", "MAP_KEY_VALUE"):
         try:
             repeated = _repeated(node)
@@ -366,7 +366,7 @@ def _check_node(node: ParquetNode, path: str) -> Iterator[Violation]:
             yield attrs.evolve(error.violation, path=path)
             return
         if repeated.physical is not None or (node.logical == "LIST" and len(repeated.children) != 1):
-            yield violation("PQT002", "the list has two levels", found=node.name, path=path).violation
+            yield spec_error("PQT002", "the list has two levels", found=node.name, path=path).violation
         else:
             yield from _check_children(repeated.children, path)
     else:

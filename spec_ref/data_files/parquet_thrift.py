@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 from typing import Any, BinaryIO
 
-from spec_ref.core.errors import SpecError, violation
+from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.core.records import record
 from spec_ref.data_files.varint import read_varint
 
@@ -124,7 +124,7 @@ def read_footer(file: BinaryIO | bytes) -> bytes:
 
 
 def _broken(message: str, found: object) -> SpecError:
-    return violation("PQT001", message, found=found, aspect="format")
+    return spec_error("PQT001", message, found=found, aspect="format")
 
 
 _STOP, _TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = range(13)

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from spec_ref.columnar.manifests.computed_metrics import storage_of
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.data_files.deferred_sink import DeferredSink
 from spec_ref.data_files.parquet_arrow_types import WRITER_OPTIONS, arrow_schema
 from spec_ref.data_files.parquet_footer import logical_types, with_logical_types
@@ -34,7 +34,7 @@ class ParquetWriter:
         self._codec = codec
         self._made: pq.ParquetWriter | None = None
         if not self._schema:
-            raise violation("PQT006", "a Parquet file has a column at least, and columns of type unknown are left out")
+            raise spec_error("PQT006", "a Parquet file has a column at least, and columns of type unknown are left out")
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Append a row group.

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.core.records import record
 from spec_ref.data_files.batches import BATCH_ROWS, Batches, Input
 from spec_ref.manifests.data_file import FileFormat
@@ -79,4 +79,4 @@ def open_rows(
         from spec_ref.data_files.avro_reader import open_avro
 
         return DataFileReader(*open_avro(file, mapping))
-    raise violation("DFL003", "the file format has no rows", found=file_format.value, expected="avro, orc or parquet")
+    raise spec_error("DFL003", "the file format has no rows", found=file_format.value, expected="avro, orc or parquet")

@@ -11,7 +11,7 @@ from typing import Any
 
 from spec_ref.columnar.arrow_values import values_of
 from spec_ref.columnar.schemas.column_projection import canonical_array, column_named
-from spec_ref.core.errors import at
+from spec_ref.core.errors import error_path
 from spec_ref.data_files.batches import Input
 from spec_ref.data_files.reader import open_rows
 from spec_ref.data_types.types import NestedField
@@ -43,7 +43,7 @@ def open_records(file: Input, file_format: FileFormat, mapping: Sequence[MappedF
         for batch in reader.batches([column.name for column in columns], BATCH_ROWS):
             values = []
             for column in columns:
-                with at(f"/{column.name}"):
+                with error_path(f"/{column.name}"):
                     values.append(
                         values_of(column.type, canonical_array(column.type, column_named(batch, column.name)))
                     )

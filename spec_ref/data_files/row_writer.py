@@ -6,7 +6,7 @@ from typing import IO, Any, Protocol, TypeAlias
 
 import pyarrow as pa
 
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.core.records import record
 
 Output: TypeAlias = IO[bytes] | pa.NativeFile
@@ -55,4 +55,4 @@ def refused(requirement: str, error: Exception) -> Any:
     Returns:
         The error.
     """
-    return violation(requirement, f"the rows cannot be written: {error}")
+    return spec_error(requirement, f"the rows cannot be written: {error}")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from spec_ref.core.errors import SpecError, at, violation
+from spec_ref.core.errors import SpecError, error_path, spec_error
 from spec_ref.data_files.parquet_thrift import ParquetNode
 from spec_ref.encodings.variant.shredding import REQUIREMENT
 from spec_ref.encodings.variant.value import DECIMAL_DIGITS
@@ -42,7 +42,7 @@ def check_shredding(node: ParquetNode) -> None:
 
 
 def _malformed(message: str, found: str, expected: str) -> SpecError:
-    return violation(REQUIREMENT, message, aspect="shredding", found=found, expected=expected)
+    return spec_error(REQUIREMENT, message, aspect="shredding", found=found, expected=expected)
 
 
 def _check_parts(node: ParquetNode, *more: str) -> None:
@@ -52,7 +52,7 @@ def _check_parts(node: ParquetNode, *more: str) -> None:
         expected = " and ".join([*more, "value, typed_value or both"])
         raise _malformed("the group does not have the parts of a variant", ", ".join(names), expected)
     for child in node.children:
-        with at(f"/{child.name}"):
+        with error_path(f"/{child.name}"):
             (_check_typed if child.name == "typed_value" else _check_binary)(child)
 
 
@@ -77,14 +77,14 @@ def _check_typed(node: ParquetNode) -> None:
         repeated = node.children[0] if len(node.children) == 1 else None
         if repeated is None or repeated.repetition != "repeated" or len(repeated.children) != 1:
             raise _malformed("a shredded array does not have the levels of a list", _shown(node), "three levels")
-        with at("/element"):
+        with error_path("/element"):
             _check_pair(repeated.children[0])
     elif node.logical is None:
         names = [child.name for child in node.children]
         if len(set(names)) < len(names):
             raise _malformed("two shredded fields have one name", ", ".join(names), "a field of each name")
         for child in node.children:
-            with at(f"/{child.name}"):
+            with error_path(f"/{child.name}"):
                 _check_pair(child)
     else:
         raise _malformed("a variant is not shredded as such a group", _shown(node), "LIST, or no annotation")

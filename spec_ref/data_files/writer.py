@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.data_files.row_writer import DataFileWriter, Output
 from spec_ref.data_types.types import StructType
 from spec_ref.manifests.data_file import FileFormat
@@ -40,4 +40,4 @@ def open_writer(
         from spec_ref.data_files.avro_writer import AvroWriter
 
         return AvroWriter(out, struct, codec or "deflate", name)
-    raise violation("DFL003", "the file format has no rows", found=file_format.value, expected="avro, orc or parquet")
+    raise spec_error("DFL003", "the file format has no rows", found=file_format.value, expected="avro, orc or parquet")

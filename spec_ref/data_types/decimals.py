@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.data_types.types import DecimalType
 
 
@@ -22,5 +22,7 @@ def decimal_of(type_: DecimalType, number: int) -> Decimal:
         SpecError: TYP013 if it has more digits than the type's precision.
     """
     if abs(number) >= 10**type_.precision:
-        raise violation("TYP013", f"not a value of {type_}", found=number, expected=f"{type_.precision} digits at most")
+        raise spec_error(
+            "TYP013", f"not a value of {type_}", found=number, expected=f"{type_.precision} digits at most"
+        )
     return Decimal((int(number < 0), tuple(map(int, str(abs(number)))), -type_.scale))

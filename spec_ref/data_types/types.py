@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.core.frozen_dict import EMPTY
 from spec_ref.core.records import record, spec_field
 from spec_ref.core.versions import (
@@ -85,7 +85,7 @@ class FixedType:
 
     def __attrs_post_init__(self) -> None:
         if self.length < 0:
-            raise violation("TYP023", "the length of a fixed is not negative", found=self.length)
+            raise spec_error("TYP023", "the length of a fixed is not negative", found=self.length)
 
     @property
     def since(self) -> FormatVersion:
@@ -104,7 +104,9 @@ class DecimalType:
 
     def __attrs_post_init__(self) -> None:
         if not 1 <= self.precision <= MAX_DECIMAL_PRECISION:
-            raise violation("TYP013", "the precision of a decimal is 1 to 38", found=self.precision, expected="1 to 38")
+            raise spec_error(
+                "TYP013", "the precision of a decimal is 1 to 38", found=self.precision, expected="1 to 38"
+            )
 
     @property
     def since(self) -> FormatVersion:

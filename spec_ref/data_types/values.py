@@ -35,7 +35,7 @@ from decimal import Decimal
 from typing import Any
 
 from spec_ref.core.calendar import MICROS_PER_DAY
-from spec_ref.core.errors import at, violation
+from spec_ref.core.errors import error_path, spec_error
 from spec_ref.core.records import record
 from spec_ref.data_types.types import DecimalType, ListType, MapType, StructType, Type, kind
 from spec_ref.encodings.geo.wkb import read_wkb
@@ -153,16 +153,16 @@ def check_value(type_: Type, value: Any) -> None:
             _check_struct(type_, value)
         case ListType(_, element, required):
             if not isinstance(value, tuple):
-                raise violation("TYP003", "not a value of a list", found=value, expected="a tuple of elements")
+                raise spec_error("TYP003", "not a value of a list", found=value, expected="a tuple of elements")
             for index, item in enumerate(value):
-                with at(f"/{index}"):
+                with error_path(f"/{index}"):
                     _check_child(element, item, required=required, requirement="TYP003")
         case MapType():
             _check_map(type_, value)
         case _:
             rule = _RULES[kind(type_)]
             if not rule.holds(type_, value):
-                raise violation(rule.requirement, f"not a value of {type_}", found=value, expected=rule.expected)
+                raise spec_error(rule.requirement, f"not a value of {type_}", found=value, expected=rule.expected)
 
 
 def check_required(type_: Type, value: Any, *, required: bool, requirement: str) -> None:
@@ -178,7 +178,7 @@ def check_required(type_: Type, value: Any, *, required: bool, requirement: str)
         SpecError: ``requirement`` if a required value is null.
     """
     if value is None and required:
-        raise violation(requirement, "a required value is null", expected=f"a value of {kind(type_)}")
+        raise spec_error(requirement, "a required value is null", expected=f"a value of {kind(type_)}")
 
 
 def _check_child(type_: Type, value: Any, *, required: bool, requirement: str) -> None:
@@ -189,22 +189,22 @@ def _check_child(type_: Type, value: Any, *, required: bool, requirement: str) -
 
 def _check_struct(type_: StructType, value: Any) -> None:
     if not isinstance(value, dict):
-        raise violation("TYP002", "not a value of a struct", found=value, expected="a dict by field id")
+        raise spec_error("TYP002", "not a value of a struct", found=value, expected="a dict by field id")
     for field in type_.fields:
-        with at(f"/{field.id}"):
+        with error_path(f"/{field.id}"):
             _check_child(field.type, value.get(field.id), required=field.required, requirement="TYP002")
     unknown = value.keys() - {field.id for field in type_.fields}
     if unknown:
-        raise violation("TYP002", "a value for a field that the struct does not have", found=min(unknown, key=repr))
+        raise spec_error("TYP002", "a value for a field that the struct does not have", found=min(unknown, key=repr))
 
 
 def _check_map(type_: MapType, value: Any) -> None:
     if not isinstance(value, tuple) or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in value):
-        raise violation("TYP004", "not a value of a map", found=value, expected="a tuple of (key, value) pairs")
+        raise spec_error("TYP004", "not a value of a map", found=value, expected="a tuple of (key, value) pairs")
     for index, (key, item) in enumerate(value):
-        with at(f"/keys/{index}"):
+        with error_path(f"/keys/{index}"):
             _check_child(type_.key, key, required=True, requirement="TYP004")
-        with at(f"/values/{index}"):
+        with error_path(f"/values/{index}"):
             _check_child(type_.value, item, required=type_.value_required, requirement="TYP004")
     check_unique_keys(type_, tuple(key for key, _ in value))
 
@@ -223,7 +223,7 @@ def check_unique_keys(type_: MapType, keys: tuple[Any, ...]) -> None:
     for index, key in enumerate(keys):
         identity = value_key(type_.key, key)
         if identity in seen:
-            raise violation("TYP004", "a key stands twice in a map", found=key, path=f"/keys/{index}")
+            raise spec_error("TYP004", "a key stands twice in a map", found=key, path=f"/keys/{index}")
         seen.add(identity)
 
 

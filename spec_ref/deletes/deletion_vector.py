@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 import attrs
 from pyroaring import BitMap64
 
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.core.records import record
 from spec_ref.encodings.roaring import cardinality64
 
@@ -64,7 +64,9 @@ class DeletionVector:
         """
         if self.cardinality > MAX_LISTED:
             expected = f"at most {MAX_LISTED}"
-            raise violation("PUF022", "there are too many positions to list", found=self.cardinality, expected=expected)
+            raise spec_error(
+                "PUF022", "there are too many positions to list", found=self.cardinality, expected=expected
+            )
 
     def ranges(self) -> list[tuple[int, int]]:
         """List the runs of consecutive positions.
@@ -100,21 +102,21 @@ def decode_deletion_vector(blob: bytes, count_positions: Callable[[bytes], int] 
     """
     if len(blob) < _FRAME:
         found, expected = f"{len(blob)} bytes", f"{_FRAME} bytes or more"
-        raise violation("PUF018", "the blob is too short for a deletion vector", found=found, expected=expected)
+        raise spec_error("PUF018", "the blob is too short for a deletion vector", found=found, expected=expected)
     (length,) = struct.unpack_from(">I", blob)
     if length != len(blob) - 8:
-        raise violation(
+        raise spec_error(
             "PUF018", "the length is not that of the blob", found=length, expected=str(len(blob) - 8), aspect="length"
         )
     if blob[4:8] != MAGIC:
-        raise violation(
+        raise spec_error(
             "PUF018", "the magic of a deletion vector is missing", found=blob[4:8], expected=repr(MAGIC), aspect="magic"
         )
     (checksum,) = struct.unpack_from(">I", blob, len(blob) - 4)
     expected_checksum = zlib.crc32(memoryview(blob)[4:-4])
     if checksum != expected_checksum:
         expected = f"{expected_checksum:#010x}"
-        raise violation(
+        raise spec_error(
             "PUF018", "the checksum is wrong", found=f"{checksum:#010x}", expected=expected, aspect="checksum"
         )
     vector = blob[8:-4]
@@ -122,7 +124,7 @@ def decode_deletion_vector(blob: bytes, count_positions: Callable[[bytes], int] 
     try:
         return DeletionVector(BitMap64.deserialize(vector), cardinality)
     except (ValueError, IndexError) as error:  # no bitmap is known that gets here; the library has its own checks
-        raise violation("PUF019", f"the vector is not a bitmap: {error}") from error
+        raise spec_error("PUF019", f"the vector is not a bitmap: {error}") from error
 
 
 def encode_deletion_vector(positions: Iterable[int] | BitMap64) -> bytes:
@@ -169,4 +171,4 @@ def check_position(position: object) -> None:
         SpecError: PUF020 if it is not an integer from 0 to 2**63 - 1.
     """
     if type(position) is not int or not 0 <= position <= MAX_POSITION:
-        raise violation("PUF020", "not a position", found=position, expected=f"an integer from 0 to {MAX_POSITION}")
+        raise spec_error("PUF020", "not a position", found=position, expected=f"an integer from 0 to {MAX_POSITION}")

@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from spec_ref.core.errors import Violation, violation
+from spec_ref.core.errors import Violation, spec_error
 from spec_ref.core.records import evolve, record
 from spec_ref.data_types.types import ListType, MapType, NestedField, StructType, Type, is_primitive, kind
 from spec_ref.schemas.schema import Column, Schema
@@ -51,18 +51,18 @@ def delete_column(field_id: int, schemas: Sequence[Schema]) -> DeleteColumn:
     """
     column = next((found for schema in schemas if (found := schema.find(field_id)) is not None), None)
     if column is None:
-        raise violation(
+        raise spec_error(
             "DEL017", "no schema of the table has the field of an equality id", found=field_id, aspect="unknown-field"
         )
     if not is_primitive(column.type):
-        raise violation(
+        raise spec_error(
             "DEL018",
             "deletes compare primitive columns",
             found=f"{column.name}: {kind(column.type)}",
             aspect="not-primitive",
         )
     if any(isinstance(parent.type, (ListType, MapType)) for parent in column.parents):
-        raise violation(
+        raise spec_error(
             "DEL018", "a delete column does not stand in a list or map", found=column.name, aspect="in-list-or-map"
         )
     return DeleteColumn(field_id, column.type, _alone(column), column.path)
@@ -82,7 +82,7 @@ def float_problem(column: DeleteColumn) -> Violation | None:
     if kind(column.type) not in ("float", "double"):
         return None
     found = f"{'.'.join(column.names)}: {column.type}"
-    return violation("DEL018", "deletes do not compare floats", found=found, aspect="float").violation
+    return spec_error("DEL018", "deletes do not compare floats", found=found, aspect="float").violation
 
 
 def _alone(column: Column) -> NestedField:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from spec_ref.core.errors import at, violation
+from spec_ref.core.errors import error_path, spec_error
 from spec_ref.data_types.types import LONG, STRING, NestedField
 from spec_ref.schemas.reserved_field_ids import BY_NAME
 
@@ -48,6 +48,8 @@ def check_position(position: int) -> int:
         SpecError: DEL013 if it is negative.
     """
     if position < 0:
-        with at("/pos"):
-            raise violation("DEL013", "a position is negative", found=position, expected="0 or more", aspect="negative")
+        with error_path("/pos"):
+            raise spec_error(
+                "DEL013", "a position is negative", found=position, expected="0 or more", aspect="negative"
+            )
     return position

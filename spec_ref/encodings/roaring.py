@@ -21,7 +21,7 @@ import struct
 from collections.abc import Callable
 from typing import TypeAlias
 
-from spec_ref.core.errors import NOT_GIVEN, SpecError, violation
+from spec_ref.core.errors import NOT_GIVEN, SpecError, spec_error
 
 MAX_BITMAPS = 1 << 16
 """The most 32-bit bitmaps in a vector. Each covers 2**32 rows; no file has 2**48 of them."""
@@ -59,26 +59,26 @@ def cardinality64(data: bytes, check: CheckBitmap | None = None) -> int:
             more. Paths name the bitmap and, if it is known, the container: ``/bitmaps/0/containers/2``.
     """
     if len(data) < 8:
-        raise violation("PUF019", "the vector is too short", found=f"{len(data)} bytes", expected="8 bytes or more")
+        raise spec_error("PUF019", "the vector is too short", found=f"{len(data)} bytes", expected="8 bytes or more")
     (count,) = struct.unpack_from("<Q", data)
     possible = min((len(data) - 8) // 12, MAX_BITMAPS)
     if count > possible:
-        raise violation("PUF019", "there are too many bitmaps", found=count, expected=f"at most {possible}")
+        raise spec_error("PUF019", "there are too many bitmaps", found=count, expected=f"at most {possible}")
     offset, total, previous = 8, 0, -1
     for place in range(count):
         path = f"/bitmaps/{place}"
         if len(data) - offset < 4:
-            raise violation("PUF019", "the vector is truncated", expected="a key", path=path)
+            raise spec_error("PUF019", "the vector is truncated", expected="a key", path=path)
         (key,) = struct.unpack_from("<I", data, offset)
         if key <= previous:
-            raise violation("PUF019", "the keys do not ascend", found=key, expected=f"over {previous}", path=path)
+            raise spec_error("PUF019", "the keys do not ascend", found=key, expected=f"over {previous}", path=path)
         if key > MAX_KEY:
             message = "the most significant bit of the key, and so of every position, is not 0"
-            raise violation("PUF020", message, found=key, expected=f"at most {MAX_KEY}", path=path)
+            raise spec_error("PUF020", message, found=key, expected=f"at most {MAX_KEY}", path=path)
         size, cardinality = (check or check_bitmap)(data, offset + 4, path)
         offset, total, previous = offset + 4 + size, total + cardinality, key
     if offset != len(data):
-        raise violation("PUF019", "bytes follow the last bitmap", found=f"{len(data) - offset} bytes", expected="none")
+        raise spec_error("PUF019", "bytes follow the last bitmap", found=f"{len(data) - offset} bytes", expected="none")
     return total
 
 
@@ -171,4 +171,4 @@ class _Bitmap:
         return self.data[self.at - size : self.at]
 
     def broken(self, message: str, found: object = NOT_GIVEN, expected: str | None = None, path: str = "") -> SpecError:
-        return violation("PUF019", message, found=found, expected=expected, path=self.path + path)
+        return spec_error("PUF019", message, found=found, expected=expected, path=self.path + path)

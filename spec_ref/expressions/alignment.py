@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from spec_ref.core.calendar import MICROS_PER_DAY, NANOS_PER_DAY
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.data_types.types import (
     DATE,
     DOUBLE,
@@ -84,7 +84,7 @@ def aligned(left: BoundTerm, right: BoundTerm) -> tuple[BoundTerm, BoundTerm]:
         wide = _promoted(left, type_), _promoted(right, type_)
         if wide[0] is not None and wide[1] is not None:
             return wide[0], wide[1]
-    raise violation("EXP006", "no promotion makes the types one", found=f"{left.type} and {right.type}")
+    raise spec_error("EXP006", "no promotion makes the types one", found=f"{left.type} and {right.type}")
 
 
 def _promoted(term: BoundTerm, type_: Type) -> BoundTerm | None:

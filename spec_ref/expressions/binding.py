@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from spec_ref.core.errors import at, violation
+from spec_ref.core.errors import error_path, spec_error
 from spec_ref.core.records import record
 from spec_ref.data_types.types import ListType, MapType
 from spec_ref.expressions.alignment import aligned
@@ -97,32 +97,32 @@ class _Binder:
             case Constant():
                 return predicate
             case Not(child):
-                with at("/child"):
+                with error_path("/child"):
                     return negation(self.predicate(child, depth + 1))  # type: ignore[no-any-return]
             case And(left, right) | Or(left, right):
                 join = both if isinstance(predicate, And) else either
-                with at("/left"):
+                with error_path("/left"):
                     first = self.predicate(left, depth + 1)
-                with at("/right"):
+                with error_path("/right"):
                     return join(first, self.predicate(right, depth + 1))  # type: ignore[no-any-return]
             case Test(operation, child):
                 term = self.term(child, depth)
                 if operation in (_O.IS_NAN, _O.NOT_NAN) and not has_nan(term.type):
-                    raise violation("EXP007", "only float and double have NaN", found=str(term.type))
+                    raise spec_error("EXP007", "only float and double have NaN", found=str(term.type))
                 return BoundTest(operation, term)
             case Comparison():
                 return self._comparison(predicate, depth)
             case SetTest(operation, child, values):
                 return set_of_literals(operation, self.term(child, depth), values)
             case _:
-                raise violation("EXP002", "not a predicate", found=predicate)
+                raise spec_error("EXP002", "not a predicate", found=predicate)
 
     def _comparison(self, predicate: Comparison, depth: int) -> BoundPredicate:
         operation, left, right = predicate.operation, predicate.left, predicate.right
         if isinstance(right, Literal):
             return compare_literal(operation, self.term(left, depth), right)
         if operation in PREFIX:
-            raise violation("EXP007", "a prefix is a constant", found=right)
+            raise spec_error("EXP007", "a prefix is a constant", found=right)
         if isinstance(left, Literal):
             return compare_literal(_FLIPPED[operation], self.term(right, depth), left)
         first, second = self.term(left, depth), self.term(right, depth)
@@ -138,16 +138,16 @@ class _Binder:
             case IdReference(field_id):
                 column = self.schema.find(field_id)
                 if column is None:
-                    raise violation("EXP003", "the schema has no field with the id", found=field_id)
+                    raise spec_error("EXP003", "the schema has no field with the id", found=field_id)
                 return _reference(column)
             case Literal(value, type_):
                 if type_ is None:
-                    raise violation("EXP016", "the type of the constant is not told", found=value)
+                    raise spec_error("EXP016", "the type of the constant is not told", found=value)
                 return BoundConstant(from_json(type_, value), type_)
             case Apply(function, arguments):
                 return self._call(function, arguments, depth + 1)
             case _:
-                raise violation("EXP001", "a predicate is not a value expression", found=expression)
+                raise spec_error("EXP001", "a predicate is not a value expression", found=expression)
 
     def _named(self, name: str) -> Column:
         if self.case_sensitive:
@@ -155,14 +155,14 @@ class _Binder:
         else:
             found = [column for column in self.schema.columns() if column.name.lower() == name.lower()]
         if not found:
-            raise violation("EXP003", "the schema has no field with the name", found=name)
+            raise spec_error("EXP003", "the schema has no field with the name", found=name)
         if len(found) > 1:
-            raise violation("EXP003", "the schema has several fields with the name", found=name)
+            raise spec_error("EXP003", "the schema has several fields with the name", found=name)
         return found[0]
 
     def _call(self, function: FunctionReference, arguments: tuple[Any, ...], depth: int) -> BoundTerm:
         if function.catalog != ICEBERG_FUNCTIONS or len(function.identifier) != 1:
-            raise violation("EXP004", "the function is not known here", found=function, expected=ICEBERG_FUNCTIONS)
+            raise spec_error("EXP004", "the function is not known here", found=function, expected=ICEBERG_FUNCTIONS)
         (name,) = function.identifier
         match name, arguments:
             case "if_else", (condition, when_true, when_false):
@@ -173,7 +173,7 @@ class _Binder:
                 return self._transform(_PARAMETERIZED[name](parameter), value, depth)
             case _:
                 found = f"{name} of {len(arguments)} arguments"
-                raise violation("EXP014", "there is no such function", found=found)
+                raise spec_error("EXP014", "there is no such function", found=found)
 
     def _transform(self, transform: Transform, value: Any, depth: int) -> BoundTerm:
         child = self.term(value, depth)
@@ -191,12 +191,12 @@ class _Binder:
 
 def _check_depth(depth: int) -> None:
     if depth > MAX_DEPTH:
-        raise violation("EXP015", "the expression is nested too deeply", expected=f"{MAX_DEPTH} levels at most")
+        raise spec_error("EXP015", "the expression is nested too deeply", expected=f"{MAX_DEPTH} levels at most")
 
 
 def _reference(column: Column) -> BoundReference:
     around = (*column.parents, column)
     if any(isinstance(parent.type, (ListType, MapType)) for parent in column.parents):
-        raise violation("EXP003", "a field inside a list or map has not one value for a row", found=column.name)
+        raise spec_error("EXP003", "a field inside a list or map has not one value for a row", found=column.name)
     names = tuple(one.field.name for one in around if one.field is not None)
     return BoundReference(tuple(one.id for one in around), names, column.type)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from spec_ref.core.errors import at, violation
+from spec_ref.core.errors import error_path, spec_error
 from spec_ref.data_types.types import Type
 from spec_ref.expressions.predicates import (
     FALSE,
@@ -71,7 +71,7 @@ def _predicate(json: Json, depth: int) -> Predicate:
         return TRUE if json else FALSE
     type_ = _type_of(json, "EXP015", "a predicate", depth)
     if type_ in _EXPRESSIONS:
-        raise violation("EXP002", "a value expression is not a predicate", found=type_, path="/type")
+        raise spec_error("EXP002", "a value expression is not a predicate", found=type_, path="/type")
     if type_ == "not":
         return Not(_member(json, "EXP015", "child", ("type", "child"), _predicate, depth))
     if type_ in _LOGICAL:
@@ -81,7 +81,7 @@ def _predicate(json: Json, depth: int) -> Predicate:
     operation = _OPERATIONS.get(type_)
     if operation is None:
         expected = ", ".join(["not", *_LOGICAL, *_OPERATIONS])
-        raise violation("EXP015", "the type of predicate is not known", found=type_, expected=expected, path="/type")
+        raise spec_error("EXP015", "the type of predicate is not known", found=type_, expected=expected, path="/type")
     return _tested(operation, json, depth)
 
 
@@ -100,7 +100,7 @@ def _tested(operation: Operation, json: dict[str, Json], depth: int) -> Predicat
         right = _member(json, "EXP015", "right", ("right",), _expression, depth, exact=False)
     for name, side in (("left", left), ("value" if deprecated else "right", right)):
         if isinstance(side, Literal) and side.value is None:
-            raise violation("EXP009", "a value is not compared with the constant null", path=f"/{name}")
+            raise spec_error("EXP009", "a value is not compared with the constant null", path=f"/{name}")
     return Comparison(operation, left, right)
 
 
@@ -114,12 +114,12 @@ def _value(json: dict[str, Json], deprecated: bool, name: str, members: tuple[st
 
 def _type_of(json: Json, requirement: str, what: str, depth: int) -> str:
     if depth > MAX_DEPTH:
-        raise violation(requirement, "the expression is nested too deeply", expected=f"{MAX_DEPTH} levels at most")
+        raise spec_error(requirement, "the expression is nested too deeply", expected=f"{MAX_DEPTH} levels at most")
     if not isinstance(json, dict):
-        raise violation(requirement, f"not {what}", found=json, expected="an object with a type")
+        raise spec_error(requirement, f"not {what}", found=json, expected="an object with a type")
     type_ = json.get("type")
     if not isinstance(type_, str):
-        raise violation(requirement, f"{what} has a type", found=type_, expected="a string", path="/type")
+        raise spec_error(requirement, f"{what} has a type", found=type_, expected="a string", path="/type")
     return type_
 
 
@@ -137,15 +137,15 @@ def _member(
     if exact:
         _only(json, requirement, members)
     if name not in json:
-        raise violation(requirement, "a member is missing", expected=name, path=f"/{name}")
-    with at(f"/{name}"):
+        raise spec_error(requirement, "a member is missing", expected=name, path=f"/{name}")
+    with error_path(f"/{name}"):
         return read(json[name], depth + 1)
 
 
 def _only(json: dict[str, Json], requirement: str, members: tuple[str, ...]) -> None:
     unknown = json.keys() - set(members)
     if unknown:
-        raise violation(
+        raise spec_error(
             requirement, "the object has a member that its type does not", found=min(map(str, unknown)),
             expected=", ".join(members),
         )  # fmt: skip
@@ -165,7 +165,7 @@ def _expression(json: Json, depth: int) -> ValueExpression:
             return Apply(function, _member(json, "EXP018", "arguments", ("arguments",), _arguments, depth, exact=False))
         case _:
             expected = ", ".join(_EXPRESSIONS)
-            raise violation("EXP001", "not a value expression", found=type_, expected=expected, path="/type")
+            raise spec_error("EXP001", "not a value expression", found=type_, expected=expected, path="/type")
 
 
 def _literal(json: Json, _: int) -> Literal:
@@ -173,14 +173,14 @@ def _literal(json: Json, _: int) -> Literal:
         return Literal(json)
     _only(json, "EXP016", ("type", "value", "data-type"))
     if "value" not in json:
-        raise violation("EXP016", "a literal has a value", expected="value", path="/value")
+        raise spec_error("EXP016", "a literal has a value", expected="value", path="/value")
     return Literal(json["value"], _data_type(json))
 
 
 def _data_type(json: dict[str, Json]) -> Type | None:
     if "data-type" not in json:
         return None
-    with at("/data-type"):
+    with error_path("/data-type"):
         return type_from_json(json["data-type"])
 
 
@@ -188,17 +188,17 @@ def _literals(json: Json, depth: int) -> tuple[Literal, ...]:
     type_ = None
     if isinstance(json, dict):
         if json.get("type") != "literals":
-            raise violation("EXP016", "not literals", found=json, expected="a list, or an object of type literals")
+            raise spec_error("EXP016", "not literals", found=json, expected="a list, or an object of type literals")
         _only(json, "EXP016", ("type", "values", "data-type"))
         type_, json = _data_type(json), json.get("values")
     if not isinstance(json, list):
-        raise violation("EXP016", "literals are in a list", found=json)
+        raise spec_error("EXP016", "literals are in a list", found=json)
     literals = []
     for index, item in enumerate(json):
-        with at(f"/{index}"):
+        with error_path(f"/{index}"):
             literal = Literal(item, type_) if type_ is not None else _literal(item, depth)
             if literal.value is None:
-                raise violation("EXP007", "a constant of a set is not null")
+                raise spec_error("EXP007", "a constant of a set is not null")
             literals.append(literal)
     return tuple(literals)
 
@@ -211,7 +211,7 @@ def _reference(json: dict[str, Json]) -> NamedReference | IdReference:
         case None, str(name):
             return NamedReference(name)
         case found:
-            raise violation("EXP017", "a reference has an integer id or a string name", found=found)
+            raise spec_error("EXP017", "a reference has an integer id or a string name", found=found)
 
 
 def _function(json: Json, _: int) -> FunctionReference:
@@ -220,19 +220,19 @@ def _function(json: Json, _: int) -> FunctionReference:
         _only(json, "EXP018", ("catalog", "identifier"))
         catalog, json = json.get("catalog"), json.get("identifier")
         if catalog is not None and not isinstance(catalog, str):
-            raise violation("EXP018", "a catalog is a name", found=catalog, path="/catalog")
+            raise spec_error("EXP018", "a catalog is a name", found=catalog, path="/catalog")
     parts = [json] if isinstance(json, str) else json
     if not isinstance(parts, list) or not parts or not all(isinstance(part, str) for part in parts):
-        raise violation("EXP004", "a function is told by one name or more", found=json)
+        raise spec_error("EXP004", "a function is told by one name or more", found=json)
     return FunctionReference(tuple(parts), catalog)
 
 
 def _arguments(json: Json, depth: int) -> tuple[ValueExpression | Predicate, ...]:
     if not isinstance(json, list):
-        raise violation("EXP018", "the arguments are in a list", found=json)
+        raise spec_error("EXP018", "the arguments are in a list", found=json)
     arguments: list[ValueExpression | Predicate] = []
     for index, item in enumerate(json):
-        with at(f"/{index}"):
+        with error_path(f"/{index}"):
             type_ = item.get("type") if isinstance(item, dict) else None
             logical = isinstance(type_, str) and type_ in {"not", *_LOGICAL, *_OPERATIONS}
             arguments.append(_predicate(item, depth) if logical else _expression(item, depth))
@@ -246,15 +246,15 @@ def _term(json: Json, depth: int) -> ValueExpression:
     if type_ == "reference":
         return _member(json, "EXP021", "term", ("type", "term"), _term_name, depth)  # type: ignore[no-any-return]
     if type_ != "transform":
-        raise violation("EXP021", "not a term", found=type_, expected="reference or transform", path="/type")
+        raise spec_error("EXP021", "not a term", found=type_, expected="reference or transform", path="/type")
     term = _member(json, "EXP021", "term", ("type", "transform", "term"), _term, depth)
-    with at("/transform"):
+    with error_path("/transform"):
         return _transform_call(json.get("transform"), term)
 
 
 def _term_name(json: Json, _: int) -> NamedReference:
     if not isinstance(json, str):
-        raise violation("EXP021", "a term names a field", found=json, expected="a string")
+        raise spec_error("EXP021", "a term names a field", found=json, expected="a string")
     return NamedReference(json)
 
 
@@ -263,7 +263,7 @@ def _transform_call(text: Any, term: ValueExpression) -> Apply:
     transform = parse_transform(text)
     match transform:
         case Void() | UnknownTransform():
-            raise violation("EXP014", "the transform is not a function", found=text)
+            raise spec_error("EXP014", "the transform is not a function", found=text)
         case Bucket(parameter) | Truncate(parameter):
             name, arguments = str(transform).partition("[")[0], (Literal(parameter), term)
         case _:
@@ -327,7 +327,7 @@ def predicate_to_term_json(predicate: Predicate) -> Json:
         case SetTest(operation, child, values):
             return {"type": operation.value, "term": _term_json(child), "values": _literals_json(values)}
         case _:
-            raise violation("EXP021", "the form with terms has constants on the right only", found=predicate)
+            raise spec_error("EXP021", "the form with terms has constants on the right only", found=predicate)
 
 
 def _expression_json(expression: ValueExpression | Predicate) -> Json:
@@ -379,4 +379,4 @@ def _term_json(term: ValueExpression) -> Json:
         case Apply(FunctionReference((name,), "iceberg_functions"), (inner,)):
             return {"type": "transform", "transform": name, "term": _term_json(inner)}  # type: ignore[arg-type]
         case _:
-            raise violation("EXP021", "not a term", found=term, expected="a name, or a transform of a term")
+            raise spec_error("EXP021", "not a term", found=term, expected="a name, or a transform of a term")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from spec_ref.core.errors import at
+from spec_ref.core.errors import error_path
 from spec_ref.core.records import record
 from spec_ref.data_types.types import Type, is_primitive, kind
 from spec_ref.expressions.bound import BoundPredicate, BoundReference, has_nan
@@ -131,7 +131,7 @@ def _bound(type_: Type, bounds: Mapping[int, bytes] | None, field_id: int, path:
     data = None if bounds is None else bounds.get(field_id)
     if data is None or kind(type_) in _NO_BOUNDS:
         return None
-    with at(f"{path}/{field_id}"):
+    with error_path(f"{path}/{field_id}"):
         return decode_bound(type_, data)
 
 

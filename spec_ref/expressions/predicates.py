@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.core.records import record
 from spec_ref.data_types.types import Type
 
@@ -98,7 +98,7 @@ class FunctionReference:
 
     def __attrs_post_init__(self) -> None:
         if not self.identifier:
-            raise violation("EXP004", "a function identifier has at least one part", found=self.identifier)
+            raise spec_error("EXP004", "a function identifier has at least one part", found=self.identifier)
 
 
 @record
@@ -149,7 +149,7 @@ class Or:
 def _check_operation(requirement: str, operation: Operation, known: frozenset[Operation]) -> None:
     if operation not in known:
         expected = ", ".join(sorted(member.value for member in known))
-        raise violation(requirement, "the operation is one of another kind", found=operation.value, expected=expected)
+        raise spec_error(requirement, "the operation is one of another kind", found=operation.value, expected=expected)
 
 
 @record

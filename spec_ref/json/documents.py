@@ -13,7 +13,7 @@ from typing import Any
 
 import jiter
 
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.json.places import place_of
 
 MAX_DEPTH = 180
@@ -49,21 +49,21 @@ def loads(text: bytes | str) -> Any:
             nests too deep, has an integer of thousands of digits, or is too large, in bytes or in values.
     """
     if len(text) > MAX_BYTES:
-        raise violation(DOCUMENT, "the document is too large", found=len(text), expected=f"at most {MAX_BYTES} bytes")
+        raise spec_error(DOCUMENT, "the document is too large", found=len(text), expected=f"at most {MAX_BYTES} bytes")
     try:
         data = text.encode() if isinstance(text, str) else bytes(text)
     except UnicodeEncodeError as error:
-        raise violation(DOCUMENT, "the text holds a lone surrogate, which UTF-8 cannot write") from error
+        raise spec_error(DOCUMENT, "the text holds a lone surrogate, which UTF-8 cannot write") from error
     if len(data) >= COUNTED:
         most = 1 + sum(data.count(mark) for mark in (b",", b"[", b"{"))  # those in strings too, which are few
         if most > MAX_VALUES:
-            raise violation(DOCUMENT, "the document has too many values", found=most, expected=f"at most {MAX_VALUES}")
+            raise spec_error(DOCUMENT, "the document has too many values", found=most, expected=f"at most {MAX_VALUES}")
     try:
         return jiter.from_json(data, catch_duplicate_keys=True, allow_inf_nan=False, cache_mode="keys")
     except ValueError as error:
         message = str(error)
         path = "".join(f"/{escaped(str(segment))}" for segment in place_of(data, message))
-        raise violation(DOCUMENT, f"the text is not a JSON document: {message}", path=path) from error
+        raise spec_error(DOCUMENT, f"the text is not a JSON document: {message}", path=path) from error
 
 
 def check_document(value: Any) -> None:
@@ -79,18 +79,18 @@ def check_document(value: Any) -> None:
     while pending:
         item, depth, path = pending.pop()
         if depth > MAX_DEPTH:
-            raise violation(DOCUMENT, "the document nests too deep", expected=f"at most {MAX_DEPTH} levels", path=path)
+            raise spec_error(DOCUMENT, "the document nests too deep", expected=f"at most {MAX_DEPTH} levels", path=path)
         if type(item) is dict:
             for name, child in item.items():
                 if type(name) is not str:
-                    raise violation(DOCUMENT, "the name of a member is a string", found=name, path=path)
+                    raise spec_error(DOCUMENT, "the name of a member is a string", found=name, path=path)
                 pending.append((child, depth + 1, pointer(path, name)))
         elif type(item) is list:
             pending.extend((child, depth + 1, f"{path}/{place}") for place, child in enumerate(item))
         elif type(item) is float and not math.isfinite(item):
-            raise violation(DOCUMENT, "a number is finite", found=item, path=path)
+            raise spec_error(DOCUMENT, "a number is finite", found=item, path=path)
         elif type(item) not in (str, int, float, bool, type(None)):
-            raise violation(DOCUMENT, "the value has no JSON form", found=type(item).__name__, path=path)
+            raise spec_error(DOCUMENT, "the value has no JSON form", found=type(item).__name__, path=path)
 
 
 _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), check_circular=False)
@@ -111,7 +111,7 @@ def dumps(value: Any) -> str:
     try:
         return _encoder.encode(value)
     except (TypeError, ValueError, RecursionError) as error:
-        raise violation(DOCUMENT, f"the value has no JSON form: {error}") from error
+        raise spec_error(DOCUMENT, f"the value has no JSON form: {error}") from error
 
 
 def pointer(path: str, name: str) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 
 import attrs
 
-from spec_ref.core.errors import SpecError, at, violation
+from spec_ref.core.errors import SpecError, error_path, spec_error
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import FieldRule, FormatVersion, Presence
 from spec_ref.json.documents import DOCUMENT, escaped
@@ -61,7 +61,7 @@ class Row:
         Returns:
             The error, with the code of the row.
         """
-        return violation(
+        return spec_error(
             self.rule.requirement,
             f"{self.rule.name} is missing",
             expected=f"a required {self.rule.name}",
@@ -100,7 +100,7 @@ def wrong(kind_name: str, requirement: str, value: Any) -> SpecError:
     Returns:
         The error.
     """
-    return violation(
+    return spec_error(
         requirement, "the value is of the wrong kind", found=value, expected=kind_name, aspect="wrong-type"
     )
 
@@ -121,7 +121,7 @@ def finite(value: Any) -> Any:
     while pending:
         item = pending.pop()
         if type(item) is float and not math.isfinite(item):
-            raise violation(DOCUMENT, "a number is too large for a double", found=item)
+            raise spec_error(DOCUMENT, "a number is too large for a double", found=item)
         if type(item) is dict:
             pending.extend(item.values())
         elif type(item) is list:
@@ -189,7 +189,7 @@ def _read_list(read: Reader, requirement: str, value: Any) -> tuple[Any, ...]:
         for item in value:
             done.append(read(item))  # noqa: PERF401 - the length done so far is the place of an error
     except SpecError:
-        with at(f"/{len(done)}"):
+        with error_path(f"/{len(done)}"):
             raise
     return tuple(done)
 
@@ -199,7 +199,7 @@ def _read_map(read: Reader, requirement: str, value: Any) -> dict[str, Any]:
         raise wrong("an object", requirement, value)
     done = {}
     for name, item in value.items():
-        with at(f"/{escaped(name)}"):
+        with error_path(f"/{escaped(name)}"):
             done[name] = read(item)
     return done
 
@@ -226,7 +226,7 @@ def read_row_of(row: Row, version: FormatVersion) -> Reader:
         try:
             return read(value)
         except SpecError:
-            with at(f"/{escaped(row.rule.name)}"):
+            with error_path(f"/{escaped(row.rule.name)}"):
                 raise
 
     return read_row
@@ -261,7 +261,7 @@ def unknown_members(known: Collection[str], document: dict[str, Any]) -> dict[st
     kept = {}
     for name, value in document.items():
         if name not in known:
-            with at(f"/{escaped(name)}"):
+            with error_path(f"/{escaped(name)}"):
                 kept[name] = finite(value)
     return kept
 
@@ -280,7 +280,7 @@ def check_constants(kind: RecordOf, document: dict[str, Any]) -> None:
         if document.get(name) != expected:
             found = document.get(name)
             message = f"{name} is {expected} in {kind.title}"
-            raise violation(kind.requirement, message, found=found, expected=expected, path=f"/{name}")
+            raise spec_error(kind.requirement, message, found=found, expected=expected, path=f"/{name}")
 
 
 def finished(kind: RecordOf, made: Any, version: FormatVersion) -> Any:

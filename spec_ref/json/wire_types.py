@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.core.versions import FormatVersion
 
 INT_MIN, INT_MAX = -(1 << 31), (1 << 31) - 1
@@ -128,7 +128,7 @@ def enum_of(choices: type[enum.Enum], requirement: str) -> Via:
         try:
             return choices(value)
         except ValueError:
-            raise violation(
+            raise spec_error(
                 requirement, "the value is not one of the known", found=value, expected=expected, aspect="unknown-value"
             ) from None
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from json.encoder import encode_basestring
 from typing import Any, TypeAlias
 
-from spec_ref.core.errors import SpecError, at
+from spec_ref.core.errors import SpecError, error_path
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import FormatVersion, Presence
 from spec_ref.json.documents import DOCUMENT, dumps, escaped
@@ -73,7 +73,7 @@ def _write_list(write: Writer, values: tuple[Any, ...]) -> list[Any]:
         for value in values:
             done.append(write(value))  # noqa: PERF401 - the length done so far is the place of an error
     except SpecError:
-        with at(f"/{len(done)}"):
+        with error_path(f"/{len(done)}"):
             raise
     return done
 
@@ -81,7 +81,7 @@ def _write_list(write: Writer, values: tuple[Any, ...]) -> list[Any]:
 def _write_map(write: Writer, values: dict[str, Any]) -> dict[str, Any]:
     done = {}
     for name, value in values.items():
-        with at(f"/{escaped(name)}"):
+        with error_path(f"/{escaped(name)}"):
             done[name] = write(value)
     return done
 
@@ -95,7 +95,7 @@ def _write_row(row: Row, version: FormatVersion) -> Writer:
         try:
             return write(value)
         except SpecError:
-            with at(f"/{escaped(row.rule.name)}"):
+            with error_path(f"/{escaped(row.rule.name)}"):
                 raise
 
     return write_row

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spec_ref.core.errors import SpecError, violation
+from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.core.versions import DELETE_FILES, FormatVersion
 from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile
 
@@ -30,15 +30,17 @@ def list_rules(manifest: ManifestFile, version: FormatVersion) -> Iterator[SpecE
     for attribute, requirement in _COUNTS:
         value = getattr(manifest, attribute)
         if value is not None and value < 0:
-            yield violation(requirement, "the number is negative", found=value, path=f"/{attribute}", aspect="negative")
+            yield spec_error(
+                requirement, "the number is negative", found=value, path=f"/{attribute}", aspect="negative"
+            )
     if manifest.content is ManifestContent.DELETES:
         if not DELETE_FILES.is_supported(version):
-            yield violation(
+            yield spec_error(
                 "MLS006", "v1 has no delete manifests", path="/content", format_version=version, aspect="deletes-in-v1"
             )
         if manifest.first_row_id is not None:
             found = manifest.first_row_id
-            yield violation(
+            yield spec_error(
                 "LIN026",
                 "a delete manifest has no first row id",
                 found=found,
@@ -46,7 +48,7 @@ def list_rules(manifest: ManifestFile, version: FormatVersion) -> Iterator[SpecE
                 aspect="of-deletes",
             )
     if manifest.min_sequence_number > manifest.sequence_number:
-        yield violation(
+        yield spec_error(
             "MLS008", "a file has a later sequence number than the manifest", found=manifest.min_sequence_number,
             expected=f"at most {manifest.sequence_number}", path="/min_sequence_number", aspect="too-high",
         )  # fmt: skip

@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 
-from spec_ref.core.errors import SpecError, Violation, shown
+from spec_ref.core.errors import SpecError, Violation, abbreviated_repr
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import REQUIRED
 from spec_ref.data_types.types import Type, VariantType, is_primitive, kind
@@ -117,7 +117,7 @@ def not_minimal(data: bytes, path: str) -> Violation:
         The violation of SVB008.
     """
     return Violation(
-        requirement="SVB008", message="a decimal has more bytes than it takes", path=path, found=shown(data),
+        requirement="SVB008", message="a decimal has more bytes than it takes", path=path, found=abbreviated_repr(data),
         expected="the fewest bytes that hold the number",
     )  # fmt: skip
 
@@ -133,8 +133,8 @@ def _crossed(type_: Type, low: Any, high: Any, path: str) -> Iterator[Violation]
         tolerated = signed_order(type_, low, high, is_lower=True)
         problem = Violation(
             requirement="DFL016", message="the lower bound is above the upper",
-            aspect="crossed-as-signed-uuids" if tolerated else "crossed", path=path, found=shown(low),
-            expected=f"at most {shown(high)}",
+            aspect="crossed-as-signed-uuids" if tolerated else "crossed", path=path, found=abbreviated_repr(low),
+            expected=f"at most {abbreviated_repr(high)}",
         )  # fmt: skip
         yield problem
 

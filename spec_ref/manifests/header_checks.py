@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from spec_ref.core.errors import SpecError, Violation, shown
+from spec_ref.core.errors import SpecError, Violation, abbreviated_repr
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import FormatVersion
 from spec_ref.data_types.types import NestedField, Type, is_primitive, kind
@@ -48,7 +48,7 @@ def header_contradictions(
     if known is not None and spec.fields != known.fields:
         yield broken_at(
             "MAN007", f"the fields are not those of the table's partition spec {header.spec_id}", "/partition-spec",
-            shown(header.properties["partition-spec"]), aspect="mismatch",
+            abbreviated_repr(header.properties["partition-spec"]), aspect="mismatch",
         )  # fmt: skip
 
 
@@ -59,18 +59,23 @@ def _schema(header: Header, schemas: Sequence[Schema], version: FormatVersion) -
         return
     key = header.properties.get("schema-id")
     if key is not None and not (key.isascii() and key.isdigit()):
-        yield broken_at("MAN006", "the id is not a number", "/schema-id", shown(key), aspect="wrong-type")
+        yield broken_at("MAN006", "the id is not a number", "/schema-id", abbreviated_repr(key), aspect="wrong-type")
     elif key is not None and holds is None:
         holds = int(key)  # of v1, whose schemas need not have ids
     if key is not None and holds is not None and key != str(holds):
         yield broken_at(
-            "MAN006", "the header holds another schema", "/schema-id", shown(key), str(holds), aspect="mismatch"
+            "MAN006",
+            "the header holds another schema",
+            "/schema-id",
+            abbreviated_repr(key),
+            str(holds),
+            aspect="mismatch",
         )
     same = next((one for one in schemas if one.schema_id == holds), None)
     if same is not None and _stored(same.fields) != _stored(schema.fields):
         yield broken_at(
             "MAN005", f"the columns are not those of the table's schema {holds}", "/schema",
-            shown(header.properties["schema"]), aspect="mismatch",
+            abbreviated_repr(header.properties["schema"]), aspect="mismatch",
         )  # fmt: skip
     elif same is None:
         yield from _types(schema, schemas, version)
@@ -92,7 +97,7 @@ def _types(schema: Schema, schemas: Sequence[Schema], version: FormatVersion) ->
         if types and not any(_related(column.type, one, version) for one in types):
             yield broken_at(
                 "MAN005", "a column has a type that the table's column never had", "/schema",
-                f"{column.name}: {column.type}", shown(str(types[-1])), aspect="foreign-type",
+                f"{column.name}: {column.type}", abbreviated_repr(str(types[-1])), aspect="foreign-type",
             )  # fmt: skip
 
 

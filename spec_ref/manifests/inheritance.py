@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import SEQUENCE_NUMBERS, FormatVersion
 from spec_ref.json.wire_types import LONG_MAX
@@ -41,7 +41,7 @@ def check_row_id(row_id: int) -> None:
         SpecError: LIN019 if it is not from 0 to 2**63 - 1.
     """
     if not 0 <= row_id <= LONG_MAX:
-        raise violation("LIN019", "an inherited row id is no long", found=row_id, expected="0 to 2^63 - 1")
+        raise spec_error("LIN019", "an inherited row id is no long", found=row_id, expected="0 to 2^63 - 1")
 
 
 def inherit(

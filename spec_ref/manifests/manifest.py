@@ -10,7 +10,7 @@ import attrs
 
 from spec_ref.avro_mapping.rows import RowReader, partition_record
 from spec_ref.avro_mapping.schema import from_avro, present
-from spec_ref.core.errors import SpecError, violation
+from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.core.records import field_rules
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED, V1, V2, FieldRule, FormatVersion, Presence
 from spec_ref.data_types.types import StructType
@@ -124,7 +124,7 @@ class Header:
 
     def _json(self, key: str, requirement: str) -> Any:
         if key not in self.properties:
-            raise violation(requirement, f"the header has no {key}", aspect="missing")
+            raise spec_error(requirement, f"the header has no {key}", aspect="missing")
         return documents.loads(self.properties[key])
 
 
@@ -158,7 +158,7 @@ def _version(text: str | None, record: Record) -> FormatVersion:
     if text in _VERSIONS:
         return _VERSIONS[text]
     if text is not None:
-        raise violation(
+        raise spec_error(
             "MAN009",
             "the format version is not known",
             found=text,

@@ -10,7 +10,7 @@ import attrs
 
 from spec_ref.checks import rated
 from spec_ref.checks.findings import Finding
-from spec_ref.core.errors import SpecError, Violation, shown
+from spec_ref.core.errors import SpecError, Violation, abbreviated_repr
 from spec_ref.core.versions import SEQUENCE_NUMBERS, FormatVersion
 from spec_ref.data_types.types import StructType, Type, kind
 from spec_ref.manifest_lists.manifest_file import FieldSummary, ManifestFile
@@ -73,7 +73,7 @@ def finding_at(
     Returns:
         The finding.
     """
-    told = None if found is None else shown(found)
+    told = None if found is None else abbreviated_repr(found)
     return rated(broken_at(requirement, message, path, told, expected, aspect=aspect))
 
 
@@ -265,7 +265,9 @@ def _summary(summary: FieldSummary, values: PartitionValues, path: str) -> Itera
     for attribute, code, extreme, beyond in ends:
         data, where = getattr(summary, attribute), f"{path}/{attribute}"
         if data is None:
-            yield finding_at(code, "there are values and no bound", where, expected=shown(extreme), aspect="missing")
+            yield finding_at(
+                code, "there are values and no bound", where, expected=abbreviated_repr(extreme), aspect="missing"
+            )
             continue
         try:
             bound = decode_bound(values.type, data)
@@ -279,7 +281,9 @@ def _summary(summary: FieldSummary, values: PartitionValues, path: str) -> Itera
             is_lower = beyond is operator.gt
             tolerated = all(signed_order(values.type, bound, value, is_lower=is_lower) for value in both)
             aspect = "mismatch-of-signed-uuids" if tolerated else "mismatch"
-            yield finding_at(code, "a value is beyond the bound", where, bound, shown(extreme), aspect=aspect)
+            yield finding_at(
+                code, "a value is beyond the bound", where, bound, abbreviated_repr(extreme), aspect=aspect
+            )
         elif bound == 0 == extreme and beyond(order_of(values.type)(bound), order_of(values.type)(extreme)):
             yield finding_at("MLS023", "a zero is beyond the bound", where, bound)
 

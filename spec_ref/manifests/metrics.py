@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 
-from spec_ref.core.errors import SpecError, at
+from spec_ref.core.errors import SpecError, error_path
 from spec_ref.data_types.types import Type
 from spec_ref.manifests.data_file import DataFile
 from spec_ref.single_value.bounds import decode_bound
@@ -75,5 +75,5 @@ def bound_of(data_file: DataFile, bounds: str, field_id: int, type_: Type) -> An
     try:
         return decode_bound(type_, data)
     except SpecError:
-        with at(f"/{bounds}/{field_id}"):
+        with error_path(f"/{bounds}/{field_id}"):
             raise

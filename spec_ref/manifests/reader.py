@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import attrs
 
-from spec_ref.core.errors import SpecError, violation
+from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.encodings.avro.container import LIMITS, SCHEMA_KEY, Data, Limits, open_container
 from spec_ref.manifest_lists.manifest_file import ManifestFile
 from spec_ref.manifests.manifest import REQUIREMENT, Header, Manifest, header_of, shape_of
@@ -57,7 +57,7 @@ def _spec(
     spec_id = header.spec_id if manifest_file is None else manifest_file.partition_spec_id
     if specs is not None and spec_id is not None:
         if spec_id not in specs:
-            raise violation(
+            raise spec_error(
                 "MLS005", "the table has no such partition spec", found=spec_id,
                 expected=", ".join(map(str, sorted(specs))), aspect="unknown-spec",
             )  # fmt: skip

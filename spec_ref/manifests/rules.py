@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import attrs
 
-from spec_ref.core.errors import Violation, shown
+from spec_ref.core.errors import Violation, abbreviated_repr
 from spec_ref.core.versions import (
     DELETE_FILES,
     DELETION_VECTORS,
@@ -83,7 +83,7 @@ class EntryRule:
             message=broken.message,
             aspect=broken.aspect,
             path=broken.path,
-            found=None if broken.found is None else shown(broken.found),
+            found=None if broken.found is None else abbreviated_repr(broken.found),
             expected=broken.expected,
             format_version=context.version,
         )

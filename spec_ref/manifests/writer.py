@@ -10,7 +10,7 @@ import attrs
 
 from spec_ref.avro_mapping.rows import RowWriter, struct_of
 from spec_ref.avro_mapping.schema import schema_json
-from spec_ref.core.errors import SpecError, at, violation
+from spec_ref.core.errors import SpecError, error_path, spec_error
 from spec_ref.core.versions import OMITTED, FormatVersion
 from spec_ref.data_types.types import StructType
 from spec_ref.data_types.values import check_value
@@ -125,9 +125,9 @@ def _check(entry: ManifestEntry, context: Context, partition: StructType) -> Non
             raise SpecError(problem)
     values = entry.data_file.partition
     missing = {field.id for field in partition.fields} - values.keys()
-    with at("/data_file/partition"):
+    with error_path("/data_file/partition"):
         if missing:
-            raise violation("DFL004", "a partition value is missing", found=sorted(values), expected=f"{min(missing)}")
+            raise spec_error("DFL004", "a partition value is missing", found=sorted(values), expected=f"{min(missing)}")
         try:
             check_value(partition, dict(values))
         except SpecError as error:

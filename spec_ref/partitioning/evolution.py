@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.core.records import evolve, field_rules, record
 from spec_ref.core.versions import OMITTED, FormatVersion
 from spec_ref.data_types.types import DATE, Type
@@ -103,12 +103,12 @@ def _find(fields: Sequence[PartitionField], name: str) -> int:
     for place, field in enumerate(fields):
         if field.name == name:
             return place
-    raise violation("PAR002", "the spec has no field with the name", found=name)
+    raise spec_error("PAR002", "the spec has no field with the name", found=name)
 
 
 def _check_name(fields: Sequence[PartitionField], name: str) -> None:
     if not name or any(field.name == name for field in fields):
-        raise violation("PAR002", "the name of a partition field is its own", found=name)
+        raise spec_error("PAR002", "the name of a partition field is its own", found=name)
 
 
 def new_field_id(field: PartitionField, fields: Sequence[PartitionField], table: SpecHistory) -> int:
@@ -139,9 +139,9 @@ def _add(
 ) -> tuple[PartitionField, ...]:
     _check_name(fields, change.name)
     if isinstance(change.transform, UnknownTransform):
-        raise violation("PAR007", "no data is committed under an unknown transform", found=str(change.transform))
+        raise spec_error("PAR007", "no data is committed under an unknown transform", found=str(change.transform))
     if len(change.sources) != 1:
-        raise violation("PAR022", f"{change.transform} has one argument", found=list(change.sources))
+        raise spec_error("PAR022", f"{change.transform} has one argument", found=list(change.sources))
     change.transform.result_type(source_type(change.sources[0], table.schema))
     field = PartitionField(source_id=change.sources[0], field_id=0, name=change.name, transform=change.transform)
     return (*fields, evolve(field, field_id=new_field_id(field, fields, table)))
@@ -168,12 +168,12 @@ def _move(
 ) -> tuple[PartitionField, ...]:
     place = _find(fields, change.name)
     if table.counted:
-        raise violation(
+        raise spec_error(
             "PAR015", "partition fields of v1 are not reordered: their ids are their places", found=change.name
         )
     others = (*fields[:place], *fields[place + 1 :])
     if not 0 <= change.place <= len(others):
-        raise violation("PAR010", "the spec has no such place", found=change.place, expected=f"0 to {len(others)}")
+        raise spec_error("PAR010", "the spec has no such place", found=change.place, expected=f"0 to {len(others)}")
     return (*others[: change.place], fields[place], *others[change.place :])
 
 
@@ -247,7 +247,7 @@ def check_schema_change(
         for source in field.sources:
             if source in dropped and not isinstance(field.transform, Void):
                 message = "a source of the partition spec is dropped"
-                raise violation("PAR004", message, found=f"{dropped[source]}, source of partition field {field.name}")
+                raise spec_error("PAR004", message, found=f"{dropped[source]}, source of partition field {field.name}")
     for field, old, new in altered_partition_fields((*fields, *old_fields), types, types_after):
         message = "the promotion changes the values of a partition field"
-        raise violation("EVO008", message, found=f"{old} to {new}, for {field.transform} {field.name}")
+        raise spec_error("EVO008", message, found=f"{old} to {new}, for {field.transform} {field.name}")

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.core.frozen_dict import EMPTY
 from spec_ref.core.records import evolve, record, spec_field
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED, V1, FormatVersion
@@ -39,7 +39,7 @@ def check_sources(requirement: str, source_id: int | None, source_ids: tuple[int
     """
     if (source_id is None) == (source_ids is None):
         found = {"source-id": source_id, "source-ids": source_ids}
-        raise violation(
+        raise spec_error(
             requirement,
             "a field has either source-id or source-ids",
             found=found,
@@ -47,7 +47,7 @@ def check_sources(requirement: str, source_id: int | None, source_ids: tuple[int
             aspect="source-and-sources",
         )
     if source_ids is not None and not source_ids:
-        raise violation(
+        raise spec_error(
             requirement, "the list of source ids is empty", found=source_ids, path="/source-ids", aspect="no-source"
         )
 
@@ -212,13 +212,13 @@ def source_type(source_id: int, schema: Schema) -> Type:
     """
     column = schema.find(source_id)
     if column is None:
-        raise violation(
+        raise spec_error(
             "PAR004", "the schema has no column with the source id", found=source_id, aspect="unknown-source"
         )
     if not is_primitive(column.type):
-        raise violation("PAR004", "a source column is primitive", found=str(column.type), aspect="not-primitive")
+        raise spec_error("PAR004", "a source column is primitive", found=str(column.type), aspect="not-primitive")
     if any(isinstance(parent.type, (ListType, MapType)) for parent in column.parents):
-        raise violation(
+        raise spec_error(
             "PAR004", "a source column does not stand inside a list or map", found=column.name, aspect="in-list-or-map"
         )
     return column.type

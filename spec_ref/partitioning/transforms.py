@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NoReturn, TypeAlias
 
 from spec_ref.core.calendar import EPOCH, UNITS_PER_DAY, civil_from_days
 from spec_ref.core.decimals import unscaled
-from spec_ref.core.errors import SpecError, violation
+from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.core.records import record
 from spec_ref.data_types.decimals import decimal_of
 from spec_ref.data_types.types import DATE, INT, PLAIN_PRIMITIVES, Type, kind
@@ -57,7 +57,7 @@ class _Transform:
         """
         if self.sources is not None and kind(source) not in self.sources:
             expected = ", ".join(sorted(self.sources))
-            raise violation(self.requirement, f"{self} does not take the type", found=str(source), expected=expected)
+            raise spec_error(self.requirement, f"{self} does not take the type", found=str(source), expected=expected)
         return source if self.result is None else self.result
 
     def apply(self, source: Type, value: Any) -> Any:
@@ -85,7 +85,7 @@ class _Transform:
                 check_value(result_type, result)
         except SpecError as error:
             message = f"the result of {self} does not fit {result_type}"
-            raise violation(self.requirement, message, found=value) from error
+            raise spec_error(self.requirement, message, found=value) from error
         return result
 
     def _compute(self, source: Type, value: Any) -> Any:
@@ -96,7 +96,7 @@ class _Transform:
 def _check_parameter(requirement: str, name: str, number: object) -> None:
     if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= MAX_PARAMETER:
         message = f"the parameter of {name} is a positive int"
-        raise violation(requirement, message, found=number, expected=f"1 to {MAX_PARAMETER}")
+        raise spec_error(requirement, message, found=number, expected=f"1 to {MAX_PARAMETER}")
 
 
 @record
@@ -265,7 +265,7 @@ class UnknownTransform(_Transform):
     text: str
 
     def result_type(self, source: Type) -> NoReturn:
-        raise violation(self.requirement, "the transform is not known", found=self.text)
+        raise spec_error(self.requirement, "the transform is not known", found=self.text)
 
     def __str__(self) -> str:
         return self.text
@@ -300,16 +300,16 @@ def parse_transform(text: str) -> Transform:
         SpecError: PAR021 for an empty or a malformed text; TRN003 or TRN005 if the parameter is out of range.
     """
     if not isinstance(text, str) or not text:
-        raise violation("PAR021", "a transform is a text", found=text, expected="a JSON string, not empty")
+        raise spec_error("PAR021", "a transform is a text", found=text, expected="a JSON string, not empty")
     name, bracket, _ = text.partition("[")
     if name in _PLAIN:
         if bracket:
-            raise violation("PAR021", f"{name} has no parameter", found=text, expected=name)
+            raise spec_error("PAR021", f"{name} has no parameter", found=text, expected=name)
         return _PLAIN[name]
     if name in _PARAMETERIZED:
         parameter = _PARAMETER.fullmatch(text, len(name))
         if parameter is None:
-            raise violation(
+            raise spec_error(
                 "PAR021", f"not a {name} transform", found=text, expected=f"{name}[N], N from 1 to {MAX_PARAMETER}"
             )
         return _PARAMETERIZED[name](int(parameter[1]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.core.records import evolve
 from spec_ref.manifest_lists.manifest_file import ManifestContent, ManifestFile
 
@@ -28,7 +28,7 @@ def assign_first_row_ids(files: Iterable[ManifestFile], first_row_id: int) -> tu
             made.append(manifest)
             continue
         if manifest.added_rows_count is None or manifest.existing_rows_count is None:
-            raise violation("LIN029", "the rows of a manifest are not known", path=f"/{place}/added_rows_count")
+            raise spec_error("LIN029", "the rows of a manifest are not known", path=f"/{place}/added_rows_count")
         made.append(evolve(manifest, first_row_id=first_row_id))
         first_row_id += manifest.added_rows_count + manifest.existing_rows_count
     return tuple(made), first_row_id

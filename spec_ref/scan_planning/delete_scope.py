@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.data_types.types import Type, is_primitive
 from spec_ref.expressions.bound import BoundReference
 from spec_ref.expressions.metrics_evaluation import Metrics, column_facts
@@ -172,9 +172,9 @@ def check_delete(delete: DataFile) -> None:
             that they compare.
     """
     if delete.content is FileContent.EQUALITY_DELETES and not delete.equality_ids:
-        raise violation("DFL020", "equality deletes without columns to compare", path="/data_file/equality_ids")
+        raise spec_error("DFL020", "equality deletes without columns to compare", path="/data_file/equality_ids")
     if delete.is_deletion_vector and delete.referenced_data_file is None:
-        raise violation("DFL023", "a deletion vector without its data file", path="/data_file/referenced_data_file")
+        raise spec_error("DFL023", "a deletion vector without its data file", path="/data_file/referenced_data_file")
 
 
 def applicable_deletes(
@@ -227,7 +227,7 @@ def check_vectors(vectors: Sequence[ScanDelete]) -> None:
     """
     if len(vectors) > 1:
         found = [one.data_file.file_path for one in vectors]
-        raise violation("DEL003", "a data file has several deletion vectors", found=found, expected="one")
+        raise spec_error("DEL003", "a data file has several deletion vectors", found=found, expected="one")
 
 
 @attrs.frozen

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from spec_ref.core.errors import SpecError, violation
+from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.core.versions import DELETE_FILES, NEWEST, FormatVersion
 from spec_ref.encodings.avro.container import Data
 from spec_ref.expressions.bound import BoundPredicate
@@ -42,7 +42,7 @@ def content_of(read_file: ReadFile, location: str, requirement: str, referrer: s
     try:
         return read_file(location)
     except FileNotFoundError:
-        error = violation(requirement, "the file does not exist", found=location)
+        error = spec_error(requirement, "the file does not exist", found=location)
         raise SpecError(attrs.evolve(error.violation, file=referrer or location)) from None
 
 
@@ -73,7 +73,7 @@ def listed_manifests(
         content = content_of(read_file, snapshot.manifest_list, "SNP005")
         return read_manifest_list(content, format_version=format_version, file=snapshot.manifest_list)
     if snapshot.manifests is None:
-        raise violation("SNP005", "the snapshot has no manifest list", found=snapshot.snapshot_id)
+        raise spec_error("SNP005", "the snapshot has no manifest list", found=snapshot.snapshot_id)
     return tuple(_unlisted(path, snapshot, specs, read_file) for path in snapshot.manifests)
 
 
@@ -84,7 +84,7 @@ def _unlisted(path: str, snapshot: Snapshot, specs: Mapping[int, PartitionSpec],
     spec_id = header.spec_id
     if spec_id is None:
         if len(specs) != 1:
-            error = violation("MAN008", "the header does not say which partition spec it is")
+            error = spec_error("MAN008", "the header does not say which partition spec it is")
             raise SpecError(attrs.evolve(error.violation, file=path))
         spec_id = next(iter(specs))
     return ManifestFile(
@@ -150,12 +150,12 @@ class ManifestSelection:
     def _might_match(self, manifest: ManifestFile) -> bool:
         spec_id = manifest.partition_spec_id
         if spec_id not in self._specs:
-            raise violation(
+            raise spec_error(
                 "MLS005", "the table has no such partition spec", found=spec_id,
                 expected=", ".join(map(str, sorted(self._specs))), path="/partition_spec_id",
             )  # fmt: skip
         if manifest.content is ManifestContent.DELETES and not DELETE_FILES.is_supported(self._version):
-            raise violation("DEL001", "there are no deletes in v1", path="/content", format_version=self._version)
+            raise spec_error("DEL001", "there are no deletes in v1", path="/content", format_version=self._version)
         if not manifest.may_have_live_files:
             return False
         if manifest.partitions is None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from spec_ref.core.errors import SpecError, violation
+from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import DELETION_VECTORS, FormatVersion
 from spec_ref.expressions.binding import bind
@@ -120,7 +120,7 @@ class _Scan:
                         continue
                     if data_file.file_path in seen:
                         path = "/data_file/file_path"
-                        raise violation("SCN007", "a data file is live twice", found=data_file.file_path, path=path)
+                        raise spec_error("SCN007", "a data file is live twice", found=data_file.file_path, path=path)
                     seen.add(data_file.file_path)
                     assert entry.sequence_number is not None
                     assert entry.file_sequence_number is not None
@@ -218,7 +218,7 @@ def wrong_content(content: FileContent, *, data: bool) -> SpecError:
         The error, MAN002.
     """
     what = "a manifest of data files lists deletes" if data else "a manifest of deletes lists a data file"
-    return violation("MAN002", what, found=int(content.value), path="/data_file/content")
+    return spec_error("MAN002", what, found=int(content.value), path="/data_file/content")
 
 
 def check_number(attribute: str, number: int | None, greatest: int) -> None:
@@ -234,9 +234,9 @@ def check_number(attribute: str, number: int | None, greatest: int) -> None:
     """
     if number is None:
         message = "the entry of an old file has no sequence number"
-        raise violation(NUMBERS[attribute], message, path=f"/{attribute}")
+        raise spec_error(NUMBERS[attribute], message, path=f"/{attribute}")
     if not 0 <= number <= greatest:
-        raise violation(
+        raise spec_error(
             NUMBERS[attribute], "the number is not one of a commit before the manifest", found=number,
             expected=f"0 to {greatest}, the number of the manifest", path=f"/{attribute}",
         )  # fmt: skip
@@ -258,7 +258,7 @@ def delete_of(entry: ManifestEntry, spec_id: int, version: FormatVersion) -> Sca
     """
     if entry.data_file.is_deletion_vector and not DELETION_VECTORS.is_supported(version):
         message, path = "there are no deletion vectors before v3", "/data_file/file_format"
-        raise violation("DEL001", message, path=path, format_version=version)
+        raise spec_error("DEL001", message, path=path, format_version=version)
     assert entry.sequence_number is not None
     return ScanDelete(entry.data_file, spec_id, entry.sequence_number)
 

@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeAlias
 
 import attrs
 
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.core.records import record
 from spec_ref.data_types.types import NestedField, StructType
 from spec_ref.deletes.deletion_vector import DeletionVector, decode_deletion_vector
@@ -158,7 +158,7 @@ class RowReader:
 
     def _constants(self, spec_id: int, file: DataFile) -> Constants:
         if spec_id not in self.specs:
-            raise violation("TMD010", "the table has no partition spec with the id", found=spec_id)
+            raise spec_error("TMD010", "the table has no partition spec with the id", found=spec_id)
         return identity_values(self.specs[spec_id], file.partition)
 
     def _vector(self, task: ScanTask) -> DeletionVector | None:
@@ -274,13 +274,13 @@ def check_vector_entry(file: DataFile, path: str) -> None:
     """
     if file.referenced_data_file != path:
         message = "the deletion vector is for another data file"
-        raise violation("DFL023", message, found=file.referenced_data_file, expected=path)
+        raise spec_error("DFL023", message, found=file.referenced_data_file, expected=path)
     for code, value, name in (
         ("DFL024", file.content_offset, "content_offset"),
         ("DFL025", file.content_size_in_bytes, "content_size_in_bytes"),
     ):
         if value is None or value < 0:
-            raise violation(code, f"a deletion vector has a {name}", found=value, expected="0 or more")
+            raise spec_error(code, f"a deletion vector has a {name}", found=value, expected="0 or more")
 
 
 def check_inside(file: DataFile, size: int) -> None:
@@ -295,7 +295,7 @@ def check_inside(file: DataFile, size: int) -> None:
     """
     if (file.content_offset or 0) + (file.content_size_in_bytes or 0) > size:
         found = f"{file.content_offset} + {file.content_size_in_bytes}"
-        raise violation("DFL025", "the deletion vector ends after the file", found=found, expected=f"at most {size}")
+        raise spec_error("DFL025", "the deletion vector ends after the file", found=found, expected=f"at most {size}")
 
 
 def check_cardinality(file: DataFile, vector: DeletionVector) -> None:
@@ -310,7 +310,7 @@ def check_cardinality(file: DataFile, vector: DeletionVector) -> None:
     """
     if vector.cardinality != file.record_count:
         message = "the deletion vector has another cardinality than its entry"
-        raise violation("DFL005", message, found=vector.cardinality, expected=str(file.record_count))
+        raise spec_error("DFL005", message, found=vector.cardinality, expected=str(file.record_count))
 
 
 def check_delete_columns(columns: Sequence[DeleteColumn], written: WrittenColumns, constants: Constants) -> None:
@@ -328,7 +328,7 @@ def check_delete_columns(columns: Sequence[DeleteColumn], written: WrittenColumn
     for column in columns:
         if column.id not in constants and not _has(written, column.field.id, column.id):
             message = "an equality delete file has the columns that it compares"
-            raise violation("DFL020", message, found=f"no field {column.id}", expected=".".join(column.names))
+            raise spec_error("DFL020", message, found=f"no field {column.id}", expected=".".join(column.names))
 
 
 def _has(written: WrittenColumns, root_id: int, field_id: int) -> bool:

@@ -6,7 +6,7 @@ time identify a past state, which is read with the schema of its snapshot.
 
 from __future__ import annotations
 
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.core.records import record
 from spec_ref.schemas.schema import Schema
 from spec_ref.snapshots.references import MAIN, RefType
@@ -61,7 +61,7 @@ def table_state(
         return TableState(snapshot=snapshot, schema=metadata.current_schema)
     if name == MAIN:
         return TableState(snapshot=None, schema=metadata.current_schema)
-    raise violation("TMD021", "the table has no such reference", found=name, expected=", ".join(sorted(references)))
+    raise spec_error("TMD021", "the table has no such reference", found=name, expected=", ".join(sorted(references)))
 
 
 def _past(metadata: TableMetadata, snapshot_id: int) -> TableState:

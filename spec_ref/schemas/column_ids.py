@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 
 import attrs
 
-from spec_ref.core.errors import SpecError, at, violation
+from spec_ref.core.errors import SpecError, error_path, spec_error
 from spec_ref.core.records import evolve, record
 from spec_ref.data_types.types import Type
 from spec_ref.schemas.column_projection import UnreadableColumn
@@ -59,7 +59,7 @@ class Ids:
         """
         field_id = None
         try:
-            with at(f"/{name}"):
+            with error_path(f"/{name}"):
                 field_id = self.take(name, own())
                 return None if field_id is None else (field_id, type_of(self.inside(name)))
         except SpecError as error:
@@ -84,7 +84,7 @@ class Ids:
         """
         if self.mapping is None:
             if own is None:
-                raise violation(self.requirement, "the column has no field id", found=name)
+                raise spec_error(self.requirement, "the column has no field id", found=name)
             return own
         mapped = find(self.mapping, (name,))
         return None if mapped is None else mapped.field_id

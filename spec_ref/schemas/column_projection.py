@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from spec_ref.core.errors import SpecError, Violation, at, violation
+from spec_ref.core.errors import SpecError, Violation, error_path, spec_error
 from spec_ref.core.records import evolve, record
 from spec_ref.core.versions import NEWEST
 from spec_ref.data_types.types import (
@@ -106,7 +106,7 @@ def column_of(field: NestedField, written: StructType, constants: Constants, *, 
     found = [column for column in written.fields if column.id == field.id]
     if len(found) > 1:
         names = ", ".join(column.name for column in found)
-        raise violation("PRJ001", f"several columns have the field id {field.id}", found=names, expected="one column")
+        raise spec_error("PRJ001", f"several columns have the field id {field.id}", found=names, expected="one column")
     return found[0] if found else None
 
 
@@ -158,7 +158,7 @@ def missing_value(field: NestedField, constants: Constants) -> Any:
         value = field.initial_default
     if value is None and field.required:
         message = f"the file has no column for the required field {field.name} ({field.id}), which has no default"
-        raise violation("PRJ005", message, expected="a column, a partition value or an initial default")
+        raise spec_error("PRJ005", message, expected="a column, a partition value or an initial default")
     return value
 
 
@@ -190,7 +190,7 @@ def _struct(
 ) -> dict[int, Any]:
     values = {}
     for field in fields:
-        with at(f"/{field.name}"):
+        with error_path(f"/{field.name}"):
             column = column_of(field, written, constants, mapped=mapped)
             if column is None:
                 values[field.id] = missing_value(field, constants)
@@ -242,7 +242,7 @@ def project_value(type_: Type, written: Type, value: Any, constants: Constants, 
 def _part(
     type_: Type, old: Type, value: Any, name: str, required: bool, requirement: str, constants: Constants, mapped: bool
 ) -> Any:
-    with at(f"/{name}"):
+    with error_path(f"/{name}"):
         made = project_value(type_, old, value, constants, mapped=mapped)
         check_required(type_, made, required=required, requirement=requirement)
     return made
@@ -272,7 +272,7 @@ def check_readable(written: Type, type_: Type) -> None:
     """
     if not any(reads(written, type_) for reads in _READ_AS):
         message = "the file's column is not of the field's type and is not promoted to it"
-        raise violation("EVO003", message, found=str(written), expected=str(type_))
+        raise spec_error("EVO003", message, found=str(written), expected=str(type_))
 
 
 def select_fields(schema: Schema, ids: frozenset[int]) -> tuple[NestedField, ...]:

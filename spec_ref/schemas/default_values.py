@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from spec_ref.core.errors import at, violation
+from spec_ref.core.errors import error_path, spec_error
 from spec_ref.core.records import evolve
 from spec_ref.data_types.types import ListType, MapType, NestedField, StructType, Type, kind
 from spec_ref.data_types.values import check_value
@@ -56,10 +56,10 @@ def check_default(type_: Type, value: Any) -> None:
     if value is None:
         return
     if kind(type_) in NULL_ONLY:
-        raise violation("DEF008", f"a column of type {kind(type_)} defaults to null", found=value, expected="null")
+        raise spec_error("DEF008", f"a column of type {kind(type_)} defaults to null", found=value, expected="null")
     if isinstance(type_, StructType):
         if value != {}:
-            raise violation(
+            raise spec_error(
                 "DEF009", "a struct defaults to null or to an empty struct", found=value, expected="null or {}"
             )
         return
@@ -79,11 +79,11 @@ def effective_write(field: NestedField) -> Any:
         SpecError: DEF007 if the field, or a field inside of its default, is required and has no write default.
     """
     if field.required and field.write_default is None:
-        raise violation("DEF007", f"no value and no write default for the required field {field.name}")
+        raise spec_error("DEF007", f"no value and no write default for the required field {field.name}")
     if field.write_default is None or not isinstance(field.type, StructType):
         return field.write_default
     filled = {}
     for child in field.type.fields:
-        with at(f"/{child.id}"):
+        with error_path(f"/{child.id}"):
             filled[child.id] = effective_write(child)
     return filled

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spec_ref.core.errors import SpecError, Violation, violation
+from spec_ref.core.errors import SpecError, Violation, spec_error
 from spec_ref.data_types.types import DOUBLE, FLOAT, ListType, MapType, is_primitive
 from spec_ref.schemas.schema import Column, Schema
 
@@ -17,24 +17,24 @@ NEVER_IDENTIFY = (FLOAT, DOUBLE)
 
 def _problem(field_id: int, column: Column | None) -> SpecError | None:
     if column is None:
-        return violation(
+        return spec_error(
             "IDF001", "the schema has no field with the identifier field id", found=field_id, aspect="unknown-field"
         )
     if not is_primitive(column.type):
-        return violation(
+        return spec_error(
             "IDF001", "an identifier field is primitive", found=f"{column.name}: {column.type}", aspect="not-primitive"
         )
     if any(isinstance(parent.type, (ListType, MapType)) for parent in column.parents):
-        return violation("IDF002", "an identifier field does not stand inside a list or map", found=column.name)
+        return spec_error("IDF002", "an identifier field does not stand inside a list or map", found=column.name)
     if column.type in NEVER_IDENTIFY:
-        return violation(
+        return spec_error(
             "IDF003",
             "an identifier field is no float or double",
             found=f"{column.name}: {column.type}",
             aspect="floating-point",
         )
     if not all(around.required for around in (*column.parents, column)):
-        return violation(
+        return spec_error(
             "IDF003", "an identifier field and the structs around it are required", found=column.name, aspect="optional"
         )
     return None
@@ -81,7 +81,7 @@ def with_identifier_fields(schema: Schema, names: tuple[str, ...]) -> Schema:
     for name in names:
         column = schema.find_name(name)
         if column is None:
-            raise violation("IDF001", "the schema has no field with the name", found=name)
+            raise spec_error("IDF001", "the schema has no field with the name", found=name)
         problem = _problem(column.id, column)
         if problem is not None:
             raise problem

@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from spec_ref.core.errors import SpecError, at, violation
+from spec_ref.core.errors import SpecError, error_path, spec_error
 from spec_ref.core.frozen_dict import EMPTY
 from spec_ref.core.records import evolve, record, spec_field
 from spec_ref.core.versions import OPTIONAL, REQUIRED, V3
@@ -75,7 +75,7 @@ def read_name_mapping(source: str | list[Any]) -> tuple[MappedField, ...]:
         try:
             source = loads(source)
         except SpecError as error:
-            raise violation("NAM009", error.violation.message) from error
+            raise spec_error("NAM009", error.violation.message) from error
     else:
         check_document(source)
     return _read_fields(source, MAX_DEPTH)
@@ -83,23 +83,23 @@ def read_name_mapping(source: str | list[Any]) -> tuple[MappedField, ...]:
 
 def _read_fields(source: Any, depth: int) -> tuple[MappedField, ...]:
     if type(source) is not list:
-        raise violation("NAM009", "a name mapping is a list", found=source)
+        raise spec_error("NAM009", "a name mapping is a list", found=source)
     if depth == 0:
-        raise violation("NAM009", "the name mapping nests too deep", expected=f"at most {MAX_DEPTH} levels")
+        raise spec_error("NAM009", "the name mapping nests too deep", expected=f"at most {MAX_DEPTH} levels")
     fields = []
     seen: dict[str, int] = {}
     for place, item in enumerate(source):
-        with at(f"/{place}"):
+        with error_path(f"/{place}"):
             field = _read(item)
             children = field.extra.get("fields")
             if children is not None:
-                with at("/fields"):
+                with error_path("/fields"):
                     children = _read_fields(children, depth - 1)
             rest = {name: value for name, value in field.extra.items() if name != "fields"}
             fields.append(evolve(field, fields=children or (), extra=rest))
             for name in field.names:
                 if seen.setdefault(name, place) != place:
-                    raise violation("NAM007", "two mappings have the name", found=name, path="/names")
+                    raise spec_error("NAM007", "two mappings have the name", found=name, path="/names")
     return tuple(fields)
 
 

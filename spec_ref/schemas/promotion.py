@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from spec_ref.core.calendar import UNITS_PER_DAY
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.core.records import record
 from spec_ref.core.versions import PROMOTION_OF_DATE, PROMOTION_OF_UNKNOWN, V1, FormatVersion
 from spec_ref.data_types.types import (
@@ -82,5 +82,5 @@ def promoted_value(old: Type, new: Type, value: Any) -> Any:
         return value
     promoted = value * UNITS_PER_DAY[kind(new)]
     if not -(1 << 63) <= promoted < 1 << 63:
-        raise violation("EVO006", f"the date is outside the range of {new}", found=value)
+        raise spec_error("EVO006", f"the date is outside the range of {new}", found=value)
     return promoted

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from spec_ref.core.errors import at, violation
+from spec_ref.core.errors import error_path, spec_error
 from spec_ref.core.records import field_rules
 from spec_ref.data_types.types import (
     PLAIN_PRIMITIVES,
@@ -97,7 +97,7 @@ def _field_to_json(field: NestedField) -> dict[str, Any]:
         json["doc"] = field.doc
     for name, default in (("initial-default", field.initial_default), ("write-default", field.write_default)):
         if default is not None:
-            with at(f"/{name}"):
+            with error_path(f"/{name}"):
                 json[name] = _default_to_json(field.type, default)
     return {**json, **_extra("field", field.extra)} if field.extra else json
 
@@ -126,15 +126,15 @@ def type_from_json(json: Json) -> Type:
 
 def _type(json: Json, depth: int) -> Type:
     if depth == 0:
-        raise violation("JSC006", "types are nested too deeply", expected=f"at most {MAX_DEPTH} levels")
+        raise spec_error("JSC006", "types are nested too deeply", expected=f"at most {MAX_DEPTH} levels")
     if isinstance(json, str):
         return _from_text(json)
     if not isinstance(json, dict):
-        raise violation("JSC003", "a type is a string or an object", found=json)
+        raise spec_error("JSC003", "a type is a string or an object", found=json)
     name = json.get("type")
     read = _NESTED.get(name) if isinstance(name, str) else None
     if read is None:
-        raise violation("JSC003", "not a nested type", found=name, expected="struct, list or map", path="/type")
+        raise spec_error("JSC003", "not a nested type", found=name, expected="struct, list or map", path="/type")
     return read(json, depth - 1)
 
 
@@ -153,12 +153,12 @@ def _from_text(text: str) -> Type:
     for opening, closing, read in _PARAMETERIZED:
         if text.startswith(opening) and text.endswith(closing):
             return read(text, text[len(opening) : -len(closing)].strip(WHITESPACE))
-    raise violation("JSC003", "not a type", found=text)
+    raise spec_error("JSC003", "not a type", found=text)
 
 
 def _number(text: str, number: str, low: int, high: int) -> int:
     if not _NUMBER.fullmatch(number) or not low <= int(number) <= high:
-        raise violation(
+        raise spec_error(
             "JSC003", "a parameter of the type is not a number in its range", found=text, expected=f"{low} to {high}"
         )
     return int(number)
@@ -171,7 +171,7 @@ def _fixed(text: str, parameters: str) -> FixedType:
 def _decimal(text: str, parameters: str) -> DecimalType:
     precision, comma, scale = parameters.partition(",")
     if not comma:
-        raise violation("JSC003", "not a decimal", found=text, expected="decimal(P, S)")
+        raise spec_error("JSC003", "not a decimal", found=text, expected="decimal(P, S)")
     # A scale above the precision, and a negative one, are types: the text limits only the precision.
     return DecimalType(
         _number(text, precision.strip(WHITESPACE), 0, MAX_INT),
@@ -182,7 +182,7 @@ def _decimal(text: str, parameters: str) -> DecimalType:
 def _crs(text: str, crs: str) -> str:
     # Any string may identify a coordinate reference system; it is kept as it stands, never looked into (TYP032).
     if not crs:
-        raise violation("TYP031", "the coordinate reference system is empty", found=text)
+        raise spec_error("TYP031", "the coordinate reference system is empty", found=text)
     check_value(STRING, crs)
     return crs
 
@@ -201,7 +201,7 @@ def _geography(text: str, parameters: str) -> GeographyType:
         edges = EdgeAlgorithm(algorithm)
     except ValueError as error:
         expected = ", ".join(known.value for known in EdgeAlgorithm)
-        raise violation("TYP035", "not an edge-interpolation algorithm", found=algorithm, expected=expected) from error
+        raise spec_error("TYP035", "not an edge-interpolation algorithm", found=algorithm, expected=expected) from error
     return GeographyType(_crs(text, crs.strip(WHITESPACE)), edges)
 
 
@@ -231,13 +231,13 @@ _EXPECTED: dict[type, str] = {str: "a string", bool: "true or false", list: "a l
 def _member(json: dict[str, Json], name: str, type_: type, requirement: str) -> Any:
     """Read a required member of one JSON type."""
     if name not in json:
-        raise violation(requirement, "a member is missing", expected=f"{name!r}", aspect="missing")
+        raise spec_error(requirement, "a member is missing", expected=f"{name!r}", aspect="missing")
     value = json[name]
     fits = isinstance(value, type_)
     if type_ is int:
         fits = fits and not isinstance(value, bool) and -MAX_INT - 1 <= value <= MAX_INT
     if not fits:
-        raise violation(
+        raise spec_error(
             requirement,
             "a member has the wrong type",
             found=value,
@@ -246,33 +246,33 @@ def _member(json: dict[str, Json], name: str, type_: type, requirement: str) -> 
             aspect="wrong-type",
         )
     if type_ is str:
-        with at(f"/{name}"):
+        with error_path(f"/{name}"):
             check_value(STRING, value)
     return value
 
 
 def _member_type(json: dict[str, Json], name: str, depth: int, requirement: str) -> Type:
     if name not in json:
-        raise violation(requirement, "a member is missing", expected=f"{name!r}", aspect="missing")
-    with at(f"/{name}"):
+        raise spec_error(requirement, "a member is missing", expected=f"{name!r}", aspect="missing")
+    with error_path(f"/{name}"):
         return _type(json[name], depth)
 
 
 def _struct(json: dict[str, Json], depth: int) -> StructType:
     fields = []
     for index, field in enumerate(_member(json, "fields", list, "JSC006")):
-        with at(f"/fields/{index}"):
+        with error_path(f"/fields/{index}"):
             fields.append(_field(field, depth))
     return StructType(tuple(fields), extra=_extra("struct", json))
 
 
 def _field(json: Json, depth: int) -> NestedField:
     if not isinstance(json, dict):
-        raise violation("JSC006", "a field is an object", found=json)
+        raise spec_error("JSC006", "a field is an object", found=json)
     type_ = _member_type(json, "type", depth, "JSC006")
     required = _member(json, "required", bool, "JSC006")
     if required and type_ == UNKNOWN:
-        raise violation(
+        raise spec_error(
             "TYP025", "a field of type unknown is optional", found=True, path="/required", aspect="required"
         )
     return NestedField(
@@ -325,7 +325,7 @@ def _default_from_json(json: dict[str, Json], name: str, type_: Type) -> Any:
     default = json.get(name)
     if default is None:
         return None
-    with at(f"/{name}"):
+    with error_path(f"/{name}"):
         # A struct's default is {} even where its fields are required, and other types allow no default at all.
         value = default if isinstance(type_, StructType) or kind(type_) in NULL_ONLY else from_json(type_, default)
         check_default(type_, value)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from spec_ref.core.decimals import unscaled
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.core.records import record
 from spec_ref.data_types.decimals import decimal_of
 from spec_ref.data_types.types import Type, kind
@@ -44,7 +44,7 @@ def minimal_twos_complement(number: int) -> bytes:
 
 
 def _wrong_length(requirement: str, type_: Type, data: bytes, expected: str) -> NoReturn:
-    raise violation(requirement, f"the length does not fit {type_}", found=f"{len(data)} bytes", expected=expected)
+    raise spec_error(requirement, f"the length does not fit {type_}", found=f"{len(data)} bytes", expected=expected)
 
 
 def _layout(requirement: str, format_: str) -> _Form:
@@ -68,7 +68,7 @@ def _string(type_: Type, data: bytes) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        raise violation("SVB005", "a string is not UTF-8", found=data) from error
+        raise spec_error("SVB005", "a string is not UTF-8", found=data) from error
 
 
 def _uuid(type_: Type, data: bytes) -> uuid.UUID:
@@ -114,7 +114,7 @@ _FORMS: dict[str, _Form] = {
 def _form(type_: Type) -> _Form:
     form = _FORMS.get(kind(type_))
     if form is None:
-        raise violation("SVB009", f"{kind(type_)} has no binary single-value form", found=str(type_))
+        raise spec_error("SVB009", f"{kind(type_)} has no binary single-value form", found=str(type_))
     return form
 
 
@@ -152,7 +152,7 @@ def from_binary(type_: Type, data: bytes) -> Any:
     """
     form = _form(type_)
     if not isinstance(data, bytes):
-        raise violation(form.requirement, "a binary single value is bytes", found=data, expected="bytes")
+        raise spec_error(form.requirement, "a binary single value is bytes", found=data, expected="bytes")
     value = form.decode(type_, data)
     check_value(type_, value)
     return value

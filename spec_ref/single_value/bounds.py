@@ -14,7 +14,7 @@ import math
 from typing import Any
 
 from spec_ref.core.calendar import UNITS_PER_DAY
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.core.records import record
 from spec_ref.data_types.types import (
     BINARY,
@@ -74,13 +74,13 @@ def encode_bound(type_: Type, value: Any) -> bytes:
     match type_:
         case GeometryType() | GeographyType():
             if not isinstance(value, GeoPoint):
-                raise violation("SVB011", f"not a bound of {type_}", found=value, expected="a GeoPoint")
+                raise spec_error("SVB011", f"not a bound of {type_}", found=value, expected="a GeoPoint")
             check_point(type_, value)
             return encode_point(value)
         case VariantType():
             return encode_variant_bound(value)
     if isinstance(value, float) and math.isnan(value):
-        raise violation("DFL027", "NaN is not a bound", found=value)
+        raise spec_error("DFL027", "NaN is not a bound", found=value)
     return to_binary(type_, value)
 
 
@@ -113,7 +113,7 @@ def decode_bound(type_: Type, data: bytes) -> Any:
     value = from_binary(promotion.written, data) * promotion.units
     if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
         days = value // promotion.units
-        raise violation("EVO006", f"the date of a bound is outside the range of {type_}", found=f"{days} days")
+        raise spec_error("EVO006", f"the date of a bound is outside the range of {type_}", found=f"{days} days")
     return value
 
 
@@ -163,11 +163,11 @@ def truncate_upper(type_: Type, value: Any, width: int) -> Any:
 
 def _check_truncation(requirement: str, type_: Type, value: Any, width: int) -> None:
     if type_ not in (STRING, BINARY):
-        raise violation(
+        raise spec_error(
             requirement, f"a bound of {kind(type_)} is not cut", found=str(type_), expected="string or binary"
         )
     if isinstance(width, bool) or not isinstance(width, int) or width < 1:
-        raise violation(requirement, "the width of a bound is positive", found=width, expected="an int of at least 1")
+        raise spec_error(requirement, "the width of a bound is positive", found=width, expected="an int of at least 1")
     check_value(type_, value)
 
 

@@ -16,7 +16,7 @@ import math
 import struct
 from collections.abc import Iterable, Iterator
 
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.core.records import record
 from spec_ref.data_types.types import GeographyType, GeometryType
 from spec_ref.encodings.geo.geometry import Collection, Geometry, Point, coordinates
@@ -41,7 +41,7 @@ class GeoPoint:
             is_missing = value is None and name in "zm"
             if not is_missing and (not isinstance(value, float) or math.isnan(value)):
                 expected = "a float that is not NaN" + (", or None" if name in "zm" else "")
-                raise violation(
+                raise spec_error(
                     "SVB011", f"{name} of a geospatial bound is not a number", found=value, expected=expected
                 )
 
@@ -84,10 +84,10 @@ def decode_point(data: bytes) -> GeoPoint:
         SpecError: SVB011 if there are not 16, 24 or 32 bytes, or x or y is NaN.
     """
     if not isinstance(data, bytes):
-        raise violation("SVB011", "a bound is bytes", found=data, expected="bytes")
+        raise spec_error("SVB011", "a bound is bytes", found=data, expected="bytes")
     if len(data) not in (16, 24, 32):
         message = "the length does not fit a geospatial bound"
-        raise violation("SVB011", message, found=f"{len(data)} bytes", expected="16, 24 or 32 bytes")
+        raise spec_error("SVB011", message, found=f"{len(data)} bytes", expected="16, 24 or 32 bytes")
     x, y, *others = struct.unpack(f"<{len(data) // 8}d", data)
     z, m, *_ = *(None if math.isnan(other) else other for other in others), None, None
     return GeoPoint(x, y, z, m)
@@ -108,7 +108,7 @@ def check_point(type_: GeometryType | GeographyType, point: GeoPoint) -> None:
     for name, value, limit in (("x", point.x, MAX_LONGITUDE), ("y", point.y, MAX_LATITUDE)):
         if abs(value) > limit:
             expected = f"-{limit:g} to {limit:g}"
-            raise violation("BND003", f"{name} of a geography bound is out of range", found=value, expected=expected)
+            raise spec_error("BND003", f"{name} of a geography bound is out of range", found=value, expected=expected)
 
 
 def bounding_box(type_: GeometryType | GeographyType, values: Iterable[bytes | None]) -> GeoBox | None:

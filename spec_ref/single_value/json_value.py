@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 from spec_ref.core.calendar import civil_from_days, days_from_civil
 from spec_ref.core.decimals import unscaled
-from spec_ref.core.errors import at, violation
+from spec_ref.core.errors import error_path, spec_error
 from spec_ref.core.records import record
 from spec_ref.data_types.decimals import decimal_of
 from spec_ref.data_types.types import DecimalType, ListType, MapType, StructType, Type, kind
@@ -107,7 +107,9 @@ class JsonCodec:
     def _form(self, type_: Type) -> JsonForm:
         form = self.forms.get(kind(type_))
         if form is None:
-            raise violation("SVJ007", f"{kind(type_)} has no JSON single-value form", found=str(type_), expected="null")
+            raise spec_error(
+                "SVJ007", f"{kind(type_)} has no JSON single-value form", found=str(type_), expected="null"
+            )
         return form
 
     def _write(self, type_: Type, value: Any) -> Json:
@@ -128,37 +130,37 @@ class JsonCodec:
 
     def _read_struct(self, type_: StructType, json: Json) -> dict[int, Any]:
         if not isinstance(json, dict):
-            raise violation("SVJ007", "a struct is an object by field id", found=json)
+            raise spec_error("SVJ007", "a struct is an object by field id", found=json)
         value = {}
         for field in type_.fields:
-            with at(f"/{field.id}"):
+            with error_path(f"/{field.id}"):
                 value[field.id] = self.from_json(field.type, json.get(str(field.id)))
                 check_required(field.type, value[field.id], required=field.required, requirement="TYP002")
         unknown = json.keys() - {str(field.id) for field in type_.fields}
         if unknown:
-            raise violation("SVJ007", "a member is not the id of a field of the struct", found=min(unknown))
+            raise spec_error("SVJ007", "a member is not the id of a field of the struct", found=min(unknown))
         return value
 
     def _read_items(self, type_: Type, json: Json, *, required: bool, requirement: str) -> tuple[Any, ...]:
         if not isinstance(json, list):
-            raise violation("SVJ007", "the values are not in an array", found=json)
+            raise spec_error("SVJ007", "the values are not in an array", found=json)
         items = []
         for index, item in enumerate(json):
-            with at(f"/{index}"):
+            with error_path(f"/{index}"):
                 check_required(type_, item, required=required, requirement=requirement)
                 items.append(self.from_json(type_, item))
         return tuple(items)
 
     def _read_map(self, type_: MapType, json: Json) -> tuple[tuple[Any, Any], ...]:
         if not isinstance(json, dict) or json.keys() != {"keys", "values"}:
-            raise violation("SVJ007", "a map is an object of two arrays", found=json, expected="keys and values")
-        with at("/keys"):
+            raise spec_error("SVJ007", "a map is an object of two arrays", found=json, expected="keys and values")
+        with error_path("/keys"):
             keys = self._read_items(type_.key, json["keys"], required=True, requirement="TYP004")
-        with at("/values"):
+        with error_path("/values"):
             values = self._read_items(type_.value, json["values"], required=type_.value_required, requirement="TYP004")
         if len(keys) != len(values):
             found = f"{len(keys)} keys, {len(values)} values"
-            raise violation("SVJ007", "a map has not as many values as keys", found=found)
+            raise spec_error("SVJ007", "a map has not as many values as keys", found=found)
         check_unique_keys(type_, keys)
         return tuple(zip(keys, values, strict=True))
 
@@ -172,7 +174,7 @@ def _as_is(_: Type, value: Any) -> Any:
 
 def _read_boolean(_: Type, json: Json) -> bool:
     if not isinstance(json, bool):
-        raise violation("SVJ001", "not a boolean", found=json, expected="true or false")
+        raise spec_error("SVJ001", "not a boolean", found=json, expected="true or false")
     return json
 
 
@@ -189,7 +191,7 @@ def read_integer(_: Type, json: Json) -> int:
         SpecError: SVJ001 if it is not such a number.
     """
     if not isinstance(json, int) or isinstance(json, bool):
-        raise violation("SVJ001", "not an integer", found=json, expected="a JSON number without fraction or exponent")
+        raise spec_error("SVJ001", "not an integer", found=json, expected="a JSON number without fraction or exponent")
     return json
 
 
@@ -206,7 +208,7 @@ def write_float(_: Type, value: float) -> float:
         SpecError: SVJ001 for NaN and the infinities, which JSON has no number for.
     """
     if not math.isfinite(value):
-        raise violation("SVJ001", "JSON has no number for the value", found=value, expected="a finite number")
+        raise spec_error("SVJ001", "JSON has no number for the value", found=value, expected="a finite number")
     return value
 
 
@@ -224,7 +226,7 @@ def read_float(type_: Type, json: Json) -> float:
         SpecError: SVJ001 if it is not a number, or is beyond the range of the type.
     """
     if not isinstance(json, (int, float)) or isinstance(json, bool):
-        raise violation("SVJ001", "not a number", found=json, expected="a JSON number")
+        raise spec_error("SVJ001", "not a number", found=json, expected="a JSON number")
     try:
         number = float(json)
     except OverflowError:
@@ -232,7 +234,7 @@ def read_float(type_: Type, json: Json) -> float:
     if kind(type_) == "float":
         number = nearest_binary32(number)
     if not math.isfinite(number):
-        raise violation("SVJ001", f"not a finite number of {type_}", found=json)
+        raise spec_error("SVJ001", f"not a finite number of {type_}", found=json)
     return number
 
 
@@ -259,11 +261,11 @@ def _read_decimal(type_: DecimalType, json: Json) -> Decimal:
     match = re.fullmatch(_decimal_pattern(type_), _text("SVJ002", json))
     if match is None:
         expected = f"{type_.scale} digits after the point" if type_.scale >= 0 else f"an integer and E+{-type_.scale}"
-        raise violation("SVJ002", f"not a value of {type_}", found=json, expected=expected)
+        raise spec_error("SVJ002", f"not a value of {type_}", found=json, expected=expected)
     sign, whole, fraction = match.groups()
     digits = (whole + fraction).lstrip("0") or "0"
     if len(digits) > type_.precision:
-        raise violation("TYP013", f"not a value of {type_}", found=json, expected=f"{type_.precision} digits at most")
+        raise spec_error("TYP013", f"not a value of {type_}", found=json, expected=f"{type_.precision} digits at most")
     return decimal_of(type_, int(sign + digits))
 
 
@@ -292,7 +294,7 @@ def _write_days(days: int) -> str:
 def _read_days(requirement: str, text: str, year: str, month: str, day: str) -> int:
     days = days_from_civil(int(year), int(month), int(day)) if _year_text(int(year)) == year else None
     if days is None:
-        raise violation(requirement, "not a date of the calendar", found=text)
+        raise spec_error(requirement, "not a date of the calendar", found=text)
     return days
 
 
@@ -305,7 +307,9 @@ def _read_clock(requirement: str, text: str, digits: int, clock: tuple[str, str,
     hour, minute, second = map(int, clock[:3])
     if hour > 23 or minute > 59 or second > 59:
         # No 24:00 and no leap second: neither has a value of its own in the type.
-        raise violation(requirement, "not a time of day", found=text, expected="00:00:00 to 23:59:59 and its fractions")
+        raise spec_error(
+            requirement, "not a time of day", found=text, expected="00:00:00 to 23:59:59 and its fractions"
+        )
     fraction = int((clock[3] or "").ljust(digits, "0"))
     per_second: int = 10**digits
     return (hour * 3600 + minute * 60 + second) * per_second + fraction
@@ -318,7 +322,7 @@ def _date_form(requirement: str) -> JsonForm:
         text = _text(requirement, json)
         match = pattern.fullmatch(text)
         if match is None:
-            raise violation(requirement, "not a date", found=json, expected="2017-11-16")
+            raise spec_error(requirement, "not a date", found=json, expected="2017-11-16")
         return _read_days(requirement, text, match[1], match[2], match[3])
 
     return JsonForm(lambda _, value: _write_days(value), read)
@@ -332,7 +336,7 @@ def _time_form(requirement: str, digits: int) -> JsonForm:
         match = pattern.fullmatch(text)
         if match is None:
             expected = f"22:31:08 with at most {digits} digits of a second"
-            raise violation(requirement, "not a time of day", found=json, expected=expected)
+            raise spec_error(requirement, "not a time of day", found=json, expected=expected)
         return _read_clock(requirement, text, digits, (match[1], match[2], match[3], match[4]))
 
     return JsonForm(lambda _, value: _write_clock(value, digits), read)
@@ -351,7 +355,7 @@ def _timestamp_form(requirement: str, digits: int, offset: str) -> JsonForm:
         match = pattern.fullmatch(text)
         if match is None:
             expected = f"2017-11-16T22:31:08{offset} with at most {digits} digits of a second"
-            raise violation(requirement, f"not a {type_}", found=json, expected=expected)
+            raise spec_error(requirement, f"not a {type_}", found=json, expected=expected)
         days = _read_days(requirement, text, match[1], match[2], match[3])
         return days * per_day + _read_clock(requirement, text, digits, (match[4], match[5], match[6], match[7]))
 
@@ -363,7 +367,7 @@ def _timestamp_form(requirement: str, digits: int, offset: str) -> JsonForm:
 
 def _text(requirement: str, json: Json) -> str:
     if not isinstance(json, str):
-        raise violation(requirement, "not a JSON string", found=json, expected="a string")
+        raise spec_error(requirement, "not a JSON string", found=json, expected="a string")
     return json
 
 
@@ -376,7 +380,7 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 def _read_uuid(_: Type, json: Json) -> uuid.UUID:
     if not _UUID.fullmatch(_text("SVJ006", json)):
-        raise violation("SVJ006", "not a UUID", found=json, expected="f79c3e09-677c-4bbd-a479-3f349cb785e7")
+        raise spec_error("SVJ006", "not a UUID", found=json, expected="f79c3e09-677c-4bbd-a479-3f349cb785e7")
     return uuid.UUID(json)
 
 
@@ -396,7 +400,7 @@ def read_hex(_: Type, json: Json) -> bytes:
         SpecError: SVJ006 if it is not such a string.
     """
     if not _HEX.fullmatch(_text("SVJ006", json)):
-        raise violation("SVJ006", "not hexadecimal", found=json, expected="two digits for each byte")
+        raise spec_error("SVJ006", "not hexadecimal", found=json, expected="two digits for each byte")
     return bytes.fromhex(json)
 
 

@@ -30,7 +30,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
-from spec_ref.core.errors import SpecError, at, violation
+from spec_ref.core.errors import SpecError, error_path, spec_error
 from spec_ref.data_types.types import BOOLEAN, INT, PLAIN_PRIMITIVES, DecimalType, Type, kind
 from spec_ref.data_types.values import check_value
 from spec_ref.encodings.variant.json_path import parse_normalized_path
@@ -99,11 +99,11 @@ def encode_variant_bound(bound: VariantBound) -> bytes:
             the code of the type.
     """
     if not isinstance(bound, Mapping):
-        raise violation("SVB012", "not a bound of variant", found=bound, expected="a dict from path to (type, value)")
+        raise spec_error("SVB012", "not a bound of variant", found=bound, expected="a dict from path to (type, value)")
     _check_paths(bound)
     node: dict[str, Node] = {}
     for path, (type_, value) in bound.items():
-        with at(f"/{_pointer(path)}"):
+        with error_path(f"/{_pointer(path)}"):
             node[path] = _scalar(type_, value)
     variant = encode_variant(node)
     return variant.metadata + variant.value
@@ -123,14 +123,14 @@ def decode_variant_bound(data: bytes) -> dict[str, tuple[Type, Any]]:
             normalized, or a bound that is null or not primitive; BND010 for a bound of the root beside others.
     """
     if not isinstance(data, bytes):
-        raise violation("SVB012", "a bound is bytes", found=data, expected="bytes")
+        raise spec_error("SVB012", "a bound is bytes", found=data, expected="bytes")
     node = decode_variant(split_variant(data))
     if not isinstance(node, dict):
-        raise violation("SVB012", "a bound of variant is an object", found=node, expected="an object by path")
+        raise spec_error("SVB012", "a bound of variant is an object", found=node, expected="an object by path")
     _check_paths(node)
     bound = {}
     for path, child in node.items():
-        with at(f"/{_pointer(path)}"):
+        with error_path(f"/{_pointer(path)}"):
             bound[path] = typed(child)
     return bound
 
@@ -161,7 +161,7 @@ def check_same_types(lower: VariantBound, upper: VariantBound) -> None:
         found = [class_of(bound[path][0]) for bound in (lower, upper)]
         if found[0] != found[1]:
             message = "lower and upper bound of a field have different types"
-            raise violation("BND006", message, found=" and ".join(found), path=f"/{_pointer(path)}")
+            raise spec_error("BND006", message, found=" and ".join(found), path=f"/{_pointer(path)}")
 
 
 def _pointer(path: str) -> str:
@@ -174,13 +174,13 @@ def _check_paths(paths: Iterable[str]) -> None:
         parse_normalized_path(path)
     if ROOT in found and len(found) > 1:
         message = "bounds of the root say that all values are primitive, so no field has bounds"
-        raise violation("BND010", message, found=max(found), expected="the path $ alone")
+        raise spec_error("BND010", message, found=max(found), expected="the path $ alone")
 
 
 def _scalar(type_: Type, value: Any) -> Scalar:
     check_value(type_, value)
     if isinstance(value, float) and math.isnan(value):
-        raise violation("DFL027", "NaN is not a bound", found=value)
+        raise spec_error("DFL027", "NaN is not a bound", found=value)
     match type_:
         case DecimalType(precision):
             return Scalar(next(p for p, digits in DECIMAL_DIGITS.items() if precision <= digits), value)
@@ -212,6 +212,6 @@ def typed(node: Node) -> tuple[Type, Any]:
 
 
 def _not_primitive(found: Any) -> SpecError:
-    return violation(
+    return spec_error(
         "BND005", "a bound in a variant is a primitive value", found=found, expected="not null, not nested"
     )

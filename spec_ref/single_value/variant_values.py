@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from spec_ref.core.errors import SpecError, Violation, violation
+from spec_ref.core.errors import SpecError, Violation, spec_error
 from spec_ref.encodings.variant.json_path import parse_normalized_path
 from spec_ref.encodings.variant.value import Node, Physical, Scalar
 from spec_ref.single_value.variant_bounds import VariantBound, class_of, typed
@@ -57,7 +57,7 @@ def check_within(node: Node, lower: VariantBound | None, upper: VariantBound | N
                 if problem is not None:
                     code, message = problem
                     found, expected = value.value if isinstance(value, Scalar) else value, f"{type_} {bound}"
-                    yield violation(
+                    yield spec_error(
                         code, message, found=found, expected=expected, path=f"/{name}#{path}"
                     ).violation  # fmt: skip
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.core.records import record
 from spec_ref.json.wire_types import INT_MAX, LONG_MAX
 from spec_ref.snapshots.references import MAIN, RefType, SnapshotRef
@@ -52,7 +52,7 @@ def policy_of(properties: Mapping[str, str]) -> RetentionPolicy:
             number = int(text) if text.isascii() and text.isdigit() and len(text) <= len(str(LONG_MAX)) else 0
             if not 0 < number <= most:
                 path = f"/properties/{name}"
-                raise violation(requirement, "the property is a positive number", found=text, path=path)
+                raise spec_error(requirement, "the property is a positive number", found=text, path=path)
             given[attribute] = number
     return RetentionPolicy(**given)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.core.frozen_dict import EMPTY
 from spec_ref.core.records import record, spec_field
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED
@@ -116,4 +116,4 @@ def check_schema_change(before: Schema, after: Schema, fields: Iterable[SortFiel
         for source in field.sources:
             if source in dropped and not isinstance(field.transform, Void):
                 message = "a source of the sort order is dropped"
-                raise violation("PAR004", message, found=f"{dropped[source]}, source of sort field {field.transform}")
+                raise spec_error("PAR004", message, found=f"{dropped[source]}, source of sort field {field.transform}")

@@ -14,7 +14,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from spec_ref.core.errors import SpecError, Violation, at, violation
+from spec_ref.core.errors import SpecError, Violation, error_path, spec_error
 from spec_ref.core.records import evolve, field_rules, record, spec_field
 from spec_ref.core.versions import OMITTED, OPTIONAL, REQUIRED, V3, FormatVersion
 from spec_ref.data_types.types import INT, LONG, UNKNOWN, NestedField, StructType
@@ -151,10 +151,10 @@ def read_row(row: Mapping[int, Any], partition: StructType, version: FormatVersi
     members: dict[str, Any] = {}
     for attribute, rule in field_rules(PartitionStatistics).items():
         value = None if rule.read(version) is OMITTED else row.get(rule.id or 0)
-        with at(f"/{rule.name}"):
+        with error_path(f"/{rule.name}"):
             if value is None:
                 if rule.read(version) is REQUIRED:
-                    raise violation(
+                    raise spec_error(
                         rule.requirement, f"{rule.name} is missing", format_version=version, aspect="missing"
                     )
                 continue
@@ -167,11 +167,11 @@ def _check_member(requirement: str, type_: Any, value: Any) -> None:
     try:
         check_value(type_, value)
     except SpecError as error:
-        raise violation(
+        raise spec_error(
             requirement, error.violation.message, found=value, expected=str(type_), aspect="wrong-type"
         ) from error
     if requirement in _COUNTS and value < 0:
-        raise violation(requirement, "a count is negative", found=value, expected="0 or more", aspect="negative")
+        raise spec_error(requirement, "a count is negative", found=value, expected="0 or more", aspect="negative")
 
 
 _COUNTS = frozenset(f"STA{number:03}" for number in range(19, 28))
@@ -201,7 +201,7 @@ def check_rows(
         yield from check_row(row, f"/{place}", version)
         if key in seen:
             message, path = "the partition has another row", f"/{place}/partition"
-            yield violation("STA038", message, found=dict(row.partition), path=path, aspect="repeated").violation
+            yield spec_error("STA038", message, found=dict(row.partition), path=path, aspect="repeated").violation
         elif previous is not None and key < previous:
             yield _unsorted(row, f"/{place}")
         seen.add(key)
@@ -229,7 +229,7 @@ def check_order(
 def _unsorted(row: PartitionStatistics, path: str) -> Violation:
     """The violation of a row that should be before its predecessor."""
     message, path = "the rows are not sorted by partition", f"{path}/partition"
-    return violation("STA030", message, found=dict(row.partition), path=path).violation
+    return spec_error("STA030", message, found=dict(row.partition), path=path).violation
 
 
 def check_row(row: PartitionStatistics, path: str, version: FormatVersion) -> Iterator[Violation]:
@@ -246,7 +246,7 @@ def check_row(row: PartitionStatistics, path: str, version: FormatVersion) -> It
     for attribute, rule in field_rules(PartitionStatistics).items():
         if rule.write(version) is REQUIRED and getattr(row, attribute) is None:
             message, place = f"{rule.name} is missing", f"{path}/{rule.name}"
-            yield violation(rule.requirement, message, path=place, format_version=version, aspect="missing").violation
+            yield spec_error(rule.requirement, message, path=place, format_version=version, aspect="missing").violation
 
 
 def _tuple_key(partition: StructType, row: Mapping[int, Any]) -> tuple[Any, ...]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from spec_ref.core.errors import SpecError, Violation, shown, violation
+from spec_ref.core.errors import SpecError, Violation, abbreviated_repr, spec_error
 from spec_ref.core.versions import V3
 from spec_ref.deletes.deletion_vector import decode_deletion_vector
 from spec_ref.encodings.puffin.file import (
@@ -47,9 +47,9 @@ def check_puffin(data: bytes) -> Iterator[Violation]:
         return
     if file.flags & ~COMPRESSED_PAYLOAD:
         found, expected = f"{file.flags:#010x}", "0 in all bits but the lowest"
-        yield violation("PUF005", "a reserved flag is set", found=found, expected=expected).violation
+        yield spec_error("PUF005", "a reserved flag is set", found=found, expected=expected).violation
     if type(document) is not dict:
-        yield violation("PUF006", "the payload is no object", found=document, expected="an object").violation
+        yield spec_error("PUF006", "the payload is no object", found=document, expected="an object").violation
         return
     found_rows: list[Violation] = []
     collect_rows(FILE_METADATA, document, V3, "", found_rows)
@@ -57,7 +57,7 @@ def check_puffin(data: bytes) -> Iterator[Violation]:
     properties = document.get("properties")
     if not (type(properties) is dict and "created-by" in properties):
         expected = "the application and its version"
-        yield violation("PUF025", "created-by is missing", expected=expected, path="/properties").violation
+        yield spec_error("PUF025", "created-by is missing", expected=expected, path="/properties").violation
     blobs = document.get("blobs")
     sound = list(_sound_blobs(blobs if type(blobs) is list else []))
     left = MAX_LOOKED_AT
@@ -73,7 +73,7 @@ def check_puffin(data: bytes) -> Iterator[Violation]:
             yield from _prefixed(path, iter([error.violation]))
     if left < 0:
         message = f"the blobs hold more than {MAX_LOOKED_AT} bytes together, so not all were looked at"
-        yield violation("PUF027", message, path="/blobs").violation
+        yield spec_error("PUF027", message, path="/blobs").violation
     yield from _layout(file, sound)
 
 
@@ -105,21 +105,26 @@ def check_reference(
     blob = next((blob for blob in file.blobs if blob.offset == offset and blob.type == DELETION_VECTOR), None)
     if blob is None:
         starts = [blob.offset for blob in file.blobs if blob.type == DELETION_VECTOR]
-        message, expected = "no deletion vector starts at the offset", f"one of {shown(starts)}"
-        yield violation(
+        message, expected = "no deletion vector starts at the offset", f"one of {abbreviated_repr(starts)}"
+        yield spec_error(
             "DFL024", message, found=offset, expected=expected, path="/content_offset", aspect="mismatch"
         ).violation
         return
     if blob.length != length:
         message, expected = "the size is not that of the blob", str(blob.length)
-        yield violation(
+        yield spec_error(
             "DFL025", message, found=length, expected=expected, path="/content_size_in_bytes", aspect="mismatch"
         ).violation
     stated = (blob.properties or {}).get("referenced-data-file")
     if stated != referenced_data_file:
         message, path = "the blob is about another data file", "/referenced_data_file"
-        yield violation(
-            "PUF021", message, found=referenced_data_file, expected=shown(stated), path=path, aspect="mismatch"
+        yield spec_error(
+            "PUF021",
+            message,
+            found=referenced_data_file,
+            expected=abbreviated_repr(stated),
+            path=path,
+            aspect="mismatch",
         ).violation
     try:
         cardinality = decode_deletion_vector(file.blob_bytes(blob)).cardinality
@@ -128,7 +133,7 @@ def check_reference(
         return
     if cardinality != record_count:
         message = "the record count is not the cardinality of the deletion vector"
-        yield violation(
+        yield spec_error(
             "DFL005",
             message,
             found=record_count,
@@ -143,7 +148,7 @@ def _check_deletion_vector(blob: BlobMetadata, contents: bytes) -> None:
     stated = (blob.properties or {}).get("cardinality")
     if is_count(stated) and stated != str(vector.cardinality):
         expected, path = str(vector.cardinality), "/properties/cardinality"
-        raise violation(
+        raise spec_error(
             "PUF022",
             "cardinality is not that of the vector",
             found=stated,
@@ -160,10 +165,10 @@ def _check_theta(blob: BlobMetadata, contents: bytes) -> None:
         return
     if not is_count(stated):
         message, expected = "ndv is not a count", "decimal digits without spaces"
-        raise violation("PUF017", message, found=stated, expected=expected, path="/properties/ndv")
+        raise spec_error("PUF017", message, found=stated, expected=expected, path="/properties/ndv")
     if sketch.is_exact and stated != str(len(sketch.hashes)):
         message, expected = "ndv is not derived from the sketch, which is exact", str(len(sketch.hashes))
-        raise violation("PUF017", message, found=stated, expected=expected, path="/properties/ndv")
+        raise spec_error("PUF017", message, found=stated, expected=expected, path="/properties/ndv")
 
 
 _CHECKS: dict[str, Callable[[BlobMetadata, bytes], None]] = {
@@ -190,13 +195,13 @@ def _layout(file: PuffinFile, blobs: list[tuple[str, BlobMetadata]]) -> Iterator
             message = (
                 f"the blob overlaps {last}" if blob.offset < end else f"there are bytes between {last} and the blob"
             )
-            yield violation(
+            yield spec_error(
                 "PUF001", message, found=blob.offset, expected=str(end), path=f"{path}/offset", aspect="layout"
             ).violation
         end, last = max(end, blob.offset + blob.length), path
     if end < file.footer_offset:
         message = f"there are bytes between {last} and the footer"
-        yield violation(
+        yield spec_error(
             "PUF001", message, found=f"{file.footer_offset - end} bytes", expected="none", aspect="layout"
         ).violation
 

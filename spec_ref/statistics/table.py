@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from spec_ref.core.errors import SpecError, Violation, violation
+from spec_ref.core.errors import SpecError, Violation, spec_error
 from spec_ref.encodings.puffin.file import BlobMetadata as StoredBlob
 from spec_ref.encodings.puffin.file import PuffinFile, read_puffin
 from spec_ref.statistics.puffin_checks import check_puffin
@@ -31,25 +31,25 @@ def check_statistics_file(statistics: StatisticsFile, data: bytes) -> Iterator[V
     except SpecError as error:
         file = None
         found = f"{error.violation.requirement}: {error.violation.message}"
-        yield violation("STA034", "a statistics file is a Puffin file", found=found).violation
+        yield spec_error("STA034", "a statistics file is a Puffin file", found=found).violation
     else:
         yield from check_puffin(data)
     if statistics.file_size_in_bytes != len(data):
-        yield violation(
+        yield spec_error(
             "STA003", "the size is not that of the file", found=statistics.file_size_in_bytes, expected=str(len(data)),
             path="/file-size-in-bytes", aspect="mismatch",
         ).violation  # fmt: skip
     if file is None:
         return
     if statistics.file_footer_size_in_bytes != file.footer_size:
-        yield violation(
+        yield spec_error(
             "STA004", "the size is not that of the whole footer", found=statistics.file_footer_size_in_bytes,
             expected=str(file.footer_size), path="/file-footer-size-in-bytes", aspect="mismatch",
         ).violation  # fmt: skip
     for place, blob in enumerate(statistics.blob_metadata):
         if not any(_describes(blob, stored) for stored in file.blobs):
             message, path = "the file has no blob of this description", f"/blob-metadata/{place}"
-            yield violation("STA006", message, found=blob, path=path, aspect="unknown-blob").violation
+            yield spec_error("STA006", message, found=blob, path=path, aspect="unknown-blob").violation
 
 
 def _describes(blob: BlobMetadata, stored: StoredBlob) -> bool:

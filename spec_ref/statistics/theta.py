@@ -17,7 +17,7 @@ from collections.abc import Iterable
 
 import mmh3
 
-from spec_ref.core.errors import SpecError, violation
+from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.core.records import record
 
 SEED = 9001
@@ -151,4 +151,4 @@ def decode_theta(data: bytes) -> ThetaSketch:
 
 
 def _broken(message: str, found: object, expected: str) -> SpecError:
-    return violation("PUF016", message, found=found, expected=expected)
+    return spec_error("PUF016", message, found=found, expected=expected)

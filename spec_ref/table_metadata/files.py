@@ -7,7 +7,7 @@ import re
 import zlib
 from pathlib import PurePosixPath
 
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.core.records import record
 from spec_ref.json.documents import MAX_BYTES
 
@@ -68,14 +68,14 @@ def unpack(data: bytes, limit: int = MAX_METADATA_BYTES) -> bytes:
             try:
                 part = member.decompress(data, CHUNK)
             except zlib.error as error:
-                raise violation("TMD030", f"the gzip data is broken: {error}") from error
+                raise spec_error("TMD030", f"the gzip data is broken: {error}") from error
             data = member.unconsumed_tail
             total += len(part)
             if total > limit:
-                raise violation("TMD030", "the metadata unpacks to too much", expected=f"at most {limit} bytes")
+                raise spec_error("TMD030", "the metadata unpacks to too much", expected=f"at most {limit} bytes")
             parts.append(part)
             if not part and not data and not member.eof:
-                raise violation("TMD030", "the gzip data is cut off")
+                raise spec_error("TMD030", "the gzip data is cut off")
         data = member.unused_data.lstrip(b"\0")  # members may be padded with zeros
     return b"".join(parts)
 
@@ -127,7 +127,7 @@ def parse_name(location: str) -> MetadataFileName:
     suffix = next((end for end in (*GZIP_SUFFIXES, METADATA_SUFFIX) if name.endswith(end)), None)
     match = _NAME.fullmatch(name.removesuffix(suffix)) if suffix else None
     if match is None:
-        raise violation("NOT009", "the name is not one of a metadata file", found=name, expected="*.metadata.json")
+        raise spec_error("NOT009", "the name is not one of a metadata file", found=name, expected="*.metadata.json")
     number = match["v"] or match["n"]
     return MetadataFileName(int(number) if number else None, match["unique"], suffix in GZIP_SUFFIXES)
 

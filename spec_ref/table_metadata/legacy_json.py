@@ -11,7 +11,7 @@ import enum
 from collections.abc import Mapping
 from typing import Any
 
-from spec_ref.core.errors import at, violation
+from spec_ref.core.errors import error_path, spec_error
 from spec_ref.core.records import record, spec_field
 from spec_ref.core.versions import OPTIONAL, REQUIRED, V3, FormatVersion
 from spec_ref.data_types.types import BINARY, StructType
@@ -69,10 +69,10 @@ def _map_of(value: Kind) -> Via:
     def read(pairs: _Pairs, _: FormatVersion) -> dict[int, Any]:
         if len(pairs.keys) != len(pairs.values):
             found = f"{len(pairs.keys)} keys, {len(pairs.values)} values"
-            raise violation(LEGACY, "a map has as many values as keys", found=found)
+            raise spec_error(LEGACY, "a map has as many values as keys", found=found)
         made = dict(zip(pairs.keys, pairs.values, strict=True))
         if len(made) != len(pairs.keys):
-            raise violation(LEGACY, "a map has every key once", found=pairs.keys)
+            raise spec_error(LEGACY, "a map has every key once", found=pairs.keys)
         return made
 
     def write(made: Mapping[int, Any], _: FormatVersion) -> _Pairs:
@@ -209,11 +209,11 @@ def partition_values(file: LegacyContentFile, partition_type: StructType) -> dic
     """
     given = file.partition or {}
     if type(given) is not dict:
-        raise violation(LEGACY, "the partition is an object", found=given, path="/partition")
+        raise spec_error(LEGACY, "the partition is an object", found=given, path="/partition")
     values = {}
     for field in partition_type.fields:
         value = given.get(str(field.id))
-        with at(f"/partition/{field.id}"):
+        with error_path(f"/partition/{field.id}"):
             values[field.id] = None if value is None else from_json(field.type, value)
     return values
 

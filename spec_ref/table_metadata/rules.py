@@ -15,7 +15,7 @@ import attrs
 
 from spec_ref.checks import registry
 from spec_ref.checks.findings import Severity
-from spec_ref.core.errors import NOT_GIVEN, SpecError, Violation, shown
+from spec_ref.core.errors import NOT_GIVEN, SpecError, Violation, abbreviated_repr
 from spec_ref.core.versions import V1, FormatVersion
 from spec_ref.requirements import check_id
 from spec_ref.table_metadata.metadata import TableMetadata
@@ -83,7 +83,7 @@ class Rule:
             message=self.message,
             aspect=self.aspect,
             path=place.path,
-            found=None if place.found is NOT_GIVEN else shown(place.found),
+            found=None if place.found is NOT_GIVEN else abbreviated_repr(place.found),
             expected=place.expected,
             format_version=version,
         )

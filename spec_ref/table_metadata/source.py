@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.core.versions import FormatVersion
 from spec_ref.json.documents import DOCUMENT, check_document, loads
 from spec_ref.json.reading import wrong
@@ -51,16 +51,16 @@ def version_of(document: dict[str, Any]) -> FormatVersion:
     """
     found = document.get("format-version")
     if found is None:
-        raise violation(
+        raise spec_error(
             "TMD001", "format-version is missing", expected="1, 2 or 3", path="/format-version", aspect="missing"
         )
     if type(found) is not int:
-        raise violation(
+        raise spec_error(
             "TMD001", "format-version is an integer", found=found, path="/format-version", aspect="wrong-type"
         )
     if found not in FormatVersion._value2member_map_:
         expected = "1, 2 or 3"
-        raise violation(
+        raise spec_error(
             "TMD001",
             "the format version is not supported",
             found=found,

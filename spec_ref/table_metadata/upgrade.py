@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import V1, V2, V3, FormatVersion
 from spec_ref.table_metadata.changes import without_new_errors
@@ -14,7 +14,7 @@ from spec_ref.table_metadata.metadata import TableMetadata
 def _to_v2(metadata: TableMetadata) -> TableMetadata:
     """Upgrade to v2. Reading already filled in everything that v2 requires, with sequence numbers of 0 (UPG003)."""
     if metadata.table_uuid is None:
-        raise violation("TMD002", "a v2 table has a table-uuid; give the table one to upgrade it", expected="a UUID")
+        raise spec_error("TMD002", "a v2 table has a table-uuid; give the table one to upgrade it", expected="a UUID")
     return evolve(metadata, format_version=V2, schema=None, partition_spec=None)
 
 
@@ -46,11 +46,11 @@ def upgrade(metadata: TableMetadata, version: FormatVersion | int, *, table_uuid
             and manifests already use; or the code of another rule that only the newer version has.
     """
     if version not in FormatVersion._value2member_map_:
-        raise violation("VER001", "the format version is not supported", found=version, expected="1, 2 or 3")
+        raise spec_error("VER001", "the format version is not supported", found=version, expected="1, 2 or 3")
     target = FormatVersion(version)
     if not target.includes(metadata.format_version):
         found = f"version {metadata.format_version} to {version}"
-        raise violation("VER003", "a table is not downgraded: older versions cannot hold what it has", found=found)
+        raise spec_error("VER003", "a table is not downgraded: older versions cannot hold what it has", found=found)
     if metadata.table_uuid is None and table_uuid is not None:
         metadata = evolve(metadata, table_uuid=table_uuid)
     upgraded = metadata

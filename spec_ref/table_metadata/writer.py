@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.core.records import evolve, field_rules
 from spec_ref.core.versions import OMITTED, FormatVersion
 from spec_ref.json.documents import DOCUMENT
@@ -83,5 +83,5 @@ def to_bytes(metadata: TableMetadata, *, compressed: bool = False) -> bytes:
     try:
         data = dumps(metadata).encode()
     except UnicodeEncodeError as error:
-        raise violation(DOCUMENT, "a string holds a lone surrogate, which UTF-8 cannot write") from error
+        raise spec_error(DOCUMENT, "a string holds a lone surrogate, which UTF-8 cannot write") from error
     return pack(data) if compressed else data

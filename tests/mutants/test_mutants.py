@@ -108,12 +108,12 @@ LIMIT: dict[int, "x > 2"] = {}
 def f(a: int = 1) -> bool:
     """Whether a > 3."""
     if a > 4 and a != 5:
-        raise violation("C", f"{a > 6}", found=a > 7)
+        raise spec_error("C", f"{a > 6}", found=a > 7)
     return not a
 Kind: TypeAlias = int | str
 '''
     kinds = [(change.kind, source.encode()[change.start : change.end].decode()) for change in changes(source)]
     assert ("compares otherwise", ">") in kinds
     assert not any(text == "|" for _, text in kinds)
-    assert ("a refusal dropped", 'raise violation("C", f"{a > 6}", found=a > 7)') in kinds
+    assert ("a refusal dropped", 'raise spec_error("C", f"{a > 6}", found=a > 7)') in kinds
     assert sorted(text for kind, text in kinds if kind == "a constant off by one") == ["1", "4", "5"]

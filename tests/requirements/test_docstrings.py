@@ -20,13 +20,13 @@ def double(number: int) -> int:
         SpecError: XYZ001 to XYZ003 if it is too large.
     """
     if number > 9:
-        raise violation("XYZ002", "too large")
+        raise spec_error("XYZ002", "too large")
     return 2 * number
 '''
 
 
 def found(source: str) -> list[str]:
-    return [problem for _, problem in problems(ast.parse(source), {"violation": {"SpecError"}}, {"read"})]
+    return [problem for _, problem in problems(ast.parse(source), {"spec_error": {"SpecError"}}, {"read"})]
 
 
 def test_no_docstring_is_incomplete() -> None:
@@ -45,7 +45,7 @@ def test_a_complete_docstring_has_no_problem() -> None:
         ("SpecError:", "ValueError:", "double: SpecError is not in Raises"),
         ("XYZ001 to XYZ003", "XYZ003 to XYZ009", "double: XYZ002 is not in Raises"),
         ("XYZ001 to XYZ003", "XYY001 to XYY003", "double: XYZ002 is not in Raises"),
-        ('raise violation("XYZ002", "too large")', 'raise KeyError("XYZ002")', "double: KeyError is not in Raises"),
+        ('raise spec_error("XYZ002", "too large")', 'raise KeyError("XYZ002")', "double: KeyError is not in Raises"),
         (COMPLETE[COMPLETE.index('    """') : COMPLETE.index("    if")], "", "double has no docstring"),
     ],
 )

@@ -161,15 +161,15 @@ def test_a_stale_file_is_told(
 
 
 RECORDED = """
-from spec_ref.core.errors import SpecError, violation
+from spec_ref.core.errors import SpecError, spec_error
 import pytest
 
 def test_seen():
     with pytest.raises(SpecError):
-        raise violation("HSH001", "broken")
+        raise spec_error("HSH001", "broken")
 
 def test_that_fails():
-    raise violation("HSH002", "broken")
+    raise spec_error("HSH002", "broken")
 
 def test_that_sees_nothing():
     pass

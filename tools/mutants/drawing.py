@@ -53,7 +53,7 @@ NAMES = {
     "True": "False",
     "False": "True",
 }
-REFUSALS = {"violation", "SpecError", "Violation", "found", "at"}
+REFUSALS = {"spec_error", "SpecError", "Violation", "found", "error_path"}
 """Calls whose arguments are messages."""
 
 

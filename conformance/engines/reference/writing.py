@@ -43,7 +43,7 @@ from spec_ref.commits.changes import (
     SetReference,
     Upgrade,
 )
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.core.versions import FormatVersion
 from spec_ref.expressions.expression_json import predicate_from_json
 from spec_ref.json.reading import reader
@@ -159,7 +159,7 @@ class ReferenceWriter:
             names = same_columns(rows) if rows else list(fields)
         for name in names:
             if name not in fields:
-                raise violation("TYP002", "the schema has no such column", found=name)
+                raise spec_error("TYP002", "the schema has no such column", found=name)
         columns = {
             name: arrow_values(fields[name].type, [read_literal(fields[name].type, row[name]) for row in rows])
             for name in names
@@ -187,7 +187,7 @@ class ReferenceWriter:
         fields = {field.name: field for field in self._schema.fields}
         for name in operation["set"]:
             if name not in fields:
-                raise violation("TYP002", "the schema has no such column", found=name)
+                raise spec_error("TYP002", "the schema has no such column", found=name)
         return {name: read_literal(fields[name].type, value) for name, value in operation["set"].items()}
 
     def merged(self, operation: Json) -> pa.Table:
@@ -251,7 +251,7 @@ def mode_of(operation: Json) -> Mode | None:
 def _source(schema: Schema, name: str) -> int:
     column = schema.find_name(name)
     if column is None:
-        raise violation("TYP002", "the schema has no such column", found=name)
+        raise spec_error("TYP002", "the schema has no such column", found=name)
     return column.id
 
 

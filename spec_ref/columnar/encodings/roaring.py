@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from spec_ref.core.errors import NOT_GIVEN, SpecError, violation
+from spec_ref.core.errors import NOT_GIVEN, SpecError, spec_error
 from spec_ref.encodings import roaring
 from spec_ref.encodings.roaring import ALWAYS_OFFSETS, BITSET_BYTES, MAX_ARRAY, MAX_CONTAINERS, NO_RUNS, RUNS
 
@@ -160,4 +160,4 @@ class _Bitmap:
         raise self.broken(message, stated, str(found), f"/containers/{place}")
 
     def broken(self, message: str, found: object = NOT_GIVEN, expected: str | None = None, path: str = "") -> SpecError:
-        return violation("PUF019", message, found=found, expected=expected, path=self.path + path)
+        return spec_error("PUF019", message, found=found, expected=expected, path=self.path + path)

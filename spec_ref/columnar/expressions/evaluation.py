@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from spec_ref.columnar.arrow_types import Column, check_values, map_chunks
 from spec_ref.columnar.partitioning.transforms import transform_array
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.data_types.types import DecimalType, FixedType, Type, kind
 from spec_ref.expressions.bound import (
     BoundChoice,
@@ -198,7 +198,7 @@ def _values(term: BoundTerm, batch: Any) -> Column:
             try:
                 return narrow.cast(_arrow_type(type_))
             except pa.ArrowInvalid as error:
-                raise violation("EVO006", f"a value is outside the range of {type_}", found=str(error)) from error
+                raise spec_error("EVO006", f"a value is outside the range of {type_}", found=str(error)) from error
         case BoundChoice(condition, when_true, when_false):
             first, second = (_comparable(term.type, _values(side, batch)) for side in (when_true, when_false))
             return pc.if_else(_evaluate(condition, batch), first, second)
@@ -207,10 +207,10 @@ def _values(term: BoundTerm, batch: Any) -> Column:
 def _column(reference: BoundReference, batch: Any) -> Column:
     first, *rest = reference.names
     if first not in batch.schema.names:
-        raise violation("EXP003", "the table has no column of the field", found=".".join(reference.names))
+        raise spec_error("EXP003", "the table has no column of the field", found=".".join(reference.names))
     column = batch.column(first)
     for name in rest:
         if not pa.types.is_struct(column.type) or column.type.get_field_index(name) < 0:
-            raise violation("EXP003", "the table has no column of the field", found=".".join(reference.names))
+            raise spec_error("EXP003", "the table has no column of the field", found=".".join(reference.names))
         column = pc.struct_field(column, name)
     return column

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.data_types.types import TIMESTAMP_NS, TIMESTAMPTZ_NS, UNKNOWN, UUID, StructType, Type, VariantType, kind
 from spec_ref.manifests.computed_metrics import (
     TRUNCATED,
@@ -122,7 +122,7 @@ def leaf_array(batch: pa.RecordBatch, names: tuple[str, ...]) -> pa.Array[Any]:
         # The field of a null struct is null, whatever stands below.
         array = pc.struct_field(array, [place]) if place >= 0 else None
     if array is None:
-        raise violation("DFL012", "a column is missing, or there more than once", found=".".join(names))
+        raise spec_error("DFL012", "a column is missing, or there more than once", found=".".join(names))
     return array
 
 

@@ -29,7 +29,7 @@ from spec_ref.columnar.encodings.avro.columns import (
     optional,
 )
 from spec_ref.columnar.manifests.nullable_arrays import Bounds, Longs, Mask, Nullable
-from spec_ref.core.errors import SpecError, violation
+from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.core.records import field_rules
 from spec_ref.data_types.types import Type
 from spec_ref.encodings.avro.types import Array, Record
@@ -107,7 +107,7 @@ class StoredColumns:
                 first = 0 if rows is None else int(np.setdiff1d(np.arange(column.length), rows)[0])
                 start = sum(files.length for files in made)
                 raise self.located(
-                    violation("MAN015", "data_file is null", path="/data_file", aspect="null"), start + first
+                    spec_error("MAN015", "data_file is null", path="/data_file", aspect="null"), start + first
                 )
             made.append(files)
         return made
@@ -171,7 +171,7 @@ class StoredColumns:
         numbers = self._numbers(self._file_field(attribute))
         if not numbers.valid.all():
             name = _FILE[attribute].name
-            error = violation(
+            error = spec_error(
                 _FILE[attribute].requirement,
                 f"{name} is null",
                 expected=f"a {name}",
@@ -201,7 +201,7 @@ class StoredColumns:
             value = int(found.values[number]) if found.valid[number] else None
             message = "the value is not one of the known" if found.valid[number] else "the value is null"
             aspect = "unknown-value" if found.valid[number] else "null"
-            error = violation(requirement, message, found=value, path=path, aspect=aspect)
+            error = spec_error(requirement, message, found=value, path=path, aspect=aspect)
             raise self.located(error, number)
 
     def file_paths(self, rows: Rows | None = None) -> list[Any]:
@@ -281,7 +281,7 @@ class StoredColumns:
         try:
             return self._numbers(columns)
         except AssertionError:
-            raise violation("DFL004", "the partition values are no integers", found=field_id) from None
+            raise spec_error("DFL004", "the partition values are no integers", found=field_id) from None
 
     def _partition_field(self, field_id: int) -> tuple[list[Column | None], Any]:
         place = self._file_places.get(_FILE["partition"].id or 0)
@@ -298,10 +298,10 @@ class StoredColumns:
                     assert column is not None
                     rows, inner = optional(column)
                     if not isinstance(inner, RecordColumn) or (rows is not None and len(rows) < column.length):
-                        raise violation("DFL004", "an entry has no partition tuple", found=field_id)
+                        raise spec_error("DFL004", "an entry has no partition tuple", found=field_id)
                     columns.append(inner.fields[found])
                 return columns, present(tuples.fields[found].type)[0]
-        raise violation("DFL004", "the partition tuples have no such field", found=field_id)
+        raise spec_error("DFL004", "the partition tuples have no such field", found=field_id)
 
     # Statistics
 

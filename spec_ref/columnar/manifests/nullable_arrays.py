@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from spec_ref.core.errors import SpecError, at
+from spec_ref.core.errors import SpecError, error_path
 from spec_ref.data_types.types import Type
 from spec_ref.single_value.bounds import decode_bound
 
@@ -63,7 +63,7 @@ class Bounds:
             try:
                 made.append(None if data is None else decode_bound(type_, data))
             except SpecError:
-                with at(f"/{number}"):
+                with error_path(f"/{number}"):
                     raise
         return made
 

@@ -13,7 +13,7 @@ from spec_ref.columnar.arrow_values import values_of
 from spec_ref.columnar.manifests.computed_metrics import storage_of
 from spec_ref.columnar.partitioning.transforms import transform_array
 from spec_ref.columnar.schemas.written_rows import column_array, distinct
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.data_types.types import UNKNOWN, Type
 from spec_ref.partitioning.spec import PartitionSpec, source_type
 from spec_ref.partitioning.transforms import Void
@@ -38,7 +38,7 @@ def check_spec(spec: PartitionSpec, schema: Schema) -> None:
     """
     for field in spec.fields:
         if not spec.writable or len(field.sources) != 1:
-            raise violation("PAR007", "no file is written under an unknown transform", found=str(field.transform))
+            raise spec_error("PAR007", "no file is written under an unknown transform", found=str(field.transform))
         if not isinstance(field.transform, Void):  # a field that was removed in v1, whose source may be gone
             field.transform.result_type(source_type(field.sources[0], schema))
 

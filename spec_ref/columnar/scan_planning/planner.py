@@ -16,7 +16,7 @@ from spec_ref.columnar.expressions.metrics_evaluation import matching_files
 from spec_ref.columnar.manifests.batched_manifests import joined_columns
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns
 from spec_ref.columnar.scan_planning.partition_filter import PartitionFilter, Selection
-from spec_ref.core.errors import SpecError, violation
+from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import FormatVersion
 from spec_ref.expressions.binding import bind
@@ -148,7 +148,7 @@ class _Scan:
             with _Told(columns, int(rows[place])):
                 path = entry.data_file.file_path
                 if path in seen:
-                    raise violation("SCN007", "a data file is live twice", found=path, path="/data_file/file_path")
+                    raise spec_error("SCN007", "a data file is live twice", found=path, path="/data_file/file_path")
                 seen.add(path)
                 deletes = index.deletes_for(entry.data_file, entry.sequence_number, spec)
             yield ScanTask(

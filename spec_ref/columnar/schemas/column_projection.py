@@ -14,7 +14,7 @@ from spec_ref.columnar.arrow_types import check_values, validity
 from spec_ref.columnar.encodings.variant.shredding import unshredded
 from spec_ref.columnar.manifests.computed_metrics import comparable, storage_of
 from spec_ref.core.calendar import UNITS_PER_DAY
-from spec_ref.core.errors import SpecError, at, violation
+from spec_ref.core.errors import SpecError, error_path, spec_error
 from spec_ref.core.records import evolve, record
 from spec_ref.data_types.types import (
     DATE,
@@ -234,7 +234,7 @@ class FileProjection:
         """
         arrays = []
         for field, (name, make) in zip(self.schema, self._made, strict=True):
-            with at(f"/{field.name}"):
+            with error_path(f"/{field.name}"):
                 arrays.append(make(batch.num_rows) if name is None else make(column_named(batch, name)))
         if not arrays:
             return batch.select([])
@@ -259,7 +259,7 @@ def compile_projection(fields: Sequence[NestedField], written: WrittenColumns, c
     check_selected(fields, written)
     made: list[tuple[str | None, Any]] = []
     for field in fields:
-        with at(f"/{field.name}"):
+        with error_path(f"/{field.name}"):
             column = column_of(field, written.struct, constants, mapped=written.mapped)
             if column is None:
                 made.append((None, _constant(field, missing_value(field, constants))))
@@ -284,7 +284,7 @@ def column_named(batch: pa.RecordBatch, name: str) -> Array:
     """
     place = batch.schema.get_field_index(name)
     if place < 0:
-        raise violation("PRJ001", "the file has no column, or several, of the name", found=name)
+        raise spec_error("PRJ001", "the file has no column, or several, of the name", found=name)
     return batch.column(place)
 
 
@@ -335,7 +335,7 @@ def refuse_nulls(type_: Type, array: Array, parent: Array | None, requirement: s
     if array.null_count == 0:
         return
     if parent is None or parent.null_count == 0 or pc.any(pc.and_(parent.is_valid(), array.is_null())).as_py():
-        raise violation(requirement, "a required value is null", expected=f"a value of {kind(type_)}")
+        raise spec_error(requirement, "a required value is null", expected=f"a value of {kind(type_)}")
 
 
 def _read(type_: Type, written: Type, constants: Constants, *, mapped: bool) -> Read:
@@ -345,13 +345,13 @@ def _read(type_: Type, written: Type, constants: Constants, *, mapped: bool) -> 
         case StructType(fields), StructType():
             return _told(type_, _struct_reader(fields, written, target, constants, mapped=mapped))
         case ListType(_, element, required), ListType(_, old, _):
-            with at("/element"):
+            with error_path("/element"):
                 inner = _read(element, old, constants, mapped=mapped)
             return _told(type_, list_reader(target, element, inner, required=required))
         case MapType(_, key, _, value, required), MapType(_, old_key, _, old_value, _):
-            with at("/key"):
+            with error_path("/key"):
                 key_reader = _read(key, old_key, constants, mapped=mapped)
-            with at("/value"):
+            with error_path("/value"):
                 value_reader = _read(value, old_value, constants, mapped=mapped)
             return _told(type_, map_reader(target, type_, key_reader, value_reader, required=required))
         case PrimitiveType("unknown"), _:
@@ -371,7 +371,7 @@ def _told(type_: Type, read: Read) -> Read:
             return read(array)
         except (pa.ArrowException, AttributeError) as error:
             message = f"the column does not hold values of {type_}: {error}"
-            raise violation("DFL005", message, found=str(array.type)) from error
+            raise spec_error("DFL005", message, found=str(array.type)) from error
 
     return told
 
@@ -381,7 +381,7 @@ def _struct_reader(
 ) -> Read:
     children: list[tuple[str | None, NestedField, Any]] = []
     for field in fields:
-        with at(f"/{field.name}"):
+        with error_path(f"/{field.name}"):
             column = column_of(field, written, constants, mapped=mapped)
             if column is None:
                 children.append((None, field, _constant(field, missing_value(field, constants))))
@@ -392,13 +392,13 @@ def _struct_reader(
         array = storage_of(array)
         made = []
         for name, field, make in children:
-            with at(f"/{field.name}"):
+            with error_path(f"/{field.name}"):
                 if name is None:
                     made.append(make(len(array)))
                     continue
                 place = array.type.get_field_index(name)
                 if place < 0:
-                    raise violation("PRJ001", "the struct has no field, or several, of the name", found=name)
+                    raise spec_error("PRJ001", "the struct has no field, or several, of the name", found=name)
                 made.append(make(array.field(place)))
                 if field.required:
                     refuse_nulls(field.type, made[-1], array, "TYP002")
@@ -440,7 +440,7 @@ def list_reader(target: ArrowType, element: Type, inner: Read, *, required: bool
         if not pa.types.is_list(array.type):
             array = array.cast(pa.list_(array.type.value_type))
         offsets, first, count = ranges(array)
-        with at("/element"):
+        with error_path("/element"):
             values = inner(array.values.slice(first, count))
             if required:
                 refuse_nulls(element, values, None, "TYP003")
@@ -471,12 +471,12 @@ def map_reader(
     def read(array: Array) -> Array:
         array = storage_of(array)
         offsets, first, count = ranges(array)
-        with at("/key"):
+        with error_path("/key"):
             keys = read_keys(array.keys.slice(first, count))
             refuse_nulls(type_.key, keys, None, "TYP004")
             if check is not None:
                 check(keys, np.frombuffer(offsets, np.int32, len(array) + 1))
-        with at("/value"):
+        with error_path("/value"):
             values = read_values(array.items.slice(first, count))
             if required:
                 refuse_nulls(type_.value, values, None, "TYP004")
@@ -517,7 +517,7 @@ def _promoted_dates(type_: Type, array: Array, target: ArrowType) -> Array:
     try:
         return pc.multiply_checked(days, UNITS_PER_DAY[kind(type_)]).cast(target)
     except pa.ArrowInvalid as error:
-        raise violation("EVO006", f"a date is outside the range of {type_}", found=str(error)) from error
+        raise spec_error("EVO006", f"a date is outside the range of {type_}", found=str(error)) from error
 
 
 def _variant(array: Array, target: Any) -> Array:

@@ -33,7 +33,7 @@ from spec_ref.columnar.schemas.column_projection import (
     map_reader,
     refuse_nulls,
 )
-from spec_ref.core.errors import SpecError, at, violation
+from spec_ref.core.errors import SpecError, error_path, spec_error
 from spec_ref.core.records import record
 from spec_ref.data_types.types import (
     UNKNOWN,
@@ -82,14 +82,14 @@ class InputRows:
             return self._converted(batch)
         except SpecError:
             row = self._first_wrong(batch)
-            with at(f"/{first_row + row}"):
+            with error_path(f"/{first_row + row}"):
                 self._converted(batch.slice(row, 1))
             raise
 
     def _converted(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         arrays = []
         for field, (place, make) in zip(self.schema, self._made, strict=True):
-            with at(f"/{field.name}"):
+            with error_path(f"/{field.name}"):
                 arrays.append(make(batch.num_rows if place is None else batch.column(place)))
         if not arrays:
             return batch.select([])
@@ -127,7 +127,7 @@ def compile_input(fields: Sequence[NestedField], given: pa.Schema) -> InputRows:
     _check_names([field.name for field in fields], given.names)
     made: list[tuple[int | None, Callable[[Any], Array]]] = []
     for field in fields:
-        with at(f"/{field.name}"):
+        with error_path(f"/{field.name}"):
             place = given.get_field_index(field.name)
             if place < 0:
                 made.append((None, _default(field)))
@@ -141,9 +141,9 @@ def _check_names(known: Sequence[str], given: Sequence[str]) -> None:
     for name in given:
         if name not in known:
             message = "the schema has no such column"
-            raise violation("TYP002", message, found=name, expected=", ".join(known) or "no columns")
+            raise spec_error("TYP002", message, found=name, expected=", ".join(known) or "no columns")
         if name in seen:
-            raise violation("TYP002", "the input has two columns of one name", found=name)
+            raise spec_error("TYP002", "the input has two columns of one name", found=name)
         seen.add(name)
 
 
@@ -208,7 +208,7 @@ def _plain(source: ArrowType) -> ArrowType:
 
 
 def _refused(requirement: str, type_: Type, source: ArrowType) -> SpecError:
-    return violation(requirement, f"the Arrow type does not hold a {kind(type_)}", found=str(source))
+    return spec_error(requirement, f"the Arrow type does not hold a {kind(type_)}", found=str(source))
 
 
 def _struct(type_: Type, fields: Sequence[NestedField], source: ArrowType) -> Convert:
@@ -218,7 +218,7 @@ def _struct(type_: Type, fields: Sequence[NestedField], source: ArrowType) -> Co
     names = [source.field(place).name for place in range(source.num_fields)]
     _check_names([field.name for field in fields], names)
     for field in fields:
-        with at(f"/{field.name}"):
+        with error_path(f"/{field.name}"):
             place = names.index(field.name) if field.name in names else None
             make = _default(field) if place is None else _converter(field.type, source.field(place).type)
             children.append((place, field, make))
@@ -232,7 +232,7 @@ def _struct(type_: Type, fields: Sequence[NestedField], source: ArrowType) -> Co
         )
         made = []
         for place, field, make in children:
-            with at(f"/{field.name}"):
+            with error_path(f"/{field.name}"):
                 made.append(make(len(array)) if place is None else make(parts[place]))
                 if field.required:
                     refuse_nulls(field.type, made[-1], array, "TYP002")
@@ -249,7 +249,7 @@ def _is_list(source: ArrowType) -> bool:
 def _list(type_: Type, element: Type, source: ArrowType, *, required: bool) -> Convert:
     if not _is_list(source):
         raise _refused("TYP003", type_, source)
-    with at("/element"):
+    with error_path("/element"):
         inner = _converter(element, source.value_type)
     return list_reader(arrow_type(type_), element, inner, required=required)
 
@@ -257,9 +257,9 @@ def _list(type_: Type, element: Type, source: ArrowType, *, required: bool) -> C
 def _map(type_: MapType, source: Any) -> Convert:
     if not pa.types.is_map(source):
         raise _refused("TYP004", type_, source)
-    with at("/key"):
+    with error_path("/key"):
         read_keys = _converter(type_.key, source.key_type)
-    with at("/value"):
+    with error_path("/value"):
         read_values = _converter(type_.value, source.item_type)
     return map_reader(
         arrow_type(type_), type_, read_keys, read_values, required=type_.value_required,
@@ -280,7 +280,7 @@ def _refuse_twice(type_: MapType, keys: Array, offsets: Any) -> None:
     if (ordered[1:] == ordered[:-1]).any():
         twice = int(ordered[1:][ordered[1:] == ordered[:-1]][0]) % len(keys)
         found = keys[int(np.flatnonzero(codes == twice)[0])]
-        raise violation("TYP004", "a key stands twice in a map", found=str(found))
+        raise spec_error("TYP004", "a key stands twice in a map", found=str(found))
 
 
 def distinct(array: Array) -> Array:
@@ -303,7 +303,7 @@ def distinct(array: Array) -> Array:
 def _variant(type_: Type, source: ArrowType) -> Convert:
     names = [source.field(place).name for place in range(source.num_fields)] if pa.types.is_struct(source) else []
     if sorted(names) != ["metadata", "value"]:
-        raise violation("TYP006", "a variant is a struct of metadata and value", found=str(source))
+        raise spec_error("TYP006", "a variant is a struct of metadata and value", found=str(source))
     target = arrow_type(type_)
 
     def convert(array: Array) -> Array:
@@ -386,15 +386,15 @@ def _cast(type_: Type, array: Array, stored: Any) -> Array:
         lengths = np.asarray(kernels.binary_length(array).drop_null())
         if (lengths != stored.byte_width).any():
             found = f"{lengths[lengths != stored.byte_width][0]} bytes"
-            raise violation(requirement_of(type_), f"not a value of {type_}", found=found)
+            raise spec_error(requirement_of(type_), f"not a value of {type_}", found=found)
     try:
         made = array.cast(stored)
     except pa.ArrowInvalid as error:
-        raise violation(requirement_of(type_), f"not a value of {type_}", found=str(error)) from error
+        raise spec_error(requirement_of(type_), f"not a value of {type_}", found=str(error)) from error
     if pa.types.is_float32(stored) and pa.types.is_float64(array.type):
         back, before = (np.asarray(one.drop_null()) for one in (made.cast(pa.float64()), array))
         wrong = (back != before) & ~np.isnan(before)
         if wrong.any():
             value = float(before[wrong][0])
-            raise violation(requirement_of(type_), f"not a value of {type_}", found=value, expected="32 bits")
+            raise spec_error(requirement_of(type_), f"not a value of {type_}", found=value, expected="32 bits")
     return made

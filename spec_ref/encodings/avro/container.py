@@ -22,7 +22,7 @@ import attrs
 import cramjam
 import zstandard
 
-from spec_ref.core.errors import SpecError, violation
+from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.encodings.random_access_bytes import RandomAccessBytes
 
 MAGIC = b"Obj\x01"
@@ -144,7 +144,7 @@ class Container:
             yield block.count, payload
 
     def _wrong(self, message: str, **told: object) -> SpecError:
-        return violation(self.requirement, message, **told)  # type: ignore[arg-type]
+        return spec_error(self.requirement, message, **told)  # type: ignore[arg-type]
 
 
 # Reading
@@ -188,8 +188,8 @@ class _Frames:
     def wrong(self, message: str, *, found: object = None, expected: str | None = None) -> SpecError:
         where = f"{message} at byte {self.position}"
         if found is None:
-            return violation(self.requirement, where, expected=expected)
-        return violation(self.requirement, where, found=found, expected=expected)
+            return spec_error(self.requirement, where, expected=expected)
+        return spec_error(self.requirement, where, found=found, expected=expected)
 
     def long(self, what: str) -> int:
         """Read a variable-length zig-zag integer of at most 64 bits."""

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from spec_ref.core.errors import SpecError, at, violation
+from spec_ref.core.errors import SpecError, error_path, spec_error
 from spec_ref.json import documents
 
 MAX_SCHEMA_BYTES = 32 << 20
@@ -142,7 +142,7 @@ def parse_schema(text: bytes | str, requirement: str) -> AvroType:
             not an integer.
     """
     if len(text) > MAX_SCHEMA_BYTES:
-        raise violation(requirement, "the Avro schema is too long", found=len(text), expected=f"{MAX_SCHEMA_BYTES}")
+        raise spec_error(requirement, "the Avro schema is too long", found=len(text), expected=f"{MAX_SCHEMA_BYTES}")
     try:
         json = documents.loads(text)
     except SpecError as error:
@@ -165,7 +165,7 @@ def root_record(schema: bytes, requirement: str) -> Record:
     """
     type_ = parse_schema(schema, requirement)
     if not isinstance(type_, Record):
-        raise violation(requirement, "the objects of the file are no records")
+        raise spec_error(requirement, "the objects of the file are no records")
     return type_
 
 
@@ -194,7 +194,7 @@ class _Parser:
         self.nodes = 0
 
     def wrong(self, message: str, **told: Any) -> SpecError:
-        return violation(self.requirement, f"the Avro schema is malformed: {message}", **told)
+        return spec_error(self.requirement, f"the Avro schema is malformed: {message}", **told)
 
     def grow(self, nodes: int) -> None:
         self.nodes += nodes
@@ -210,7 +210,7 @@ class _Parser:
         if isinstance(json, list):
             branches = []
             for place, branch in enumerate(json):
-                with at(f"/{place}"):
+                with error_path(f"/{place}"):
                     branches.append(self.type(branch, depth - 1, namespace))
             if not branches:
                 raise self.wrong("a union has no branches")
@@ -223,7 +223,7 @@ class _Parser:
                 return Primitive(name, self.logical(json))
             read = _COMPLEX.get(name)
             return read(self, json, depth - 1, namespace) if read else self.reference(name, namespace)
-        with at("/type"):
+        with error_path("/type"):
             return self.type(name, depth - 1, namespace)
 
     def reference(self, name: str, namespace: str) -> AvroType:
@@ -251,7 +251,7 @@ class _Parser:
     def id(self, json: dict[str, Any], name: str) -> int | None:
         value = json.get(name)
         if value is not None and not (_is_int(value) and abs(value) < 1 << 31):
-            raise violation("AVR013", f"{name} is an integer", found=value, path=f"/{name}")
+            raise spec_error("AVR013", f"{name} is an integer", found=value, path=f"/{name}")
         return value
 
     def name(self, json: dict[str, Any], namespace: str) -> tuple[str, str]:
@@ -277,7 +277,7 @@ class _Parser:
         before = self.nodes
         fields = []
         for place, field in enumerate(self.members(json, "fields")):
-            with at(f"/fields/{place}"):
+            with error_path(f"/fields/{place}"):
                 fields.append(self.field(field, depth, inside))
         record = Record(name, tuple(fields))
         self.check_fields(record)
@@ -287,7 +287,7 @@ class _Parser:
     def field(self, json: Any, depth: int, namespace: str) -> Field:
         if not isinstance(json, dict) or not isinstance(json.get("name"), str):
             raise self.wrong("a field is an object with a name", found=json)
-        with at("/type"):
+        with error_path("/type"):
             type_ = self.type(json.get("type"), depth, namespace)
         return Field(json["name"], type_, self.id(json, FIELD_ID))
 
@@ -327,12 +327,12 @@ class _Parser:
         return made
 
     def array(self, json: dict[str, Any], depth: int, namespace: str) -> Array:
-        with at("/items"):
+        with error_path("/items"):
             items = self.type(json.get("items"), depth, namespace)
         return Array(items, self.id(json, ELEMENT_ID), json.get("logicalType") == "map")
 
     def map(self, json: dict[str, Any], depth: int, namespace: str) -> Map:
-        with at("/values"):
+        with error_path("/values"):
             values = self.type(json.get("values"), depth, namespace)
         return Map(values, self.id(json, KEY_ID), self.id(json, VALUE_ID))
 

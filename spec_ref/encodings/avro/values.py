@@ -26,7 +26,7 @@ import struct
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from spec_ref.core.errors import SpecError, at, violation
+from spec_ref.core.errors import SpecError, error_path, spec_error
 from spec_ref.encodings.avro.container import long_bytes
 from spec_ref.encodings.avro.types import Array, AvroType, Enum, Fixed, Map, Primitive, Record, Union, least_size
 
@@ -254,7 +254,7 @@ class BlockDecoder:
         """
         room = MAX_EMPTY_ITEMS if self.least == 0 else len(data) // self.least
         if count > room:
-            raise violation(
+            raise spec_error(
                 requirement, "a block is too short for its number of objects", found=count, expected=f"{room} at most"
             )
         read = self._decoder
@@ -269,7 +269,7 @@ class BlockDecoder:
             raise fault(self.type, data, start, requirement, f"/{first + len(objects)}") from None
         if position != len(data):
             left = len(data) - position
-            raise violation(
+            raise spec_error(
                 requirement, "bytes are left in a block behind its objects", found=f"{left} bytes",
                 expected=f"nothing behind {count} objects", path=f"/{first + count}",
             )  # fmt: skip
@@ -338,7 +338,7 @@ def fault(type_: AvroType, data: bytes, position: int, requirement: str, path: s
         reason = str(error)
     except (IndexError, struct.error):
         reason = "the block ends inside it"
-    return violation(requirement, f"a value cannot be decoded: {reason}", path=path)
+    return spec_error(requirement, f"a value cannot be decoded: {reason}", path=path)
 
 
 # Writing
@@ -387,7 +387,7 @@ def encoder(type_: AvroType) -> Encoder:
 
 
 def _unfit(expected: str, value: Any) -> SpecError:
-    return violation("AVR014", "the value cannot be written as its Avro type", found=value, expected=expected)
+    return spec_error("AVR014", "the value cannot be written as its Avro type", found=value, expected=expected)
 
 
 def _integer_encoder(bits: int) -> Encoder:
@@ -468,7 +468,7 @@ def _union_encoder(union: Union, branches: tuple[AvroType, ...]) -> Encoder:
     """Make the function that writes an optional value; Iceberg has no other unions (AVR001)."""
     inner = union.optional
     if inner is None:
-        raise violation("AVR001", "only unions of null and one type are written", found=str(union))
+        raise spec_error("AVR001", "only unions of null and one type are written", found=str(union))
     place = branches.index(inner)
     null, chosen = long_bytes(1 - place), long_bytes(place)
     write = encoder(inner)
@@ -489,7 +489,7 @@ def _items_encoder(item: Encoder) -> Encoder:
         if values:
             out += long_bytes(len(values))
             for value in values:
-                with at(f"/{count}"):
+                with error_path(f"/{count}"):
                     item(value, out)
                 count += 1
         out.append(0)
@@ -503,7 +503,7 @@ def _record_encoder(fields: tuple[tuple[str, Encoder], ...]) -> Encoder:
             try:
                 field(value, out)
             except SpecError:
-                with at(f"/{name}"):
+                with error_path(f"/{name}"):
                     raise
 
     return write

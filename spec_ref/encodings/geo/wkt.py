@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable
 from typing import NoReturn, TypeVar
 
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.encodings.geo.geometry import (
     MAX_DEPTH,
     MEMBER_KINDS,
@@ -72,7 +72,7 @@ class _WktReader:
 
     def refuse(self, message: str, *, expected: str | None = None) -> NoReturn:
         message = f"WKT: {message} (at character {self.start})"
-        raise violation("NOT010", message, found=self.text, expected=expected)
+        raise spec_error("NOT010", message, found=self.text, expected=expected)
 
     def advance(self) -> str:
         """Go to the next token, and return the one before it."""

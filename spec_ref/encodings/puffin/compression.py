@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 import lz4.frame
 
-from spec_ref.core.errors import SpecError, violation
+from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.core.records import record
 
 if sys.version_info >= (3, 14):
@@ -102,7 +102,7 @@ def codec(name: str) -> Codec:
     try:
         return CODECS[name]
     except KeyError:
-        raise violation(CODEC_REQUIREMENT, "the codec is not known", found=name, expected="lz4 or zstd") from None
+        raise spec_error(CODEC_REQUIREMENT, "the codec is not known", found=name, expected="lz4 or zstd") from None
 
 
 def compress(name: str, data: bytes) -> bytes:
@@ -141,7 +141,7 @@ def decompress(name: str, data: bytes, *, limit: int = MAX_CONTENT, requirement:
     used = codec(name)
 
     def broken(message: str, found: object, expected: str) -> SpecError:
-        return violation(requirement, f"{name}: {message}", found=found, expected=expected)
+        return spec_error(requirement, f"{name}: {message}", found=found, expected=expected)
 
     try:
         size = used.content_size(data)

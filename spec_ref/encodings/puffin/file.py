@@ -19,7 +19,7 @@ from typing import Any
 
 import attrs
 
-from spec_ref.core.errors import SpecError, at, violation
+from spec_ref.core.errors import SpecError, error_path, spec_error
 from spec_ref.core.frozen_dict import EMPTY
 from spec_ref.core.records import evolve, record, spec_field
 from spec_ref.core.versions import OPTIONAL, REQUIRED, V3
@@ -184,7 +184,7 @@ def read_puffin(data: bytes) -> PuffinFile:
     file, document = read_layout(data)
     metadata = record_reader(FILE_METADATA, V3)(document)
     for place, blob in enumerate(metadata.blobs):
-        with at(f"/blobs/{place}"):
+        with error_path(f"/blobs/{place}"):
             check_place(blob, file.footer_offset)
     return evolve(file, metadata=metadata)
 
@@ -202,19 +202,19 @@ def read_layout(data: bytes) -> tuple[PuffinFile, Any]:
         SpecError: PUF001 to PUF004 if the layout of the file is wrong; PUF006 if the payload is not a JSON document.
     """
     if data[:4] != MAGIC:
-        raise violation("PUF001", "the file does not start with the magic", found=data[:4], expected=repr(MAGIC))
+        raise spec_error("PUF001", "the file does not start with the magic", found=data[:4], expected=repr(MAGIC))
     if len(data) < 2 * len(MAGIC) + _TAIL.size:
-        raise violation("PUF002", "the file is too short for a footer", found=f"{len(data)} bytes")
+        raise spec_error("PUF002", "the file is too short for a footer", found=f"{len(data)} bytes")
     size, flags, magic = _TAIL.unpack_from(data, len(data) - _TAIL.size)
     if magic != MAGIC:
-        raise violation("PUF002", "the footer does not end with the magic", found=magic, expected=repr(MAGIC))
+        raise spec_error("PUF002", "the footer does not end with the magic", found=magic, expected=repr(MAGIC))
     start = len(data) - _TAIL.size - size
     if size < 0 or start < 2 * len(MAGIC):
         expected = f"0 to {len(data) - _TAIL.size - 2 * len(MAGIC)}"
-        raise violation("PUF003", "the payload's size does not fit the file", found=size, expected=expected)
+        raise spec_error("PUF003", "the payload's size does not fit the file", found=size, expected=expected)
     magic = data[start - 4 : start]
     if magic != MAGIC:
-        raise violation("PUF002", "the footer does not start with the magic", found=magic, expected=repr(MAGIC))
+        raise spec_error("PUF002", "the footer does not start with the magic", found=magic, expected=repr(MAGIC))
     document = _read_document(data[start : start + size], bool(flags & COMPRESSED_PAYLOAD))
     return PuffinFile(_NOTHING, flags, len(data) - start + len(MAGIC), data), document
 
@@ -227,7 +227,7 @@ def _read_document(payload: bytes, is_compressed: bool) -> Any:
         payload = decompress(FOOTER_CODEC, payload, limit=MAX_PAYLOAD, requirement="PUF006")
     if len(payload) > MAX_PAYLOAD:
         expected = f"at most {MAX_PAYLOAD} bytes"
-        raise violation("PUF006", "the payload is too large", found=len(payload), expected=expected)
+        raise spec_error("PUF006", "the payload is too large", found=len(payload), expected=expected)
     try:
         return loads(payload)
     except SpecError as error:
@@ -250,7 +250,7 @@ def check_place(blob: BlobMetadata, end: int) -> None:
     ):
         if not low <= value <= high:
             message, expected = f"the {name} leads out of the part of the file that has blobs", f"{low} to {high}"
-            raise violation(requirement, message, found=value, expected=expected, path=f"/{name}")
+            raise spec_error(requirement, message, found=value, expected=expected, path=f"/{name}")
 
 
 @record
@@ -291,7 +291,7 @@ def write_puffin(
     written = []
     offset = len(MAGIC)
     for place, blob in enumerate(blobs):
-        with at(f"/blobs/{place}"):
+        with error_path(f"/blobs/{place}"):
             stored = blob.payload
             if blob.compression_codec is not None:
                 stored = compress(codec(blob.compression_codec).name, stored)
@@ -313,10 +313,10 @@ def write_puffin(
     try:
         payload = dumps(document).encode()
     except UnicodeEncodeError as error:
-        raise violation("PUF006", "the payload holds a lone surrogate, which UTF-8 cannot write") from error
+        raise spec_error("PUF006", "the payload holds a lone surrogate, which UTF-8 cannot write") from error
     if len(payload) > MAX_PAYLOAD:
         expected = f"at most {MAX_PAYLOAD} bytes"
-        raise violation("PUF006", "the payload is too large", found=len(payload), expected=expected)
+        raise spec_error("PUF006", "the payload is too large", found=len(payload), expected=expected)
     if compress_footer:
         payload = compress(FOOTER_CODEC, payload)
     return b"".join([*parts, MAGIC, payload, _TAIL.pack(len(payload), compress_footer, MAGIC)])
@@ -349,12 +349,12 @@ def deletion_vector_faults(blob: BlobMetadata) -> Iterable[SpecError]:
     properties = blob.properties or {}
     if "referenced-data-file" not in properties:
         expected = "the location of the data file"
-        yield violation(
+        yield spec_error(
             "PUF021", "referenced-data-file is missing", expected=expected, path="/properties", aspect="missing"
         )
     if not is_count(properties.get("cardinality")):
         found, path = properties.get("cardinality"), "/properties/cardinality"
-        yield violation(
+        yield spec_error(
             "PUF022",
             "cardinality is not a count",
             found=found,
@@ -364,10 +364,10 @@ def deletion_vector_faults(blob: BlobMetadata) -> Iterable[SpecError]:
         )
     if blob.compression_codec is not None:
         found, path = blob.compression_codec, "/compression-codec"
-        yield violation("PUF023", "a deletion vector is not compressed", found=found, path=path)
+        yield spec_error("PUF023", "a deletion vector is not compressed", found=found, path=path)
     for name, value in (("snapshot-id", blob.snapshot_id), ("sequence-number", blob.sequence_number)):
         if value != UNASSIGNED:
-            yield violation("PUF024", f"{name} is not known yet", found=value, expected="-1", path=f"/{name}")
+            yield spec_error("PUF024", f"{name} is not known yet", found=value, expected="-1", path=f"/{name}")
 
 
 _LONGEST_COUNT = 19

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 
 _ESCAPES = {"\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r", "'": "\\'", "\\": "\\\\"}
 _ESCAPED = {chr(code): _ESCAPES.get(chr(code), f"\\u{code:04x}") for code in [*range(0x20), *map(ord, "'\\")]}
@@ -54,14 +54,14 @@ def parse_normalized_path(path: str) -> tuple[str, ...]:
         SpecError: BND005 if the text is not in normalized form, or selects by index.
     """
     if not path.startswith("$"):
-        raise violation("BND005", "a JSON path begins with $", found=path, expected="for example $['a']['b']")
+        raise spec_error("BND005", "a JSON path begins with $", found=path, expected="for example $['a']['b']")
     names = []
     position = 1
     while position < len(path):
         match = _SEGMENT.match(path, position)
         if match is None:
             message = f"this is not a step of a normalized JSON path (at character {position})"
-            raise violation("BND005", message, found=path, expected="['name'], with ', \\ and controls escaped")
+            raise spec_error("BND005", message, found=path, expected="['name'], with ', \\ and controls escaped")
         names.append(_unescaped(match[1], path))
         position = match.end()
     return tuple(names)
@@ -71,7 +71,7 @@ def _unescaped(text: str, path: str) -> str:
     def character(match: re.Match[str]) -> str:
         if match[0] not in _UNESCAPED:
             message = "a character is not escaped as a normalized JSON path escapes it"
-            raise violation("BND005", message, found=path, expected="\\b, \\t, \\n, \\f and \\r for these controls")
+            raise spec_error("BND005", message, found=path, expected="\\b, \\t, \\n, \\f and \\r for these controls")
         return _UNESCAPED[match[0]]
 
     return _ESCAPE.sub(character, text)

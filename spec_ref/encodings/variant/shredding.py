@@ -18,7 +18,7 @@ Decided here, because Parquet's text leaves a choice to readers (contradiction E
 
 from __future__ import annotations
 
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.encodings.variant.value import Node, Physical, Scalar
 
 REQUIREMENT = "PQT005"
@@ -45,11 +45,11 @@ def reconstruct(value: Node | None, typed: Node | None, shredded: frozenset[str]
         return value if typed is None else typed
     if not isinstance(typed, dict):
         message = "a variant has a value and a typed value"
-        raise violation(REQUIREMENT, message, aspect="two-values", expected="one of them, or an object")
+        raise spec_error(REQUIREMENT, message, aspect="two-values", expected="one of them, or an object")
     if not isinstance(value, dict):
         message = "a variant has shredded fields and a value that is not an object"
-        raise violation(REQUIREMENT, message, aspect="value-not-object", expected="an object")
+        raise spec_error(REQUIREMENT, message, aspect="value-not-object", expected="an object")
     if both := shredded & value.keys():
         message = "a field of a variant is shredded, and in the value too"
-        raise violation(REQUIREMENT, message, aspect="field-twice", found=min(both), expected="either")
+        raise spec_error(REQUIREMENT, message, aspect="field-twice", found=min(both), expected="either")
     return {**value, **typed}

@@ -27,7 +27,7 @@ from typing import Any, TypeAlias
 
 from spec_ref.core.calendar import MICROS_PER_DAY
 from spec_ref.core.decimals import unscaled
-from spec_ref.core.errors import SpecError, violation
+from spec_ref.core.errors import SpecError, spec_error
 from spec_ref.core.records import record
 
 MAX_DEPTH = 128
@@ -221,7 +221,7 @@ def encode_value(node: Node, ids: Mapping[str, int]) -> bytes:
         return _encode_node(node, ids)
     except KeyError as cause:
         message = "variant: a field of an object is not in the dictionary"
-        raise violation("TYP006", message, found=cause.args[0], expected="a name of the metadata") from cause
+        raise spec_error("TYP006", message, found=cause.args[0], expected="a name of the metadata") from cause
 
 
 def encode_metadata(names: list[str]) -> bytes:
@@ -244,7 +244,7 @@ def encode_metadata(names: list[str]) -> bytes:
 
 def _error(what: str, message: str, position: int, data: bytes, expected: str | None = None) -> SpecError:
     found = f"{len(data)} bytes: {data[:32].hex().upper()}"
-    return violation("TYP006", f"variant {what}: {message} (at byte {position})", found=found, expected=expected)
+    return spec_error("TYP006", f"variant {what}: {message} (at byte {position})", found=found, expected=expected)
 
 
 def _numbers(data: bytes, start: int, size: int, count: int) -> list[int]:
@@ -404,7 +404,7 @@ def _collect_names(node: Node, names: set[str], depth: int) -> None:
     if isinstance(node, Scalar):
         return
     if depth == MAX_DEPTH:
-        raise violation("TYP006", f"objects and arrays nest deeper than {MAX_DEPTH}")
+        raise spec_error("TYP006", f"objects and arrays nest deeper than {MAX_DEPTH}")
     if isinstance(node, dict):
         names.update(node)
     for child in node.values() if isinstance(node, dict) else node:
@@ -460,7 +460,7 @@ def _encode_scalar(scalar: Scalar) -> bytes:
 
 
 def _not_of_type(scalar: Scalar) -> SpecError:
-    return violation("TYP006", f"variant value: not a {scalar.physical.name.lower()}", found=scalar.value)
+    return spec_error("TYP006", f"variant value: not a {scalar.physical.name.lower()}", found=scalar.value)
 
 
 def _packed(scalar: Scalar) -> bytes:
@@ -482,7 +482,7 @@ def _utf8(text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError as cause:
-        raise violation("TYP006", "variant: a string has a lone surrogate", found=text) from cause
+        raise spec_error("TYP006", "variant: a string has a lone surrogate", found=text) from cause
 
 
 def _size_of(number: int) -> int:
@@ -494,4 +494,4 @@ def _unsigned(numbers: list[int], size: int) -> bytes:
     try:
         return b"".join(number.to_bytes(size, "little") for number in numbers)
     except OverflowError as cause:
-        raise violation("TYP006", "variant: sizes and counts have at most 4 bytes", found=max(numbers)) from cause
+        raise spec_error("TYP006", "variant: sizes and counts have at most 4 bytes", found=max(numbers)) from cause

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.encodings.avro.types import Array, AvroType, Enum, Field, Fixed, Map, Primitive, Record, Union
 
 Rows: TypeAlias = npt.NDArray[np.intp]
@@ -97,7 +97,7 @@ class BytesColumn:
         try:
             return [value.decode() for value in values]
         except UnicodeDecodeError as error:
-            raise violation("AVR014", f"a string is not UTF-8: {error.reason}", found=error.object) from None
+            raise spec_error("AVR014", f"a string is not UTF-8: {error.reason}", found=error.object) from None
 
 
 class RecordColumn:

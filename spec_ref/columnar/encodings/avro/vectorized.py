@@ -31,7 +31,7 @@ from spec_ref.columnar.encodings.avro.columns import (
     entry_record,
 )
 from spec_ref.columnar.encodings.avro.vectorized_buffer import ONE64, STOPS64, Lanes, Longs, Positions
-from spec_ref.core.errors import violation
+from spec_ref.core.errors import spec_error
 from spec_ref.encodings.avro.types import Array, AvroType, Enum, Field, Fixed, Map, Primitive, Record, Union, least_size
 from spec_ref.encodings.avro.values import MAX_EMPTY_ITEMS, Malformed, decoder
 
@@ -443,7 +443,7 @@ class _Lazy(Node):
             try:
                 return column_of(self.type, [one(lanes.data, position)[0] for position in start.tolist()])
             except (Malformed, IndexError, struct.error):
-                raise violation("AVR014", "a field is no value of its type") from None
+                raise spec_error("AVR014", "a field is no value of its type") from None
 
         def find(key: int, place: int, rows: Rows | None) -> tuple[Rows, Column] | None:
             return self.node.find(lanes, pos if rows is None else pos[rows], key, place)

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from spec_ref.columnar.arrow_types import validity
-from spec_ref.core.errors import at, violation
+from spec_ref.core.errors import error_path, spec_error
 from spec_ref.encodings.variant.shredding import NULL, REQUIREMENT, reconstruct
 from spec_ref.encodings.variant.value import (
     DECIMAL_DIGITS,
@@ -49,7 +49,7 @@ def unshredded(array: Array, target: Any) -> Array:
     metadata = parts["metadata"].cast(pa.binary())
     if metadata.null_count > array.null_count:
         message = "a variant has no metadata"
-        raise violation(REQUIREMENT, message, aspect="no-metadata", expected="a dictionary of names")
+        raise spec_error(REQUIREMENT, message, aspect="no-metadata", expected="a dictionary of names")
     made = _binaries(parts.get("value"), len(array))
     typed = parts.get("typed_value", pa.nulls(len(array)))
     if typed.null_count < len(typed):
@@ -114,7 +114,7 @@ def _typed(
     if isinstance(array.type, pa.StructType):
         fields = {}
         for name, child in _parts(array).items():
-            with at(f"/{name}"):
+            with error_path(f"/{name}"):
                 fields[name] = _pairs(child, dictionaries, depth + 1)
         objects = [
             {name: node for name, nodes in fields.items() if (node := nodes[row]) is not None} if here else None
@@ -124,7 +124,7 @@ def _typed(
     if isinstance(array.type, pa.ListType):
         lengths = [length or 0 for length in pc.list_value_length(array).to_pylist()]
         inside = [one for one, length in zip(dictionaries, lengths, strict=True) for _ in range(length)]
-        with at("/element"):
+        with error_path("/element"):
             elements = iter(_pairs(array.flatten(), inside, depth + 1))
         return [
             tuple(_needed(node) for node in itertools.islice(elements, length)) if here else None
@@ -167,5 +167,5 @@ def _scalar(arrow: Any, value: Any) -> Scalar:
         try:
             return Scalar(physical, value.decode())
         except UnicodeDecodeError as cause:
-            raise violation("TYP006", "variant value: a string is not UTF-8", found=value) from cause
+            raise spec_error("TYP006", "variant value: a string is not UTF-8", found=value) from cause
     return Scalar(physical, value)
