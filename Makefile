@@ -100,6 +100,7 @@ lint: $(READY) trace-check docs    ## ruff, the linter of the vectors, their der
 	$(BIN)/python -m conformance.vector_lint
 	$(BIN)/python -m tools.check_deviations
 	$(BIN)/python -m tools.index --check
+	$(BIN)/python -m tools.mutants check
 	$(BIN)/python -m tools.docstrings
 	$(BIN)/python -m tools.derive.build --check
 

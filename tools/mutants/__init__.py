@@ -6,6 +6,10 @@ nothing proves::
     make mutants                               # every mutant; prints the score and writes score.toml
     python -m tools.mutants run hashing        # those whose name has a word in it
     python -m tools.mutants draw               # draw mutants anew where the code of a module changed
+    python -m tools.mutants check              # only see that each still fits the code
+
+A mutant names a part of the syntax tree of a module (`tools.mutants.syntax`), not its text: comments and formatting do
+not matter to it.
 
 - `table.toml`: written by hand, each a rule of the spec got wrong.
 - `drawn.toml`: drawn by `tools.mutants.drawing` from the syntax trees, some of every module.

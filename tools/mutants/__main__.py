@@ -1,4 +1,4 @@
-"""Running mutants: ``python -m tools.mutants run [WORD...]`` and ``draw``; see `tools.mutants`."""
+"""Running mutants: ``python -m tools.mutants run [WORD...]``, ``draw`` and ``check``; see `tools.mutants`."""
 
 from __future__ import annotations
 
@@ -12,16 +12,19 @@ from tools.mutants.judging import Preloaded
 from tools.mutants.mutant import (
     DRAWN,
     SCORE,
+    SEQUENCES,
     TABLE,
     Mutant,
     chosen,
     dump,
     equivalents,
+    everything,
     killers,
     load,
     remember,
     text,
 )
+from tools.mutants.syntax import Misfit
 
 DRAWN_HEADING = """\
 # Drawn by `python -m tools.mutants draw` from the code of each module; drawn anew where that changed.
@@ -34,7 +37,11 @@ SCORE_HEADING = """\
 def main(arguments: list[str]) -> int:
     """Do what is asked; 0 unless a mutant survives."""
     parser = argparse.ArgumentParser(prog="python -m tools.mutants", description=__doc__)
-    parser.add_argument("what", choices=["run", "draw"], help="run mutants, or draw new ones for changed code")
+    parser.add_argument(
+        "what",
+        choices=["run", "draw", "check"],
+        help="run mutants, draw new ones for changed code, or check that each is still one",
+    )
     parser.add_argument("words", nargs="*", help="parts of the names of mutants; all where none is given")
     parser.add_argument(
         "--again", action="store_true", help="hold all anew against everything, those with a reason too"
@@ -44,7 +51,23 @@ def main(arguments: list[str]) -> int:
         DRAWN.write_text(dump(drawing.draw_all(load(DRAWN)), DRAWN_HEADING), encoding="utf-8")
         print(f"{len(load(TABLE))} mutants in the table, {len(load(DRAWN))} drawn")
         return 0
+    if given.what == "check":
+        return _check()
     return _run(given.words, again=given.again)
+
+
+def _check() -> int:
+    """Apply every mutant to the syntax tree of its module, and run none; 1 where one does not fit."""
+    mutants = [*everything(), *load(SEQUENCES)]
+    wrong = 0
+    for mutant in mutants:
+        try:
+            compile(mutant.tree(), mutant.file, "exec")
+        except (Misfit, OSError, SyntaxError, ValueError) as error:
+            print(error if isinstance(error, Misfit) else f"{mutant.id}: {error}", file=sys.stderr)
+            wrong += 1
+    print(f"{len(mutants)} mutants, {wrong} of which do not fit the code")
+    return int(wrong > 0)
 
 
 def _run(words: list[str], *, again: bool) -> int:

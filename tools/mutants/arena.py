@@ -6,6 +6,7 @@ where what it changes runs while modules are imported, `spec_ref` and what uses 
 
 from __future__ import annotations
 
+import ast
 import gc
 import importlib
 import importlib.abc
@@ -41,24 +42,24 @@ RACED = ("spec_ref/commits/", "spec_ref/manifest_lists/", "spec_ref/row_lineage/
 
 
 class _Changed(importlib.machinery.SourceFileLoader):
-    def __init__(self, name: str, path: str, source: str) -> None:
+    def __init__(self, name: str, path: str, tree: ast.Module) -> None:
         super().__init__(name, path)
-        self.source = source
+        self.tree = tree
 
     def get_code(self, fullname: str) -> CodeType:
-        return compile(self.source, self.path, "exec", dont_inherit=True)
+        return compile(self.tree, self.path, "exec", dont_inherit=True)
 
 
 class _Finder(importlib.abc.MetaPathFinder):
     def __init__(self, mutant: Mutant) -> None:
         self.mutant = mutant
-        self.source = mutant.source()
+        self.tree = mutant.tree()
 
     def find_spec(self, fullname: str, _path: object, _target: object = None) -> importlib.machinery.ModuleSpec | None:
         if fullname != self.mutant.module:
             return None
         path = str(ROOT / self.mutant.file)
-        return importlib.util.spec_from_file_location(fullname, path, loader=_Changed(fullname, path, self.source))
+        return importlib.util.spec_from_file_location(fullname, path, loader=_Changed(fullname, path, self.tree))
 
 
 # In the process that forks
@@ -84,7 +85,7 @@ def fight(
         ``killed`` and by what; ``stillborn`` and why, where it cannot even be imported; ``survived``.
     """
     covered = coverage()
-    function = _function_of(mutant)
+    function = mutant.function()
     if (mutant.file, function) in covered.imported:
         function = None
     if killer is not None and dies(preloaded, mutant, killer, function):
@@ -126,7 +127,7 @@ def in_place_of(mutant: Mutant, *, patches: bool = True) -> None:
 
 def candidates(preloaded: Preloaded, mutant: Mutant, coverage: Coverage) -> list[str]:
     """The cases that could kill a mutant: those that run its function, or all where it is outside of one."""
-    function = _function_of(mutant)
+    function = mutant.function()
     key = (mutant.file, function or "")
     cases = coverage.cases.get(key, [])
     if function is None or key in coverage.imported:
@@ -183,7 +184,7 @@ def _patched(mutant: Mutant) -> bool:
     """
     path = str(ROOT / mutant.file)
     old = list(_codes(compile((ROOT / mutant.file).read_text(encoding="utf-8"), path, "exec", dont_inherit=True)))
-    new = list(_codes(compile(mutant.source(), path, "exec", dont_inherit=True)))
+    new = list(_codes(compile(mutant.tree(), path, "exec", dont_inherit=True)))
     changed = [(one, other) for one, other in zip(old, new, strict=False) if one != other and one.co_name != "<module>"]
     if len(old) != len(new) or any(
         (one.co_qualname, one.co_freevars) != (other.co_qualname, other.co_freevars) for one, other in changed
@@ -204,30 +205,3 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
     for part in code.co_consts:
         if isinstance(part, CodeType):
             yield from _codes(part)
-
-
-def _function_of(mutant: Mutant) -> str | None:
-    """The qualified name of the innermost function at the first changed line, as code objects have it."""
-    import ast
-
-    line = mutant.line()
-    tree = ast.parse((ROOT / mutant.file).read_text(encoding="utf-8"))
-    found: str | None = None
-
-    def search(node: ast.AST, prefix: str) -> None:
-        nonlocal found
-        for child in ast.iter_child_nodes(node):
-            inside = prefix
-            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                if child.lineno <= line <= (child.end_lineno or 0):
-                    if isinstance(child, ast.ClassDef):
-                        inside = f"{prefix}{child.name}."
-                    elif child.body[0].lineno <= line:
-                        found = found or f"{prefix}{child.name}"
-                        return
-                else:
-                    continue
-            search(child, inside)
-
-    search(tree, "")
-    return found

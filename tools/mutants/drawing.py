@@ -1,6 +1,6 @@
 """Mutants drawn from the syntax trees of `spec_ref`: a fixed share of every module, the same ones each time.
 
-A mutation changes one token or drops one statement, in the text itself, so that a mutant reads as a patch does.
+A mutation changes one token or drops one statement.
 Messages, annotations and docstrings are left alone: they are no rules.
 """
 
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tools.mutants.mutant import ROOT, Mutant
+from tools.mutants.syntax import Misfit, difference
 
 SHARE = 120
 """The lines of a module for each mutant of it, after its first."""
@@ -206,29 +207,36 @@ def changes(source: str) -> list[Change]:
 
 
 def as_mutant(path: Path, source: str, change: Change) -> Mutant | None:
-    """A change as the least whole lines that are in the file once; None where the result is no Python."""
+    """A change as a part of the syntax tree; None where the result is no Python."""
     data = source.encode()
-    changed = (data[: change.start] + change.new.encode() + data[change.end :]).decode()
+    made = (data[: change.start] + change.new.encode() + data[change.end :]).decode()
     try:
-        compile(changed, str(path), "exec")
-    except (SyntaxError, ValueError):
+        compile(made, str(path), "exec")
+        part = difference(ast.parse(source), ast.parse(made))
+    except (SyntaxError, ValueError, Misfit):
         return None
-    start = data.rfind(b"\n", 0, change.start) + 1
-    end = data.find(b"\n", change.end) + 1 or len(data)
-    while data.count(data[start:end]) > 1 and start > 0:
-        start = data.rfind(b"\n", 0, start - 1) + 1
-    new = data[start : change.start] + change.new.encode() + data[change.end : end]
     file = path.relative_to(ROOT).as_posix()
     name = file.removeprefix("spec_ref/").removesuffix(".py").replace("/", ".")
     line = data.count(b"\n", 0, change.start) + 1
     return Mutant(
-        f"{name}:{change.where or 'module'}:{change.kind.replace(' ', '-')}",
-        file,
-        data[start:end].decode().rstrip("\n"),
-        new.decode().rstrip("\n"),
-        f"{change.kind} (line {line} when it was drawn)",
+        id=f"{name}:{change.where or 'module'}:{change.kind.replace(' ', '-')}",
+        file=file,
+        where=part.where,
+        nth=part.nth,
+        old=part.old,
+        new=part.new,
+        breaks=f"{change.kind} (line {line} when it was drawn)",
         drawn=True,
     )
+
+
+def fits(mutant: Mutant) -> bool:
+    """Whether what a mutant changes is in its module still."""
+    try:
+        mutant.tree()
+    except Misfit:
+        return False
+    return True
 
 
 def draw(path: Path, kept: list[Mutant]) -> list[Mutant]:
@@ -238,7 +246,7 @@ def draw(path: Path, kept: list[Mutant]) -> list[Mutant]:
     """
     source = path.read_text(encoding="utf-8")
     wanted = 1 + source.count("\n") // SHARE
-    drawn = [one for one in kept if source.count(one.old) == 1][:wanted]
+    drawn = [one for one in kept if fits(one)][:wanted]
     taken = {one.id for one in drawn}
     functions = {one.id.split(":")[1] for one in drawn}
     pool = changes(source)

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
+
+from tools.mutants.syntax import Change, Misfit, changed
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 TABLE = HERE / "table.toml"
 DRAWN = HERE / "drawn.toml"
+SEQUENCES = HERE / "sequences.toml"
 EQUIVALENT = HERE / "equivalent.toml"
 SCORE = HERE / "score.toml"
 LAST = ROOT / ".cache" / "mutants" / "killers.jsonl"
-
-
-class Misfit(Exception):
-    """The text of a mutant is not in its file exactly once."""
 
 
 @dataclass(frozen=True)
@@ -30,12 +31,20 @@ class Mutant:
     """The path from the root of the project."""
 
     old: str
+    """The part of the syntax tree that is changed; see `tools.mutants.syntax`."""
+
     new: str
     breaks: str
     """What is wrong with it, in a few words."""
 
     codes: tuple[str, ...] = ()
     """Requirements that it breaks."""
+
+    where: str = ""
+    """The qualified name of the class or function that the part is in; empty for the module."""
+
+    nth: str = ""
+    """Which part is meant, where several are equal."""
 
     drawn: bool = field(default=False, compare=False)
 
@@ -44,26 +53,37 @@ class Mutant:
         """The name of the module that it changes."""
         return self.file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
-    def applied(self, source: str) -> str:
-        """The source with the mutation.
+    def tree(self) -> ast.Module:
+        """The syntax tree of the module with the mutation.
 
         Raises:
-            Misfit: the old text is not there exactly once.
+            Misfit: what it changes is not there.
         """
-        times = source.count(self.old)
-        if times != 1:
-            raise Misfit(f"{self.id}: its text is {times} times in {self.file}")
-        return source.replace(self.old, self.new)
-
-    def source(self) -> str:
-        """The mutated source of the module; see `applied`."""
-        return self.applied((ROOT / self.file).read_text(encoding="utf-8"))
+        return self._changed()[0]
 
     def line(self) -> int:
-        """The first line that differs, counted from 1."""
-        before = (ROOT / self.file).read_text(encoding="utf-8").splitlines()
-        pairs = zip(before, [*self.source().splitlines(), *before], strict=False)
-        return next(number for number, (one, other) in enumerate(pairs, 1) if one != other)
+        """The first line of what is changed, counted from 1; raises as `tree` does."""
+        return self._changed()[1]
+
+    def function(self) -> str | None:
+        """The qualified name of the function that is changed, as code objects have it; None where none is.
+
+        What is changed inside of a function in another counts for the outer one, and what is done when a function is
+        defined, as the values of its defaults, for none. Raises as `tree` does.
+        """
+        return self._changed()[2]
+
+    def _changed(self) -> tuple[ast.Module, int, str | None]:
+        try:
+            return changed(parsed(self.file), Change(self.where, self.old, self.new, self.nth))
+        except Misfit as error:
+            raise Misfit(f"{self.id}: in {self.file}, {error}") from None
+
+
+@cache
+def parsed(file: str) -> ast.Module:
+    """The syntax tree of a module of the project; it is shared and not to be changed."""
+    return ast.parse((ROOT / file).read_text(encoding="utf-8"))
 
 
 def load(path: Path) -> list[Mutant]:
@@ -105,12 +125,16 @@ def text(value: str) -> str:
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
+FIELDS = ("id", "file", "where", "nth", "old", "new", "breaks")
+ALWAYS = ("id", "file", "old", "new", "breaks")
+
+
 def dump(mutants: Iterable[Mutant], heading: str) -> str:
     """Mutants in the form of the files."""
     parts = [heading]
     for one in mutants:
         lines = ["[[mutant]]"]
-        lines += [f"{name} = {text(getattr(one, name))}" for name in ("id", "file", "old", "new", "breaks")]
+        lines += [f"{name} = {text(getattr(one, name))}" for name in FIELDS if name in ALWAYS or getattr(one, name)]
         parts.append("\n".join(lines) + "\n")
     return "\n".join(parts)
 

@@ -23,9 +23,8 @@ from typing import Any
 from conformance.properties.smaller_scripts import smaller_or_refused, smallest
 from tools.apart import BROKEN, DONE, HANGS, apart
 from tools.mutants.arena import in_place_of
-from tools.mutants.mutant import HERE, Mutant, load
+from tools.mutants.mutant import HERE, SEQUENCES, Mutant, load
 
-TABLE = HERE / "sequences.toml"
 KILLERS = HERE / "sequences_killers.json"
 SEEDS = 300
 """The most random scripts that one mutant has to survive."""
@@ -42,7 +41,7 @@ Json = Any
 
 def mutants() -> list[Mutant]:
     """All of them."""
-    return load(TABLE)
+    return load(SEQUENCES)
 
 
 def killers() -> dict[str, Json]:

@@ -1,0 +1,288 @@
+"""Where a mutant is in a module: a part of its syntax tree, so that comments and formatting do not matter.
+
+A place is the qualified name of the innermost class or function, empty for the module itself, and a fragment of Python
+that is there once: an expression, or statements that follow each other. Where no part that is there once is small, the
+place says which one is meant, as in ``2 of 3``.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+COMPOUND = ast.For | ast.While | ast.If | ast.With | ast.Try | ast.Match
+BODIES = ("body", "orelse", "finalbody")
+"""The fields of statements that are statements."""
+
+
+class Misfit(Exception):
+    """What a mutant changes is not in its file, or not where it says."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change of a syntax tree, in the form of the files."""
+
+    where: str
+    """The qualified name of the innermost class or function; empty for the module."""
+
+    old: str
+    new: str
+    """What is there instead; empty for an element of a list that is left out."""
+
+    nth: str = ""
+    """Which one is meant of those that are equal, as in ``2 of 3``; empty where there is one."""
+
+
+@dataclass
+class Found:
+    """A part of a tree: the field of a node, and of a list some elements."""
+
+    parent: ast.AST
+    field: str
+    start: int | None
+    """Where in a list it begins; None where the field is no list."""
+
+    length: int = 1
+
+    def nodes(self) -> list[ast.AST]:
+        """The nodes of the part."""
+        value = getattr(self.parent, self.field)
+        return [value] if self.start is None else value[self.start : self.start + self.length]
+
+    def put(self, nodes: Sequence[ast.AST]) -> None:
+        """Replace the part."""
+        if self.start is None:
+            setattr(self.parent, self.field, nodes[0])
+        else:
+            getattr(self.parent, self.field)[self.start : self.start + self.length] = nodes
+
+
+def changed(tree: ast.Module, change: Change) -> tuple[ast.Module, int, str | None]:
+    """Apply a change.
+
+    Args:
+        tree: the module; it is left as it is.
+        change: the change.
+
+    Returns:
+        The changed module, the line of what changed, and the qualified name of the outermost function in whose body
+        that is, None where it is in none.
+
+    Raises:
+        Misfit: the part is not there, or there are several.
+    """
+    made = copy.deepcopy(tree)
+    scopes = list(_scopes(made, change.where))
+    if not scopes:
+        raise Misfit(f"there is no {change.where}")
+    matches = [found for scope in scopes for found in _matches(scope, change)]
+    number, _, count = change.nth.partition(" of ")
+    if len(matches) != int(count or 1):
+        raise Misfit(f"{len(matches)} parts of {change.where or 'the module'} are {change.old!r}")
+    found = matches[int(number or 1) - 1]
+    first = found.nodes()[0]
+    new: list[Any] = list(_parsed(change.new))
+    if not isinstance(first, ast.stmt):
+        if len(new) > 1 or (not new and found.start is None) or not all(isinstance(one, ast.Expr) for one in new):
+            raise Misfit(f"{change.new!r} cannot be in the place of an expression")
+        new = [one.value for one in new if isinstance(one, ast.Expr)]
+    for node in new:
+        for one in ast.walk(node):
+            if isinstance(one, ast.expr | ast.stmt | ast.keyword | ast.arg | ast.alias | ast.excepthandler):
+                ast.copy_location(one, first)
+        ast.fix_missing_locations(node)
+    line = getattr(first, "lineno", 1)
+    function = _function(tree, change.where, line)
+    found.put(new)
+    return made, line, function
+
+
+def _function(tree: ast.Module, where: str, line: int) -> str | None:
+    """The outermost function of a qualified name that has a line in its body."""
+    names = where.split(".") if where else []
+    for depth in range(1, len(names) + 1):
+        name = ".".join(names[:depth])
+        for scope in _scopes(tree, name):
+            if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef) and any(
+                statement.lineno <= line <= (statement.end_lineno or 0) for statement in scope.body
+            ):
+                return name
+    return None
+
+
+def difference(old: ast.Module, new: ast.Module) -> Change:
+    """Find the smallest change that makes one module of another.
+
+    Raises:
+        Misfit: no change of a part gives the other module.
+    """
+    path = _path(old, new)
+    if path is None:
+        raise Misfit("the modules do not differ")
+    for change in _candidates(old, new, path):
+        try:
+            made = changed(old, change)[0]
+        except Misfit:
+            continue
+        if ast.dump(made) == ast.dump(new):
+            return change
+    raise Misfit("no part can be replaced")
+
+
+# Finding a part
+
+
+def _scopes(tree: ast.AST, where: str) -> Iterator[ast.AST]:
+    """The definitions of a qualified name: several, where one is defined again."""
+    if not where:
+        yield tree
+        return
+    name, _, rest = where.partition(".")
+    for node in _own(tree):
+        if isinstance(node, Definition) and node.name == name and node is not tree:
+            yield from _scopes(node, rest)
+
+
+def _own(scope: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a scope, without what is inside of the definitions in it."""
+    yield scope
+    for child in ast.iter_child_nodes(scope):
+        if isinstance(child, Definition):
+            yield child
+        else:
+            yield from _own(child)
+
+
+def _matches(scope: ast.AST, change: Change) -> Iterator[Found]:
+    old = _parsed(change.old)
+    wanted = [ast.dump(node) for node in old]
+    expression = ast.dump(old[0].value) if len(old) == 1 and isinstance(old[0], ast.Expr) else None
+    if expression is not None and any(not isinstance(one, ast.Expr) for one in _parsed(change.new)):
+        expression = None  # a statement that is replaced by another kind of statement
+    for node in _own(scope):
+        if isinstance(node, Definition) and node is not scope:
+            continue
+        for field, value in ast.iter_fields(node):
+            if isinstance(value, list):
+                if field in BODIES:
+                    dumps = [ast.dump(one) for one in value]
+                    for start in range(len(value) - len(wanted) + 1):
+                        if expression is None and dumps[start : start + len(wanted)] == wanted:
+                            yield Found(node, field, start, len(wanted))
+                elif expression is not None:
+                    for start, one in enumerate(value):
+                        if isinstance(one, ast.AST) and ast.dump(one) == expression:
+                            yield Found(node, field, start)
+            elif expression is not None and isinstance(value, ast.AST) and ast.dump(value) == expression:
+                yield Found(node, field, None)
+
+
+def _parsed(fragment: str) -> list[ast.stmt]:
+    return ast.parse(fragment).body
+
+
+# Comparing two modules
+
+Step = tuple[ast.AST, str, int | None, int, int]
+"""A node, a field of it, where in the list of the field a difference begins, and how much of it is old and is new."""
+
+
+def _path(old: ast.AST, new: ast.AST) -> list[Step] | None:
+    """The way from a node to the innermost difference; None where there is none."""
+    differing = [
+        field for field, value in ast.iter_fields(old) if _dump(value) != _dump(getattr(new, field))
+    ]  # fmt: skip
+    if not differing:
+        return None
+    if len(differing) > 1:
+        return []
+    (field,) = differing
+    before, after = getattr(old, field), getattr(new, field)
+    if isinstance(before, list) and isinstance(after, list):
+        start = 0
+        while start < min(len(before), len(after)) and _dump(before[start]) == _dump(after[start]):
+            start += 1
+        end = 0
+        while (
+            end < min(len(before), len(after)) - start and _dump(before[-1 - end]) == _dump(after[-1 - end])
+        ):  # fmt: skip
+            end += 1
+        lengths = len(before) - start - end, len(after) - start - end
+        step = (old, field, start, *lengths)
+        if lengths == (1, 1) and isinstance(before[start], ast.AST) and type(before[start]) is type(after[start]):
+            return [step, *(_path(before[start], after[start]) or [])]
+        return [step]
+    if isinstance(before, ast.AST) and type(before) is type(after):
+        return [(old, field, None, 1, 1), *(_path(before, after) or [])]
+    return [(old, field, None, 1, 1)]
+
+
+def _dump(value: object) -> object:
+    if isinstance(value, list):
+        return [_dump(one) for one in value]
+    return ast.dump(value) if isinstance(value, ast.AST) else (type(value), value)
+
+
+def _candidates(old: ast.AST, new: ast.AST, path: list[Step]) -> Iterator[Change]:
+    """Changes from the innermost to the outermost of a statement: first each that is there once, then by number."""
+    names: list[str] = []
+    found: list[tuple[str, list[ast.AST], list[ast.AST]]] = []
+    other: ast.AST = new
+    for depth, (node, field, start, before, after) in enumerate(path, 1):
+        value, values = getattr(node, field), getattr(other, field)
+        part: tuple[list[ast.AST], list[ast.AST]] | None = None
+        if start is None:
+            part = [value], [values]
+        elif field in BODIES:
+            made = values[start : start + after]
+            first, last = start, start + before
+            if not before:  # what is only added is a change of what stands beside it
+                first, last = (start, start + 1) if start < len(value) else (start - 1, start)
+                made = [*made, values[start + after]] if start < len(value) else [values[start - 1], *made]
+            part = value[first:last], made or [ast.Pass()]
+        elif before == 1 and after <= 1:
+            part = [value[start]], values[start : start + after]
+        if part is not None and all(map(_is_fragment, part)):
+            found.append((".".join(names), *part))
+        if before == after == 1:
+            inner = value if start is None else value[start]
+            other = values if start is None else values[start]
+            if isinstance(inner, Definition) and depth < len(path):
+                names.append(inner.name)
+                found = []
+    by_number = []
+    for where, before_, after_ in reversed(found):
+        change = Change(where, _text(before_), _text(after_))
+        if by_number and isinstance(before_[0], COMPOUND):
+            break  # too much to be a place
+        yield change
+        by_number.append(change)
+    tree = old
+    for change in by_number:
+        assert isinstance(tree, ast.Module)
+        count = sum(1 for scope in _scopes(tree, change.where) for _ in _matches(scope, change))
+        for number in range(1, count + 1):
+            yield Change(change.where, change.old, change.new, f"{number} of {count}")
+    for where, before_, after_ in reversed(found):
+        yield Change(where, _text(before_), _text(after_))
+
+
+def _is_fragment(nodes: Sequence[ast.AST]) -> bool:
+    """Whether nodes can be written as Python by themselves, which a slice or an assigned name cannot."""
+    if not all(isinstance(one, ast.expr | ast.stmt) for one in nodes):
+        return False
+    try:
+        again = _parsed(_text(nodes))
+    except SyntaxError:
+        return False
+    values = [one.value if isinstance(one, ast.Expr) and not isinstance(nodes[0], ast.stmt) else one for one in again]
+    return [ast.dump(one) for one in values] == [ast.dump(one) for one in nodes]
+
+
+def _text(nodes: Sequence[ast.AST]) -> str:
+    return "\n".join(ast.unparse(node) for node in nodes)
