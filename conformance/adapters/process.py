@@ -50,7 +50,10 @@ class Limits:
     """Seconds for one answer, from when the request is the oldest without one."""
 
     writing: float = 4.0
-    """How many times as long an operation that writes may take: several commits, and an engine that starts."""
+    """How many times as long an operation that writes may take, as it makes several commits."""
+
+    first: float = 4.0
+    """How many times as long the first answer of a process may take: many engines start only when they are asked."""
 
     window: int = 64
     """Requests under way at once."""
@@ -157,7 +160,9 @@ class Process:
 
     def _next_answer(self, expected: int, request: Request, since: float) -> Answer:
         assert self._line is not None
-        seconds = self._limits.request * (self._limits.writing if request.op in WRITING else 1)
+        limits = self._limits
+        first = limits.first if expected == 1 else 1.0  # each process counts from 1
+        seconds = limits.request * max(first, limits.writing if request.op in WRITING else 1.0)
         line = self._line.receive(since + seconds)
         if line is None:
             raise Breach(f"no answer within {seconds:g} s")

@@ -141,10 +141,10 @@ def test_a_flood_of_standard_error_neither_blocks_nor_grows(miniature: Miniature
 
 
 def test_an_adapter_that_reads_nothing_does_not_block_the_writer(miniature: Miniature) -> None:
-    process = miniature("reads-nothing", request=0.5, crashes_in_a_row=1)
+    process = miniature("reads-nothing", request=0.1, crashes_in_a_row=1)
     process.start()
     answers = list(process.ask(Request("type.parse", {"type": "x" * 1_000_000}) for _ in range(3)))
-    assert answers[0] == Crashed("no answer within 0.5 s")
+    assert answers[0] == Crashed("no answer within 0.4 s")
     assert len(answers) == 3
 
 
