@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import random
 import signal
-import sys
-from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
-
-sys.path.insert(1, str(Path(__file__).parent / "rewording"))
-
 import reword
+from hypothesis import HealthCheck, settings
 
 # Interrupts are ignored by what a shell starts in the background, and by all that this starts: the tests of interrupts
 # would wait without end.

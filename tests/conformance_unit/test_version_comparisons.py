@@ -20,7 +20,6 @@ EXEMPT = {
     "conformance/races/*": "scenarios and invariants, which are independent of the rules that they test",
     "conformance/stores/*": "numbers of metadata files",
     "conformance/pipeline/tables.py": "numbers of metadata files",
-    "conformance/smoke/*": "faulty adapters",
 }
 """Files that compare versions, and why."""
 

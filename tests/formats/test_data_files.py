@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -28,12 +26,7 @@ from spec_ref.data_types.types import (
     StructType,
 )
 from spec_ref.manifests.data_file import FileFormat
-
-ROOT = Path(__file__).parents[2]
-if str(ROOT) not in sys.path:  # tools are run from the root and not installed
-    sys.path.insert(0, str(ROOT))
-
-from tools.table_kit import avro_bytes, orc_bytes, parquet_bytes  # noqa: E402
+from tools.table_kit import avro_bytes, orc_bytes, parquet_bytes
 
 
 def field(field_id: int, name: str, type_: Any) -> NestedField:

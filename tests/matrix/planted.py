@@ -8,7 +8,7 @@ from typing import Any
 from conformance.adapters.asking import InProcess
 from conformance.engines.reference import adapter as reference
 from conformance.runner import Target
-from conformance.smoke import faults, with_fault
+from tests.faulty_adapters import faults, with_fault
 
 Arguments = dict[str, Any]
 Operation = Callable[[Arguments], Any]
@@ -30,7 +30,7 @@ def planted(name: str = "planted", **wrong: Wrong) -> Target:
     return Target(name, lambda: adapter(name, **wrong))
 
 
-def smoke(name: str) -> Target:
-    """An adapter of the smoke kit as a target."""
+def faulty_adapter(name: str) -> Target:
+    """An faulty adapter of the kit as a target."""
     operations = with_fault(reference.operations(), faults()[name])
     return Target(name, lambda: InProcess(name, reference.implementation(), operations, reference.REFUSALS))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from planted import planted, smoke
+from planted import faulty_adapter, planted
 
 from conformance import expectations, vectors
 from conformance.adapters.serve import Invalid, Unsupported
@@ -66,7 +66,7 @@ def test_the_reference_reads_all_golden_tables(tmp_path: Path) -> None:
     ],
 )
 def test_a_planted_consumer_is_caught(fault: str, table: str, tmp_path: Path) -> None:
-    matrix = _run(tmp_path, smoke(fault))
+    matrix = _run(tmp_path, faulty_adapter(fault))
     assert _states(matrix)[table] is State.WRONG
     assert matrix.exit_status is ExitStatus.FAILURES
     cell = next(cell for cell in matrix.cells if cell.table == table)
@@ -123,7 +123,7 @@ def test_deviations_of_vectors_are_those_of_golden_cells(tmp_path: Path) -> None
 
 
 def test_a_run_of_the_vectors_is_not_done_again(tmp_path: Path) -> None:
-    faulty = f"{sys.executable} -m conformance.smoke rows-one-lost"
+    faulty = f"{sys.executable} -m tests.faulty_adapters rows-one-lost"
     file = tmp_path / "run.jsonl"
     assert main(["run", "--adapter", faulty, "-k", "types-v2-parquet or nested-parquet", "--results", str(file)]) == 1
     golden = {"golden_run": read_run(file), "tables": ["nested-parquet", "types-v2-parquet"]}
@@ -131,7 +131,7 @@ def test_a_run_of_the_vectors_is_not_done_again(tmp_path: Path) -> None:
         tmp_path, planted(faulty, table_read=lambda _args, _right: pytest.fail("it is asked again")), **golden
     )
     assert _states(matrix) == {"nested-parquet": State.WRONG, "types-v2-parquet": State.WRONG}
-    asked = _run(tmp_path, smoke("rows-one-lost"), tables=golden["tables"])
+    asked = _run(tmp_path, faulty_adapter("rows-one-lost"), tables=golden["tables"])
     assert [(one.case, one.reason, one.differences) for one in matrix.cells] == [
         (one.case, one.reason, one.differences) for one in asked.cells
     ]
@@ -257,7 +257,7 @@ def test_broken_files_of_known_deviations_are_told(text: str, told: str, tmp_pat
 
 
 def test_results_are_read_as_they_were_written(tmp_path: Path) -> None:
-    matrix = _run(tmp_path, smoke("rows-one-lost"), planted())
+    matrix = _run(tmp_path, faulty_adapter("rows-one-lost"), planted())
     path = tmp_path / "matrix.jsonl"
     results.write(matrix, path)
     again = results.read(path)
@@ -274,7 +274,7 @@ def test_results_are_read_as_they_were_written(tmp_path: Path) -> None:
 
 
 def test_reports_tell_counts_differences_and_commands(tmp_path: Path) -> None:
-    matrix = _run(tmp_path, smoke("rows-one-lost"), planted())
+    matrix = _run(tmp_path, faulty_adapter("rows-one-lost"), planted())
     counts = by_producer(matrix).cell("golden/iceberg-java@1.12.0", "rows-one-lost")
     assert counts["wrong"] >= 4
     for text in (matrix_terminal.render(matrix), matrix_markdown.render(matrix)):
@@ -296,7 +296,7 @@ def test_nothing_of_a_table_becomes_markup(tmp_path: Path) -> None:
 
 
 def test_the_command_reproduces_a_wrong_cell(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    faulty = f"{sys.executable} -m conformance.smoke rows-one-lost"
+    faulty = f"{sys.executable} -m tests.faulty_adapters rows-one-lost"
     file = tmp_path / "m.jsonl"
     asked = ["matrix", "--producer", "golden", "--script", "nested-parquet", "--consumer", faulty]
     assert main([*asked, "--results", str(file), "--format", "json"]) == 1

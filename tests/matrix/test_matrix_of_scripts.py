@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from planted import planted, smoke
+from planted import faulty_adapter, planted
 
 from conformance.adapters.serve import Invalid, Unsupported
 from conformance.cli import main
@@ -138,7 +138,7 @@ def test_a_producer_that_ends_is_told(tmp_path: Path) -> None:
     ],
 )
 def test_a_planted_consumer_is_caught(fault: str, tables: tuple[str, ...], tmp_path: Path) -> None:
-    matrix = _run(tmp_path, planted("reference"), smoke(fault))
+    matrix = _run(tmp_path, planted("reference"), faulty_adapter(fault))
     states = {cell.table: cell.state for cell in matrix.cells}
     assert set(states) == set(FEW)
     assert all(states[table].is_bad for table in tables)

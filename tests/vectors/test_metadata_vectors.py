@@ -2,7 +2,6 @@
 
 import importlib
 import json
-import sys
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -21,9 +20,7 @@ SUITES = ("table-metadata", "upgrades", "schema-evolution", "partition-evolution
 
 
 def module(name: str) -> Any:
-    """A module of tools.derive; tools are not installed."""
-    if str(ROOT) not in sys.path:
-        sys.path.insert(0, str(ROOT))
+    """A module of tools.derive."""
     return importlib.import_module(f"tools.derive.{name}")
 
 

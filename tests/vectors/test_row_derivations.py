@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-if str(ROOT) not in sys.path:  # tools are run from the root and not installed
-    sys.path.insert(0, str(ROOT))
-
-from conformance.properties.filter_pushdown import matching_rows  # noqa: E402
-from conformance.properties.tables import make_case  # noqa: E402
-from tools.derive.rows import matches, matching  # noqa: E402
+from conformance.properties.filter_pushdown import matching_rows
+from conformance.properties.tables import make_case
+from tools.derive.rows import matches, matching
 
 TYPES: dict[str, Any] = {
     "n": "int",

@@ -25,9 +25,7 @@ SUITES = ("hashing", "transforms", "single-values-binary", "single-values-json",
 
 
 def module(name: str) -> Any:
-    """A module of tools.derive; tools are not installed."""
-    if str(ROOT) not in sys.path:
-        sys.path.insert(0, str(ROOT))
+    """A module of tools.derive."""
     return importlib.import_module(f"tools.derive.{name}")
 
 

@@ -1,6 +1,6 @@
 """Mutants of the reference: `spec_ref` with one small thing wrong, each to be killed by vectors or checks alone.
 
-The smoke kit (`conformance.smoke`) changes answers; a mutant changes the code. One that nothing notices is a rule that
+A faulty adapter (`tests.faulty_adapters`) changes answers; a mutant changes the code. One that nothing notices is a rule that
 nothing proves::
 
     make mutants                               # every mutant; prints the score and writes score.toml

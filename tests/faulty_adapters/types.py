@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from conformance.smoke import Arguments, Fault, Operation
+from tests.faulty_adapters import Arguments, Fault, Operation
 
 
 def respelled(change: Callable[[str], str]) -> Callable[[Arguments, Operation], Any]:

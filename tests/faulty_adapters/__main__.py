@@ -1,24 +1,24 @@
-"""Runs one faulty adapter over the protocol: ``python -m conformance.smoke NAME``; without a name, lists them."""
+"""Runs one faulty adapter over the protocol: ``python -m tests.faulty_adapters NAME``; without a name, lists them."""
 
 from __future__ import annotations
 
 import sys
 
-from conformance import smoke
 from conformance.adapters.serve import serve
 from conformance.engines.reference import adapter as reference
+from tests import faulty_adapters
 
 
 def main(arguments: list[str]) -> int:
     """Serve the adapter with the named fault until it is told to stop."""
-    faults = smoke.faults()
+    faults = faulty_adapters.faults()
     if len(arguments) != 1 or arguments[0] not in faults:
         listing = "\n".join(f"  {name:48} {fault.operation}" for name, fault in faults.items())
-        print(f"usage: python -m conformance.smoke NAME\n\n{listing}", file=sys.stderr)
+        print(f"usage: python -m tests.faulty_adapters NAME\n\n{listing}", file=sys.stderr)
         return 2
     fault = faults[arguments[0]]
-    implementation = {**reference.implementation(), "implementation": f"smoke:{fault.name}"}
-    serve(implementation, smoke.with_fault(reference.operations(), fault), reference.REFUSALS)
+    implementation = {**reference.implementation(), "implementation": f"faulty:{fault.name}"}
+    serve(implementation, faulty_adapters.with_fault(reference.operations(), fault), reference.REFUSALS)
     return 0
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from conformance.engines.reference import tables
-from conformance.smoke import Arguments, Fault, Operation
 from spec_ref.columnar.expressions import metrics_evaluation
 from spec_ref.columnar.manifests import entry_columns
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns
@@ -23,6 +22,7 @@ from spec_ref.partitioning.transforms import UnknownTransform
 from spec_ref.scan_planning import delete_scope, manifest_selection, planner
 from spec_ref.scan_planning.delete_scope import DeleteFileIndex
 from spec_ref.scan_planning.manifest_selection import ManifestSelection
+from tests.faulty_adapters import Arguments, Fault, Operation
 
 Rule = Any
 """A function, method or property."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.smoke import Arguments, Fault, Operation
-from conformance.smoke.single_values import Wrong, encoded, kind
 from spec_ref.data_types.types import Type
 from spec_ref.schemas.type_json import type_from_json
+from tests.faulty_adapters import Arguments, Fault, Operation
+from tests.faulty_adapters.single_values import Wrong, encoded, kind
 
 
 def _upper_not_incremented(arguments: Arguments, right: Operation) -> Any:

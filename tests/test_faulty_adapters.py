@@ -1,4 +1,4 @@
-"""The vectors catch every adapter of the smoke kit: those that are wrong in exactly one way."""
+"""The vectors catch every adapter of the kit of faulty adapters: those that are wrong in exactly one way."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ from itertools import islice
 
 import pytest
 
-from conformance import expectations, protocol, smoke, vectors
+from conformance import expectations, protocol, vectors
 from conformance.adapters.serve import Invalid, Unsupported
 from conformance.engines.reference import adapter as reference
 from conformance.golden_tables import materialize_for
 from conformance.judge import Outcome, judge
 from conformance.protocol import Ok, Refused
-from conformance.smoke.rows import remembered
 from conformance.written_tables import places
 from spec_ref.core.errors import SpecError
-
-MINIMUM = 60
+from tests import faulty_adapters
+from tests.faulty_adapters.rows import remembered
 
 
 @cache
@@ -34,7 +33,7 @@ def _vectors() -> tuple[vectors.Vector, ...]:
     return tuple(vector for vector in found if vector.id not in known)
 
 
-def _outcomes(operation: str, answer: smoke.Operation) -> Iterator[tuple[str, Outcome]]:
+def _outcomes(operation: str, answer: faulty_adapters.Operation) -> Iterator[tuple[str, Outcome]]:
     """The verdicts on one operation; only these count as refusals, so that a broken fault breaks the test."""
     for vector in reversed(_vectors()):  # the tables of scan-planning are read faster than those of reading
         if vector.operation.name != operation:
@@ -54,18 +53,14 @@ LONG = (*READING, "table.write", "table.change")
 """Operations on whole tables, which take so long that one vector that catches a fault is enough."""
 
 
-def catching(fault: smoke.Fault) -> list[str]:
+def catching(fault: faulty_adapters.Fault) -> list[str]:
     """The ids of the vectors that a fault fails; one of them where the operation is on tables."""
-    faulty = smoke.with_fault(reference.operations(), fault)
+    faulty = faulty_adapters.with_fault(reference.operations(), fault)
     failing = (id_ for id_, outcome in _outcomes(fault.operation, faulty[fault.operation]) if outcome is Outcome.FAILED)
     return list(islice(failing, 1 if fault.operation in LONG else None))
 
 
-def test_the_kit_has_at_least_sixty_faults() -> None:
-    assert len(smoke.faults()) >= MINIMUM
-
-
-@pytest.mark.parametrize("operation", sorted({fault.operation for fault in smoke.faults().values()}))
+@pytest.mark.parametrize("operation", sorted({fault.operation for fault in faulty_adapters.faults().values()}))
 def test_the_reference_without_a_fault_passes_what_the_kit_is_held_against(operation: str) -> None:
     right = remembered(operation) if operation in READING else reference.operations()[operation]
     outcomes = dict(_outcomes(operation, right))
@@ -73,8 +68,8 @@ def test_the_reference_without_a_fault_passes_what_the_kit_is_held_against(opera
     assert [id_ for id_, outcome in outcomes.items() if outcome not in (Outcome.PASSED, Outcome.UNSUPPORTED)] == []
 
 
-@pytest.mark.parametrize("name", smoke.faults())
+@pytest.mark.parametrize("name", faulty_adapters.faults())
 def test_vectors_catch_the_fault(name: str, record_property: Callable[[str, object], None]) -> None:
-    caught = catching(smoke.faults()[name])
+    caught = catching(faulty_adapters.faults()[name])
     record_property("caught_by", " ".join(caught))
     assert caught, f"no vector of the operation notices the fault {name}"

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from conformance.smoke import Arguments, Fault, Operation
+from tests.faulty_adapters import Arguments, Fault, Operation
 
 Wrong = Callable[[Arguments, Operation], Any]
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from conformance.adapters.serve import Invalid
 from conformance.protocol import dump_json
-from conformance.smoke import Arguments, Fault, Operation
 from spec_ref.core.errors import SpecError
+from tests.faulty_adapters import Arguments, Fault, Operation
 
 Wrong = Callable[[Arguments, Operation], Any]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from conformance.smoke import Arguments, Fault, Operation
 from spec_ref.core.errors import SpecError
+from tests.faulty_adapters import Arguments, Fault, Operation
 
 Json = dict[str, Any]
 Wrong = Callable[[Arguments, Operation], Any]

@@ -1,8 +1,8 @@
-"""The smoke kit: adapters that are each wrong in exactly one way.
+"""Faulty adapters: each is wrong in exactly one way.
 
 A `Fault` changes what one operation of the reference answers, as a real implementation once got it wrong or easily
 could. The kit proves the vectors: a fault that no vector catches is a hole in them. Each faulty adapter also runs as a
-process, ``python -m conformance.smoke NAME``.
+process, ``python -m tests.faulty_adapters NAME``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Fault:
 
 def faults() -> dict[str, Fault]:
     """All faults by name."""
-    from conformance.smoke import (
+    from tests.faulty_adapters import (
         bounds,
         commits,
         expressions,

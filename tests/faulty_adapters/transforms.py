@@ -8,12 +8,12 @@ from decimal import Decimal
 from typing import Any
 
 from conformance.exchange import from_exchange, to_exchange
-from conformance.smoke import Arguments, Fault, Operation
-from conformance.smoke.hashing import toward_zero, unscaled
 from spec_ref.data_types.types import DATE, DecimalType, Type
 from spec_ref.hashing import hash_value
 from spec_ref.partitioning.transforms import parse_transform
 from spec_ref.schemas.type_json import type_from_json
+from tests.faulty_adapters import Arguments, Fault, Operation
+from tests.faulty_adapters.hashing import toward_zero, unscaled
 
 Wrong = Callable[[Arguments, Operation], Any]
 

@@ -9,10 +9,10 @@ from decimal import Decimal
 from typing import Any
 
 from conformance.exchange import from_exchange, to_exchange
-from conformance.smoke import Arguments, Fault, Operation
-from conformance.smoke.hashing import unscaled
 from spec_ref.data_types.types import DecimalType, Type
 from spec_ref.schemas.type_json import type_from_json
+from tests.faulty_adapters import Arguments, Fault, Operation
+from tests.faulty_adapters.hashing import unscaled
 
 Wrong = Callable[[Arguments, Operation], Any]
 

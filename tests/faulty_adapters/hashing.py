@@ -8,10 +8,10 @@ from decimal import Decimal
 from typing import Any
 
 from conformance.exchange import from_exchange
-from conformance.smoke import Arguments, Fault, Operation
 from spec_ref.data_types.types import DecimalType, Type
 from spec_ref.hashing import murmur3_x86_32
 from spec_ref.schemas.type_json import type_from_json
+from tests.faulty_adapters import Arguments, Fault, Operation
 
 INTEGERS = ("int", "date")
 LONGS = ("int", "long", "date", "time", "timestamp", "timestamptz")

@@ -15,8 +15,8 @@ from typing import Any
 from unittest.mock import patch
 
 from conformance.adapters.serve import Unsupported
-from conformance.smoke import Arguments, Fault, Operation
 from spec_ref.core.records import evolve
+from tests.faulty_adapters import Arguments, Fault, Operation
 
 Json = Any
 Wrong = Callable[[Arguments, Operation], Any]
