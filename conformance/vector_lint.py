@@ -25,7 +25,7 @@ from conformance.vectors import SCHEMA, shipped
 from spec_ref.requirements import contradictions, register
 
 HEAD = ("suite", "operation", "section")
-MEMBERS = ("id", "requirements", "versions", "args", "expect", "origin", "note", "contradiction")
+MEMBERS = ("id", "requirements", "versions", "args", "expect", "origin", "note", "contradiction", "section", "tags")
 """The members of a vector in the order of the files."""
 
 NOTHING_TO_ANSWER = {
@@ -144,7 +144,10 @@ def _file_findings(file: VectorFile) -> Iterator[Finding]:
     if document["section"] not in headings:
         yield file.finding(("section",), f"the register has no section {document['section']!r}")
     for index, vector in enumerate(document["vectors"]):
-        for path, message in _vector_findings(document["section"], document["operation"], vector):
+        section = vector.get("section", document["section"])
+        if section not in headings:
+            yield file.finding(("vectors", index, "section"), f"the register has no section {section!r}")
+        for path, message in _vector_findings(section, document["operation"], vector):
             yield file.finding(("vectors", index, *path), f"{vector['id']}: {message}")
     expected = canonical(document)
     if file.text != expected:

@@ -24,6 +24,9 @@ SCHEMA = "vectors.schema.json"
 
 Alternative: TypeAlias = Ok | Refused
 
+FORMER_SUITES = {"writing-more": ("writing", "thorough")}
+"""Suites that became part of another one, where a tag marks them; their names can be selected for one release."""
+
 
 @frozen
 class Vector:
@@ -46,6 +49,9 @@ class Vector:
     note: str = ""
     contradiction: tuple[str, ...] = ()
     """Ids of the contradictions and gaps of the texts that the outcome depends on."""
+
+    tags: tuple[str, ...] = ()
+    """What else it can be selected by: ``thorough`` for a further case that takes long."""
 
     file: str = ""
 
@@ -127,6 +133,7 @@ def _vector(path: Path, content: dict[str, Any], operation: Operation, row: dict
         origin=row.get("origin", ""),
         note=row.get("note", ""),
         contradiction=tuple(row.get("contradiction", ())),
+        tags=tuple(row.get("tags", ())),
         file=str(path),
     )
 
@@ -184,7 +191,7 @@ class Selection:
 
     def _takes(self, vector: Vector) -> bool:
         return (
-            (not self.suites or vector.suite in self.suites)
+            (not self.suites or any(_is_in(vector, suite) for suite in self.suites))
             and (not self.sections or any(part.lower() in vector.section.lower() for part in self.sections))
             and (not self.requirements or any(code.startswith(self.requirements) for code in vector.requirements))
             and (self.format_version is None or self.format_version in vector.versions)
@@ -194,7 +201,7 @@ class Selection:
     def _check_names(self, vectors: tuple[Vector, ...]) -> None:
         known = sorted({vector.suite for vector in vectors})
         for suite in self.suites:
-            if suite not in known:
+            if FORMER_SUITES.get(suite, (suite,))[0] not in known:
                 raise UsageError(f"unknown suite {suite!r}; the suites are {', '.join(known)}")
         if self.requirements or self.sections:
             from spec_ref.requirements import register
@@ -209,6 +216,12 @@ class Selection:
                     raise UsageError(f"unknown requirement {code!r}; see: iceberg-conformance list requirements")
 
 
+def _is_in(vector: Vector, suite: str) -> bool:
+    """Whether a vector is selected by the name of a suite."""
+    now, tag = FORMER_SUITES.get(suite, (suite, None))
+    return vector.suite == now and (tag is None or tag in vector.tags)
+
+
 def _always(_vector: Vector) -> bool:
     return True
 
@@ -219,7 +232,8 @@ Predicate: TypeAlias = Callable[[Vector], bool]
 def name_expression(text: str) -> Predicate:
     """The predicate of a ``-k`` expression: words joined by ``and``, ``or``, ``not`` and parentheses.
 
-    A word holds for a vector when its id, suite, operation or one of its requirement codes contains it, in any case.
+    A word holds for a vector when its id, suite, operation, or one of its requirement codes or tags contains it, in any
+    case.
 
     Raises:
         UsageError: the expression is broken.
@@ -269,4 +283,6 @@ def _term(tokens: list[str], text: str) -> tuple[Predicate, list[str]]:
 
 
 def _searched(vector: Vector) -> str:
-    return " ".join((vector.id, vector.suite, vector.operation.name, *vector.requirements)).lower()
+    former = [name for name in FORMER_SUITES if _is_in(vector, name)]
+    words = (vector.id, vector.suite, vector.operation.name, *vector.requirements, *vector.tags, *former)
+    return " ".join(words).lower()

@@ -12,7 +12,7 @@ import pytest
 from conformance import vectors
 from conformance.failures import UsageError
 from conformance.protocol import Ok, Refused
-from conformance.vectors import Selection, count_on_disk, load, name_expression
+from conformance.vectors import Selection, count_on_disk, load, name_expression, shipped
 
 GOOD = {"id": "good", "args": {"type": "int"}, "expect": {"ok": "int"}}
 WriteFile = Callable[..., Path]
@@ -106,6 +106,16 @@ def test_a_folder_without_vectors_is_told(tmp_path: Path) -> None:
 )
 def test_selections_take_what_they_say(mini_vectors: Path, selection: Selection, count: int) -> None:
     assert len(selection.choose(load(mini_vectors))) == count
+
+
+def test_the_former_suite_of_tagged_vectors_selects_them() -> None:
+    every = load(shipped())
+    writing = Selection(suites=("writing",)).choose(every)
+    tagged = [vector for vector in writing if vector.tags == ("thorough",)]
+    assert 0 < len(tagged) < len(writing)
+    assert list(Selection(suites=("writing-more",)).choose(every)) == tagged
+    assert list(Selection(suites=("writing",), names="thorough").choose(every)) == tagged
+    assert list(Selection(names="writing-more").choose(every)) == tagged
 
 
 @pytest.mark.parametrize(

@@ -185,6 +185,16 @@ def test_a_section_is_one_of_the_register(write: Callable[..., Path]) -> None:
     assert found[0] == "4:14: the register has no section 'Appendix Z'"
 
 
+def test_the_section_of_a_vector_is_one_of_the_register(write: Callable[..., Path]) -> None:
+    found = findings(write(document(vector(), vector(id="hash-other", args={"type": "int", "value": 1}, section="Z"))))
+    assert any(one.startswith("7:") and one.endswith("the register has no section 'Z'") for one in found)
+
+
+def test_a_vector_is_about_its_own_section(write: Callable[..., Path]) -> None:
+    found = findings(write(document(vector(section="Scan Planning"))))
+    assert found == ["6:43: hash-int-34: none of the requirements stands in the section 'Scan Planning'"]
+
+
 def test_an_id_is_unique_among_all_files(write: Callable[..., Path]) -> None:
     other = vector(args={"type": "int", "value": 35}, expect={"ok": 1})
     found = findings(write(document()), write(document(other), "hashing/others.json"))

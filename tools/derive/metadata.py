@@ -160,7 +160,7 @@ def selected(form: Document, names: tuple[str, ...]) -> Document:
     return {name: form[name] for name in names if name in form}
 
 
-# Files: a file has one section, so the vectors of a topic are divided by the sections of their first requirement.
+# Files: the vectors of a topic, each with the section of its first requirement.
 
 REGISTER = Path(__file__).resolve().parents[2] / "spec_ref" / "requirements"
 
@@ -177,16 +177,8 @@ def sections() -> dict[str, str]:
 
 
 def topic_files(path: str, operation: str, vectors: list[Vector]) -> list[VectorFile]:
-    """The files ``PATH-SECTION.json`` of a topic; the first section's file has no section in its name.
-
-    A vector's own section is that of its first requirement, which is the one that it is about.
-    """
+    """The vectors of a topic by section: that of a vector's first requirement, which is the one that it is about."""
     by_section: dict[str, list[Vector]] = {}
     for vector in vectors:
         by_section.setdefault(sections()[vector.requirements[0]], []).append(vector)
-    files = []
-    for place, (section, of_section) in enumerate(by_section.items()):
-        words = "".join(letter if letter.isalnum() else " " for letter in section.lower()).split()
-        name = path if place == 0 else f"{path}-{'-'.join(words)}"
-        files.append(VectorFile(f"{name}.json", operation, section, tuple(of_section)))
-    return files
+    return [VectorFile(f"{path}.json", operation, section, tuple(own)) for section, own in by_section.items()]

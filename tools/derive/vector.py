@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 _V3_WORDS = ("_ns", "unknown", "variant", "geometry", "geography")
@@ -45,6 +46,11 @@ class Vector:
     only: tuple[int, ...] = ()
     """The format versions it holds for, where its type and requirements do not tell them."""
 
+    section: str = ""
+    """The section of the spec, where it is not that of the file."""
+
+    tags: tuple[str, ...] = ()
+
     def versions(self) -> list[int]:
         """The format versions it holds for."""
         if self.only:
@@ -64,13 +70,18 @@ class Vector:
             "origin": self.origin,
             "note": self.note,
             "contradiction": list(self.contradiction),
+            "section": self.section,
+            "tags": list(self.tags),
         }
         return {name: member for name, member in row.items() if member not in ("", [])}
 
 
 @dataclass(frozen=True)
 class VectorFile:
-    """The vectors of one topic: one operation, one section of the spec."""
+    """The vectors of one topic: one operation, and the section of the spec of all vectors that name no other.
+
+    Derivations may give several of one path, which `joined` makes into one.
+    """
 
     path: str
     operation: str
@@ -83,6 +94,22 @@ class VectorFile:
         lines = [f"  {json.dumps(name)}: {json.dumps(member)}," for name, member in head.items()]
         rows = ",\n".join(f"    {json.dumps(vector.to_json())}" for vector in self.vectors)
         return "\n".join(["{", *lines, '  "vectors": [', rows, "  ]", "}", ""])
+
+
+def joined(path: str, parts: Iterable[VectorFile]) -> VectorFile:
+    """The file of a topic. Its section is the one that most of its vectors have; the others name theirs."""
+    parts = list(parts)
+    (operation,) = {part.operation for part in parts}
+    counts: Counter[str] = Counter()
+    for part in parts:
+        counts[part.section] += len(part.vectors)
+    section = counts.most_common(1)[0][0]
+    vectors = (
+        vector if part.section == section else replace(vector, section=part.section)
+        for part in parts
+        for vector in part.vectors
+    )
+    return VectorFile(path, operation, section, tuple(vectors))
 
 
 def ok(value: Any) -> dict[str, Any]:

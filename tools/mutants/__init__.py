@@ -1,7 +1,7 @@
 """Mutants of the reference: `spec_ref` with one small thing wrong, each to be killed by vectors or checks alone.
 
-A faulty adapter (`tests.faulty_adapters`) changes answers; a mutant changes the code. One that nothing notices is a rule that
-nothing proves::
+A faulty adapter (`tests.faulty_adapters`) changes answers; a mutant changes the code. One that nothing notices is a
+rule that nothing proves::
 
     make mutants                               # every mutant; prints the score and writes score.toml
     python -m tools.mutants run hashing        # those whose name has a word in it

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import struct
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -333,13 +332,12 @@ _SECTIONS = {
 
 
 def _by_section(topic: str, operation: str, vectors: Iterable[Vector]) -> Iterator[VectorFile]:
-    """A file for each section that the vectors are of."""
+    """The vectors of a topic by section."""
     listed = list(vectors)
     for section, codes in _SECTIONS.items():
         own = tuple(vector for vector in listed if vector.requirements[0] in codes)
-        words = re.findall(r"[A-Z]?[a-z]+", section.removesuffix(" blob type").replace("-v1", ""))
         if own:
-            yield VectorFile(f"puffin/{topic}-{'-'.join(words).lower()}.json", operation, section, own)
+            yield VectorFile(f"puffin/{topic}.json", operation, section, own)
 
 
 def files() -> Iterator[VectorFile]:

@@ -339,13 +339,12 @@ def _by_section(codes: tuple[str, ...]) -> str:
 
 
 def _split(topic: str, vectors: list[Vector]) -> Iterator[VectorFile]:
-    """A file for each section among the vectors."""
+    """The vectors of a topic by section."""
     sections: dict[str, list[Vector]] = {}
     for vector in vectors:
         sections.setdefault(_by_section(vector.requirements), []).append(vector)
     for section, rows in sections.items():
-        suffix = "" if section == SECTION else "-" + section.lower().replace(" ", "-")
-        yield _file(topic + suffix, rows, section)
+        yield _file(topic, rows, section)
 
 
 def files() -> Iterator[VectorFile]:

@@ -42,7 +42,7 @@ NAMES = """
     spec-removed-v1 spec-changed-mor branch-changes tag fast-forward expire
 """
 FIRST = frozenset(NAMES.split())
-"""The scripts of the suite ``writing``, one for each thing; the others are ``writing-more``, as they take long."""
+"""One script for each thing; the others are tagged ``thorough``, as they take long."""
 
 CHANGED = {
     "numbers-v2-parquet": 1, "partition-identity-string-v2": 1, "partition-void-v2": 1, "sorted-v2": 2,
@@ -65,10 +65,7 @@ def files() -> Iterator[VectorFile]:
     unknown = {*FIRST, *CHANGED}.difference(case.name for _, cases in TOPICS.values() for case in cases)
     assert not unknown, unknown
     for topic, (section, cases) in TOPICS.items():
-        for suite, chosen in (("writing", True), ("writing-more", False)):
-            vectors = tuple(_vector(case) for case in cases if (case.name in FIRST) is chosen)
-            if vectors:
-                yield VectorFile(f"{suite}/{topic}.json", "table.write", section, vectors)
+        yield VectorFile(f"writing/{topic}.json", "table.write", section, tuple(map(_vector, cases)))
         changes = tuple(_change(case, CHANGED[case.name]) for case in cases if case.name in CHANGED)
         if changes:
             yield VectorFile(f"changing/{topic}.json", "table.change", section, changes)
@@ -79,7 +76,8 @@ def _vector(case: Case) -> Vector:
     expect = ok(expected_of(run_model({"operations": operations})))
     codes = tuple(dict.fromkeys(case.requirements))
     script = {"script": {"operations": operations}}
-    return Vector(f"write-{case.name}", codes, script, expect, ORIGIN, case.note, only=case.versions)
+    tags = () if case.name in FIRST else ("thorough",)
+    return Vector(f"write-{case.name}", codes, script, expect, ORIGIN, case.note, only=case.versions, tags=tags)
 
 
 def _change(case: Case, done: int) -> Vector:
