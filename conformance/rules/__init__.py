@@ -6,6 +6,7 @@ The form is the same: a TOML file for each level, and an id, requirements, a sco
 from __future__ import annotations
 
 import functools
+import tomllib
 from collections.abc import Mapping
 from importlib import resources
 
@@ -23,6 +24,13 @@ def registry() -> Mapping[str, Check]:
         raise AssertionError(f"checks are in both registries: {', '.join(theirs.keys() & ours.keys())}")
     every = sorted((*theirs.values(), *ours.values()), key=lambda check: LEVELS.index(check.level))
     return {check.id: check for check in every}
+
+
+@functools.cache
+def retired() -> frozenset[str]:
+    """Ids of checks that an earlier version had and that never found anything."""
+    text = resources.files(__package__).joinpath("retired.toml").read_text(encoding="utf-8")
+    return frozenset(check for row in tomllib.loads(text)["retired"] for check in row["checks"])
 
 
 def check_of(violation: Violation) -> Check | None:

@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 
 from conformance.failures import UsageError
-from conformance.rules import registry
+from conformance.rules import check_of, registry, retired
 from conformance.rules.old_messages import check_by_message
 from conformance.validate.root import place_of
 from conformance.validate.run import TableReport
@@ -74,8 +74,12 @@ def is_failure(severity: Severity, fail_on: Severity | None) -> bool:
 
 
 def _is_named(finding: Finding, names: tuple[str, ...]) -> bool:
-    """Whether one of the names is the finding's check, its code, or a beginning of its code."""
-    return finding.check in names or (bool(names) and finding.requirement.startswith(names))
+    """Whether one of the names is the finding's check, one of its codes, or a beginning of one."""
+    if not names:
+        return False
+    check = check_of(finding.violation)
+    codes = (finding.requirement,) if check is None else check.requirements
+    return finding.check in names or any(code.startswith(names) for code in codes)
 
 
 def _table(location: str) -> str:
@@ -100,7 +104,7 @@ def _names(option: str, asked: Sequence[str]) -> tuple[str, ...]:
     """Ids of checks in lower case, codes and their beginnings in upper case."""
     found = []
     for name in (name for text in asked for name in text.split(",") if name):
-        if name.lower() in registry():
+        if name.lower() in registry() or name.lower() in retired():
             found.append(name.lower())
         elif any(code.startswith(name.upper()) for code in register()):
             found.append(name.upper())

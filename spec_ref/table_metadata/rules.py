@@ -40,8 +40,9 @@ class Rule:
     """A rule over several fields of table metadata."""
 
     requirement: str
-    message: str
-    """What is wrong where the rule is broken, unless the place states it itself."""
+    message: str | None
+    """What is wrong where the rule is broken; None if `find` yields violations alone, each with a code and a message
+    of its own, so that nothing is found under this requirement and aspect."""
 
     reads: tuple[str, ...]
     """The attributes that the rule needs; it is skipped if one of them could not be read."""
@@ -78,6 +79,7 @@ class Rule:
                 yield self._violation(place, metadata.format_version)
 
     def _violation(self, place: Place, version: FormatVersion) -> Violation:
+        assert self.message is not None
         return Violation(
             requirement=self.requirement,
             message=self.message,

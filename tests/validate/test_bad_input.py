@@ -7,6 +7,7 @@ import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,6 +22,7 @@ from conformance.validate.local import Local, Spool
 from conformance.validate.manifests import ROW_IDS
 from conformance.validate.run import Snapshots, Unreadable, validate
 from spec_ref.checks.findings import Severity
+from spec_ref.manifest_lists.manifest_file import ManifestContent
 from spec_ref.requirements import check_id
 from spec_ref.table_metadata import read_metadata
 from tools.grid.workbench import Workbench
@@ -261,6 +263,34 @@ def test_a_file_that_ends_its_process_is_told_and_the_files_beside_it_are_checke
     assert ("AVR014", paths[1]) in told
     assert ("DFL005", manifest.listed["manifest_path"]) in told
     assert {code for code, _ in told} == {"AVR014", "DFL005"}
+
+
+def dies_over_deletes(context: Context, task: FilesTask) -> Iterator[Emitted]:
+    """The check of files, with a library that does not live through files of deletes."""
+    if task.manifest.manifest_file is not None and task.manifest.manifest_file.content is ManifestContent.DELETES:
+        os.kill(os.getpid(), signal.SIGSEGV)
+    yield from check_files_task(context, task)
+
+
+@pytest.mark.parametrize(
+    ("table", "dies", "check"),
+    [
+        ("partition-time-orc", dies_over_a_file, "orc-plain-types-process-ended"),
+        ("partition-time-parquet", dies_over_a_file, "parquet-plain-types-process-ended"),
+        (VECTORS, dies_over_deletes, "puffin-file-structure-process-ended"),
+    ],
+)
+def test_a_process_that_ends_over_a_file_is_told_by_its_format(
+    table: str, dies: Any, check: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    materialize([table])
+    monkeypatch.setattr(run, "check_files_task", dies)
+    engine = Local(1, apart=True)
+    try:
+        report = validate(Workbench(table, tmp_path).relocate(), Level.FILES, engine)
+    finally:
+        engine.close()
+    assert {one.check for one in report.findings if one.severity is Severity.ERROR} == {check}
 
 
 def _minimal() -> dict[str, object]:

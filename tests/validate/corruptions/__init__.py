@@ -62,6 +62,7 @@ def load() -> list[Corruption]:
         metadata_forms,
         metadata_parts,
         nested_bounds,
+        refused_columns,
         repeated_facts,
         single_bytes,
         statistics,

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import copy
+import io
 import struct
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.orc as orc
 
 from corruptions import corruption
 from corruptions.data_files import rewritten
@@ -129,7 +132,43 @@ def _early(bench: Any) -> None:
             file["upper_bounds"] = [*(file["upper_bounds"] or []), bound]
 
 
+@corruption("PAR001", "part-second-before-1970-in-orc", "partition-time-orc", "rows", severity="tolerated")
+def _early_partition(bench: Any) -> None:
+    """A file of the hour before 1970 has the instant half a second before 1970 as Iceberg-Java's ORC writes it."""
+    file = next(one for manifest in bench.manifests for one in manifest.files if one["partition"]["y_year"] == -1
+                and one["partition"]["h_hour"] == -1)  # fmt: skip
+    table = orc.ORCFile(io.BytesIO(bench.read(file["file_path"]))).read()
+    for name in ("m", "d", "h"):
+        place = table.schema.get_field_index(name)
+        field = table.schema.field(place)
+        table = table.set_column(place, field, pa.array([500_000_000] * table.num_rows, field.type))
+        without_metrics(bench, next(one["id"] for one in bench.schema["fields"] if one["name"] == name))
+    out = io.BytesIO()
+    orc.write_table(table, out)
+    bench.replace(file["file_path"], out.getvalue())
+    file["column_sizes"] = None
+
+
 # Partition statistics
+
+
+@corruption("STA031", "part-fields-of-dropped-columns", "partition-time-parquet", "files", severity="tolerated")
+def _dropped_column(bench: Any) -> None:
+    """The column that the field of years is made of is dropped, and the file is written without the field."""
+    newest = copy.deepcopy(bench.schema)
+    newest["fields"] = [field for field in newest["fields"] if field["name"] != "y"]
+    newest["schema-id"] = 50
+    (spec,) = bench.metadata["partition-specs"]
+    fields = [field for field in spec["fields"] if field["name"] != "y_year"]
+    bench.metadata["schemas"].append(newest)
+    bench.metadata["partition-specs"].append({"spec-id": 50, "fields": fields})
+    rows = counted(bench)
+    for row in rows:
+        row["partition"] = {key: value for key, value in row["partition"].items() if key != "y_year"}
+    types = {"d_day": pa.date32()}
+    left = pa.struct([_field(one["name"], types.get(one["name"], pa.int32()), one["field-id"]) for one in fields])
+    bench.metadata.update({"current-schema-id": 50, "default-spec-id": 50})
+    place(bench, stored(rows, left))
 
 
 @corruption("STA017", "part-field-of-another-type", PARTITIONED, "files")
