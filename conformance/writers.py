@@ -4,7 +4,7 @@
 
     committed_by = "pyiceberg"         # optional: the engine that writes metadata and manifests for it
 
-    [[footer]]                         # what `conformance.validate.fingerprints` guesses by
+    [[footer]]                         # what `conformance.validator.fingerprints` guesses by
     pattern = '^ClickHouse'           # of created_by in a Parquet footer or a Puffin file
     writer = "ClickHouse"              # what to call it
 

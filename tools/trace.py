@@ -38,7 +38,7 @@ NEVER_SEEN = Path(__file__).with_name("trace_never_seen.toml")
 
 CODE = re.compile(r"\b[A-Z]{3}\d{3}\b")
 
-TELLING = ("conformance/validate/advice.py",)
+TELLING = ("conformance/validator/advice.py",)
 """Modules that tell of codes and never emit one."""
 
 TABLES = ("spec_ref/core/versions.py",)
@@ -268,7 +268,7 @@ def evidence() -> Evidence:
                 stated[code][f"`{short}`{f' {place}' if place else ''}"] = None
         if name.startswith("spec_ref/"):
             sections[f"`{short}`"] = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
-        if name.startswith(("spec_ref/", "conformance/validate/")) and name not in (*TELLING, *TABLES):
+        if name.startswith(("spec_ref/", "conformance/validator/")) and name not in (*TELLING, *TABLES):
             for code in sorted(_emitted(path)):
                 emitted[code].append(name)
     return Evidence(

@@ -21,8 +21,8 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from conformance.engine_setup.folders import EngineFolder, engine_folders
-from conformance.validate.finding import rated
-from conformance.validate.tolerated import tolerate
+from conformance.validator.finding import rated
+from conformance.validator.tolerated import tolerate
 from conformance.writers import FILE, fingerprint_files, manifest_marks, program
 from spec_ref.checks.findings import Finding
 from spec_ref.core.versions import FormatVersion

@@ -15,7 +15,7 @@ from conformance import expectations, vectors
 from conformance.expectations import Deviation, Kind
 from conformance.failures import ExitStatus, UsageError
 from conformance.rules import checks_of, registry
-from conformance.validate.advice import own_advice
+from conformance.validator.advice import own_advice
 from conformance.vectors import Vector
 from spec_ref.checks import Check
 from spec_ref.requirements import (

@@ -19,17 +19,17 @@ from conformance.failures import ExitStatus, NotExamined, UsageError
 from conformance.pipeline.trust import Trust
 from conformance.reports.output_files import write_output
 from conformance.reports.terminal import coloured, plain
-from conformance.validate import rendering
-from conformance.validate.acceptance import acceptance
-from conformance.validate.catalogs import from_catalog
-from conformance.validate.context import Level
-from conformance.validate.diff import compare
-from conformance.validate.engines import Engine
-from conformance.validate.memory import keep_freed_memory
-from conformance.validate.patience import FILE_SECONDS, anything_left_behind
-from conformance.validate.rendering import Outcome
-from conformance.validate.run import Snapshots, TableReport
-from conformance.validate.run import validate as validate_table
+from conformance.validator import rendering
+from conformance.validator.acceptance import acceptance
+from conformance.validator.catalogs import from_catalog
+from conformance.validator.context import Level
+from conformance.validator.diff import compare
+from conformance.validator.engines import Engine
+from conformance.validator.memory import keep_freed_memory
+from conformance.validator.patience import FILE_SECONDS, anything_left_behind
+from conformance.validator.rendering import Outcome
+from conformance.validator.run import Snapshots, TableReport
+from conformance.validator.run import validate as validate_table
 
 MOST_SECONDS = 86_400
 
@@ -152,16 +152,16 @@ def _checker(
         raise UsageError(f"--workers {workers}: from 1 to 1024")
     made: Engine
     if name == "spark" and importlib.util.find_spec("pyspark") is None:
-        from conformance.validate.remote import validate_there
+        from conformance.validator.remote import validate_there
 
         yield lambda location, snapshots: validate_there(location, level, snapshots, master, seconds)
         return
     if name == "spark":
-        from conformance.validate.spark import Spark
+        from conformance.validator.spark import Spark
 
         made = Spark(master, tell)
     else:
-        from conformance.validate.local import Local
+        from conformance.validator.local import Local
 
         made = Local(workers or os.cpu_count() or 1, tell, apart=True)
     try:

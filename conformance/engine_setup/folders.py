@@ -19,8 +19,8 @@ In the place of ``adapter``, ``command`` has the words of a command (those that 
 ``sources`` a folder with a program that is built on this machine (`conformance.engine_setup.built`), and ``module`` a
 module that answers inside the tool. ``java``, ``jars`` and ``package_jars`` are for what runs on Spark. Versions
 are rows of ``[[release]]``, the default first; each has what differs from the keys above. The other files are
-``deviations.toml`` (`conformance.expectations`), ``readability.toml`` (`conformance.validate.readability`),
-``fingerprints.toml`` (`conformance.validate.fingerprints`) and, for tools of this repository, ``golden_writer.py``.
+``deviations.toml`` (`conformance.expectations`), ``readability.toml`` (`conformance.validator.readability`),
+``fingerprints.toml`` (`conformance.validator.fingerprints`) and, for tools of this repository, ``golden_writer.py``.
 """
 
 from __future__ import annotations

@@ -42,9 +42,9 @@ from conformance.scripts.expected import reading_json
 from conformance.scripts.model import MAIN, Fields, Row, Table, reading
 from conformance.scripts.model_schemas import ids_in
 from conformance.scripts.written import OperationNumbers, Written
-from conformance.validate.context import Level
-from conformance.validate.diff import changes
-from conformance.validate.run import Snapshots, validate
+from conformance.validator.context import Level
+from conformance.validator.diff import changes
+from conformance.validator.run import Snapshots, validate
 from spec_ref.checks.findings import Finding, Severity, Tally
 from spec_ref.commits import CommitConflict, CommitFailed
 from spec_ref.core.errors import SpecError

@@ -24,10 +24,10 @@ from conformance.protocol import Answer, Crashed, Ok, Refused, Unsupported
 from conformance.scripts import LeftOpen, RefusedByText, ScriptError
 from conformance.scripts.expected import expected_of
 from conformance.scripts.model import Table, reading
-from conformance.validate.context import Level
-from conformance.validate.diff import compare
-from conformance.validate.local import Local
-from conformance.validate.run import Snapshots, TableReport, validate
+from conformance.validator.context import Level
+from conformance.validator.diff import compare
+from conformance.validator.local import Local
+from conformance.validator.run import Snapshots, TableReport, validate
 
 Json = Any
 Op = dict[str, Json]

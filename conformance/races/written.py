@@ -12,9 +12,9 @@ from typing import Any
 import attrs
 
 from conformance.races.observed import ObservedSnapshot
-from conformance.validate.context import Context, Level, ListTask
-from conformance.validate.diff import changes
-from conformance.validate.manifest_lists import Listed, listed_otherwise, snapshot_findings
+from conformance.validator.context import Context, Level, ListTask
+from conformance.validator.diff import changes
+from conformance.validator.manifest_lists import Listed, listed_otherwise, snapshot_findings
 from spec_ref.checks import rated
 from spec_ref.checks.findings import Finding, Severity
 from spec_ref.commits.payloads import ManifestContents, ManifestListContent, encode

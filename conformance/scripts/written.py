@@ -14,9 +14,9 @@ from conformance.pipeline.local import read_table
 from conformance.pipeline.tables import Table, load_table
 from conformance.protocol import dump_json
 from conformance.scripts.literals import read_literal, write_literal
-from conformance.validate.context import Level
-from conformance.validate.local import Local
-from conformance.validate.run import Snapshots, validate
+from conformance.validator.context import Level
+from conformance.validator.local import Local
+from conformance.validator.run import Snapshots, validate
 from spec_ref.checks.findings import Severity
 from spec_ref.columnar.arrow_values import values_of
 from spec_ref.core.errors import Violation

@@ -31,11 +31,11 @@ from conformance.stress.journal import DONE, MAYBE, REFUSED, read_journals
 from conformance.stress.judge import DOUBLED, INVALID, LOST, PROCESS, Problem, judge, landed
 from conformance.stress.table import read_found
 from conformance.stress.writers import Work
-from conformance.validate.catalogs import PREFIX, explained
-from conformance.validate.context import Level
-from conformance.validate.local import Local
-from conformance.validate.run import Snapshots
-from conformance.validate.run import validate as validate_table
+from conformance.validator.catalogs import PREFIX, explained
+from conformance.validator.context import Level
+from conformance.validator.local import Local
+from conformance.validator.run import Snapshots
+from conformance.validator.run import validate as validate_table
 from spec_ref.checks.findings import Severity
 from spec_ref.core.errors import SpecError
 

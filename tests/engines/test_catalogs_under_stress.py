@@ -20,8 +20,8 @@ from conformance.races.fixtures import data, empty_table
 from conformance.stores import commit, load, open_store
 from conformance.stress.known import load_known
 from conformance.stress.run import PYICEBERG, REFERENCE, Settings, Stopped, _target, stress
-from conformance.validate.catalogs import from_catalog
-from conformance.validate.root import Unreadable
+from conformance.validator.catalogs import from_catalog
+from conformance.validator.root import Unreadable
 from spec_ref.commits import CommitStateUnknown
 from spec_ref.commits.changes import CreateTable, SetProperties, append, fast_append
 

@@ -128,7 +128,7 @@ def test_the_validator_knows_what_it_cannot_read_and_how_its_files_look(toy: Pat
     done = run("validate", table, "--level", "metadata", "--format", "json")
     (reader,) = [one for one in json.loads(done.stdout)["tables"][0]["readability"] if one["engine"] == "toy"]
     assert "v2 is not implemented" in json.dumps(reader)
-    asked = "from conformance.validate.fingerprints import Evidence, suspect; print(suspect(Evidence('Toy 7')))"
+    asked = "from conformance.validator.fingerprints import Evidence, suspect; print(suspect(Evidence('Toy 7')))"
     told = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
     assert told.stdout == "Toy\n"
 

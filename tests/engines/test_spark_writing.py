@@ -15,9 +15,9 @@ from conformance import writing
 from conformance.engine_setup import launch
 from conformance.pipeline.local import read_table
 from conformance.pipeline.tables import load_table
-from conformance.validate.context import Level
-from conformance.validate.local import Local
-from conformance.validate.run import validate
+from conformance.validator.context import Level
+from conformance.validator.local import Local
+from conformance.validator.run import validate
 from conformance.writing import Mode, WhenMatched
 from spec_ref.core.versions import V2, V3, FormatVersion
 from spec_ref.data_types.types import (

@@ -17,9 +17,9 @@ from faulty import FIELDS, made
 
 from conformance.pipeline.local import read_table
 from conformance.pipeline.tables import load_table
-from conformance.validate.context import Level
-from conformance.validate.local import Local
-from conformance.validate.run import validate
+from conformance.validator.context import Level
+from conformance.validator.local import Local
+from conformance.validator.run import validate
 from conformance.writing import create_table
 from spec_ref.checks.findings import Severity
 
@@ -97,7 +97,7 @@ def test_a_write_that_finds_no_space_leaves_the_table_and_nothing_beside(kind: s
 
 SPILL = """
 import sys
-from conformance.validate import local
+from conformance.validator import local
 from conformance.cli import main
 held = local.Local.__init__
 local.Local.__init__ = lambda self, *given, **named: held(self, *given, **{**named, "held_bytes": 1})

@@ -18,10 +18,10 @@ from clusters import installed
 from faulty import below, with_position_deletes
 from reword import without_messages
 
-from conformance.validate.context import Level
-from conformance.validate.local import Local
-from conformance.validate.rendering import finding_json
-from conformance.validate.run import validate
+from conformance.validator.context import Level
+from conformance.validator.local import Local
+from conformance.validator.rendering import finding_json
+from conformance.validator.run import validate
 
 pytestmark = pytest.mark.engine
 
@@ -36,10 +36,10 @@ FAILURES = 2
 PROGRAM = """
 import json, os, sys
 from conformance.pipeline.spark import collect_arrow, read_dataframe
-from conformance.validate.context import Level
-from conformance.validate.rendering import finding_json
-from conformance.validate.run import validate
-from conformance.validate.spark import Spark
+from conformance.validator.context import Level
+from conformance.validator.rendering import finding_json
+from conformance.validator.run import validate
+from conformance.validator.spark import Spark
 master, location = sys.argv[1:]
 engine = Spark(master)
 def found():

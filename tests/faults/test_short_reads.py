@@ -16,9 +16,9 @@ from conformance.pipeline import file_access
 from conformance.pipeline.file_access import FileAccessError
 from conformance.pipeline.local import read_table
 from conformance.pipeline.tables import load_table
-from conformance.validate.context import Level
-from conformance.validate.local import Local
-from conformance.validate.run import Unreadable, validate
+from conformance.validator.context import Level
+from conformance.validator.local import Local
+from conformance.validator.run import Unreadable, validate
 from spec_ref.checks.findings import Severity
 from spec_ref.core.errors import SpecError
 

@@ -22,9 +22,9 @@ from conformance.pipeline.file_access import (
 )
 from conformance.pipeline.local import read_table
 from conformance.pipeline.tables import NoTable, load_table
-from conformance.validate.context import Level
-from conformance.validate.local import Local
-from conformance.validate.run import Snapshots, validate
+from conformance.validator.context import Level
+from conformance.validator.local import Local
+from conformance.validator.run import Snapshots, validate
 from spec_ref.checks.findings import Severity
 from spec_ref.core.versions import V3
 from spec_ref.data_types.types import LONG, STRING, NestedField

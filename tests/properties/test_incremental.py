@@ -14,10 +14,10 @@ from conformance.properties.incremental import IncrementalLocal
 from conformance.properties.scenarios import ReferenceSubject, Refusal
 from conformance.properties.script_maker import Size
 from conformance.properties.scripts import make_script
-from conformance.validate import files
-from conformance.validate.context import Level
-from conformance.validate.local import Local
-from conformance.validate.run import Snapshots, TableReport, validate
+from conformance.validator import files
+from conformance.validator.context import Level
+from conformance.validator.local import Local
+from conformance.validator.run import Snapshots, TableReport, validate
 
 ALL = Snapshots("all")
 

@@ -18,9 +18,9 @@ from conformance.stores import commit, load
 from conformance.stores.file_system import FileSystemStore
 from conformance.stores.local_files import local_path
 from conformance.stores.runner import Runner
-from conformance.validate.context import Level
-from conformance.validate.local import Local
-from conformance.validate.run import Snapshots, validate
+from conformance.validator.context import Level
+from conformance.validator.local import Local
+from conformance.validator.run import Snapshots, validate
 from spec_ref.checks.findings import Severity
 from spec_ref.commits import CommitConflict, CommitFailed
 from spec_ref.commits.changes import (

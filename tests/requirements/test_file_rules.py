@@ -13,9 +13,9 @@ import fastavro
 import pytest
 
 from conformance.pipeline.local import read_table
-from conformance.validate.context import Level
-from conformance.validate.local import Local
-from conformance.validate.run import validate
+from conformance.validator.context import Level
+from conformance.validator.local import Local
+from conformance.validator.run import validate
 from spec_ref.avro_mapping.schema import from_avro, schema_json
 from spec_ref.checks.findings import Severity
 from spec_ref.core.errors import SpecError

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from conformance.races.fixtures import empty_table
-from conformance.validate.diff import changes
+from conformance.validator.diff import changes
 from spec_ref.checks.findings import Severity
 from spec_ref.table_metadata import read_metadata, write_metadata
 

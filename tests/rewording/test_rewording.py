@@ -35,9 +35,9 @@ def test_a_selection_passes_with_every_message_reworded() -> None:
 
 
 LIBRARIES = {
-    "conformance/validate/rows.py": "pyarrow says in its text alone that a string is not UTF-8",
+    "conformance/validator/rows.py": "pyarrow says in its text alone that a string is not UTF-8",
     "spec_ref/data_files/orc_reader.py": "pyarrow says in its text alone that a timestamp has no nanoseconds",
-    "conformance/validate/rendering.py": "a message is shown where it is another one than the first",
+    "conformance/validator/rendering.py": "a message is shown where it is another one than the first",
 }
 """Files that compare a text, and why: errors of libraries that have no other mark, and what is shown."""
 

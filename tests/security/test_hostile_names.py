@@ -32,8 +32,8 @@ from conformance.reports import (
 )  # fmt: skip
 from conformance.reports.sarif import location_of
 from conformance.results import AdapterRun, Case, Result, Run
-from conformance.validate.rendering import Outcome, as_json, as_junit, as_lines, as_sarif, as_text
-from conformance.validate.run import Level, TableReport
+from conformance.validator.rendering import Outcome, as_json, as_junit, as_lines, as_sarif, as_text
+from conformance.validator.run import Level, TableReport
 from conformance.visible import visible
 from spec_ref.checks.findings import Finding, Severity
 from spec_ref.core.errors import Violation

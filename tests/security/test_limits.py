@@ -171,8 +171,8 @@ def test_a_broken_file_of_vectors_is_told(text: str, tmp_path: Path) -> None:
 
 OURS = {
     "conformance/engines/spark_reference/kernels.py", "conformance/writing/spark.py",
-    "conformance/pipeline/spark.py", "conformance/pipeline/spark_source.py", "conformance/validate/remote.py",
-    "conformance/validate/apart.py", "conformance/validate/local.py",
+    "conformance/pipeline/spark.py", "conformance/pipeline/spark_source.py", "conformance/validator/remote.py",
+    "conformance/validator/apart.py", "conformance/validator/local.py",
 }  # fmt: skip
 """Modules that unpickle what their own processes wrote, in files and pipes that nobody else can write to."""
 
@@ -182,7 +182,7 @@ LOADING = {
     "conformance/cli/matrix.py",
     "conformance/cli/targets.py",
     "conformance/reports/__init__.py", "conformance/stress/pyiceberg_client.py",
-    "conformance/validate/fingerprints.py",
+    "conformance/validator/fingerprints.py",
 }  # fmt: skip
 """Modules that import others by names, which stand in tables of their own."""
 
@@ -190,8 +190,8 @@ STARTING = {
     "conformance/adapters/pipes.py", "conformance/catalogs/guardian.py", "conformance/catalogs/servers.py",
     "conformance/engine_setup/__main__.py", "conformance/engine_setup/built.py",
     "conformance/engine_setup/environments.py", "conformance/engine_setup/java.py",
-    "conformance/stress/run.py", "conformance/validate/catalogs.py",
-    "conformance/validate/remote.py",
+    "conformance/stress/run.py", "conformance/validator/catalogs.py",
+    "conformance/validator/remote.py",
 }  # fmt: skip
 """Modules that start programs: adapters, servers, what installs engines, and Python with our own modules."""
 

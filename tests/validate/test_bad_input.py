@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 
 from conformance.golden_tables import materialize
-from conformance.validate import local, run
-from conformance.validate.apart import NO_PROCESS
-from conformance.validate.context import Context, FilesTask, Level
-from conformance.validate.emitted import Emitted, Facts, Findings
-from conformance.validate.files import check_files_task
-from conformance.validate.finding import finding
-from conformance.validate.local import Local, Spool
-from conformance.validate.manifests import ROW_IDS
-from conformance.validate.run import Snapshots, Unreadable, validate
+from conformance.validator import local, run
+from conformance.validator.apart import NO_PROCESS
+from conformance.validator.context import Context, FilesTask, Level
+from conformance.validator.emitted import Emitted, Facts, Findings
+from conformance.validator.files import check_files_task
+from conformance.validator.finding import finding
+from conformance.validator.local import Local, Spool
+from conformance.validator.manifests import ROW_IDS
+from conformance.validator.run import Snapshots, Unreadable, validate
 from spec_ref.checks.findings import Severity
 from spec_ref.manifest_lists.manifest_file import ManifestContent
 from spec_ref.requirements import check_id

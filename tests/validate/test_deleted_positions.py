@@ -15,9 +15,9 @@ import pytest
 from corruptions.statistics import partition_statistics
 
 from conformance.golden_tables import index, materialize
-from conformance.validate.context import Level, Members
-from conformance.validate.deleted_positions import TARGETS, Origin, PerFile, slim
-from conformance.validate.run import Snapshots
+from conformance.validator.context import Level, Members
+from conformance.validator.deleted_positions import TARGETS, Origin, PerFile, slim
+from conformance.validator.run import Snapshots
 from spec_ref.checks.findings import Severity
 from spec_ref.core.records import evolve
 from spec_ref.manifests.data_file import DataFile, FileContent, FileFormat

@@ -8,9 +8,9 @@ import pytest
 
 from conformance.pipeline.local import read_table
 from conformance.pipeline.tables import load_table
-from conformance.validate.context import Level
-from conformance.validate.local import Local
-from conformance.validate.run import validate
+from conformance.validator.context import Level
+from conformance.validator.local import Local
+from conformance.validator.run import validate
 from spec_ref.checks.findings import Severity
 from spec_ref.data_types.types import LONG, STRING, NestedField
 from spec_ref.manifests.data_file import FileFormat

@@ -13,9 +13,9 @@ import test_diff
 
 from conformance.golden_tables import PLACE, materialize
 from conformance.rules import registry
-from conformance.validate.context import Level
-from conformance.validate.local import Local
-from conformance.validate.run import CURRENT, validate
+from conformance.validator.context import Level
+from conformance.validator.local import Local
+from conformance.validator.run import CURRENT, validate
 from spec_ref.requirements import check_id
 from tools.docs import checks as page
 from tools.grid.run import kept

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from conformance.validate import cross_files
+from conformance.validator import cross_files
 
 
 @pytest.mark.parametrize(("in_snapshot", "codes"), [((0,), []), ((0, 1), ["SCN007"])])

@@ -10,10 +10,10 @@ import pytest
 from fresh_spark import FEATURES, FORMATS, VERSIONS, names
 
 from conformance.engine_setup import launch
-from conformance.validate.catalogs import from_catalog
-from conformance.validate.context import Level
-from conformance.validate.local import Local
-from conformance.validate.run import Snapshots, Unreadable, validate
+from conformance.validator.catalogs import from_catalog
+from conformance.validator.context import Level
+from conformance.validator.local import Local
+from conformance.validator.run import Snapshots, Unreadable, validate
 from spec_ref.checks.findings import Severity
 
 ALL = os.environ.get("VALIDATE_FRESH") == "all"

@@ -12,9 +12,9 @@ from conformance.adapters.process import Process
 from conformance.engine_setup import launch, list_engines
 from conformance.properties.scenario_tables import ScriptedTable, write_script
 from conformance.protocol import Unsupported
-from conformance.validate.context import Level
-from conformance.validate.local import Local
-from conformance.validate.run import Snapshots, validate
+from conformance.validator.context import Level
+from conformance.validator.local import Local
+from conformance.validator.run import Snapshots, validate
 from spec_ref.checks.findings import Severity
 
 pytestmark = pytest.mark.engine

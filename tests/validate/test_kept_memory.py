@@ -11,7 +11,7 @@ FAULTS = """
 import resource, sys
 import numpy as np
 if sys.argv[1] == "kept":
-    from conformance.validate.memory import keep_freed_memory
+    from conformance.validator.memory import keep_freed_memory
     keep_freed_memory()
 before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 for _ in range(50):

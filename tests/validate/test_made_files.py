@@ -9,7 +9,7 @@ import pytest
 from corruptions import nested_bounds, statistics
 
 from conformance.golden_tables import materialize
-from conformance.validate.context import Level
+from conformance.validator.context import Level
 from spec_ref.checks.findings import Severity
 from spec_ref.data_types.types import INT
 from spec_ref.single_value.variant_bounds import encode_variant_bound

@@ -8,10 +8,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from conformance.validate.context import Level
-from conformance.validate.local import Local
-from conformance.validate.run import Snapshots, validate
-from conformance.validate.sorted_rows import Ascending, SortKey
+from conformance.validator.context import Level
+from conformance.validator.local import Local
+from conformance.validator.run import Snapshots, validate
+from conformance.validator.sorted_rows import Ascending, SortKey
 from conformance.writing import append, create_table
 from spec_ref.checks.findings import Severity
 from spec_ref.core.versions import V2

@@ -20,11 +20,11 @@ from stalled import STALLED, TABLE, stalled_store, stalled_table  # noqa: F401 -
 
 from conformance.golden_tables import materialize
 from conformance.pipeline.file_access import STORE_SECONDS
-from conformance.validate import diff, files, manifest_lists, manifests, opened, partition_statistics, root, run
-from conformance.validate.context import Level
-from conformance.validate.local import Local
-from conformance.validate.patience import Stalled, alive, anything_left_behind, within
-from conformance.validate.run import Unreadable, validate
+from conformance.validator import diff, files, manifest_lists, manifests, opened, partition_statistics, root, run
+from conformance.validator.context import Level
+from conformance.validator.local import Local
+from conformance.validator.patience import Stalled, alive, anything_left_behind, within
+from conformance.validator.run import Unreadable, validate
 from spec_ref.checks.findings import Severity
 from tools.grid.workbench import Workbench
 

@@ -12,13 +12,13 @@ from conformance.golden_tables import PLACE, materialize
 from conformance.results import Writer
 from conformance.rules import checks_of, registry
 from conformance.runner import Plan, execute
-from conformance.validate import tolerated
-from conformance.validate.advice import advice, known, own_advice
-from conformance.validate.context import Level
-from conformance.validate.fingerprints import Evidence, suspect
-from conformance.validate.local import Local
-from conformance.validate.readability import Fact, adapters, engines, facts, readers
-from conformance.validate.run import validate
+from conformance.validator import tolerated
+from conformance.validator.advice import advice, known, own_advice
+from conformance.validator.context import Level
+from conformance.validator.fingerprints import Evidence, suspect
+from conformance.validator.local import Local
+from conformance.validator.readability import Fact, adapters, engines, facts, readers
+from conformance.validator.run import validate
 from conformance.vectors import Selection, load, shipped
 from spec_ref.checks import rated
 from spec_ref.checks.findings import EXAMPLES, Finding, Severity, Tally

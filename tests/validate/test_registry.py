@@ -19,12 +19,12 @@ from conformance.failures import UsageError
 from conformance.golden_tables import materialize
 from conformance.rules import registry
 from conformance.rules.old_messages import check_by_message
-from conformance.validate import rendering
-from conformance.validate.acceptance import acceptance
-from conformance.validate.context import Level
-from conformance.validate.finding import finding
-from conformance.validate.rendering import Outcome
-from conformance.validate.run import Snapshots, TableReport
+from conformance.validator import rendering
+from conformance.validator.acceptance import acceptance
+from conformance.validator.context import Level
+from conformance.validator.finding import finding
+from conformance.validator.rendering import Outcome
+from conformance.validator.run import Snapshots, TableReport
 from spec_ref import checks
 from spec_ref.checks import Check
 from spec_ref.checks.findings import Finding, Severity, Tally
@@ -60,7 +60,7 @@ def test_retired_ids_are_of_no_check_and_may_still_be_selected() -> None:
 
 def test_every_aspect_of_the_registry_is_one_that_the_sources_check() -> None:
     named = set()
-    for folder in ("spec_ref", "conformance/validate"):
+    for folder in ("spec_ref", "conformance/validator"):
         for path in (SOURCES / folder).rglob("*.py"):
             named |= set(re.findall(r'"([a-z0-9-]+)"', path.read_text(encoding="utf-8")))
     assert {check.aspect for check in registry().values()} - named - {""} == set()
@@ -73,7 +73,7 @@ MAKERS = {"finding", "told", "Rule", "finding_at", "broken_at", "_broken"}
 def made() -> Iterator[tuple[str, str, str]]:
     """The codes and aspects that stand in calls which make findings, with the place of the call."""
     rules_of_spec = ("table_metadata/rules_*.py", "manifests/*checks.py", "manifest_lists/checks.py")
-    files = [*(SOURCES / "conformance/validate").glob("*.py")]
+    files = [*(SOURCES / "conformance/validator").glob("*.py")]
     files += [path for pattern in rules_of_spec for path in (SOURCES / "spec_ref").glob(pattern)]
     for path in files:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.pipeline.file_access import FileAccessError
-from conformance.validate import kept_ends
-from conformance.validate.context import Level
-from conformance.validate.kept_ends import END, KeptEnds
-from conformance.validate.local import Local
-from conformance.validate.run import validate
+from conformance.validator import kept_ends
+from conformance.validator.context import Level
+from conformance.validator.kept_ends import END, KeptEnds
+from conformance.validator.local import Local
+from conformance.validator.run import validate
 from spec_ref.core.versions import V3
 from spec_ref.data_types.types import LONG, STRING, NestedField
 from spec_ref.manifests.data_file import FileFormat

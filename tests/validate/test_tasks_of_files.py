@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import pytest
 
-from conformance.validate.row_ids import ROWS_A_BUCKET
-from conformance.validate.run import FILES_AT_ONCE, TASKS_OF_A_MANIFEST, _files_tasks
+from conformance.validator.row_ids import ROWS_A_BUCKET
+from conformance.validator.run import FILES_AT_ONCE, TASKS_OF_A_MANIFEST, _files_tasks
 
 
 def tasks(entries: int, rows_of_a_file: int) -> list[tuple[int, int]]:

@@ -17,7 +17,7 @@ import pytest
 from conformance.cli import main
 from conformance.golden_tables import PLACE, materialize
 from conformance.pipeline.tables import metadata_location
-from conformance.validate.acceptance import is_failure
+from conformance.validator.acceptance import is_failure
 from spec_ref.checks.findings import Severity
 
 VALID, BROKEN = "types-v2-parquet", "broken-manifest-missing"

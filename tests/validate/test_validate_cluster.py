@@ -14,10 +14,10 @@ from reword import without_messages
 
 import conformance
 from conformance.golden_tables import PLACE, materialize
-from conformance.validate.context import Level
-from conformance.validate.local import Local
-from conformance.validate.rendering import finding_json
-from conformance.validate.run import validate
+from conformance.validator.context import Level
+from conformance.validator.local import Local
+from conformance.validator.rendering import finding_json
+from conformance.validator.run import validate
 
 pytestmark = pytest.mark.engine
 

@@ -18,10 +18,10 @@ from stalled import STALLED, TABLE, stalled_store, stalled_table  # noqa: F401 -
 
 import conformance
 from conformance.golden_tables import PLACE, index, materialize, names
-from conformance.validate.context import Level
-from conformance.validate.local import Local
-from conformance.validate.remote import validate_all_there
-from conformance.validate.run import Snapshots, Unreadable, validate
+from conformance.validator.context import Level
+from conformance.validator.local import Local
+from conformance.validator.remote import validate_all_there
+from conformance.validator.run import Snapshots, Unreadable, validate
 from tools.grid.workbench import Workbench
 
 pytestmark = pytest.mark.engine

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from conformance.pipeline import file_access
-from conformance.validate.context import Level
-from conformance.validate.local import Local
-from conformance.validate.run import Snapshots, validate
+from conformance.validator.context import Level
+from conformance.validator.local import Local
+from conformance.validator.run import Snapshots, validate
 from conformance.vectors import shipped
 from spec_ref.checks.findings import Severity
 

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 from conformance.pipeline.local import read_table
-from conformance.validate.context import Level
-from conformance.validate.local import Local
-from conformance.validate.run import Snapshots, validate
+from conformance.validator.context import Level
+from conformance.validator.local import Local
+from conformance.validator.run import Snapshots, validate
 from conformance.writing import Mode, WritableTable, append, create_table, delete
 from spec_ref.checks.findings import Severity
 from spec_ref.commits.changes import SetReference, Upgrade

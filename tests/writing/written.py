@@ -10,9 +10,9 @@ from typing import Any
 import pyarrow as pa
 
 from conformance.pipeline.local import read_table
-from conformance.validate.context import Level
-from conformance.validate.local import Local
-from conformance.validate.run import Snapshots, validate
+from conformance.validator.context import Level
+from conformance.validator.local import Local
+from conformance.validator.run import Snapshots, validate
 from conformance.writing import WritableTable
 from spec_ref.checks.findings import Finding, Severity
 from spec_ref.columnar.arrow_values import values_of

@@ -25,9 +25,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from conformance.validate.context import Level
-from conformance.validate.local import Local
-from conformance.validate.run import validate
+from conformance.validator.context import Level
+from conformance.validator.local import Local
+from conformance.validator.run import validate
 from spec_ref.core.records import evolve
 from spec_ref.core.versions import V2
 from spec_ref.data_files.parquet_arrow_types import arrow_schema

@@ -15,8 +15,8 @@ from pathlib import Path
 import attrs
 
 from conformance.rules import registry
-from conformance.validate.context import Level
-from conformance.validate.run import CURRENT, Unreadable
+from conformance.validator.context import Level
+from conformance.validator.run import CURRENT, Unreadable
 from spec_ref.checks import LEVELS
 from spec_ref.checks.findings import Finding, Severity
 from tools.grid.cells import Cell, NoCell, cells, mutate

@@ -19,9 +19,9 @@ import fastavro
 from conformance.golden_tables import PLACE
 from conformance.pipeline import file_access
 from conformance.pipeline.tables import metadata_location
-from conformance.validate.context import Level
-from conformance.validate.local import Local
-from conformance.validate.run import CURRENT, Snapshots, TableReport, validate
+from conformance.validator.context import Level
+from conformance.validator.local import Local
+from conformance.validator.run import CURRENT, Snapshots, TableReport, validate
 
 _STATUSES = ("existing", "added", "deleted")
 
@@ -282,6 +282,6 @@ def over(moved: dict[str, str]) -> Iterator[None]:
         yield
     finally:
         file_access.split_location = original
-        from conformance.validate import files
+        from conformance.validator import files
 
         files._puffin.cache_clear()

@@ -123,7 +123,7 @@ def _uncached(original: Callable[..., Any]) -> Callable[..., Any]:
 
 UNCACHED = (
     "spec_ref.",
-    "conformance.validate",
+    "conformance.validator",
     "conformance.pipeline",
     "conformance.adapters",
     "conformance.engines",

@@ -170,9 +170,9 @@ def written() -> dict[str, Check]:
     from conformance.properties.script_maker import Size
     from conformance.properties.scripts import make_script
     from conformance.protocol import Unsupported
-    from conformance.validate.context import Level
-    from conformance.validate.local import Local
-    from conformance.validate.run import Snapshots, validate
+    from conformance.validator.context import Level
+    from conformance.validator.local import Local
+    from conformance.validator.run import Snapshots, validate
     from spec_ref.checks.findings import Severity
 
     def valid(seed: int) -> bool:

@@ -24,7 +24,7 @@ PRELOADED = (
     "conformance.engines.reference.commits", "conformance.engines.reference.tables",
     "conformance.engines.spark_reference.kernels", "conformance.judge", "conformance.pipeline.local",
     "conformance.properties.filter_pushdown", "conformance.properties.metamorphic", "conformance.races.suites",
-    "conformance.validate.local", "conformance.vectors",
+    "conformance.validator.local", "conformance.vectors",
 )  # fmt: skip
 
 OURS = ("spec_ref", "conformance", "corruptions")
@@ -119,8 +119,8 @@ def _corruptions(_judges: Judges) -> dict[str, Callable[[], bool]]:
     sys.path[:0] = [str(ROOT / "tests" / "validate")]
     import corruptions
 
-    from conformance.validate.context import Level
-    from conformance.validate.run import Snapshots
+    from conformance.validator.context import Level
+    from conformance.validator.run import Snapshots
     from spec_ref.checks.findings import EXAMPLES, Severity
     from tools.grid.workbench import Workbench
 
@@ -144,9 +144,9 @@ def _corruptions(_judges: Judges) -> dict[str, Callable[[], bool]]:
 def _tables(_judges: Judges) -> dict[str, Callable[[], bool]]:
     """Golden tables: those that engines wrote are valid, the broken ones are not."""
     from conformance.golden_tables import PLACE, index, names
-    from conformance.validate.context import Level
-    from conformance.validate.local import Local
-    from conformance.validate.run import Snapshots, validate
+    from conformance.validator.context import Level
+    from conformance.validator.local import Local
+    from conformance.validator.run import Snapshots, validate
     from spec_ref.checks.findings import Severity
 
     def told(name: str) -> bool:

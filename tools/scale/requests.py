@@ -9,9 +9,9 @@ from contextlib import contextmanager
 
 from conformance.pipeline.local import plan_reading, read_table
 from conformance.pipeline.tables import load_table
-from conformance.validate.context import Level
-from conformance.validate.local import Local
-from conformance.validate.run import validate
+from conformance.validator.context import Level
+from conformance.validator.local import Local
+from conformance.validator.run import validate
 from spec_ref.core.versions import V3
 from tools.faulty_store import BUCKET, Store, running
 from tools.scale.tables import FIELDS

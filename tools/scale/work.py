@@ -14,10 +14,10 @@ from conformance.pipeline.local import plan_reading, read_table
 from conformance.pipeline.tables import load_table
 from conformance.results import Writer
 from conformance.runner import Plan, execute
-from conformance.validate.context import Context, Level
-from conformance.validate.emitted import Facts
-from conformance.validate.manifest_lists import check_list, list_tasks, manifest_tasks
-from conformance.validate.manifests import check_manifest_task
+from conformance.validator.context import Context, Level
+from conformance.validator.emitted import Facts
+from conformance.validator.manifest_lists import check_list, list_tasks, manifest_tasks
+from conformance.validator.manifests import check_manifest_task
 from conformance.vectors import load, shipped
 from tools.bench.planning import ours, questions
 

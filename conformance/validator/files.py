@@ -10,19 +10,19 @@ import attrs
 import numpy as np
 
 from conformance.pipeline.file_access import FileAccessError, file_size, read_bytes
-from conformance.validate.apart import ENDED
-from conformance.validate.context import Context, FilesTask, Level, ManifestTask
-from conformance.validate.deleted_positions import Origin, origin_of, targets
-from conformance.validate.emitted import Emitted, Facts, Findings, Seen
-from conformance.validate.finding import InFull, all_of, finding, of, rated
-from conformance.validate.fingerprints import Evidence, suspect
-from conformance.validate.manifests import load
-from conformance.validate.opened import Opened, open_file
-from conformance.validate.patience import Stalled, within
-from conformance.validate.row_ids import deleted_facts
-from conformance.validate.rows import row_findings
-from conformance.validate.tolerated import tolerate
-from conformance.validate.values import same_type, stored_otherwise
+from conformance.validator.apart import ENDED
+from conformance.validator.context import Context, FilesTask, Level, ManifestTask
+from conformance.validator.deleted_positions import Origin, origin_of, targets
+from conformance.validator.emitted import Emitted, Facts, Findings, Seen
+from conformance.validator.finding import InFull, all_of, finding, of, rated
+from conformance.validator.fingerprints import Evidence, suspect
+from conformance.validator.manifests import load
+from conformance.validator.opened import Opened, open_file
+from conformance.validator.patience import Stalled, within
+from conformance.validator.row_ids import deleted_facts
+from conformance.validator.rows import row_findings
+from conformance.validator.tolerated import tolerate
+from conformance.validator.values import same_type, stored_otherwise
 from spec_ref.checks.findings import Finding, Tally
 from spec_ref.columnar.deletes.deletion_vector import decode_deletion_vector, positions_array
 from spec_ref.columnar.manifests.entry_columns import column_batches

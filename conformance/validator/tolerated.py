@@ -36,7 +36,7 @@ class Tolerated:
 @functools.cache
 def known() -> tuple[Tolerated, ...]:
     """All that is tolerated."""
-    text = resources.files("conformance.validate").joinpath("tolerated.toml").read_text(encoding="utf-8")
+    text = resources.files("conformance.validator").joinpath("tolerated.toml").read_text(encoding="utf-8")
     rows = tomllib.loads(text)["tolerated"]
     return tuple(
         Tolerated(row["check"], re.compile(row["path"]), re.compile(row["found"]), " ".join(row["evidence"].split()))

@@ -21,7 +21,7 @@ class Advice:
 @functools.cache
 def known() -> Advice:
     """All advice."""
-    text = resources.files("conformance.validate").joinpath("advice.toml").read_text(encoding="utf-8")
+    text = resources.files("conformance.validator").joinpath("advice.toml").read_text(encoding="utf-8")
     found: dict[str, dict[str, str]] = {"codes": {}, "areas": {}}
     for row in tomllib.loads(text)["advice"]:
         for kind, told in found.items():

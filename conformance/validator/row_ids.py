@@ -17,17 +17,17 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from conformance.validate.context import Context, Members
-from conformance.validate.deleted_positions import Origin, PerFile, mismatch, total_findings
-from conformance.validate.emitted import Facts
-from conformance.validate.finding import finding
+from conformance.validator.context import Context, Members
+from conformance.validator.deleted_positions import Origin, PerFile, mismatch, total_findings
+from conformance.validator.emitted import Facts
+from conformance.validator.finding import finding
 from spec_ref.checks.findings import Finding, Tally
 from spec_ref.manifests.entry import EntryStatus
 from spec_ref.schemas.reserved_field_ids import BY_ID
 from spec_ref.snapshots.snapshot import Operation
 
 if TYPE_CHECKING:
-    from conformance.validate.files import Place
+    from conformance.validator.files import Place
 
 Numbers = npt.NDArray[Any]
 

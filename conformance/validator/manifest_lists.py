@@ -8,9 +8,9 @@ from typing import Any
 import attrs
 
 from conformance.pipeline.file_access import FileAccessError, read_bytes
-from conformance.validate.context import Context, ListTask, ManifestTask, Members
-from conformance.validate.finding import finding, rated
-from conformance.validate.patience import within
+from conformance.validator.context import Context, ListTask, ManifestTask, Members
+from conformance.validator.finding import finding, rated
+from conformance.validator.patience import within
 from spec_ref.checks.findings import Finding, Tally
 from spec_ref.core.errors import SpecError, abbreviated_repr
 from spec_ref.core.versions import SEQUENCE_NUMBERS, V1, V2, V3, FormatVersion

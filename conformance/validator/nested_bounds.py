@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 import pyarrow.compute as pc
 
-from conformance.validate.finding import of, rated
+from conformance.validator.finding import of, rated
 from spec_ref.checks.findings import Finding
 from spec_ref.columnar.arrow_values import values_of
 from spec_ref.columnar.encodings.variant.shredding import unshredded

@@ -16,13 +16,13 @@ import pyarrow as pa
 
 from conformance.pipeline.file_access import FileAccessError, file_size, open_input
 from conformance.pipeline.reading import in_file
-from conformance.validate.apart import ENDED
-from conformance.validate.context import Context, ManifestTask, Members
-from conformance.validate.emitted import Emitted, Facts, Findings, StatisticsRead
-from conformance.validate.finding import InFull, all_of, finding
-from conformance.validate.opened import Opened, open_file
-from conformance.validate.patience import Stalled, alive, within
-from conformance.validate.values import partition_values, same_type
+from conformance.validator.apart import ENDED
+from conformance.validator.context import Context, ManifestTask, Members
+from conformance.validator.emitted import Emitted, Facts, Findings, StatisticsRead
+from conformance.validator.finding import InFull, all_of, finding
+from conformance.validator.opened import Opened, open_file
+from conformance.validator.patience import Stalled, alive, within
+from conformance.validator.values import partition_values, same_type
 from spec_ref.checks.findings import Finding, Tally
 from spec_ref.columnar.arrow_values import values_of
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns

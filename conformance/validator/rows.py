@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from conformance.validate.context import Context
-from conformance.validate.emitted import Facts
-from conformance.validate.finding import finding
-from conformance.validate.nested_bounds import Beyond
-from conformance.validate.opened import Opened
-from conformance.validate.partition_of_rows import PartitionOfRows, early_in_orc
-from conformance.validate.patience import alive
-from conformance.validate.row_ids import LAST_UPDATED, ROW_ID, RowIds, deleted_facts
-from conformance.validate.sorted_rows import Ascending, SortKey, ascending
+from conformance.validator.context import Context
+from conformance.validator.emitted import Facts
+from conformance.validator.finding import finding
+from conformance.validator.nested_bounds import Beyond
+from conformance.validator.opened import Opened
+from conformance.validator.partition_of_rows import PartitionOfRows, early_in_orc
+from conformance.validator.patience import alive
+from conformance.validator.row_ids import LAST_UPDATED, ROW_ID, RowIds, deleted_facts
+from conformance.validator.sorted_rows import Ascending, SortKey, ascending
 from spec_ref.checks.findings import Finding
 from spec_ref.columnar.manifests.computed_metrics import leaf_names, metrics_of_array, storage_of
 from spec_ref.core.errors import SpecError, abbreviated_repr, spec_error
@@ -38,7 +38,7 @@ from spec_ref.partitioning.transforms import UnknownTransform
 from spec_ref.single_value.bounds import decode_bound
 
 if TYPE_CHECKING:
-    from conformance.validate.files import Place
+    from conformance.validator.files import Place
 
 FILE_PATH, POS = 2147483546, 2147483545
 

@@ -12,7 +12,7 @@ import subprocess
 from pathlib import Path
 
 from conformance.failures import UsageError
-from conformance.validate.root import Unreadable
+from conformance.validator.root import Unreadable
 
 PREFIX = "catalog:"
 SECONDS = 120

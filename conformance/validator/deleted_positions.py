@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from conformance.validate.context import Context, Members
-from conformance.validate.emitted import Facts
-from conformance.validate.finding import finding
+from conformance.validator.context import Context, Members
+from conformance.validator.emitted import Facts
+from conformance.validator.finding import finding
 from spec_ref.checks.findings import Finding
 from spec_ref.core.records import evolve
 from spec_ref.data_types.types import Type
@@ -28,7 +28,7 @@ from spec_ref.partitioning.spec import PartitionSpec
 from spec_ref.scan_planning.delete_scope import FILE_PATH, Mismatch, comparable_value, mismatches
 
 if TYPE_CHECKING:
-    from conformance.validate.files import Place
+    from conformance.validator.files import Place
 
 Numbers = npt.NDArray[Any]
 Runs = Sequence[tuple[Numbers, ...]]

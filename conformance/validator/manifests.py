@@ -13,14 +13,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from conformance.pipeline.file_access import FileAccessError, read_bytes
-from conformance.validate.context import Context, ManifestTask
-from conformance.validate.emitted import Emitted, Facts, Findings, ManifestSums, Sums
-from conformance.validate.finding import all_of, finding, rated
-from conformance.validate.fingerprints import Evidence, suspect
-from conformance.validate.listed import Listing
-from conformance.validate.partition_statistics import partition_facts
-from conformance.validate.patience import within
-from conformance.validate.tolerated import tolerate
+from conformance.validator.context import Context, ManifestTask
+from conformance.validator.emitted import Emitted, Facts, Findings, ManifestSums, Sums
+from conformance.validator.finding import all_of, finding, rated
+from conformance.validator.fingerprints import Evidence, suspect
+from conformance.validator.listed import Listing
+from conformance.validator.partition_statistics import partition_facts
+from conformance.validator.patience import within
+from conformance.validator.tolerated import tolerate
 from spec_ref.checks.findings import Finding, Tally, in_file
 from spec_ref.columnar.hashing import hash_array
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns, column_batches

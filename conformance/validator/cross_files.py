@@ -13,11 +13,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from conformance.validate.context import Context, Members
-from conformance.validate.emitted import Facts
-from conformance.validate.finding import finding
-from conformance.validate.manifests import FILES, REFERENCES, ROW_IDS, row_bucket_size
-from conformance.validate.partition_statistics import PARTITIONS, STATISTICS, compare_partitions
+from conformance.validator.context import Context, Members
+from conformance.validator.emitted import Facts
+from conformance.validator.finding import finding
+from conformance.validator.manifests import FILES, REFERENCES, ROW_IDS, row_bucket_size
+from conformance.validator.partition_statistics import PARTITIONS, STATISTICS, compare_partitions
 from spec_ref.checks.findings import Finding, Tally
 from spec_ref.columnar.manifests.nullable_arrays import Nullable
 from spec_ref.columnar.scan_planning.delete_scope import Scopes, position_mismatches

@@ -19,16 +19,20 @@ from multiprocessing import connection, forkserver, resource_tracker
 from typing import Any, TypeAlias
 
 from conformance.failures import NotExamined
-from conformance.validate.context import Context
-from conformance.validate.emitted import Emitted, Findings
-from conformance.validate.engines import Check
-from conformance.validate.finding import finding
-from conformance.validate.memory import keep_freed_memory
+from conformance.validator.context import Context
+from conformance.validator.emitted import Emitted, Findings
+from conformance.validator.engines import Check
+from conformance.validator.finding import finding
+from conformance.validator.memory import keep_freed_memory
 
 AHEAD = 2
 """Tasks for each process that are given out before their results are taken."""
 
-PRELOADED = ["conformance.validate.files", "conformance.validate.partition_statistics", "conformance.validate.opened"]
+PRELOADED = [
+    "conformance.validator.files",
+    "conformance.validator.partition_statistics",
+    "conformance.validator.opened",
+]
 """What every process needs: it is imported once, in the server that the processes are forks of."""
 
 SECONDS_TO_END = 10

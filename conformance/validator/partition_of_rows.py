@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from conformance.validate.finding import finding
+from conformance.validator.finding import finding
 from spec_ref.checks.findings import Finding
 from spec_ref.columnar.arrow_values import values_of
 from spec_ref.columnar.partitioning.transforms import transform_array
@@ -19,8 +19,8 @@ from spec_ref.partitioning.transforms import Identity, Transform, UnknownTransfo
 from spec_ref.scan_planning.delete_scope import comparable_value
 
 if TYPE_CHECKING:
-    from conformance.validate.files import Place
-    from conformance.validate.rows import Batch
+    from conformance.validator.files import Place
+    from conformance.validator.rows import Batch
 
 
 class _OfAnotherPartition(NamedTuple):

@@ -13,10 +13,10 @@ import attrs
 from conformance.reports import sarif
 from conformance.reports.github import annotation
 from conformance.rules import check_of
-from conformance.validate.acceptance import is_failure
-from conformance.validate.advice import advice
-from conformance.validate.readability import Reader, readers
-from conformance.validate.run import TableReport
+from conformance.validator.acceptance import is_failure
+from conformance.validator.advice import advice
+from conformance.validator.readability import Reader, readers
+from conformance.validator.run import TableReport
 from conformance.visible import one_line, xml_text
 from spec_ref.checks.findings import Finding, Severity
 from spec_ref.core.errors import Violation

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol, TypeAlias, TypeVar
 
-from conformance.validate.context import Context
-from conformance.validate.emitted import Emitted, Facts, Findings
+from conformance.validator.context import Context
+from conformance.validator.emitted import Emitted, Facts, Findings
 from spec_ref.checks.findings import Finding
 
 T = TypeVar("T")

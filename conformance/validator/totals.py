@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from conformance.validate.context import Context, Members
-from conformance.validate.emitted import ManifestSums, Sums
-from conformance.validate.finding import finding
+from conformance.validator.context import Context, Members
+from conformance.validator.emitted import ManifestSums, Sums
+from conformance.validator.finding import finding
 from spec_ref.checks.findings import Finding
 from spec_ref.snapshots.snapshot import Operation, Snapshot
 

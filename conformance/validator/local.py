@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import IO, Any, TypeVar
 
 from conformance.failures import NotExamined
-from conformance.validate.apart import Apart, Lost, manifest_lost
-from conformance.validate.context import Context
-from conformance.validate.emitted import Emitted, Facts, Findings
-from conformance.validate.engines import Check, CheckBucket, Progress, Stopped, quiet
+from conformance.validator.apart import Apart, Lost, manifest_lost
+from conformance.validator.context import Context
+from conformance.validator.emitted import Emitted, Facts, Findings
+from conformance.validator.engines import Check, CheckBucket, Progress, Stopped, quiet
 from spec_ref.checks.findings import Finding, Tally
 
 T = TypeVar("T")

@@ -74,7 +74,7 @@ class ManifestSums:
     """Of its live data files."""
 
     features: frozenset[str]
-    """What readers have to know to read the files, as `conformance.validate.readability` names it."""
+    """What readers have to know to read the files, as `conformance.validator.readability` names it."""
 
     writers: frozenset[str] = frozenset()
     """The implementations that seem to have written it."""

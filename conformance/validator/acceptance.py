@@ -13,8 +13,8 @@ import attrs
 from conformance.failures import UsageError
 from conformance.rules import check_of, registry, retired
 from conformance.rules.old_messages import check_by_message
-from conformance.validate.root import place_of
-from conformance.validate.run import TableReport
+from conformance.validator.root import place_of
+from conformance.validator.run import TableReport
 from spec_ref.checks.findings import Finding, Severity
 from spec_ref.requirements import register
 

@@ -15,8 +15,8 @@ from conformance.failures import NotExamined
 from conformance.pipeline.file_access import FileMissing, Place, UnknownScheme, list_files, read_bytes, split_location
 from conformance.pipeline.tables import HINT, MAX_HINT_BYTES
 from conformance.protocol import parse_json
-from conformance.validate.finding import finding
-from conformance.validate.patience import FILE_SECONDS, within
+from conformance.validator.finding import finding
+from conformance.validator.patience import FILE_SECONDS, within
 from spec_ref.checks.findings import Finding
 from spec_ref.core.errors import SpecError
 from spec_ref.table_metadata import TableMetadata

@@ -1,7 +1,7 @@
 """The engine on Spark: tasks run on the executors, facts are shuffled by bucket, and findings are added up there.
 
 The driver holds the metadata, the manifest lists and small sums of each manifest, never the list of files. Where
-PySpark is not importable, the installed Spark engine is started in its own environment (`conformance.validate.remote`).
+PySpark is not importable, the installed Spark engine is started in its own environment (`conformance.validator.remote`).
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from pyspark.sql import SparkSession
 
 from conformance.failures import NotExamined
 from conformance.pipeline.spark_worker import settle_in
-from conformance.validate.apart import Apart, Lost
-from conformance.validate.context import Context
-from conformance.validate.emitted import Emitted, Facts, Findings
-from conformance.validate.engines import Check, CheckBucket, Progress, quiet
+from conformance.validator.apart import Apart, Lost
+from conformance.validator.context import Context
+from conformance.validator.emitted import Emitted, Facts, Findings
+from conformance.validator.engines import Check, CheckBucket, Progress, quiet
 from spec_ref.checks.findings import Finding, Tally
 
 T = TypeVar("T")

@@ -21,10 +21,10 @@ from typing import Any
 import attrs
 
 from conformance.failures import NotExamined, UsageError
-from conformance.validate.context import Level
-from conformance.validate.patience import FILE_SECONDS
-from conformance.validate.root import Unreadable
-from conformance.validate.run import Snapshots, TableReport
+from conformance.validator.context import Level
+from conformance.validator.patience import FILE_SECONDS
+from conformance.validator.root import Unreadable
+from conformance.validator.run import Snapshots, TableReport
 
 ENGINE = "spark-reference"
 
@@ -74,7 +74,7 @@ def validate_all_there(
             "master": master, "file_seconds": file_seconds,
         }  # fmt: skip
         asked.write_text(json.dumps(request), encoding="utf-8")
-        command = [launched.command[0], "-m", "conformance.validate.remote", str(asked), str(answered)]
+        command = [launched.command[0], "-m", "conformance.validator.remote", str(asked), str(answered)]
         status, told = _ran(command, launched.env, answered)
         if not answered.exists():
             raise NotExamined(f"Spark did not run: {told[-1] if told else f'exit status {status}'}")
@@ -122,8 +122,8 @@ def _end_with_input() -> None:
 
 def main(asked: Path, answered: Path) -> None:
     """Answer a request with Spark in this process."""
-    from conformance.validate.run import validate
-    from conformance.validate.spark import Spark
+    from conformance.validator.run import validate
+    from conformance.validator.spark import Spark
 
     threading.Thread(target=_end_with_input, daemon=True).start()
     request = json.loads(asked.read_text(encoding="utf-8"))

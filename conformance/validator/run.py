@@ -11,28 +11,28 @@ import attrs
 from conformance.failures import NotExamined, UsageError
 from conformance.pipeline.file_access import read_bytes
 from conformance.pipeline.tables import metadata_location
-from conformance.validate.apart import Lost
-from conformance.validate.context import Context, FilesTask, Level, ManifestTask, Members
-from conformance.validate.cross_files import check_bucket
-from conformance.validate.emitted import Emitted, Facts, Findings, ManifestSums, Seen, StatisticsRead
-from conformance.validate.engines import Check, Engine, Stopped
-from conformance.validate.files import check_files_task, file_lost
-from conformance.validate.manifest_lists import Listed, check_list, list_tasks, listed_otherwise, manifest_tasks
-from conformance.validate.manifests import check_manifest_task
-from conformance.validate.partition_statistics import (
+from conformance.validator.apart import Lost
+from conformance.validator.context import Context, FilesTask, Level, ManifestTask, Members
+from conformance.validator.cross_files import check_bucket
+from conformance.validator.emitted import Emitted, Facts, Findings, ManifestSums, Seen, StatisticsRead
+from conformance.validator.engines import Check, Engine, Stopped
+from conformance.validator.files import check_files_task, file_lost
+from conformance.validator.manifest_lists import Listed, check_list, list_tasks, listed_otherwise, manifest_tasks
+from conformance.validator.manifests import check_manifest_task
+from conformance.validator.partition_statistics import (
     PartitionStatisticsTask,
     check_partition_statistics_task,
     partition_statistics_tasks,
     statistics_lost,
     statistics_rows,
 )
-from conformance.validate.patience import FILE_SECONDS, within
-from conformance.validate.readability import features_of
-from conformance.validate.root import Unreadable, claimed_version, hint_findings, is_metadata, location_findings
-from conformance.validate.row_ids import ROWS_A_BUCKET, check_ids, live_ids
-from conformance.validate.table_statistics import check_statistics_task, statistics_tasks
-from conformance.validate.tolerated import tolerate
-from conformance.validate.totals import check_totals
+from conformance.validator.patience import FILE_SECONDS, within
+from conformance.validator.readability import features_of
+from conformance.validator.root import Unreadable, claimed_version, hint_findings, is_metadata, location_findings
+from conformance.validator.row_ids import ROWS_A_BUCKET, check_ids, live_ids
+from conformance.validator.table_statistics import check_statistics_task, statistics_tasks
+from conformance.validator.tolerated import tolerate
+from conformance.validator.totals import check_totals
 from spec_ref.checks.findings import Finding, Tally
 from spec_ref.core.errors import SpecError
 from spec_ref.table_metadata import TableMetadata, check_metadata, read_metadata
@@ -134,7 +134,7 @@ class TableReport:
     manifests: int = 0
     entries: int = 0
     features: frozenset[str] = frozenset()
-    """What a reader has to know (`conformance.validate.readability`)."""
+    """What a reader has to know (`conformance.validator.readability`)."""
 
     writers: tuple[str, ...] = ()
     """The implementations that seem to have written to it."""

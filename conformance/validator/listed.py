@@ -12,8 +12,8 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from conformance.validate.context import Context, ManifestTask
-from conformance.validate.finding import finding, of
+from conformance.validator.context import Context, ManifestTask
+from conformance.validator.finding import finding, of
 from spec_ref.checks.findings import Finding
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns
 from spec_ref.core.errors import SpecError

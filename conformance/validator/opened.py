@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.orc as orc
 
 from conformance.pipeline.reading import in_file
-from conformance.validate.kept_ends import open_with_ends
-from conformance.validate.parquet_footer import Chunk, footer_of
+from conformance.validator.kept_ends import open_with_ends
+from conformance.validator.parquet_footer import Chunk, footer_of
 from spec_ref.core.errors import SpecError, Violation, spec_error
 from spec_ref.data_files.orc_footer import read_stripes
 from spec_ref.data_files.parquet_schema import check_parquet_schema
