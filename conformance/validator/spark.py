@@ -1,7 +1,7 @@
 """The engine on Spark: tasks run on the executors, facts are shuffled by bucket, and findings are added up there.
 
 The driver holds the metadata, the manifest lists and small sums of each manifest, never the list of files. Where
-PySpark is not importable, the installed Spark engine is started in its own environment (`conformance.validator.remote`).
+PySpark is not importable, the installed Spark engine is started in its environment (`conformance.validator.remote`).
 """
 
 from __future__ import annotations
