@@ -16,7 +16,7 @@ from typing import Any
 
 from attrs import field, frozen
 
-from conformance.exchange import to_exchange
+from conformance.operations.wire import to_exchange
 from conformance.vectors import shipped
 from spec_ref.core.errors import SpecError
 from spec_ref.schemas.type_json import type_from_json

@@ -44,11 +44,11 @@ from typing import Any
 import jsonschema_rs
 from attrs import field, frozen
 
-from conformance.compare import Undecodable, same_json
 from conformance.engine_deviations import shipped_entries
 from conformance.engine_setup.catalog import catalog
 from conformance.failures import UsageError
 from conformance.judge import Outcome, Verdict
+from conformance.operations.comparison import Undecodable, same_json
 from conformance.protocol import Started, dump_json, parse_json, place, shorten
 from conformance.vectors import Vector
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from attrs import frozen
 
-from conformance.compare import Differences, Undecodable
-from conformance.operations import Operation
+from conformance.operations.comparison import Differences, Undecodable
+from conformance.operations.registry import Operation
 from conformance.protocol import Answer, Crashed, Ok, Refused, Unsupported, shorten
 from conformance.vectors import Alternative, Vector
 

@@ -15,7 +15,6 @@ import json
 import math
 import re
 from functools import cache
-from importlib.resources import files
 from typing import Any, TypeAlias
 
 import jiter
@@ -23,6 +22,7 @@ import jsonschema_rs
 from attrs import frozen
 
 from conformance.failures import HarnessFault
+from conformance.operations.schemas import protocol_schema
 from spec_ref.core.errors import abbreviated_repr
 
 PROTOCOL = 1
@@ -87,14 +87,6 @@ class Started:
 
     def __str__(self) -> str:
         return f"{self.implementation} {self.version}"
-
-
-@cache
-def protocol_schema() -> dict[str, Any]:
-    """The published JSON Schema of the protocol."""
-    text = (files("conformance") / "schemas" / "protocol.json").read_text(encoding="utf-8")
-    schema: dict[str, Any] = json.loads(text)
-    return schema
 
 
 @cache

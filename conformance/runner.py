@@ -16,11 +16,11 @@ from attrs import Factory, evolve, field, frozen
 from attrs.validators import ge, optional
 
 from conformance.adapters.asking import Adapter, Request
-from conformance.compare import ABSENT, Difference
 from conformance.expectations import Deviation, Expectations
 from conformance.failures import ExitStatus, HarnessFault, NotExamined, ToolError
 from conformance.golden_tables import materialize_for
 from conformance.judge import Outcome, Verdict, judge
+from conformance.operations.comparison import ABSENT, Difference
 from conformance.protocol import Answer, Started, Unsupported
 from conformance.results import AdapterRun, Case, Result, Run, Writer
 from conformance.vectors import Vector

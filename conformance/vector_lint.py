@@ -19,7 +19,7 @@ import jsonschema_rs
 from attrs import field, frozen
 
 from conformance.awkward_values import TABLE, awkward_values, complaints
-from conformance.operations import OPERATIONS, ROLES
+from conformance.operations.registry import OPERATIONS, ROLES
 from conformance.protocol import parse_json, shorten
 from conformance.vectors import SCHEMA, shipped
 from spec_ref.requirements import contradictions, register

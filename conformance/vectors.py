@@ -17,7 +17,8 @@ import jsonschema_rs
 from attrs import field, frozen
 
 from conformance.failures import UsageError
-from conformance.operations import OPERATIONS, Operation
+from conformance.operations.registry import OPERATIONS, Operation
+from conformance.operations.schemas import vectors_schema
 from conformance.protocol import Ok, Refused, parse_json, place, shorten
 
 SCHEMA = "vectors.schema.json"
@@ -68,8 +69,8 @@ def vector_files(folder: Path) -> list[Path]:
 
 
 @cache
-def _schema(path: Path) -> jsonschema_rs.Validator:
-    return jsonschema_rs.validator_for(parse_json(path.read_bytes()))
+def _schema(path: Path | None) -> jsonschema_rs.Validator:
+    return jsonschema_rs.validator_for(parse_json(path.read_bytes()) if path else vectors_schema())
 
 
 def load(folder: Path) -> tuple[Vector, ...]:
@@ -84,7 +85,7 @@ def load(folder: Path) -> tuple[Vector, ...]:
     if not paths:
         raise UsageError(f"{folder}: no vectors in it (they are files SUITE/TOPIC.json)")
     schema = folder / SCHEMA
-    check = _schema(schema if schema.is_file() else shipped() / SCHEMA)
+    check = _schema(schema if schema.is_file() else None)
     vectors = tuple(vector for path in paths for vector in _load_file(path, check))
     twice = [id_ for id_, count in Counter(vector.id for vector in vectors).items() if count > 1]
     if twice:

@@ -16,7 +16,7 @@ from attrs import frozen
 from conformance import expectations, vectors
 from conformance.expectations import Deviation, Kind
 from conformance.matrix.known import Known, load_known
-from conformance.operations import ROLES
+from conformance.operations.registry import ROLES
 from conformance.vectors import Vector
 from spec_ref.requirements import Contradiction, Decision, Requirement, contradictions, register
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from conformance.adapters.asking import Adapter
-from conformance.compare_writing import BrokenRule, written_table
 from conformance.failures import NotExamined
 from conformance.matrix.catalogue import Variant
 from conformance.matrix.cells import MadeTable, Writing
 from conformance.matrix.features import features_of
+from conformance.operations.writing.comparators import BrokenRule, written_table
 from conformance.pipeline.tables import load_table
 from conformance.properties.scenario_tables import OtherSchema, ScriptedTable, readings, vector_of, write_script
 from conformance.protocol import Answer, Crashed, Refused, Started, Unsupported

@@ -18,9 +18,9 @@ from typing import Any
 from attrs import frozen
 
 from conformance.adapters.asking import Adapter, Request
-from conformance.compare import Undecodable
-from conformance.exchange import from_exchange
-from conformance.operations import OPERATIONS
+from conformance.operations.comparison import Undecodable
+from conformance.operations.registry import OPERATIONS
+from conformance.operations.wire import from_exchange
 from conformance.properties.errors import Broken, NotSupported
 from conformance.properties.searching import drawn_chance, search
 from conformance.properties.tables import TableCase, draw_case, write_table

@@ -11,10 +11,10 @@ from attrs import evolve, field, frozen
 
 from conformance.adapters.asking import Adapter, Request
 from conformance.adapters.table_requests import columns
-from conformance.compare import Undecodable, read_type
-from conformance.compare_writing import nameless
-from conformance.exchange import from_exchange
-from conformance.operations import OPERATIONS
+from conformance.operations.comparison import Undecodable, read_type
+from conformance.operations.registry import OPERATIONS
+from conformance.operations.wire import from_exchange
+from conformance.operations.writing.comparators import nameless
 from conformance.properties.errors import Broken, NotSupported
 from conformance.properties.scenario_tables import ScriptedTable, write_script
 from conformance.protocol import Answer, Crashed, Ok, Refused, Unsupported

@@ -10,7 +10,7 @@ from typing import Any
 
 from attrs import frozen
 
-from conformance.compare_writing import written_table
+from conformance.operations.writing.comparators import written_table
 from conformance.properties.errors import Broken, NotSupported
 from conformance.properties.harness import LAW, Harness, Reading, Row, agree
 from conformance.properties.scenario_tables import OtherSchema, ScriptedTable, expected_rows

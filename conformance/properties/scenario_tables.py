@@ -15,9 +15,9 @@ from attrs import frozen
 
 from conformance.adapters.asking import Adapter, Request
 from conformance.adapters.table_requests import columns, local_path, metadata
-from conformance.compare import read_type, same_json
-from conformance.compare_writing import nameless
-from conformance.operations import OPERATIONS
+from conformance.operations.comparison import read_type, same_json
+from conformance.operations.registry import OPERATIONS
+from conformance.operations.writing.comparators import nameless
 from conformance.protocol import Answer, Ok
 from conformance.scripts.literals import with_ids
 from conformance.scripts.model import run_model

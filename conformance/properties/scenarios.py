@@ -29,10 +29,10 @@ import attrs
 from attrs import define, field, frozen
 
 from conformance.adapters.serve import Invalid, Unsupported
-from conformance.compare import Difference
-from conformance.compare_writing import Lineage, reading_differences, state_differences
-from conformance.engines.reference.writing import ReferenceWriter
 from conformance.failures import NotExamined
+from conformance.operations.comparison import Difference
+from conformance.operations.writing.comparators import Lineage, reading_differences, state_differences
+from conformance.operations.writing.reference import ReferenceWriter
 from conformance.properties.errors import Broken
 from conformance.properties.incremental import IncrementalLocal
 from conformance.properties.script_maker import constants_of

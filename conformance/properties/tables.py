@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from attrs import frozen
 
-from conformance.compare import read_type
-from conformance.exchange import from_exchange
+from conformance.operations.comparison import read_type
+from conformance.operations.wire import from_exchange
 from conformance.properties.values import (
     LEAST,
     TRANSFORMS,

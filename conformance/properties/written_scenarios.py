@@ -15,8 +15,8 @@ from typing import Any
 
 from conformance.adapters.asking import Adapter, Request
 from conformance.adapters.table_requests import local_path, metadata
-from conformance.compare import Undecodable
-from conformance.compare_writing import BrokenRule, written_table
+from conformance.operations.comparison import Undecodable
+from conformance.operations.writing.comparators import BrokenRule, written_table
 from conformance.properties.errors import Broken, NotSupported
 from conformance.properties.scenario_tables import READ, OtherSchema, ScriptedTable, expected_rows, write_script
 from conformance.properties.scenarios import Expected, broken_by, filters_of, heads_of, no_findings

@@ -7,7 +7,7 @@ from typing import Any
 
 from attrs import frozen
 
-from conformance.compare import same_json
+from conformance.operations.comparison import same_json
 from conformance.protocol import dump_json, shorten
 from conformance.reports.markdown import code
 from conformance.results import AdapterRun, Result, Run, sparse

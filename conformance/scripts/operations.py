@@ -1,7 +1,7 @@
 """The operations of a script, as values.
 
-Literals stay JSON: the exchange form of their type (`conformance.exchange`), but that a struct is an object by the
-names of its fields, since field ids are the writer's to give. Predicates, schemas and default values are the spec's
+Literals stay JSON: the exchange form of their type (`conformance.operations.wire`), but that a struct is an object by
+the names of its fields, since field ids are the writer's to give. Predicates, schemas and default values are the spec's
 own JSON. A row is an object by the names of columns; a column that is left out takes its write default, or null.
 """
 

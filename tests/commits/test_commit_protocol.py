@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from conformance.engines.reference.commits import MemoryRunner, MemoryStore
+from conformance.operations.commits.reference import MemoryRunner, MemoryStore
 from conformance.races.fixtures import (
     BY_PART,
     LOCATION,

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.exchange import from_exchange, to_exchange, values_equal
+from conformance.operations.wire import from_exchange, to_exchange, values_equal
 from conformance.strategies import types, values
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.decimals import decimal_of

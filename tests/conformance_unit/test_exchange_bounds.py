@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from conformance.exchange_bounds import bound_from_exchange, bound_to_exchange, bounds_equal
+from conformance.operations.bounds.wire import bound_from_exchange, bound_to_exchange, bounds_equal
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import INT, LONG, STRING, VARIANT, GeographyType, GeometryType, Type
 from spec_ref.single_value.geo_bounds import GeoPoint

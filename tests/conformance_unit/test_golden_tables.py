@@ -12,7 +12,7 @@ import pytest
 
 from conformance.failures import UsageError
 from conformance.golden_tables import FOLDER, PLACE, index, materialize, materialize_for, named_in, names
-from conformance.operations import OPERATIONS
+from conformance.operations.registry import OPERATIONS
 from conformance.vectors import Vector
 
 FILES = {"metadata/v1.metadata.json": b"{}", "data/p=%C3%A9/a b.parquet": b"PAR1"}

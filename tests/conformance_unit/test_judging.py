@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.compare import ABSENT, Difference, json_differences, same_json
 from conformance.judge import Outcome, Verdict, judge
-from conformance.operations import OPERATIONS
+from conformance.operations.comparison import ABSENT, Difference, json_differences, same_json
+from conformance.operations.registry import OPERATIONS
 from conformance.protocol import Answer, Crashed, Ok, Refused, Unsupported
 from conformance.vectors import Vector
 

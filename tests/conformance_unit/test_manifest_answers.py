@@ -9,9 +9,9 @@ import json
 import fastavro
 import pytest
 
-from conformance.compare import Undecodable
 from conformance.engines.reference.adapter import operations
-from conformance.operations import OPERATIONS
+from conformance.operations.comparison import Undecodable
+from conformance.operations.registry import OPERATIONS
 from spec_ref.core.errors import SpecError
 from tools.derive import avro
 from tools.derive.cases import manifests

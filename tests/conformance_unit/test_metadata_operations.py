@@ -6,7 +6,7 @@ import pytest
 
 from conformance.adapters.serve import perform
 from conformance.engines.reference.adapter import REFUSALS, operations
-from conformance.operations import OPERATIONS
+from conformance.operations.registry import OPERATIONS
 
 TABLES = ("metadata.read", "metadata.write", "metadata.upgrade", "metadata.check", "schema.evolve",
           "partition-spec.evolve", "retention.expire", "name-mapping.apply")  # fmt: skip

@@ -12,11 +12,11 @@ from conformance import vectors
 from conformance.adapters.asking import Adapter, InProcess, Request
 from conformance.adapters.process import Limits, Process
 from conformance.engines.reference import adapter as reference
-from conformance.engines.reference.forms import FAST, FUNCTIONS, PLAIN, function_at
 from conformance.engines.reference_plain import adapter as reference_plain
 from conformance.golden_tables import materialize_for
 from conformance.judge import Outcome, judge
-from conformance.operations import OPERATIONS
+from conformance.operations.forms import FAST, FUNCTIONS, PLAIN, function_at
+from conformance.operations.registry import OPERATIONS
 from conformance.vectors import Vector
 
 OF_DATA_FILES = {"table.read", "table.write", "table.change"}

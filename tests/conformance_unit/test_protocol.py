@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from conformance.failures import HarnessFault
-from conformance.operations import OPERATIONS
+from conformance.operations.registry import OPERATIONS
 from conformance.protocol import (
     MAX_LINE,
     Breach,

@@ -2,10 +2,10 @@
 
 import pytest
 
-from conformance.compare import Undecodable
-from conformance.compare_puffin import deletion_vector, puffin_file, puffin_form
 from conformance.engines.reference.adapter import operations
-from conformance.operations import OPERATIONS
+from conformance.operations.comparison import Undecodable
+from conformance.operations.puffin.comparators import deletion_vector, puffin_file, puffin_form
+from conformance.operations.registry import OPERATIONS
 from spec_ref.core.errors import SpecError
 from spec_ref.deletes.deletion_vector import encode_deletion_vector
 from spec_ref.encodings.puffin.file import Blob, write_puffin

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from conformance.compare import Undecodable
-from conformance.operations import OPERATIONS
+from conformance.operations.comparison import Undecodable
+from conformance.operations.registry import OPERATIONS
 from conformance.protocol import protocol_schema
 from conformance.vectors import shipped
 from tools.derive import variant

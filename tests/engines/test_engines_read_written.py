@@ -16,8 +16,8 @@ from patient import PATIENT
 from conformance.adapters.asking import Request
 from conformance.adapters.process import Process
 from conformance.engine_setup import launch, list_engines
-from conformance.exchange import to_exchange
-from conformance.operations import OPERATIONS
+from conformance.operations.registry import OPERATIONS
+from conformance.operations.wire import to_exchange
 from conformance.pipeline.local import read_table
 from conformance.protocol import Ok
 from conformance.writing import Mode, WritableTable, append, compact, create_table, delete, merge, update

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from conformance.adapters import native
 from conformance.adapters.serve import Unsupported
-from conformance.exchange import from_exchange, to_exchange, values_equal
+from conformance.operations.wire import from_exchange, to_exchange, values_equal
 from conformance.vectors import load, shipped
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import DATE, TIME, TIMESTAMP, TIMESTAMP_NS, TIMESTAMPTZ, TIMESTAMPTZ_NS, Type

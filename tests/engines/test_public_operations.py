@@ -10,7 +10,7 @@ import pytest
 
 from conformance import vectors
 from conformance.engine_setup import built, find_engine
-from conformance.operations import OPERATIONS
+from conformance.operations.registry import OPERATIONS
 
 ROOT = Path(__file__).parents[2]
 DECLARED = {
@@ -34,8 +34,8 @@ def known(engine: str) -> set[str]:
     return {vector for entry in content["deviation"] for vector in entry["vectors"]}
 
 
-def test_every_operation_is_told_in_its_order() -> None:
-    assert [row[0] for row in table("operation")[1:]] == [f"`{name}`" for name in OPERATIONS]
+def test_every_operation_is_told_once() -> None:
+    assert sorted(row[0] for row in table("operation")[1:]) == sorted(f"`{name}`" for name in OPERATIONS)
 
 
 @pytest.mark.parametrize(("place", "name"), [(1, "iceberg-go"), (2, "iceberg-rust")])

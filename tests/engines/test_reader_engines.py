@@ -10,9 +10,9 @@ from patient import PATIENT
 
 from conformance.adapters.asking import Request
 from conformance.adapters.process import Process
-from conformance.compare_rows import table_rows
 from conformance.engine_setup import launch, list_engines
 from conformance.golden_tables import PLACE, index, materialize
+from conformance.operations.reading.comparators import table_rows
 from conformance.protocol import Ok, Refused, Unsupported
 
 pytestmark = pytest.mark.engine

@@ -12,8 +12,8 @@ import pytest
 from conformance.adapters import arrow_rows
 from conformance.adapters.serve import Unsupported
 from conformance.adapters.sql_predicates import Dialect, built, normal, select_of, sql_of
-from conformance.compare import read_type
-from conformance.exchange import from_exchange
+from conformance.operations.comparison import read_type
+from conformance.operations.wire import from_exchange
 
 U = uuid.UUID("f79c3e09-677c-4bbd-a479-3f349cb785e7")
 POINT = {

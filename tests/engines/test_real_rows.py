@@ -12,7 +12,7 @@ from conformance.adapters.asking import Request
 from conformance.adapters.process import Process
 from conformance.engine_setup import launch, list_engines
 from conformance.golden_tables import PLACE, index, materialize
-from conformance.operations import OPERATIONS
+from conformance.operations.registry import OPERATIONS
 from conformance.protocol import Ok, Refused
 
 pytestmark = pytest.mark.engine

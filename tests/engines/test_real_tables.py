@@ -10,8 +10,8 @@ from patient import PATIENT
 
 from conformance.adapters.asking import Request
 from conformance.adapters.process import Process
-from conformance.compare_tables import evolved_schema, evolved_spec, table_form
 from conformance.engine_setup import launch, list_engines
+from conformance.operations.table_metadata.comparators import evolved_schema, evolved_spec, table_form
 from conformance.protocol import Ok, Refused
 
 pytestmark = pytest.mark.engine

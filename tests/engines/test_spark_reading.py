@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from conformance import golden_tables
-from conformance.compare_rows import table_rows
 from conformance.engine_setup import launch
+from conformance.operations.reading.comparators import table_rows
 from conformance.pipeline.local import plan_reading, read_table
 from conformance.pipeline.spark_types import spark_batch, spark_schema
 from conformance.pipeline.tables import load_table

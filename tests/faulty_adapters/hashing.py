@@ -7,7 +7,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from conformance.exchange import from_exchange
+from conformance.operations.wire import from_exchange
 from spec_ref.data_types.types import DecimalType, Type
 from spec_ref.hashing import murmur3_x86_32
 from spec_ref.schemas.type_json import type_from_json

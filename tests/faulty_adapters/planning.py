@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from conformance.engines.reference import tables
+from conformance.operations.reading import reference as tables
 from spec_ref.columnar.expressions import metrics_evaluation
 from spec_ref.columnar.manifests import entry_columns
 from spec_ref.columnar.manifests.entry_columns import ManifestColumns

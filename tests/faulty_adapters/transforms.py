@@ -7,7 +7,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from conformance.exchange import from_exchange, to_exchange
+from conformance.operations.wire import from_exchange, to_exchange
 from spec_ref.data_types.types import DATE, DecimalType, Type
 from spec_ref.hashing import hash_value
 from spec_ref.partitioning.transforms import parse_transform

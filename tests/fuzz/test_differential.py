@@ -13,7 +13,7 @@ from conformance.adapters.asking import Request
 from conformance.engine_setup import launch
 from conformance.engines.reference.adapter import operations
 from conformance.judge import mismatch
-from conformance.operations import OPERATIONS
+from conformance.operations.registry import OPERATIONS
 from conformance.protocol import Answer, Crashed, Ok, Refused, Unsupported
 from tools.fuzz import differential, manifest_questions
 from tools.fuzz.differential import Difference, asked_of_reference, differences

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from conformance import golden_tables
-from conformance.compare import read_type
-from conformance.compare_rows import table_rows
-from conformance.exchange import to_exchange
+from conformance.operations.comparison import read_type
+from conformance.operations.reading.comparators import table_rows
+from conformance.operations.wire import to_exchange
 from conformance.pipeline.file_access import FileAccessError
 from conformance.pipeline.local import read_table
 from conformance.pipeline.tables import Table, load_table

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from conformance.cli import main
-from conformance.engines.reference.writing import ReferenceWriter
+from conformance.operations.writing.reference import ReferenceWriter
 from conformance.properties.errors import Broken
 from conformance.properties.scenarios import follow_reference
 from conformance.properties.script_maker import Size

@@ -32,7 +32,7 @@ from sound_documents import (
 )
 
 from conformance.engines.reference.adapter import operations
-from conformance.exchange_manifests import entry_from_form, listed_from_form, table_of
+from conformance.operations.manifests.wire import entry_from_form, listed_from_form, table_of
 from spec_ref.avro_mapping.schema import from_avro
 from spec_ref.core.errors import SpecError
 from spec_ref.core.versions import V3, FormatVersion

@@ -178,7 +178,7 @@ OURS = {
 
 LOADING = {
     "conformance/engines/duckdb/adapter.py", "conformance/engines/duckdb/golden_writer.py",
-    "conformance/engines/reference/adapter.py", "conformance/engines/reference/forms.py",
+    "conformance/operations/families.py", "conformance/operations/forms.py",
     "conformance/cli/matrix.py",
     "conformance/cli/targets.py",
     "conformance/reports/__init__.py", "conformance/stress/pyiceberg_client.py",

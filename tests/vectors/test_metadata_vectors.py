@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.compare_tables import field_ids
+from conformance.operations.table_metadata.comparators import field_ids
 from spec_ref.core.records import field_rules
 from spec_ref.table_metadata import TableMetadata
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from conformance.operations import ROLES
+from conformance.operations.registry import ROLES
 from conformance.vector_lint import NOTHING_TO_ANSWER, canonical, lint, main
 from conformance.vectors import load
 from spec_ref.requirements import register

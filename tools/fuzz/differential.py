@@ -23,7 +23,7 @@ from conformance.adapters.serve import perform
 from conformance.engine_setup import launch
 from conformance.engines.reference.adapter import REFUSALS, operations
 from conformance.judge import answer_json, mismatch
-from conformance.operations import OPERATIONS
+from conformance.operations.registry import OPERATIONS
 from conformance.protocol import Answer, Crashed, Ok, Refused, Unsupported
 from tools.fuzz.known import KNOWN
 from tools.fuzz.questions import QUESTIONS, Asked

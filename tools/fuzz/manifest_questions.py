@@ -12,7 +12,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from conformance.engines.reference.adapter import operations
-from conformance.exchange import to_exchange
+from conformance.operations.wire import to_exchange
 from conformance.strategies import primitive_types, values
 from spec_ref.core.errors import SpecError
 from spec_ref.data_types.types import Type, kind

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from conformance.adapters.script_steps import follow
-from conformance.engines.reference.writing import ReferenceWriter
 from conformance.golden_tables import PLACE, materialize
+from conformance.operations.writing.reference import ReferenceWriter
 from spec_ref.encodings.puffin.file import Blob, write_puffin
 from tools.grid.workbench import Workbench
 

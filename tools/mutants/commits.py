@@ -21,7 +21,7 @@ class Endless(Exception):
 def _table(version: int = 2, *appended: Any) -> tuple[Any, Any]:
     """A table in memory with files that were appended, and what commits to it."""
     from conformance.adapters.race_logs import PROPERTIES
-    from conformance.engines.reference.commits import MemoryRunner, MemoryStore
+    from conformance.operations.commits.reference import MemoryRunner, MemoryStore
     from conformance.races.fixtures import LOCATION, empty_table
     from spec_ref.commits import changes
 
@@ -50,7 +50,7 @@ def _base(runner: Any) -> Any:
 
 def _no_table() -> bool:
     """What changes a table needs one (OCC001)."""
-    from conformance.engines.reference.commits import MemoryRunner, MemoryStore
+    from conformance.operations.commits.reference import MemoryRunner, MemoryStore
     from conformance.races.fixtures import data
     from spec_ref.commits import changes
     from spec_ref.data_types.types import INT

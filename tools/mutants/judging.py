@@ -21,7 +21,7 @@ LIBRARIES = (
     "pyarrow", "pyarrow.compute", "pyarrow.orc", "pyarrow.parquet", "pyroaring", "sqlite3", "uuid", "zstandard",
 )  # fmt: skip
 PRELOADED = (
-    "conformance.engines.reference.commits", "conformance.engines.reference.tables",
+    "conformance.operations.commits.reference", "conformance.operations.reading.reference",
     "conformance.engines.spark_reference.kernels", "conformance.judge", "conformance.pipeline.local",
     "conformance.properties.filter_pushdown", "conformance.properties.metamorphic", "conformance.races.suites",
     "conformance.validator.local", "conformance.vectors",
@@ -86,7 +86,7 @@ class Judges:
     def vector(self, name: str, *, first: bool = False) -> bool:
         """Whether a vector passes; with the first of the outcomes that it permits, where that is asked."""
         from conformance.judge import Outcome, judge
-        from conformance.operations import OPERATIONS
+        from conformance.operations.registry import OPERATIONS
         from conformance.protocol import Ok, Refused, Unsupported
         from conformance.written_tables import places
 

@@ -119,7 +119,7 @@ Cases = list[tuple[dict[str, Any], Any]]
 def _kernel(operation: str, cases: Cases) -> bool:
     """Values as a column of the kernels, which are those that Spark's workers ask."""
     from conformance.engines.spark_reference.kernels import answer_questions
-    from conformance.operations import OPERATIONS
+    from conformance.operations.registry import OPERATIONS
 
     questions = [{"op": operation, "args": args} for args, _ in cases] * COPIES
     answers = []
@@ -152,7 +152,7 @@ def _evaluated(_operation: str, cases: Cases) -> bool:
     """Rows as an Arrow table, in one batch and in several."""
     import pyarrow as pa
 
-    from conformance.exchange import from_exchange
+    from conformance.operations.wire import from_exchange
     from spec_ref.columnar.expressions.evaluation import evaluate_array
     from spec_ref.columnar.schemas.column_projection import arrow_values
 
@@ -169,7 +169,7 @@ def _evaluated(_operation: str, cases: Cases) -> bool:
 
 def _constant(_operation: str, cases: Cases) -> bool:
     """Results of a transform in a partition tuple: those of identity alone are values of the column (PRJ002)."""
-    from conformance.exchange import from_exchange
+    from conformance.operations.wire import from_exchange
     from spec_ref.partitioning.spec import PartitionField, PartitionSpec, identity_values
     from spec_ref.partitioning.transforms import Identity, parse_transform
     from spec_ref.schemas.type_json import type_from_json
@@ -188,7 +188,7 @@ def _partitioned(_operation: str, cases: Cases) -> bool:
     """Rows of one column in twos, as tuples of two identity fields: what is left of a filter is true of the same."""
     import numpy as np
 
-    from conformance.exchange import from_exchange
+    from conformance.operations.wire import from_exchange
     from spec_ref.columnar.manifests.entry_columns import column_batches
     from spec_ref.columnar.scan_planning.partition_filter import PartitionFilter
     from spec_ref.core.versions import V3
@@ -252,7 +252,7 @@ def _renamed(predicate: Any) -> Any:
 
 def _in_sql(_operation: str, cases: Cases) -> bool:
     """Comparisons as SQL has them (EXP025): of null they are not true, and neither are their negations."""
-    from conformance.exchange import from_exchange
+    from conformance.operations.wire import from_exchange
     from spec_ref.expressions.binding import bind
     from spec_ref.expressions.bound import evaluate
     from spec_ref.expressions.expression_json import predicate_from_json

@@ -1,6 +1,6 @@
 """The adapter ``reference:plain``: the reference through its definitions alone, without a kernel.
 
-`conformance.engines.reference.forms` lists the functions in which it differs from ``reference``; others are shared.
+`conformance.operations.forms` lists the functions in which it differs from ``reference``; others are shared.
 So is the decoding of data files (`spec_ref.data_files`, through pyarrow), up to the values of Python that a row has. It
 writes no tables: ``table.write`` and ``table.change`` are not supported, as the reference writes rows as arrays alone.
 """
@@ -12,7 +12,7 @@ from functools import partial
 from conformance.adapters.serve import serve
 from conformance.engines.reference import adapter as reference
 from conformance.engines.reference.adapter import REFUSALS
-from conformance.engines.reference.forms import PLAIN
+from conformance.operations.forms import PLAIN
 
 __all__ = ["REFUSALS", "implementation", "operations"]
 

@@ -21,8 +21,8 @@ from conformance.adapters import arrow_rows
 from conformance.adapters.script_steps import WRITING
 from conformance.adapters.serve import Invalid, perform
 from conformance.engines.reference.adapter import REFUSALS, operations
-from conformance.exchange import from_exchange, to_exchange
 from conformance.failures import NotExamined
+from conformance.operations.wire import from_exchange, to_exchange
 from conformance.pipeline.read_tasks import arrow_schema, read_task
 from spec_ref.columnar.hashing import hash_array
 from spec_ref.columnar.partitioning.transforms import transform_array

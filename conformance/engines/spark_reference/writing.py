@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from conformance.adapters.serve import Unsupported
-from conformance.engines.reference.writing import ReferenceWriter, branch_of, mode_of, operations_of
+from conformance.operations.writing.reference import ReferenceWriter, branch_of, mode_of, operations_of
 from conformance.pipeline.spark_types import spark_batch, spark_schema
 from conformance.writing import spark as on_spark
 from spec_ref.expressions.expression_json import predicate_from_json

@@ -1,0 +1,15 @@
+"""Answers that are bounds."""
+
+from __future__ import annotations
+
+from conformance.operations.bounds.wire import bound_from_exchange, bound_to_exchange, bounds_equal
+from conformance.operations.comparison import Comparator, Form, hexadecimal, type_argument, typed
+
+BOUND = Form(bound_from_exchange, bound_to_exchange, bounds_equal)
+
+COMPARATORS: dict[str, Comparator] = {
+    "bound.encode": hexadecimal,
+    "bound.decode": typed(type_argument, BOUND),
+    "bound.truncate": typed(type_argument),
+}
+"""For each operation, what compares its answers."""

@@ -1,0 +1,1 @@
+"""Commits that race."""

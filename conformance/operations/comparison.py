@@ -1,0 +1,183 @@
+"""Whether an answer is the one expected, and if not, where it differs.
+
+Answers are compared as what they mean: a value in its type, bytes as bytes. Only where
+an operation asks for JSON itself does the JSON count, and there an integer is not a float except where the type says
+float or double.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from itertools import islice
+from typing import Any, TypeAlias
+
+from attrs import frozen
+
+from conformance.operations.wire import from_exchange, to_exchange, values_equal
+from conformance.protocol import dump_json, parse_json
+from spec_ref.core.errors import SpecError
+from spec_ref.data_types.types import Type
+from spec_ref.schemas.type_json import type_from_json
+
+MAX_DIFFERENCES = 20
+"""Differences of one answer that a result keeps."""
+
+
+@frozen
+class Absent:
+    """Stands where one side has no value at all."""
+
+    def __str__(self) -> str:
+        return "nothing"
+
+
+ABSENT = Absent()
+
+
+@frozen
+class Difference:
+    """One place where an answer is not what is expected."""
+
+    path: str
+    """A JSON pointer into the answer; empty for the whole of it."""
+
+    expected: Any
+    got: Any
+
+    def __str__(self) -> str:
+        return f"{self.path or '(the answer)'}: expected {_shown(self.expected)}, got {_shown(self.got)}"
+
+
+def _shown(value: Any) -> str:
+    return str(value) if isinstance(value, Absent) else dump_json(value)
+
+
+class Undecodable(Exception):
+    """The answer does not stand for a value of its type; the message says why."""
+
+
+Differences: TypeAlias = tuple[Difference, ...]
+Comparator: TypeAlias = Callable[[dict[str, Any], Any, Any], Differences]
+"""From the arguments, the expected answer and the answer to the differences; empty when they are the same."""
+
+
+def same_json(expected: Any, got: Any) -> bool:
+    """Whether two JSON values are the same, 1, 1.0 and true apart, and 0.0 and -0.0 apart."""
+    return next(json_differences(expected, got), None) is None
+
+
+def json_differences(expected: Any, got: Any, path: str = "") -> Iterator[Difference]:
+    """The places where two JSON values differ, in the order of the expected one."""
+    match expected, got:
+        case dict(), dict():
+            for key in expected if expected.keys() == got.keys() else {**expected, **got}:
+                inner = f"{path}/{str(key).replace('~', '~0').replace('/', '~1')}"
+                if key not in got:
+                    yield Difference(inner, expected[key], ABSENT)
+                elif key not in expected:
+                    yield Difference(inner, ABSENT, got[key])
+                else:
+                    yield from json_differences(expected[key], got[key], inner)
+        case list(), list():
+            for index in range(max(len(expected), len(got))):
+                left = expected[index] if index < len(expected) else ABSENT
+                right = got[index] if index < len(got) else ABSENT
+                if left is ABSENT or right is ABSENT:
+                    yield Difference(f"{path}/{index}", left, right)
+                else:
+                    yield from json_differences(left, right, f"{path}/{index}")
+        case float(), float():
+            if expected != got or math.copysign(1, expected) != math.copysign(1, got):
+                yield Difference(path, expected, got)
+        case _:
+            if type(expected) is not type(got) or expected != got:
+                yield Difference(path, expected, got)
+
+
+def kept(differences: Iterator[Difference]) -> Differences:
+    """The differences that a result keeps."""
+    return tuple(islice(differences, MAX_DIFFERENCES))
+
+
+def exact(_args: dict[str, Any], expected: Any, got: Any) -> Differences:
+    """JSON as it stands."""
+    return kept(json_differences(expected, got))
+
+
+def hexadecimal(_args: dict[str, Any], expected: Any, got: Any) -> Differences:
+    """Bytes, whichever case their digits have."""
+    return kept(json_differences(expected.upper(), got.upper()))
+
+
+@frozen
+class Form:
+    """How values of a type travel and compare."""
+
+    read: Callable[[Type, Any], Any]
+    write: Callable[[Type, Any], Any]
+    equal: Callable[[Type, Any, Any], bool]
+
+
+VALUE = Form(from_exchange, to_exchange, values_equal)
+
+
+def typed(type_of: Callable[[dict[str, Any]], Type], form: Form = VALUE) -> Comparator:
+    """Values, or bounds, of the type that ``type_of`` finds in the arguments; null is no value.
+
+    A vector may permit an outcome that is no value of the type, say one that overflowed; that is compared as it stands.
+    """
+
+    def compare(args: dict[str, Any], expected: Any, got: Any) -> Differences:
+        if expected is None or got is None or same_json(expected, got):
+            return kept(json_differences(expected, got))
+        try:
+            type_ = type_of(args)
+            wanted = form.read(type_, expected)
+        except SpecError:
+            return kept(json_differences(expected, got))
+        try:
+            value = form.read(type_, got)
+        except SpecError as error:
+            raise Undecodable(f"the answer is no {type_}: {error}") from None
+        if form.equal(type_, wanted, value):
+            return ()
+        canonical = json_differences(form.write(type_, wanted), form.write(type_, value))
+        return kept(canonical) or (Difference("", expected, got),)
+
+    return compare
+
+
+def type_argument(args: dict[str, Any]) -> Type:
+    """The type that the argument ``type`` spells."""
+    return read_type(args["type"])
+
+
+def read_type(json_type: Any) -> Type:
+    """The type that a JSON type spells; the same spelling is read once."""
+    return _read_type(dump_json(json_type))
+
+
+@lru_cache(maxsize=4096)
+def _read_type(text: str) -> Type:
+    return type_from_json(parse_json(text.encode()))
+
+
+def _ordered(item: Any) -> str:
+    return json.dumps(item, sort_keys=True)  # members may come in any order
+
+
+def unordered(*names: str) -> Comparator:
+    """Lists whose order means nothing: those of the members ``names``, or the answer itself."""
+
+    def form(value: Any) -> Any:
+        if isinstance(value, list):
+            return sorted(value, key=_ordered)
+        return {name: form(member) if name in names else member for name, member in value.items()}
+
+    def compare(_args: dict[str, Any], expected: Any, got: Any) -> Differences:
+        return kept(json_differences(form(expected), form(got)))
+
+    return compare

@@ -1,0 +1,14 @@
+"""Answers that are true or false."""
+
+from __future__ import annotations
+
+from conformance.operations.comparison import Comparator, exact
+
+COMPARATORS: dict[str, Comparator] = {
+    "expression.evaluate": exact,
+    "metrics.evaluate": exact,
+    "projection.evaluate": exact,
+    "residual.evaluate": exact,
+    "summaries.evaluate": exact,
+}
+"""For each operation, what compares its answers."""

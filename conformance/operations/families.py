@@ -1,0 +1,103 @@
+"""The families of operations: the folders here, and those that ``ICEBERG_CONFORMANCE_OPERATIONS`` names."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import jsonschema_rs
+from attrs import frozen
+
+from conformance import operations
+from conformance.failures import UsageError
+
+FILE = "schema.json"
+FORM = Path(__file__).parents[1] / "schemas" / "operation_family.json"
+
+Json = dict[str, Any]
+
+
+@frozen(eq=False)
+class Family:
+    """A folder with everything about some operations that belong together."""
+
+    path: Path
+    title: str
+    operations: dict[str, Json]
+    """The operations by name, as ``schema.json`` describes them."""
+
+    definitions: dict[str, Json]
+    """What the schemas of the operations refer to; other families may refer to it, too."""
+
+    @property
+    def name(self) -> str:
+        """The name of the folder."""
+        return self.path.name
+
+    def has(self, module: str) -> bool:
+        """Whether the folder has a module."""
+        return (self.path / f"{module}.py").is_file()
+
+    def load(self, module: str) -> ModuleType:
+        """A module of the folder."""
+        return import_module(f"{operations.__name__}.{self.name}.{module}")
+
+
+@cache
+def families() -> tuple[Family, ...]:
+    """All families by name.
+
+    Raises:
+        UsageError: a folder or its ``schema.json`` is not as it has to be, or two families have something of one name.
+    """
+    found = [_read(path) for root in operations.__path__ for path in _folders(Path(root))]
+    found.sort(key=lambda family: family.name)
+    _refuse_twice((family.name, family.path) for family in found)
+    for part in ("operations", "definitions"):
+        _refuse_twice((name, family.path / FILE) for family in found for name in getattr(family, part))
+    return tuple(found)
+
+
+def _refuse_twice(names: Iterator[tuple[str, Path]]) -> None:
+    first: dict[str, Path] = {}
+    for name, path in names:
+        if name in first:
+            raise UsageError(f"{path}: {name} is already in {first[name]}; expected another name")
+        first[name] = path
+
+
+def _folders(root: Path) -> list[Path]:
+    try:
+        return [path for path in root.iterdir() if path.is_dir() and not path.name.startswith((".", "_"))]
+    except OSError as error:
+        what = f"expected a folder of folders of operations: {error.strerror}"
+        raise UsageError(f"{operations.VARIABLE}: {root}: {what}") from None
+
+
+@cache
+def _form() -> jsonschema_rs.Validator:
+    return jsonschema_rs.validator_for(json.loads(FORM.read_text(encoding="utf-8")))
+
+
+def _read(path: Path) -> Family:
+    file = path / FILE
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UsageError(f"{path}: expected the folder of a family of operations, with a file {FILE}") from None
+    except OSError as error:
+        raise UsageError(f"{file}: it cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise UsageError(f"{file}: it is not JSON: {error}") from None
+    wrong = next(iter(_form().iter_errors(content)), None)
+    if wrong is not None:
+        place = "".join(f"/{part}" for part in wrong.instance_path)
+        raise UsageError(f"{file}: {place or '/'}: {wrong.message}")
+    if not path.name.isidentifier():
+        raise UsageError(f"{path}: expected a name of letters, digits and underscores, as its modules are imported")
+    return Family(path, content["title"], content["operations"], content.get("$defs", {}))

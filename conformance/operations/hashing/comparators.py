@@ -1,0 +1,10 @@
+"""Answers that are hashes."""
+
+from __future__ import annotations
+
+from conformance.operations.comparison import Comparator, exact
+
+COMPARATORS: dict[str, Comparator] = {
+    "hash": exact,
+}
+"""For each operation, what compares its answers."""

@@ -1,0 +1,25 @@
+"""What the reference implementation answers to questions about hashes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from conformance.operations.comparison import type_argument
+from conformance.operations.forms import Functions
+from conformance.operations.wire import from_exchange
+from spec_ref.hashing import hash_value
+
+Arguments = dict[str, Any]
+
+
+def _hash(args: Arguments) -> int | None:
+    type_ = type_argument(args)
+    return hash_value(type_, from_exchange(type_, args["value"]))
+
+
+def operations(_: Functions) -> dict[str, Callable[[Arguments], object]]:
+    """What can be asked, by name."""
+    return {
+        "hash": _hash,
+    }

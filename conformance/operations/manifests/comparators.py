@@ -1,0 +1,202 @@
+"""Answers about manifests and manifest lists.
+
+Null and empty say the same, hexadecimal digits have either case, and partition values are compared as values of their
+types. A file that is written may have any codec, names and order of columns: it is held to the rules that bind writers
+and read, and what it says is compared. Reading loads numpy, which runs that compare none do not wait for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any
+
+from conformance.operations.comparison import (
+    MAX_DIFFERENCES,
+    Comparator,
+    Differences,
+    Undecodable,
+    json_differences,
+    unordered,
+)
+from spec_ref.core.errors import SpecError
+
+Form = dict[str, Any]
+
+LONGS = frozenset(
+    {
+        "snapshot_id", "sequence_number", "file_sequence_number", "record_count", "file_size_in_bytes", "first_row_id",
+        "content_offset", "content_size_in_bytes", "manifest_length", "min_sequence_number", "added_snapshot_id",
+        "added_rows_count", "existing_rows_count", "deleted_rows_count", "split_offsets", "column_sizes",
+        "value_counts", "null_value_counts", "nan_value_counts",
+    }
+)  # fmt: skip
+"""The members that are longs or hold them: decimal strings, where a small JSON integer is taken too."""
+
+BYTES = frozenset({"lower_bounds", "upper_bounds", "lower_bound", "upper_bound", "key_metadata"})
+
+
+def _differences(expected: Any, got: Any) -> Differences:
+    return tuple(islice(json_differences(expected, got), MAX_DIFFERENCES))
+
+
+def _plain(value: Any, name: str = "") -> Any:
+    """A value without what says nothing."""
+    if isinstance(value, dict):
+        members = {key: _plain(item, name if name in LONGS | BYTES else key) for key, item in value.items()}
+        return {key: item for key, item in sorted(members.items()) if item is not None and item not in ([], {})}
+    if isinstance(value, list):
+        return [_plain(item, name) for item in value]
+    if name in LONGS and type(value) is int:
+        return str(value)
+    if name in BYTES and isinstance(value, str):
+        return None if name == "key_metadata" and not value else value.upper()
+    return value
+
+
+def _partition_types(args: Form) -> dict[str, Any]:
+    from conformance.operations.manifests.wire import table_of
+
+    try:
+        schema, specs = table_of(args["schema"], args["specs"] if "specs" in args else [args["spec"]])
+        spec_id = args["manifest_file"]["partition_spec_id"] if "manifest_file" in args else next(iter(specs))
+        return {str(field.id): field.type for field in specs[spec_id].partition_type(schema).fields}
+    except (SpecError, KeyError):
+        return {}
+
+
+def _typed(types: dict[str, Any], values: Form) -> Form:
+    from conformance.operations.wire import from_exchange, to_exchange
+
+    made = {}
+    for field_id, value in values.items():
+        try:
+            type_ = types[field_id]
+            made[field_id] = to_exchange(type_, from_exchange(type_, value))
+        except (SpecError, KeyError):
+            made[field_id] = value
+    return made
+
+
+def _selected(form: Form, names: Iterable[str] | None) -> Form:
+    return form if names is None else {name: member for name, member in form.items() if name in names}
+
+
+def _entries(args: Form, form: Form) -> Form:
+    """What is asked for of a manifest."""
+    names, types = args.get("select"), _partition_types(args)
+    entries = []
+    for entry in form["entries"]:
+        data_file = dict(_selected(entry.get("data_file", {}), names))
+        if "partition" in data_file:
+            data_file["partition"] = _typed(types, data_file["partition"] or {})
+        told = {name: member for name, member in entry.items() if name != "data_file"}
+        entries.append({**_plain(_selected(told, names)), "data_file": _plain(data_file)})
+    header = form.get("header", {}) if names is not None and "header" in names else {}
+    return {"header": header, "entries": entries}
+
+
+def manifest_form(args: Form, expected: Form, got: Form) -> Differences:
+    """The entries of a manifest, or the part of them that is asked for."""
+    return _differences(_entries(args, expected), _entries(args, got))
+
+
+def manifest_list_form(args: Form, expected: Form, got: Form) -> Differences:
+    """The manifests of a list, or the part of them that is asked for."""
+    names = args.get("select")
+
+    def form(answer: Form) -> list[Form]:
+        return [_plain(_selected(manifest, names)) for manifest in answer["manifests"]]
+
+    return _differences(form(expected), form(got))
+
+
+# What is written
+
+
+def manifest_file(args: Form, expected: str, got: str) -> Differences:
+    """A manifest that was written: it keeps every rule that binds writers, and says what the expected one says."""
+    return _differences(_written(_manifest, args, expected, ours=True), _written(_manifest, args, got))
+
+
+def manifest_list_file(args: Form, expected: str, got: str) -> Differences:
+    """A manifest list that was written, as `manifest_file`."""
+    return _differences(_written(_list, args, expected, ours=True), _written(_list, args, got))
+
+
+def _written(read: Any, args: Form, data: str, *, ours: bool = False) -> Form:
+    try:
+        form: Form = read(args, bytes.fromhex(data))
+    except SpecError as error:
+        if ours:
+            raise
+        raise Undecodable(f"what was written breaks a rule: {error}") from None
+    return form
+
+
+PARTITION_COLUMN = "/avro.schema/data_file/partition"
+
+
+def _keeps_rules(found: Iterable[Any], *, columns: bool) -> None:
+    """Raise the first rule that is broken; without ``columns``, the types of columns count where partitions are."""
+    from spec_ref.checks.findings import Severity
+    from spec_ref.requirements import Level, register
+
+    for one in found:
+        passed = one.path.startswith("/avro.schema") and not one.path.startswith(PARTITION_COLUMN) and not columns
+        if one.severity is Severity.ERROR and register()[one.requirement].level is Level.MUST and not passed:
+            raise SpecError(one.violation)
+
+
+def _unsorted(entry: Form) -> Form:
+    """An entry without the order 0, which is no order."""
+    file = entry["data_file"]
+    if file.get("sort_order_id") != 0:
+        return entry
+    return {**entry, "data_file": {name: value for name, value in file.items() if name != "sort_order_id"}}
+
+
+def _manifest(args: Form, data: bytes) -> Form:
+    from conformance.operations.manifests.wire import listed_from_form, manifest_form, table_of
+    from spec_ref.manifests import check_manifest, read_manifest
+
+    schema, specs = table_of(args["schema"], [args["spec"]])
+    (spec,) = specs.values()
+    _keeps_rules(check_manifest(data, specs=specs, schema=schema), columns=args.get("check_columns", False))
+    told = {name: args.get(name) for name in ("content", "sequence_number", "first_row_id")}
+    listed = listed_from_form(
+        {**told, "added_snapshot_id": args["snapshot_id"], "partition_spec_id": spec.spec_id},
+        manifest_path="m.avro",
+        manifest_length=len(data),
+    )
+    manifest = read_manifest(data, manifest_file=listed, specs=specs)
+    form = manifest_form(manifest, manifest.entries(), spec.partition_type(schema))
+    form["entries"] = [_unsorted(entry) for entry in form["entries"]]
+    header = manifest.header
+    form["header"] = {"format_version": int(header.format_version), "partition_spec_id": header.spec_id}
+    if header.content is not None:
+        form["header"]["content"] = int(header.content)
+    return _entries({**args, "select": None}, form) | {"header": form["header"]}
+
+
+def _list(args: Form, data: bytes) -> Form:
+    from conformance.operations.manifests.wire import listed_form
+    from spec_ref.core.versions import FormatVersion
+    from spec_ref.manifest_lists.checks import check_manifest_list
+    from spec_ref.manifest_lists.reader import read_manifest_list
+
+    first = args.get("first_row_id")
+    row_id = None if first is None else int(first)
+    _keeps_rules(check_manifest_list(data, FormatVersion(args["format_version"]), first_row_id=row_id), columns=True)
+    return {"manifests": [_plain(listed_form(one)) for one in read_manifest_list(data)]}
+
+
+COMPARATORS: dict[str, Comparator] = {
+    "manifest.read": manifest_form,
+    "manifest.write": manifest_file,
+    "manifest.check": unordered(),
+    "manifest-list.read": manifest_list_form,
+    "manifest-list.write": manifest_list_file,
+    "manifest-list.check": unordered(),
+}
+"""For each operation, what compares its answers."""

@@ -1,0 +1,1 @@
+"""Puffin files, deletion vectors and Theta sketches."""

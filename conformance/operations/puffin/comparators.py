@@ -1,0 +1,107 @@
+"""Answers about Puffin files and deletion vectors.
+
+Files and vectors that are written may differ in every byte that the text leaves open: the order of members, how a codec
+compresses, the kinds of containers. So they are read, and what they say is compared. Reading them loads numpy, which
+runs that compare none do not wait for: it is imported where it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import islice
+from typing import Any
+
+from conformance.operations.comparison import (
+    MAX_DIFFERENCES,
+    Comparator,
+    Differences,
+    Undecodable,
+    exact,
+    json_differences,
+)
+from spec_ref.core.errors import SpecError
+from spec_ref.requirements import Level, register
+
+Form = dict[str, Any]
+"""What a file or a vector says, as JSON."""
+
+
+def _differences(expected: Any, got: Any) -> Differences:
+    return tuple(islice(json_differences(expected, got), MAX_DIFFERENCES))
+
+
+def puffin_form(_args: dict[str, Any], expected: Form, got: Form) -> Differences:
+    """What was read of a file; the digits of payloads in either case."""
+    return _differences(_upper(expected), _upper(got))
+
+
+def _upper(form: Form) -> Form:
+    blobs = [{**blob, "payload": blob["payload"].upper()} for blob in form["blobs"]]
+    return {**form, "blobs": blobs}
+
+
+def puffin_file(_args: dict[str, Any], expected: str, got: str) -> Differences:
+    """A file that was written: it keeps every rule that binds writers, and has the blobs of the expected one.
+
+    Where blobs are is not compared, and ``created-by`` is free.
+    """
+    return _differences(*_both(_written_file, expected, got))
+
+
+def _written_file(data: bytes) -> Form:
+    from conformance.operations.puffin.wire import file_form
+    from spec_ref.encodings.puffin.file import read_puffin
+    from spec_ref.statistics.puffin_checks import check_puffin
+
+    broken = [one for one in check_puffin(data) if register()[one.requirement].level is Level.MUST]
+    if broken:
+        raise SpecError(broken[0])
+    form = file_form(read_puffin(data))
+    for blob in form["blobs"]:
+        del blob["offset"], blob["length"]
+    form["properties"].pop("created-by", None)
+    return form
+
+
+def deletion_vector(_args: dict[str, Any], expected: str, got: str) -> Differences:
+    """A deletion vector that was written: well-formed, with the positions of the expected one."""
+    return _differences(*_both(_written_vector, expected, got))
+
+
+def _written_vector(data: bytes) -> Form:
+    from conformance.operations.puffin.wire import vector_form
+    from spec_ref.columnar.deletes.deletion_vector import decode_deletion_vector, position_ranges
+
+    vector = decode_deletion_vector(data)
+    return vector_form(vector, position_ranges(vector))
+
+
+def theta_sketch(_args: dict[str, Any], expected: str, got: str) -> Differences:
+    """A sketch that was written: well-formed, with the hashes of the expected one."""
+    return _differences(*_both(_written_sketch, expected, got))
+
+
+def _written_sketch(data: bytes) -> Form:
+    from conformance.operations.puffin.wire import sketch_form
+    from spec_ref.statistics.theta import decode_theta
+
+    return sketch_form(decode_theta(data))
+
+
+def _both(read: Callable[[bytes], Form], expected: str, got: str) -> tuple[Form, Form]:
+    wanted = read(bytes.fromhex(expected))
+    try:
+        return wanted, read(bytes.fromhex(got))
+    except SpecError as error:
+        raise Undecodable(f"what was written breaks a rule: {error}") from None
+
+
+COMPARATORS: dict[str, Comparator] = {
+    "puffin.read": puffin_form,
+    "puffin.write": puffin_file,
+    "dv.decode": exact,
+    "dv.encode": deletion_vector,
+    "theta.decode": exact,
+    "theta.encode": theta_sketch,
+}
+"""For each operation, what compares its answers."""

@@ -1,0 +1,91 @@
+"""The JSON Schemas of the protocol and of vector files, put together from those of the families.
+
+``common.json`` has what several families share, ``protocol_frame.json`` and ``vectors_frame.json`` what is around the
+operations. The published files, ``conformance/schemas/protocol.json`` and ``vectors/vectors.schema.json``, are written
+by ``python -m tools.schemas``.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from conformance.operations.families import families
+
+HERE = Path(__file__).parent
+
+Json = dict[str, Any]
+
+
+def _read(name: str) -> Json:
+    found: Json = json.loads((HERE / name).read_text(encoding="utf-8"))
+    return found
+
+
+def _reference(name: str) -> Json:
+    return {"$ref": f"#/$defs/{name}"}
+
+
+def _operations() -> Json:
+    return {name: operation for family in families() for name, operation in family.operations.items()}
+
+
+def _args(name: str, operation: Json, more: str) -> Json:
+    """The arguments, with what holds for them in requests or in vectors alone."""
+    args = _reference(f"{name}.args")
+    return {"allOf": [args, operation[more]]} if more in operation else args
+
+
+def _request(name: str, operation: Json) -> Json:
+    args = _args(name, operation, "request_args")
+    return {
+        "description": operation["description"],
+        "type": "object",
+        "properties": {"seq": _reference("seq"), "op": {"const": name}, "args": args},
+        "required": ["seq", "op", "args"],
+        "additionalProperties": False,
+    }
+
+
+def _forms() -> Json:
+    """The forms of the arguments, answers and expectations of all operations, and the definitions that these use."""
+    found: Json = {}
+    for family in families():
+        found |= family.definitions
+        for name, operation in family.operations.items():
+            found |= {f"{name}.{part}": operation[part] for part in ("args", "answer", "expected") if part in operation}
+    return found
+
+
+@cache
+def protocol_schema() -> Json:
+    """The JSON Schema of the adapter protocol."""
+    frame = _read("protocol_frame.json")
+    operations = _operations()
+    definitions = {**frame.pop("$defs"), **_read("common.json")["$defs"]}
+    definitions["ask"]["oneOf"] = [_reference(f"{name}.request") for name in operations]
+    requests = {f"{name}.request": _request(name, operation) for name, operation in operations.items()}
+    return {**frame, "$defs": {**definitions, **requests, **_forms()}}
+
+
+@cache
+def vectors_schema() -> Json:
+    """The JSON Schema of files of vectors."""
+    frame = _read("vectors_frame.json")
+    operations = _operations()
+    frame["properties"]["operation"]["enum"] = list(operations)
+    definitions = {**_read("common.json")["$defs"], **frame.pop("$defs"), **_forms()}
+    return {**frame, "allOf": [_of_operation(*one) for one in operations.items()], "$defs": definitions}
+
+
+def _of_operation(name: str, operation: Json) -> Json:
+    """What holds for the vectors of one operation."""
+    outcome = {"properties": {"ok": _reference(f"{name}.{'expected' if 'expected' in operation else 'answer'}")}}
+    expect = {"properties": {**outcome["properties"], "any_of": {"items": outcome}}}
+    vector = {"properties": {"args": _args(name, operation, "vector_args"), "expect": expect}}
+    return {
+        "if": {"properties": {"operation": {"const": name}}},
+        "then": {"properties": {"vectors": {"items": vector}}},
+    }

@@ -1,0 +1,1 @@
+"""Single values, in binary and in JSON."""

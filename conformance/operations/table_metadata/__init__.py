@@ -1,0 +1,1 @@
+"""Table metadata, evolution, retention and name mappings."""

@@ -1,0 +1,228 @@
+"""Answers about tables: metadata, evolved schemas and specs, what expires, what a name mapping finds.
+
+What the spec leaves open is taken out of both sides before they are compared: the order of lists whose items have ids,
+whether an absent member is left out or empty, which new ids evolution chooses, and the spelling of types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from conformance.operations.comparison import MAX_DIFFERENCES, Comparator, Differences, json_differences, unordered
+from conformance.operations.table_metadata.wire import LONGS
+from conformance.protocol import dump_json
+from spec_ref.core.errors import SpecError
+from spec_ref.core.records import evolve
+from spec_ref.data_types.types import ListType, MapType, StructType, Type
+from spec_ref.schemas.type_json import type_from_json, type_to_json
+
+Form = dict[str, Any]
+
+BY_ID: dict[str, tuple[str, ...]] = {
+    "schemas": ("schema-id",),
+    "partition-specs": ("spec-id",),
+    "sort-orders": ("order-id",),
+    "snapshots": ("snapshot-id",),
+    "statistics": ("snapshot-id", "statistics-path"),
+    "partition-statistics": ("snapshot-id", "statistics-path"),
+    "encryption-keys": ("key-id",),
+}
+"""Lists whose order means nothing, and what orders their items."""
+
+OPAQUE = frozenset({"initial-default", "write-default"})
+"""Members that are values, in which nothing may be left out."""
+
+NO_SNAPSHOT = -1
+"""What engines write for "no current snapshot" before v3, beside null and nothing at all (contradiction C17)."""
+
+
+def _differences(expected: Any, got: Any) -> Differences:
+    return tuple(islice(json_differences(expected, got), MAX_DIFFERENCES))
+
+
+def _compact(value: Any) -> Any:
+    """JSON without nulls and empty collections, which say the same as nothing."""
+    if isinstance(value, dict):
+        members = {name: item if name in OPAQUE else _compact(item) for name, item in value.items()}
+        return {
+            name: item
+            for name, item in members.items()
+            if item is not None and (name in OPAQUE or (item != [] and item != {}))
+        }
+    return [_compact(item) for item in value] if isinstance(value, list) else value
+
+
+def _sorted_lists(form: Form) -> Form:
+    def key(item: Any, names: tuple[str, ...]) -> list[str]:
+        return [dump_json(item.get(name)) for name in names] if isinstance(item, dict) else [dump_json(item)]
+
+    return {
+        name: sorted(member, key=lambda item, by=BY_ID[name]: key(item, by))  # type: ignore[misc]
+        if name in BY_ID and isinstance(member, list)
+        else member
+        for name, member in form.items()
+    }
+
+
+def _with_text_longs(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {
+            name: str(item) if name in LONGS and type(item) is int else _with_text_longs(item)
+            for name, item in value.items()
+        }
+    return [_with_text_longs(item) for item in value] if isinstance(value, list) else value
+
+
+def _fields(fields: Any) -> Any:
+    """Fields with their types and defaults spelled in one way; as they stand where they cannot be read."""
+    try:
+        struct = type_to_json(_known(type_from_json({"type": "struct", "fields": fields})))
+    except SpecError:
+        return fields
+    assert isinstance(struct, dict)
+    return struct["fields"]
+
+
+def _known(type_: Type) -> Type:
+    """The type without what a newer writer added, which the canonical form leaves out."""
+    match type_:
+        case StructType(fields):
+            known = tuple(evolve(field, type=_known(field.type), extra={}) for field in fields)
+            return evolve(type_, fields=known, extra={})
+        case ListType(_, element):
+            return evolve(type_, element=_known(element), extra={})
+        case MapType(_, key, _, value):
+            return evolve(type_, key=_known(key), value=_known(value), extra={})
+        case _:
+            return type_
+
+
+def _schema(schema: Any) -> Any:
+    if not isinstance(schema, dict):
+        return schema
+    form = {name: member for name, member in schema.items() if name != "type"}
+    if "fields" in form:
+        form["fields"] = _fields(form["fields"])
+    if isinstance(form.get("identifier-field-ids"), list):
+        form["identifier-field-ids"] = sorted(form["identifier-field-ids"], key=dump_json)
+    return form
+
+
+def _table(form: Any) -> Any:
+    """What the canonical form and the JSON of metadata have in common."""
+    if not isinstance(form, dict):
+        return form
+    made = dict(form)
+    if isinstance(made.get("schemas"), list):
+        made["schemas"] = [_schema(schema) for schema in made["schemas"]]
+    if "schema" in made:
+        made["schema"] = _schema(made["schema"])
+    if isinstance(made.get("table-uuid"), str):
+        made["table-uuid"] = made["table-uuid"].lower()
+    return _compact(_sorted_lists(made))
+
+
+def _selected(args: Form, form: Any) -> Any:
+    names = args.get("select")
+    return form if names is None or not isinstance(form, dict) else {n: form[n] for n in form if n in names}
+
+
+def table_form(args: Form, expected: Any, got: Any) -> Differences:
+    """The canonical form of a table, or the part that is asked for."""
+    sides = (_table(_with_text_longs(_selected(args, side))) for side in (expected, got))
+    return _differences(*sides)
+
+
+def table_json(args: Form, expected: Any, got: Any) -> Differences:
+    """The JSON that a writer makes of a table, or the part that is asked for."""
+    sides = (_table(_without_implied(_selected(args, side))) for side in (expected, got))
+    return _differences(*sides)
+
+
+def _without_implied(document: Any) -> Any:
+    """Without what may be written or left out: no current snapshot, and a main branch that says nothing more."""
+    if not isinstance(document, dict):
+        return document
+    refs = document.get("refs")
+    if isinstance(refs, dict):
+        plain = {"snapshot-id", "type"}
+        kept = {name: ref for name, ref in refs.items() if name != "main" or set(_compact(ref)) != plain}
+        document = {**document, "refs": kept}
+    return {name: member for name, member in document.items() if name != "current-snapshot-id" or member != NO_SNAPSHOT}
+
+
+# Evolution: new ids are compared by where they stand, as any that were never given are right.
+
+
+def field_ids(fields: Any) -> Iterator[tuple[Form, str]]:
+    """The places of the ids of fields, elements, keys and values, in the order of the schema."""
+    for field in fields:
+        yield field, "id"
+        yield from _nested_ids(field.get("type"))
+
+
+def _nested_ids(type_: Any) -> Iterator[tuple[Form, str]]:
+    if not isinstance(type_, dict):
+        return
+    yield from ((type_, name) for name in ("element-id", "key-id", "value-id") if name in type_)
+    for name in ("element", "key", "value"):
+        yield from _nested_ids(type_.get(name))
+    if "fields" in type_:
+        yield from field_ids(type_["fields"])
+
+
+def _renumbered(places: list[tuple[Form, str]], last: int) -> int:
+    """Count the ids above ``last`` anew from there, each once; the highest id after that."""
+    given: dict[Any, int] = {}
+    for holder, name in places:
+        found = holder.get(name)
+        if type(found) is int and found > last:
+            holder[name] = given.setdefault(found, last + 1 + len(given))
+    return last + len(given)
+
+
+def _highest(stated: Any, places: list[tuple[Form, str]], last: int) -> Any:
+    """A last id as the lowest that is right, where it is not below the ids in use; else as it stands."""
+    used = max((holder[name] for holder, name in places if type(holder.get(name)) is int), default=last)
+    highest = _renumbered(places, last)
+    return highest if type(stated) is int and stated >= max(used, last) else stated
+
+
+def evolved_schema(args: Form, expected: Any, got: Any) -> Differences:
+    """The fields of an evolved schema, and the last column id after it."""
+
+    def form(answer: Form) -> Form:
+        fields = _compact(_fields(answer["fields"]))
+        last = _highest(answer["last-column-id"], list(field_ids(fields)), args["last_column_id"])
+        return {"fields": fields, "last-column-id": last}
+
+    return _differences(form(expected), form(got))
+
+
+def evolved_spec(args: Form, expected: Any, got: Any) -> Differences:
+    """The fields of an evolved spec, whether it is one that the table has, and the last partition field id after it."""
+    known = [spec["spec-id"] for spec in args["partition_specs"]]
+
+    def form(answer: Form) -> Form:
+        fields = [dict(field) for field in answer["fields"]]
+        places = [(field, "field-id") for field in fields]
+        last = _highest(answer["last-partition-id"], places, args["last_partition_id"])
+        spec_id = answer["spec-id"] if answer["spec-id"] in known else "new"
+        return {"spec-id": spec_id, "fields": _compact(fields), "last-partition-id": last}
+
+    return _differences(form(expected), form(got))
+
+
+COMPARATORS: dict[str, Comparator] = {
+    "metadata.read": table_form,
+    "metadata.write": table_json,
+    "metadata.upgrade": table_form,
+    "metadata.check": unordered(),
+    "schema.evolve": evolved_schema,
+    "partition-spec.evolve": evolved_spec,
+    "retention.expire": unordered("snapshots", "refs"),
+    "name-mapping.apply": unordered(),
+}
+"""For each operation, what compares its answers."""

@@ -1,0 +1,182 @@
+"""The operations of the reference implementation on tables: metadata, evolution, retention, name mappings."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from conformance.operations.forms import Functions
+from conformance.operations.table_metadata.changes import column_change, place_after
+from conformance.operations.table_metadata.wire import LONGS
+from spec_ref.core.records import field_rules
+from spec_ref.core.versions import V3, FormatVersion
+from spec_ref.json.reading import reader
+from spec_ref.json.writing import writer
+from spec_ref.partitioning.evolution import (
+    AddPartitionField,
+    MovePartitionField,
+    PartitionChange,
+    RemovePartitionField,
+    RenamePartitionField,
+    SpecHistory,
+    check_schema_change,
+    evolve_spec,
+)
+from spec_ref.partitioning.spec import FIELDS as PARTITION_FIELDS
+from spec_ref.partitioning.spec import SPEC
+from spec_ref.partitioning.transforms import parse_transform
+from spec_ref.schemas.evolution import (
+    Evolution,
+    evolve_schema,
+)
+from spec_ref.schemas.name_mapping import MappedField, find, read_name_mapping
+from spec_ref.schemas.schema import FIELDS, SCHEMA
+from spec_ref.snapshots.retention import policy_of, retained
+from spec_ref.sorting.order import ORDER
+from spec_ref.table_metadata import TableMetadata, check_metadata, read_metadata, upgrade, write_metadata
+
+Arguments = dict[str, Any]
+Json = dict[str, Any]
+
+WRITTEN = {"schemas": writer(SCHEMA, V3), "partition_specs": writer(SPEC, V3), "sort_orders": writer(ORDER, V3)}
+"""The lists whose items have a form of their own, which v3 writes in full."""
+
+DEPRECATED = frozenset({"schema", "partition-spec"})
+"""The members that v1 keeps for older readers, and that say nothing beside the lists."""
+
+
+def _told(value: Any, name: str = "") -> Any:
+    """A value of a record in the canonical form."""
+    if isinstance(value, enum.Enum):
+        return value.value
+    if type(value) is int and name in LONGS:
+        return str(value)
+    if isinstance(value, Mapping):
+        return {key: _told(item) for key, item in value.items()}
+    if isinstance(value, tuple):
+        return [_told(item) for item in value]
+    if hasattr(type(value), "__attrs_attrs__"):
+        rules = field_rules(type(value))
+        told = {rule.name: _told(getattr(value, attribute), rule.name) for attribute, rule in rules.items()}
+        return {key: item for key, item in told.items() if item is not None}
+    return value
+
+
+def canonical(metadata: TableMetadata, names: Sequence[str] | None = None) -> Json:
+    """What the table has, or the members that are asked for."""
+    form: Json = {}
+    for attribute, rule in field_rules(TableMetadata).items():
+        value = getattr(metadata, attribute)
+        if rule.name in DEPRECATED or value is None or (names is not None and rule.name not in names):
+            continue
+        if attribute in WRITTEN:
+            form[rule.name] = [WRITTEN[attribute](item) for item in value]
+        else:
+            form[rule.name] = _told(metadata.references if attribute == "refs" else value, rule.name)
+    return form
+
+
+def _read(args: Arguments) -> Json:
+    return canonical(read_metadata(args["metadata"]), args.get("select"))
+
+
+def _write(args: Arguments) -> Json:
+    document = write_metadata(read_metadata(args["metadata"]), args["format_version"])
+    names = args.get("select")
+    return {name: member for name, member in document.items() if names is None or name in names}
+
+
+def _upgrade(args: Arguments) -> Json:
+    return canonical(upgrade(read_metadata(args["metadata"]), args["format_version"]), args.get("select"))
+
+
+def _check(args: Arguments) -> list[str]:
+    return sorted({finding.requirement for finding in check_metadata(args["metadata"])})
+
+
+# Evolution
+
+
+def _evolve_schema(args: Arguments) -> Json:
+    version = FormatVersion(args["format_version"])
+    schema = reader(SCHEMA, version)(args["schema"])
+    fields = reader(PARTITION_FIELDS, version)(args.get("partition_fields", []))
+    last = args["last_column_id"]
+    for change in args["changes"]:
+        # One at a time: where a field moves to depends on the changes before.
+        one = column_change(schema, change)
+        made, last = evolve_schema(schema, [one], Evolution(version, last), schema_id=schema.schema_id)
+        check_schema_change(schema, made, fields)
+        schema = made
+    return {"fields": writer(FIELDS, version)(schema.fields), "last-column-id": last}
+
+
+def _spec_change(names: Sequence[str], change: Arguments) -> PartitionChange:
+    match change["op"]:
+        case "add":
+            return AddPartitionField(tuple(change["source"]), parse_transform(change["transform"]), change["name"])
+        case "remove":
+            return RemovePartitionField(change["name"])
+        case "rename":
+            return RenamePartitionField(change["name"], change["to"])
+        case _:
+            return MovePartitionField(change["name"], place_after(names, change["name"], change["after"]))
+
+
+def _evolve_spec(args: Arguments) -> Json:
+    version = FormatVersion(args["format_version"])
+    specs = tuple(reader(SPEC, version)(spec) for spec in args["partition_specs"])
+    spec = next(spec for spec in specs if spec.spec_id == args["default_spec_id"])
+    schema = reader(SCHEMA, version)(args["schema"])
+    history = SpecHistory(version, schema, specs, args["last_partition_id"])
+    names = [field.name for field in spec.fields]
+    made, last = evolve_spec(spec, [_spec_change(names, change) for change in args["changes"]], history)
+    return {**writer(SPEC, V3)(made), "last-partition-id": last}
+
+
+# Retention and name mappings
+
+
+def _expire(args: Arguments) -> Json:
+    metadata = read_metadata(args["metadata"])
+    stays = retained(metadata.snapshots, metadata.references, policy_of(metadata.properties), args["now_ms"])
+    return {"snapshots": sorted(map(str, stays.snapshot_ids)), "refs": sorted(stays.refs)}
+
+
+def _file_columns(columns: Any, around: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+    """The paths of a file's columns, at every level."""
+    paths: list[tuple[str, ...]] = []
+    for column in columns:
+        path = (*around, column["name"])
+        paths += [path, *_inner_paths(column["type"], path)]
+    return paths
+
+
+def _inner_paths(type_: Any, path: tuple[str, ...]) -> list[tuple[str, ...]]:
+    if not isinstance(type_, dict):
+        return []
+    if type_["type"] == "struct":
+        return _file_columns(type_["fields"], path)
+    parts = [name for name in ("element", "key", "value") if name in type_]
+    return [inner for name in parts for inner in ((*path, name), *_inner_paths(type_[name], (*path, name)))]
+
+
+def _apply_mapping(args: Arguments) -> list[Json]:
+    mapping: tuple[MappedField, ...] = read_name_mapping(args["mapping"])
+    found = [(path, find(mapping, path)) for path in _file_columns(args["columns"])]
+    return [{"path": list(path), "field-id": field.field_id if field else None} for path, field in found]
+
+
+def operations(_: Functions) -> dict[str, Callable[[Arguments], object]]:
+    """What can be asked of the reference about tables, by name."""
+    return {
+        "metadata.read": _read,
+        "metadata.write": _write,
+        "metadata.upgrade": _upgrade,
+        "metadata.check": _check,
+        "schema.evolve": _evolve_schema,
+        "partition-spec.evolve": _evolve_spec,
+        "retention.expire": _expire,
+        "name-mapping.apply": _apply_mapping,
+    }

@@ -1,0 +1,32 @@
+"""What the reference implementation answers to questions about transforms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+from conformance.operations.comparison import type_argument
+from conformance.operations.forms import Functions
+from conformance.operations.wire import from_exchange, to_exchange
+from spec_ref.partitioning.transforms import parse_transform
+
+Arguments = dict[str, Any]
+
+
+# Vectors ask for the same few transforms again and again.
+_transform_of = lru_cache(maxsize=4096)(parse_transform)
+
+
+def _transform(args: Arguments) -> object:
+    source = type_argument(args)
+    transform = _transform_of(args["transform"])
+    result = transform.result_type(source)
+    return to_exchange(result, transform.apply(source, from_exchange(source, args["value"])))
+
+
+def operations(_: Functions) -> dict[str, Callable[[Arguments], object]]:
+    """What can be asked, by name."""
+    return {
+        "transform": _transform,
+    }

@@ -1,0 +1,10 @@
+"""Answers that are types."""
+
+from __future__ import annotations
+
+from conformance.operations.comparison import Comparator, exact
+
+COMPARATORS: dict[str, Comparator] = {
+    "type.parse": exact,
+}
+"""For each operation, what compares its answers."""

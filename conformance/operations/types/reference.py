@@ -1,0 +1,22 @@
+"""What the reference implementation answers to questions about types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from conformance.operations.forms import Functions
+from spec_ref.schemas.type_json import type_from_json, type_to_json
+
+Arguments = dict[str, Any]
+
+
+def _type_parse(args: Arguments) -> object:
+    return type_to_json(type_from_json(args["type"]))
+
+
+def operations(_: Functions) -> dict[str, Callable[[Arguments], object]]:
+    """What can be asked, by name."""
+    return {
+        "type.parse": _type_parse,
+    }

@@ -1,0 +1,287 @@
+"""Scripts by the reference implementation: `conformance.writing`, as a catalog in memory would commit them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pyarrow as pa
+
+from conformance.adapters import script_steps
+from conformance.adapters.script_steps import MAIN, same_columns
+from conformance.adapters.serve import Invalid
+from conformance.failures import NotExamined
+from conformance.operations.forms import Functions
+from conformance.operations.table_metadata.changes import column_change
+from conformance.scripts.literals import read_literal
+from conformance.stores import RegisteredTable
+from conformance.writing import (
+    Mode,
+    WritableTable,
+    append,
+    compact,
+    create_table,
+    delete,
+    delete_keys,
+    open_stored,
+    rewrite_manifests,
+)
+from conformance.writing import merge as merge_rows
+from conformance.writing import overwrite as overwrite_rows
+from conformance.writing import update as update_rows
+from spec_ref.columnar.schemas.column_projection import arrow_field, arrow_values
+from spec_ref.commits import CommitConflict, CommitFailed
+from spec_ref.commits.changes import (
+    Change,
+    ChangeSchema,
+    ChangeSortOrder,
+    ChangeSpec,
+    Expire,
+    SetProperties,
+    SetReference,
+    Upgrade,
+)
+from spec_ref.core.errors import spec_error
+from spec_ref.core.versions import FormatVersion
+from spec_ref.expressions.expression_json import predicate_from_json
+from spec_ref.json.reading import reader
+from spec_ref.partitioning.evolution import AddPartitionField, RemovePartitionField, RenamePartitionField
+from spec_ref.partitioning.spec import FIRST_FIELD_ID, UNPARTITIONED, PartitionField, PartitionSpec
+from spec_ref.partitioning.transforms import parse_transform
+from spec_ref.schemas.schema import SCHEMA, Schema
+from spec_ref.snapshots.references import RefType, SnapshotRef
+from spec_ref.sorting.order import UNSORTED, NullOrder, SortDirection, SortField, SortOrder
+
+Json = Any
+Arguments = dict[str, Any]
+
+NAME = "the reference"
+MODES = {"copy-on-write": Mode.COPY_ON_WRITE, "merge-on-read": Mode.MERGE_ON_READ}
+AGES = 400 * 86_400_000
+"""Milliseconds that snapshots are old when they expire: more than any retention policy keeps them for."""
+
+
+class ReferenceWriter:
+    """A table that a script writes; see `script_steps.follow`.
+
+    Args:
+        location: the folder of the table that ``create`` makes; None where a table is opened.
+    """
+
+    def __init__(self, location: str | None) -> None:
+        self._location = location
+        self._made: WritableTable | None = None
+
+    @property
+    def table(self) -> WritableTable:
+        """The table, which ``create`` makes or which was opened."""
+        assert self._made is not None, "a script begins with create"
+        return self._made
+
+    def open(self, location: str) -> None:
+        self._made = open_stored(RegisteredTable(location))
+
+    @property
+    def _schema(self) -> Schema:
+        return self.table.metadata.current_schema
+
+    def _commit(self, change: Change) -> None:
+        self.table.commit(change)
+
+    def snapshot(self, ref: str) -> int | None:
+        metadata = self.table.metadata
+        if ref == MAIN:
+            return metadata.current_snapshot_id
+        return metadata.refs[ref].snapshot_id if ref in metadata.refs else None
+
+    def metadata(self) -> str:
+        return self.table.base.location
+
+    # The table
+
+    def create(self, operation: Json) -> None:
+        version = FormatVersion(operation["format_version"])
+        schema: Schema = reader(SCHEMA, version)({"schema-id": 0, **operation["schema"]})
+        fields = tuple(
+            PartitionField(
+                source_id=_source(schema, part["source"]), field_id=FIRST_FIELD_ID + index, name=part["name"],
+                transform=parse_transform(part["transform"]),
+            )
+            for index, part in enumerate(operation.get("partition", ()))
+        )  # fmt: skip
+        sort = _sort_fields(schema, operation.get("sort", ()))
+        assert self._location is not None, "create is an operation of new tables"
+        self._made = create_table(
+            RegisteredTable(),
+            schema,
+            location=self._location,
+            spec=PartitionSpec(spec_id=0, fields=fields) if fields else UNPARTITIONED,
+            order=SortOrder(order_id=1, fields=sort) if sort else UNSORTED,
+            version=version,
+            properties=operation.get("properties", {}),
+        )
+
+    def alter_schema(self, operation: Json) -> None:
+        for change in operation["changes"]:  # where a field moves to depends on the changes before
+            self._commit(ChangeSchema((column_change(self._schema, change),)))
+
+    def alter_spec(self, operation: Json) -> None:
+        for change in operation["changes"]:
+            match change["op"]:
+                case "add":
+                    source = _source(self._schema, change["source"])
+                    transform = parse_transform(change["transform"])
+                    self._commit(ChangeSpec((AddPartitionField((source,), transform, change["name"]),)))
+                case "remove":
+                    self._commit(ChangeSpec((RemovePartitionField(change["name"]),)))
+                case _:
+                    self._commit(ChangeSpec((RenamePartitionField(change["name"], change["to"]),)))
+
+    def sort(self, operation: Json) -> None:
+        self._commit(ChangeSortOrder(_sort_fields(self._schema, operation["fields"])))
+
+    def upgrade(self, operation: Json) -> None:
+        self._commit(Upgrade(FormatVersion(operation["format_version"])))
+
+    def properties(self, operation: Json) -> None:
+        self._commit(SetProperties(operation.get("set", {}), frozenset(operation.get("remove", ()))))
+
+    # Rows
+
+    def rows(self, rows: list[Json], names: list[str] | None = None) -> pa.Table:
+        """Rows in Arrow; what has no write default is given as null, unless the columns are named."""
+        fields = {field.name: field for field in self._schema.fields}
+        if names is None:
+            blank = {name: None for name, field in fields.items() if field.write_default is None}
+            rows = [{**blank, **row} for row in rows]
+            names = same_columns(rows) if rows else list(fields)
+        for name in names:
+            if name not in fields:
+                raise spec_error("TYP002", "the schema has no such column", found=name)
+        columns = {
+            name: arrow_values(fields[name].type, [read_literal(fields[name].type, row[name]) for row in rows])
+            for name in names
+        }
+        schema = pa.schema([arrow_field(fields[name]).with_nullable(nullable=True) for name in names])
+        return pa.Table.from_arrays([columns[name] for name in names], schema=schema)
+
+    def append(self, operation: Json) -> None:
+        append(self.table, self.rows(operation["rows"]), branch=branch_of(operation))
+
+    def overwrite(self, operation: Json) -> None:
+        where = predicate_from_json(operation["filter"])
+        overwrite_rows(self.table, self.rows(operation["rows"]), where, branch=branch_of(operation))
+
+    def delete(self, operation: Json) -> None:
+        where = predicate_from_json(operation["filter"])
+        delete(self.table, where, mode=mode_of(operation), branch=branch_of(operation))
+
+    def update(self, operation: Json) -> None:
+        where = predicate_from_json(operation["filter"])
+        update_rows(self.table, self.assigned(operation), where, mode=mode_of(operation), branch=branch_of(operation))
+
+    def assigned(self, operation: Json) -> dict[str, Any]:
+        """The values that ``update`` sets, by column."""
+        fields = {field.name: field for field in self._schema.fields}
+        for name in operation["set"]:
+            if name not in fields:
+                raise spec_error("TYP002", "the schema has no such column", found=name)
+        return {name: read_literal(fields[name].type, value) for name, value in operation["set"].items()}
+
+    def merged(self, operation: Json) -> pa.Table:
+        """The rows that ``merge`` merges."""
+        return self.rows(operation["rows"], same_columns(operation["rows"]))
+
+    def merge(self, operation: Json) -> None:
+        merge_rows(
+            self.table, self.merged(operation), operation["on"], mode=mode_of(operation), branch=branch_of(operation)
+        )
+
+    def delete_equal(self, operation: Json) -> None:
+        rows = operation["rows"]
+        delete_keys(self.table, self.rows(rows, list(rows[0])), branch=branch_of(operation))
+
+    def upsert(self, operation: Json) -> None:
+        rows = operation["rows"]
+        keys = self.rows(rows, operation["on"])
+        delete_keys(self.table, keys, rows=self.rows(rows), branch=branch_of(operation))
+
+    def compact(self, operation: Json) -> None:
+        compact(self.table, branch=branch_of(operation))
+
+    def rewrite_manifests(self, operation: Json) -> None:
+        rewrite_manifests(self.table, branch=branch_of(operation))
+
+    # References
+
+    def _set(self, name: str, kind: RefType, snapshot: int | None) -> None:
+        if snapshot is None:
+            raise Invalid(f"{name}: there is no snapshot for it")
+        self._commit(SetReference(name, SnapshotRef(snapshot_id=snapshot, type=kind)))
+
+    def branch(self, operation: Json) -> None:
+        self._set(operation["name"], RefType.BRANCH, operation.get("snapshot", self.snapshot(MAIN)))
+
+    def tag(self, operation: Json) -> None:
+        self._set(operation["name"], RefType.TAG, operation.get("snapshot", self.snapshot(MAIN)))
+
+    def fast_forward(self, operation: Json) -> None:
+        self._set(MAIN, RefType.BRANCH, self.snapshot(operation["to"]))
+
+    def rollback(self, operation: Json) -> None:
+        self._set(MAIN, RefType.BRANCH, operation["snapshot"])
+
+    def expire(self, _: Json) -> None:
+        self._commit(Expire(int(time.time() * 1000) + AGES, clean_files=True))
+
+
+def branch_of(operation: Json) -> str:
+    """The branch that an operation writes to."""
+    name: str = operation.get("branch", MAIN)
+    return name
+
+
+def mode_of(operation: Json) -> Mode | None:
+    """How an operation changes rows, if it says so."""
+    return MODES[operation["mode"]] if "mode" in operation else None
+
+
+def _source(schema: Schema, name: str) -> int:
+    column = schema.find_name(name)
+    if column is None:
+        raise spec_error("TYP002", "the schema has no such column", found=name)
+    return column.id
+
+
+def _sort_fields(schema: Schema, parts: Any) -> tuple[SortField, ...]:
+    return tuple(
+        SortField(
+            source_id=_source(schema, part["source"]), transform=parse_transform(part.get("transform", "identity")),
+            direction=SortDirection(part.get("direction", "asc")),
+            null_order=NullOrder(part.get("null_order", "nulls-first")),
+        )
+        for part in parts
+    )  # fmt: skip
+
+
+def operations_of(make: Callable[[str | None], ReferenceWriter], name: str) -> dict[str, Callable[[Arguments], object]]:
+    """The operations that write tables, by a writer that ``make`` makes for a folder, or for a table that is opened.
+
+    They raise `SpecError` and `Invalid` where an operation is refused.
+    """
+
+    @contextmanager
+    def writing(location: str | None, _: Any) -> Iterator[ReferenceWriter]:
+        try:
+            yield make(location)
+        except (NotExamined, CommitConflict, CommitFailed, OSError) as error:
+            raise Invalid(f"{type(error).__name__}: {error}") from None
+
+    return script_steps.operations(writing, name)
+
+
+def operations(_: Functions) -> dict[str, Callable[[Arguments], object]]:
+    """What can be asked of tables that are written, by name."""
+    return operations_of(ReferenceWriter, NAME)
